@@ -1,0 +1,129 @@
+# RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
+# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, and the lab's own (lab/lab help).
+
+SANITIZE ?= 0
+OPT      ?= -O2 -g
+STEPS    ?= 01
+HOST     ?= server
+
+ifeq ($(SANITIZE),1)
+BUILD    ?= build/asan
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else
+BUILD    ?= build
+endif
+
+CXXFLAGS += -std=c++20 $(OPT) -Wall -Wextra -Wconversion -Wshadow -Werror $(SANFLAGS)
+CPPFLAGS += -Isrc -MMD -MP
+LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -lz -lpthread
+LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
+
+LAYERS   := util wire capture flow verbs cm exchange runlog timeline report lesson
+LIB      := $(BUILD)/libwirelab.a
+LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp)))
+TOOL     := $(BUILD)/rocecap
+TOOL_OBJ := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard src/rocecap/*.cpp))
+STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
+
+# Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit.
+SUITES   := differential lab
+objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/% tests/fuzz/%,$(wildcard tests/*/*_test.cpp))))
+SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp))
+TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.DEFAULT_GOAL := help
+.PHONY: help build check test lint format clean packages lab-up lab-down lab-status lab-shell \
+        lab-run lab-capture lab-capture-live
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\n  STEPS="01"  steps for lab-capture-live      HOST=server|client  for lab-shell\n'
+	@printf '  lab/lab help lists the lab'\''s own commands and variables.\n'
+
+packages: # Install what the build needs, when something is missing
+	$(Q)lab/install-packages build
+
+build: packages ## Build the steps and rocecap
+	$(Q)$(MAKE) --no-print-directory binaries
+
+.PHONY: binaries tests
+binaries: $(STEP_BIN) $(TOOL)
+tests: binaries $(TEST_BIN)
+
+check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
+	$(Q)lab/install-packages build test
+	$(Q)tests/run check
+
+test: ## Every test: unit, against tshark, and end to end in the lab
+	$(Q)lab/install-packages build lab test
+	$(Q)tests/run all
+
+lint: ## Format, clang-tidy, shellcheck and the layer rules
+	$(Q)lab/install-packages build test lint
+	$(Q)tests/lint/run
+
+format: ## Rewrite the sources in the project's format
+	$(Q)lab/install-packages lint
+	$(Q)git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i
+
+lab-up: ## Bring the two lab machines up
+	$(Q)lab/install-packages lab
+	$(Q)lab/lab up
+
+lab-down: ## Bring the lab machines down
+	$(Q)lab/lab down
+
+lab-status: ## Say what is running, where, and how to reach it
+	$(Q)lab/lab status
+
+lab-shell: ## A shell on a lab machine: HOST=server or HOST=client
+	$(Q)lab/lab shell $(HOST)
+
+lab-run: build ## Run STEPS in the lab without a capture
+	$(Q)lab/install-packages lab
+	$(Q)lab/lab up
+	$(Q)set -e; for step in $(STEPS); do lab/lab run $$step; done
+
+lab-capture-live: build ## Run STEPS in the lab: both logs and the packets between them, live
+	$(Q)lab/install-packages lab
+	$(Q)lab/lab up
+	$(Q)set -e; for step in $(STEPS); do lab/lab capture $$step; done
+
+clean: ## Remove what the build made (the lab must be down)
+	$(Q)lab/lab down
+	$(Q)rm -rf build
+
+$(BUILD)/obj/%.o: %.cpp
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests) $(CXXFLAGS) -c -o $@ $<
+
+$(LIB): $(LIB_OBJ)
+	$(call say,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(TOOL): $(TOOL_OBJ) $(LIB)
+	$(call say,LD)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/unit: $(UNIT_OBJ)
+.SECONDEXPANSION:
+$(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard tests/$$*/*_test.cpp))
+$(BUILD)/tests/%: $(SUPPORT) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS)
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
