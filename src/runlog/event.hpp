@@ -1,0 +1,72 @@
+// One event of a step's run log: a verbs call that changes state or moves data, or what a person
+// should know.
+//
+// The same event is written twice: as a line for people (to_text) and as a JSON object on one line
+// for programs (to_json). Times are CLOCK_REALTIME nanoseconds of the host that wrote the event.
+// Lengths are bytes; addresses, keys, QPNs and PSNs are plain integers in host byte order.
+// docs/run-log.md lists the events and their fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace runlog {
+
+using Value = std::variant<bool, std::int64_t, std::uint64_t, std::string>;
+
+struct Field {
+    template <typename T>
+    Field(std::string_view name, T&& v) : key(name), value(make(std::forward<T>(v))) {}
+
+    std::string key;
+    Value value;
+
+    bool operator==(const Field&) const = default;
+
+  private:
+    template <typename T>
+    static Value make(T&& v) {
+        using Plain = std::remove_cvref_t<T>;
+        if constexpr (std::is_same_v<Plain, Value> || std::is_same_v<Plain, bool>)
+            return Value(std::forward<T>(v));
+        else if constexpr (std::is_unsigned_v<Plain>)
+            return Value(std::uint64_t{v});
+        else if constexpr (std::is_integral_v<Plain>)
+            return Value(std::int64_t{v});
+        else
+            return Value(std::string(std::forward<T>(v)));
+    }
+};
+
+using Fields = std::vector<Field>;
+
+struct Event {
+    std::int64_t t_ns = 0;
+    std::string role;  // "server" or "client", or the name of a step of one program
+    std::string name;  // "post_send", "wc", ...
+    Fields fields;
+
+    /// The field's integer; nullopt where it is missing, negative or not a number.
+    std::optional<std::uint64_t> number(std::string_view key) const;
+    /// The field's string; empty where it is missing or not a string.
+    std::string_view text(std::string_view key) const;
+
+    bool operator==(const Event&) const = default;
+};
+
+/// The event as one JSON object without a line feed: {"t_ns":…,"role":…,"event":…, then the
+/// fields}.
+std::string to_json(const Event& event);
+
+/// The reverse of to_json. nullopt where the line is no event (a half-written last line, say).
+std::optional<Event> from_json(std::string_view line);
+
+/// What a person reads, without time and role: "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey
+/// 0x…  PSN 0x… to 0x…".
+std::string to_text(const Event& event);
+
+}  // namespace runlog

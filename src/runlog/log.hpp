@@ -1,0 +1,47 @@
+// The run log a step writes: each event once as text for people and, where asked for, once as a
+// JSON line for programs.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "runlog/event.hpp"
+
+namespace runlog {
+
+class Log {
+  public:
+    /// `json_path`: where the JSON lines go; empty: nowhere, "-": standard output (the text then
+    /// goes to standard error). Throws util::Error where the file cannot be made.
+    Log(std::string role, const std::string& json_path);
+
+    /// Writes and flushes one event with the present time. Throws util::Error when the text or the
+    /// JSON cannot be written.
+    void event(std::string_view name, Fields fields = {});
+
+    void note(std::string_view text) { event("note", {{"text", text}}); }
+
+    /// What ended the run: one sentence on standard error, whatever the other text goes to, and an
+    /// "error" event.
+    void error(std::string_view text);
+
+    const std::string& role() const { return role_; }
+
+  private:
+    Event stamp(std::string_view name, Fields fields) const;
+    void write_json(const Event& event) const;
+    void write_line(std::FILE* file, const std::string& line) const;
+
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+
+    std::string role_;
+    std::unique_ptr<std::FILE, Close> file_;
+    std::FILE* text_ = stdout;
+    std::FILE* json_ = nullptr;
+};
+
+}  // namespace runlog

@@ -1,0 +1,126 @@
+// How each event reads. A row names the event and gives a pattern: literal text, and {key} or
+// {key:form} where a field goes. A part in [brackets] is left out when one of its fields is
+// missing, so that one row serves all its variants.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "runlog/event.hpp"
+
+namespace runlog {
+namespace {
+
+struct Row {
+    std::string_view event;
+    std::string_view pattern;
+};
+
+constexpr std::array rows{
+    Row{"ready", "listening on {address} port {port}"},
+    Row{"device",
+        "{device} port {port} {state}[, path MTU {path_mtu}][, netdev {netdev}]"
+        "[, GID {gid_index} {gid} ({gid_type})]"},
+    Row{"pd", "protection domain {handle}"},
+    Row{"cq", "completion queue, {entries} entries"},
+    Row{"mr", "memory {va:x} + {len} B  lkey {lkey:8} rkey {rkey:8}  {access}"},
+    Row{"qp", "queue pair {qpn:6} {type}[, {max_send_wr} send and {max_recv_wr} receive requests]"},
+    Row{"qp_state",
+        "QP {qpn:6} is {state}[, to QP {dest_qpn:6}][  send PSN {sq_psn:6}]"
+        "[  receive PSN {rq_psn:6}][  path MTU {path_mtu}][  GID index {gid_index}]"
+        "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"},
+    Row{"cm_event", "{type}[ from {peer}][: {reason}]"},
+    Row{"exchange",
+        "{direction} by {channel}:[ QP {qpn:6}][ PSN {psn:6}]"
+        "[ memory {va:x} + {len} B][ rkey {rkey:8}]"},
+    Row{"post_send",
+        "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
+        "[  PSN {psn_first:6} to {psn_last:6}]"},
+    Row{"post_recv", "wr {wr_id} {len} B"},
+    Row{"wc",
+        "wr {wr_id} {status}[ {opcode}][ {byte_len} B][ imm {imm:8}][ vendor error {vendor_err}]"},
+    Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
+    Row{"check", "{verdict}: {what}[  → {mend}]"},
+    Row{"note", "{text}"},
+    Row{"error", "{text}"},
+};
+
+std::string render(const Value& value, char form) {
+    if (const auto* text = std::get_if<std::string>(&value))
+        return *text;
+    if (const auto* flag = std::get_if<bool>(&value))
+        return *flag ? "yes" : "no";
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return fmt::format("{}", *number);
+    const auto number = std::get<std::uint64_t>(value);
+    switch (form) {
+        case 'x':
+            return fmt::format("{:#x}", number);
+        case '6':
+            return fmt::format("{:#08x}", number);
+        case '8':
+            return fmt::format("{:#010x}", number);
+        default:
+            return fmt::format("{}", number);
+    }
+}
+
+const Value* find(const Event& event, std::string_view key) {
+    for (const Field& field : event.fields)
+        if (field.key == key)
+            return &field.value;
+    return nullptr;
+}
+
+// Renders `pattern` (without brackets); false where one of its fields is missing.
+bool expand(const Event& event, std::string_view pattern, std::string& out) {
+    bool complete = true;
+    while (!pattern.empty()) {
+        const auto open = pattern.find('{');
+        out += pattern.substr(0, open);
+        if (open == std::string_view::npos)
+            break;
+        const auto close = pattern.find('}', open);
+        std::string_view key = pattern.substr(open + 1, close - open - 1);
+        char form = 0;
+        if (const auto colon = key.find(':'); colon != std::string_view::npos) {
+            form = key[colon + 1];
+            key = key.substr(0, colon);
+        }
+        if (const Value* value = find(event, key))
+            out += render(*value, form);
+        else
+            complete = false;
+        pattern.remove_prefix(close + 1);
+    }
+    return complete;
+}
+
+std::string from_pattern(const Event& event, std::string_view pattern) {
+    std::string out;
+    while (!pattern.empty()) {
+        const auto open = pattern.find('[');
+        expand(event, pattern.substr(0, open), out);
+        if (open == std::string_view::npos)
+            break;
+        const auto close = pattern.find(']', open);
+        std::string optional_part;
+        if (expand(event, pattern.substr(open + 1, close - open - 1), optional_part))
+            out += optional_part;
+        pattern.remove_prefix(close + 1);
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string to_text(const Event& event) {
+    std::string out = fmt::format("{:<9} ", event.name);
+    for (const Row& row : rows)
+        if (row.event == event.name)
+            return out + from_pattern(event, row.pattern);
+    for (const Field& field : event.fields)  // an event of a later version: all it says, plainly
+        out += fmt::format(" {}={}", field.key, render(field.value, 0));
+    return out;
+}
+
+}  // namespace runlog

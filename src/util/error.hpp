@@ -1,0 +1,13 @@
+// An error whose text is already the sentence a person should read: what failed, with what, and
+// what to try.
+#pragma once
+
+#include <stdexcept>
+
+namespace util {
+
+class Error : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+}  // namespace util

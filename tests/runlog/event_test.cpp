@@ -1,0 +1,89 @@
+#include "runlog/event.hpp"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using runlog::Event;
+
+Event post_send() {
+    return {1'700'000'000'123'456'789,
+            "client",
+            "post_send",
+            {{"qpn", 17u},
+             {"wr_id", 1u},
+             {"opcode", "RDMA_WRITE"},
+             {"len", 10'000u},
+             {"remote_va", 0x7f0012345678u},
+             {"rkey", 0x220u},
+             {"psn_first", 0xfffffeu},
+             {"psn_last", 0u}}};
+}
+
+TEST(RunlogEvent, survives_json_unchanged) {
+    Event event = post_send();
+    event.fields.emplace_back("negative", -110);
+    event.fields.emplace_back("largest", std::numeric_limits<std::uint64_t>::max());
+    event.fields.emplace_back("flag", true);
+    event.fields.emplace_back("text", "a \"quoted\" line\nand a tab\t");
+    EXPECT_EQ(runlog::from_json(runlog::to_json(event)), event);
+}
+
+TEST(RunlogEvent, json_is_one_line) {
+    Event event = post_send();
+    event.fields.emplace_back("text", "two\nlines");
+    EXPECT_EQ(runlog::to_json(event).find('\n'), std::string::npos);
+}
+
+TEST(RunlogEvent, json_replaces_bytes_that_are_no_utf8) {
+    Event event{1, "server", "note", {{"text", std::string("bad \xff byte")}}};
+    const auto read = runlog::from_json(runlog::to_json(event));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->text("text"), "bad \xef\xbf\xbd byte");
+}
+
+TEST(RunlogEvent, every_cut_of_a_line_is_no_event) {
+    const std::string line = runlog::to_json(post_send());
+    for (std::size_t n = 0; n < line.size(); ++n)
+        EXPECT_FALSE(runlog::from_json(std::string_view(line).substr(0, n))) << n;
+}
+
+TEST(RunlogEvent, lines_that_are_json_but_no_event_are_refused) {
+    for (const char* line : {"[]", "1", "null", "{}", R"({"t_ns":"1","role":"a","event":"b"})",
+                             R"({"t_ns":1,"role":2,"event":"b"})", R"({"t_ns":1,"role":"a"})"})
+        EXPECT_FALSE(runlog::from_json(line)) << line;
+}
+
+TEST(RunlogEvent, number_is_there_only_for_whole_numbers_from_zero) {
+    const Event event{0, "", "", {{"plain", 5u}, {"signed", 6}, {"negative", -1}, {"text", "7"}}};
+    EXPECT_EQ(event.number("plain"), 5u);
+    EXPECT_EQ(event.number("signed"), 6u);
+    EXPECT_FALSE(event.number("negative"));
+    EXPECT_FALSE(event.number("text"));
+    EXPECT_FALSE(event.number("missing"));
+    EXPECT_EQ(event.text("text"), "7");
+    EXPECT_EQ(event.text("plain"), "");
+}
+
+TEST(RunlogText, names_request_target_and_psns) {
+    EXPECT_EQ(runlog::to_text(post_send()),
+              "post_send wr 1 RDMA_WRITE 10000 B → 0x7f0012345678 rkey 0x00000220  PSN 0xfffffe to "
+              "0x000000");
+}
+
+TEST(RunlogText, leaves_out_what_the_event_does_not_have) {
+    const Event send{0, "", "post_send", {{"wr_id", 3u}, {"opcode", "SEND"}, {"len", 64u}}};
+    EXPECT_EQ(runlog::to_text(send), "post_send wr 3 SEND 64 B");
+    const Event failed{
+        0, "", "wc", {{"wr_id", 3u}, {"status", "REM_ACCESS_ERR"}, {"vendor_err", 0u}}};
+    EXPECT_EQ(runlog::to_text(failed), "wc        wr 3 REM_ACCESS_ERR vendor error 0");
+}
+
+TEST(RunlogText, shows_an_unknown_event_with_all_its_fields) {
+    const Event event{0, "", "later", {{"a", 1u}, {"b", "two"}, {"c", false}}};
+    EXPECT_EQ(runlog::to_text(event), "later      a=1 b=two c=no");
+}
+
+}  // namespace

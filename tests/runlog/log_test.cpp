@@ -1,0 +1,88 @@
+#include "runlog/log.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "util/error.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class LogFile : public testing::Test {
+  protected:
+    void TearDown() override { fs::remove(path_); }
+
+    std::vector<runlog::Event> events() const {
+        std::vector<runlog::Event> all;
+        std::ifstream file(path_);
+        for (std::string line; std::getline(file, line);) {
+            auto event = runlog::from_json(line);
+            EXPECT_TRUE(event) << line;
+            if (event)
+                all.push_back(*std::move(event));
+        }
+        return all;
+    }
+
+    const fs::path path_ =
+        fs::temp_directory_path() / ("runlog_test." + std::to_string(getpid()) + ".jsonl");
+};
+
+TEST_F(LogFile, holds_each_event_as_soon_as_it_is_written) {
+    runlog::Log log("client", path_);
+    log.event("qp", {{"qpn", 17u}});
+    ASSERT_EQ(events().size(), 1u);  // the log is still open: nothing waits in a buffer
+    log.note("done");
+    const auto all = events();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].role, "client");
+    EXPECT_EQ(all[0].number("qpn"), 17u);
+    EXPECT_EQ(all[1].text("text"), "done");
+    EXPECT_LE(all[0].t_ns, all[1].t_ns);
+}
+
+TEST_F(LogFile, times_are_the_wall_clock) {
+    using namespace std::chrono;
+    const auto now = [] {
+        return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+    };
+    const auto before = now();
+    runlog::Log(std::string("server"), path_).note("x");
+    const auto after = now();
+    ASSERT_EQ(events().size(), 1u);
+    EXPECT_GE(events()[0].t_ns, before);
+    EXPECT_LE(events()[0].t_ns, after);
+}
+
+TEST_F(LogFile, an_error_is_an_event_too) {
+    testing::internal::CaptureStderr();
+    runlog::Log(std::string("client"), path_).error("nothing listens there.");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "client: nothing listens there.\n");
+    ASSERT_EQ(events().size(), 1u);
+    EXPECT_EQ(events()[0].name, "error");
+}
+
+TEST(Log, a_file_that_cannot_be_made_is_named) {
+    try {
+        runlog::Log log("client", "/nonexistent/folder/run.jsonl");
+        FAIL() << "opened";
+    } catch (const util::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("/nonexistent/folder/run.jsonl"),
+                  std::string::npos);
+    }
+}
+
+TEST(Log, a_full_disk_is_an_error_not_a_lost_event) {
+    if (!fs::exists("/dev/full"))
+        GTEST_SKIP() << "no /dev/full on this system";
+    runlog::Log log("client", "/dev/full");
+    EXPECT_THROW(log.note("x"), util::Error);
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+#include "util/address.hpp"
+
+#include <gtest/gtest.h>
+
+#include "util/error.hpp"
+
+namespace {
+
+using util::Address;
+
+TEST(Address, parses_ipv4_and_ipv6_digits) {
+    EXPECT_EQ(Address::parse("192.0.2.1", 18515)->text(), "192.0.2.1 port 18515");
+    EXPECT_EQ(Address::parse("2001:db8::1", 7)->text(), "2001:db8::1 port 7");
+    EXPECT_TRUE(Address::parse("2001:db8::1")->is_ipv6());
+}
+
+TEST(Address, refuses_names_and_half_addresses) {
+    for (const char* text :
+         {"", "localhost", "192.0.2", "192.0.2.256", "2001:db8::g", "192.0.2.1 "})
+        EXPECT_FALSE(Address::parse(text)) << text;
+}
+
+TEST(Address, shows_an_ipv4_mapped_address_as_ipv4) {
+    EXPECT_EQ(Address::parse("::ffff:192.0.2.7")->host(), "192.0.2.7");
+}
+
+TEST(Address, any_accepts_both_families) {
+    EXPECT_TRUE(Address::any(1).is_any());
+    EXPECT_TRUE(Address::any(1).is_ipv6());
+    EXPECT_EQ(Address::any(18515).port(), 18515);
+    EXPECT_FALSE(Address::parse("192.0.2.1")->is_any());
+    EXPECT_TRUE(Address::parse("0.0.0.0")->is_any());
+}
+
+TEST(Address, resolve_names_the_host_it_cannot_find) {
+    try {
+        // RFC 6761: names under .invalid never exist.
+        Address::resolve("no-such-host.invalid", 1, std::chrono::seconds(20));
+        FAIL() << "resolved";
+    } catch (const util::Error& error) {
+        EXPECT_NE(std::string(error.what()).find("'no-such-host.invalid'"), std::string::npos)
+            << error.what();
+        EXPECT_NE(std::string(error.what()).find("IP address"), std::string::npos) << error.what();
+    }
+}
+
+}  // namespace
