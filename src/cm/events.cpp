@@ -1,0 +1,117 @@
+#include "cm/events.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+namespace cm {
+namespace {
+
+// Reject reasons a learner meets. Source: IBTA volume 1, 12.6.7.2 (Table 107); kernel
+// include/rdma/ib_cm.h.
+std::string reject_text(int status) {
+    switch (status) {
+        case 4:
+            return "its end is a stale connection";
+        case 8:
+            return "nothing listens on that port";
+        case 10:
+            return "it timed out waiting for the connection to complete";
+        case 28:
+            return "the program refused it";
+        default:
+            return fmt::format("reject reason {}", status);
+    }
+}
+
+// What the id was doing when it waited for `wanted`: names the call in an error's sentence.
+std::string_view verb_of(rdma_cm_event_type wanted) {
+    switch (wanted) {
+        case RDMA_CM_EVENT_ADDR_RESOLVED:
+            return "rdma_resolve_addr";
+        case RDMA_CM_EVENT_ROUTE_RESOLVED:
+            return "rdma_resolve_route";
+        case RDMA_CM_EVENT_ESTABLISHED:
+            return "rdma_connect";
+        case RDMA_CM_EVENT_DISCONNECTED:
+            return "rdma_disconnect";
+        default:
+            return "rdma_get_cm_event";
+    }
+}
+
+std::string_view hint_of(rdma_cm_event_type type) {
+    switch (type) {
+        case RDMA_CM_EVENT_ADDR_ERROR:
+            return "Is the address right, the host up, and reached through an interface with an "
+                   "RDMA device? "
+                   "ping shows the first two, 00_devices the third.";
+        case RDMA_CM_EVENT_REJECTED:
+            return "Start the server there first, with the same --port.";
+        case RDMA_CM_EVENT_UNREACHABLE:
+            return "Does that host have an RDMA device on that address (00_devices), and does its "
+                   "firewall let UDP "
+                   "4791 through?";
+        default:
+            return "See both sides' logs.";
+    }
+}
+
+}  // namespace
+
+Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Deadline deadline) {
+    if (util::wait_readable(channel->fd, stop, deadline) != util::Ready::input)
+        return nullptr;
+    rdma_cm_event* event = nullptr;
+    util::check_errno(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
+    return Event{event};
+}
+
+Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
+                   const util::Address& peer, util::StopSignal& stop, util::Deadline deadline) {
+    Event event = next_event(channel, stop, deadline);
+    if (event && event->event == wanted)
+        return event;
+    const auto verb = verb_of(wanted);
+    if (stop.requested())
+        throw util::Error(fmt::format("stopped by a signal during {} with {}.", verb, peer.text()));
+    if (!event)
+        throw util::Error(fmt::format(
+            "{} did not answer in time ({}). {}", peer.text(), verb,
+            hint_of(wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? RDMA_CM_EVENT_ADDR_ERROR
+                                                          : RDMA_CM_EVENT_UNREACHABLE)));
+    throw util::Error(fmt::format("{} with {} failed: {}. {}", verb, peer.text(), reason_of(*event),
+                                  hint_of(event->event)));
+}
+
+std::string name_of(rdma_cm_event_type type) {
+    constexpr std::string_view prefix = "RDMA_CM_EVENT_";
+    std::string_view name = rdma_event_str(type);
+    if (name.starts_with(prefix))
+        name.remove_prefix(prefix.size());
+    return std::string(name);
+}
+
+std::string reason_of(const rdma_cm_event& event) {
+    if (event.event == RDMA_CM_EVENT_REJECTED)
+        return reject_text(event.status);
+    // The other events carry a negative error number (rdma_get_cm_event(3)).
+    if (event.status < 0)
+        return fmt::format("{} ({})", std::strerror(-event.status), name_of(event.event));
+    return fmt::format("{}, status {}", name_of(event.event), event.status);
+}
+
+runlog::Fields describe(const rdma_cm_event& event) {
+    runlog::Fields fields{{"type", name_of(event.event)}, {"status", event.status}};
+    const util::Address peer(rdma_get_peer_addr(event.id));
+    if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+        fields.emplace_back("peer", peer.text());
+    if (event.status != 0)
+        fields.emplace_back("reason", reason_of(event));
+    return fields;
+}
+
+}  // namespace cm

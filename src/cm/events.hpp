@@ -1,0 +1,33 @@
+// Connection events: waiting for them, and what they mean in a sentence.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cm/handles.hpp"
+#include "runlog/event.hpp"
+#include "util/address.hpp"
+#include "util/stop_signal.hpp"
+
+namespace cm {
+
+/// The next event; null when a stop was requested or the deadline passed.
+Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Deadline deadline);
+
+/// Waits for `wanted`. Throws util::Error when another event comes first, time runs out or a stop
+/// is requested: the sentence says what was being done with `peer`, what came instead, and what to
+/// try.
+Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
+                   const util::Address& peer, util::StopSignal& stop, util::Deadline deadline);
+
+/// The event's name without RDMA_CM_EVENT_, "CONNECT_REQUEST".
+std::string name_of(rdma_cm_event_type type);
+
+/// Why a connection was not made: "nothing listens there", or the number of the reason where it is
+/// not a known one.
+std::string reason_of(const rdma_cm_event& event);
+
+/// A run log "cm_event" event.
+runlog::Fields describe(const rdma_cm_event& event);
+
+}  // namespace cm
