@@ -1,0 +1,132 @@
+// Step 01, the passive side: rdma_cm accepts a connection, hands out a capability, and then has
+// nothing left to do. The client writes and reads this program's memory without any of its
+// instructions running.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "lesson/memory.hpp"
+#include "lesson/program.hpp"
+#include "util/check.hpp"
+#include "verbs/completion.hpp"
+#include "verbs/describe.hpp"
+#include "verbs/device.hpp"
+
+namespace {
+
+constexpr int access_rights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+// All that one client costs, in the order of creation: destroyed from the last to the first.
+struct Session {
+    cm::Id id;
+    std::vector<std::byte> memory;
+    verbs::Pd pd{};
+    verbs::Mr mr{};
+    verbs::CompletionQueue completions;
+    cm::Qp qp{};
+
+    Session(cm::Id client, std::size_t size)
+        : id(std::move(client)), memory(size), completions(id->verbs, 1) {}
+};
+
+// 3. A client asks: make its PD, memory region, CQ and QP, and accept with the capability in the
+// private data.
+void accept(Session& session, runlog::Log& log) {
+    rdma_cm_id* id = session.id.get();
+    session.pd = verbs::Pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    session.mr = verbs::register_memory(session.pd.get(), session.memory, access_rights);
+    log.event("mr", verbs::describe(*session.mr, access_rights));
+
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = session.completions.cq.get();
+    attributes.recv_cq = session.completions.cq.get();
+    attributes.cap = {.max_send_wr = 1,
+                      .max_recv_wr = 1,
+                      .max_send_sge = 1,
+                      .max_recv_sge = 1,
+                      .max_inline_data = 0};
+    session.qp = cm::make_qp(id, session.pd.get(), attributes);
+    log.event("qp", verbs::describe(*id->qp, attributes.cap));
+
+    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(session.memory.data()),
+                                    .length = session.memory.size(),
+                                    .rkey = session.mr->rkey};
+    const auto bytes = capability.serialize();
+    rdma_conn_param parameters{};
+    parameters.private_data = bytes.data();
+    parameters.private_data_len = bytes.size();
+    parameters.responder_resources = 1;  // one READ of the client's at a time
+    parameters.rnr_retry_count = 7;      // 7 stands for "without end"
+    util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
+    log.event("exchange", cm::describe(capability, "sent"));
+}
+
+int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::Log& log,
+        util::StopSignal& stop) {
+    // 1. Listen. A port of rdma_cm is a number inside its messages, not a UDP port: every packet
+    // goes to UDP 4791.
+    const cm::EventChannel channel = cm::make_channel();
+    const cm::Id listener = cm::make_id(channel.get());
+    util::Address address =
+        options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+    util::check_errno(rdma_bind_addr(listener.get(), address.get()),
+                      "rdma_bind_addr(" + address.text() + ")");
+    util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+
+    // 2. Serve until SIGINT or SIGTERM. One thread is enough: the clients' work never passes
+    // through this loop.
+    std::map<rdma_cm_id*, Session> sessions;
+    while (cm::Event event = cm::next_event(channel.get(), stop, std::nullopt)) {
+        log.event("cm_event", cm::describe(*event));
+        rdma_cm_id* id = event->id;
+        switch (event->event) {
+            case RDMA_CM_EVENT_CONNECT_REQUEST:
+                try {
+                    accept(sessions.try_emplace(id, cm::Id{id}, memory_size).first->second, log);
+                } catch (const std::exception& error) {  // one client's failure is not the others'
+                    log.error(error.what());
+                    event.reset();
+                    sessions.erase(id);  // destroying the id refuses the client
+                }
+                break;
+            case RDMA_CM_EVENT_ESTABLISHED:
+                log.event("device", verbs::describe_device(id->qp));
+                log.event("qp_state", verbs::query_state(id->qp));
+                break;
+            case RDMA_CM_EVENT_DISCONNECTED:
+                // 4. Only now does this program look at what the client wrote.
+                log.event("memory", lesson::describe_memory(sessions.at(id).memory));
+                [[fallthrough]];
+            case RDMA_CM_EVENT_CONNECT_ERROR:
+            case RDMA_CM_EVENT_UNREACHABLE:
+            case RDMA_CM_EVENT_REJECTED:
+                event.reset();  // an id can go only when its events are acknowledged
+                sessions.erase(id);
+                break;
+            default:
+                break;
+        }
+    }
+    log.note("stopped by a signal");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "server", "Step 01, server: lends memory to each client by rdma_cm, then steps aside.");
+    lesson::ServerOptions options;
+    command_line.add(options);
+    std::uint64_t memory_size = 1 << 20;
+    command_line.number("--memory", memory_size, 1, 1u << 30,
+                        "Bytes of memory lent to each client");
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, memory_size, log, stop);
+    });
+}

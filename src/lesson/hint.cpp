@@ -1,0 +1,61 @@
+#include "lesson/hint.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace lesson {
+namespace {
+
+struct Row {
+    std::string_view call;  // how the failed call's name begins; empty: any
+    int error;
+    std::string_view hint;
+};
+
+constexpr std::string_view no_device =
+    " This host has no usable RDMA device: run 00_devices, it names what is missing.";
+constexpr std::string_view no_permission =
+    " This user may not open /dev/infiniband: run as root or as a member of the group that owns it "
+    "(ls -l /dev/infiniband).";
+
+constexpr std::array rows{
+    Row{"", EACCES, no_permission},
+    Row{"", EPERM, no_permission},
+    Row{"rdma_bind_addr", EADDRINUSE,
+        " Another program listens there: choose another --port, or stop it."},
+    Row{"rdma_bind_addr", EADDRNOTAVAIL,
+        " This host does not have that address (ip addr lists them)."},
+    Row{"rdma_bind_addr", ENODEV, " No RDMA device serves that address: run 00_devices."},
+    Row{"rdma_listen", EADDRINUSE,
+        " Another program listens there: choose another --port, or stop it."},
+    Row{"rdma_resolve_addr", ENODEV,
+        " No RDMA device serves the interface that leads there: run 00_devices."},
+    Row{"rdma_resolve_addr", ENETUNREACH, " This host has no route there (ip route get ADDRESS)."},
+    Row{"rdma_resolve_addr", EADDRNOTAVAIL,
+        " This host does not have the --source address (ip addr lists them)."},
+    Row{"rdma_create_event_channel", ENODEV, no_device},
+    Row{"rdma_create_event_channel", ENOENT, no_device},
+    Row{"rdma_create_id", ENODEV, no_device},
+    Row{"", ENODEV, no_device},
+    Row{"", ENOMEM, " The locked-memory limit may be too small: raise it with ulimit -l."},
+};
+
+}  // namespace
+
+// std::system_error appends ": <message>" to the text it was given.
+std::string call_of(const std::system_error& error) {
+    const std::string_view what = error.what();
+    const std::string tail = ": " + error.code().message();
+    return std::string(what.ends_with(tail) ? what.substr(0, what.size() - tail.size()) : what);
+}
+
+std::string hint_for(const std::system_error& error) {
+    const std::string call = call_of(error);
+    for (const Row& row : rows)
+        if (error.code().value() == row.error && call.starts_with(row.call))
+            return std::string(row.hint);
+    return "";
+}
+
+}  // namespace lesson

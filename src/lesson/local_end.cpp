@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "lesson/program.hpp"
+#include "util/error.hpp"
+#include "verbs/device.hpp"
+
+namespace lesson {
+namespace {
+
+std::string only_device() {
+    const auto names = verbs::device_names();
+    if (names.empty())
+        throw util::Error(
+            "this host has no RDMA device. Run 00_devices: it names what is missing.");
+    if (names.size() > 1)
+        throw util::Error(
+            fmt::format("this host has several RDMA devices: say which with --device ({}).",
+                        fmt::join(names, ", ")));
+    return names.front();
+}
+
+// The RoCE v2 entry a person would pick: of the family in use, and global rather than link-local,
+// which would need a scope on the other end too.
+verbs::Gid usual_gid(ibv_context* context, bool ipv6) {
+    auto table = verbs::gid_table(context);
+    std::erase_if(table, [](const verbs::Gid& gid) { return gid.type != IBV_GID_TYPE_ROCE_V2; });
+    const auto cost = [ipv6](const verbs::Gid& gid) {
+        const util::Address address = gid.address();
+        const bool link_local = gid.raw.raw[0] == 0xfe && (gid.raw.raw[1] & 0xc0) == 0x80;
+        return 2 * (address.is_ipv6() != ipv6) + link_local;
+    };
+    const auto best = std::ranges::min_element(table, {}, cost);
+    if (best == table.end())
+        throw util::Error(
+            fmt::format("{} has no RoCE v2 GID: give its network interface an IP address.",
+                        ibv_get_device_name(context->device)));
+    return *best;
+}
+
+}  // namespace
+
+std::optional<util::Address> LocalEnd::resolve(std::uint16_t port, bool ipv6) const {
+    if (!address.empty()) {
+        auto parsed = util::Address::parse(address, port);
+        if (!parsed)
+            throw util::Error(fmt::format("'{}' is not an IPv4 or IPv6 address.", address));
+        return parsed;
+    }
+    if (device.empty() && !gid_index)
+        return std::nullopt;
+    const verbs::Context context = verbs::open_device(device.empty() ? only_device() : device);
+    const verbs::Gid gid =
+        gid_index ? verbs::gid_at(context.get(), 1, *gid_index) : usual_gid(context.get(), ipv6);
+    if (gid.type != IBV_GID_TYPE_ROCE_V2)
+        throw util::Error(fmt::format(
+            "GID index {} is not RoCE v2: these lessons speak RoCE v2 on both ends.", gid.index));
+    util::Address result = gid.address();
+    result.set_port(port);
+    return result;
+}
+
+}  // namespace lesson

@@ -1,0 +1,136 @@
+#include "lesson/program.hpp"
+
+#include <cstdio>
+#include <system_error>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "lesson/hint.hpp"
+#include "util/error.hpp"
+
+namespace lesson {
+
+struct CommandLine::Impl {
+    std::string role;
+    std::string run_log;
+    double timeout_s = 0;
+    std::chrono::milliseconds* timeout = nullptr;
+    const LocalEnd* local = nullptr;
+    CLI::App app;
+};
+
+CommandLine::CommandLine(std::string role, const std::string& about)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->role = std::move(role);
+    impl_->app.description(about);
+    impl_->app
+        .add_option("--run-log", impl_->run_log,
+                    "Also write each event as a JSON line to this file;\n'-': to standard output, "
+                    "the text to "
+                    "standard error")
+        ->type_name("FILE");
+    impl_->app.get_formatter()->column_width(30);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::add(ServerOptions& options) {
+    add_local(options.local, "--bind", "Listen on this address only (default: all, IPv4 and IPv6)");
+    impl_->app.add_option("--port", options.port, "Port to listen on")
+        ->check(CLI::Range(1, 65535).description(""))
+        ->capture_default_str()
+        ->type_name("N");
+}
+
+void CommandLine::add(ClientOptions& options) {
+    impl_->app.add_option("server", options.server, "The server's address or name, IPv4 or IPv6")
+        ->required()
+        ->type_name("");
+    impl_->app.add_option("--port", options.port, "Port the server listens on")
+        ->check(CLI::Range(1, 65535).description(""))
+        ->capture_default_str()
+        ->type_name("N");
+    add_local(options.local, "--source", "Connect from this address (default: as the route says)");
+    impl_->timeout = &options.timeout;
+    impl_->timeout_s = std::chrono::duration<double>(options.timeout).count();
+    impl_->app
+        .add_option("--timeout", impl_->timeout_s,
+                    "Give up when the server has not answered for so long")
+        ->check(CLI::Range(0.1, 3600.0).description(""))
+        ->capture_default_str()
+        ->type_name("SECONDS");
+}
+
+void CommandLine::add_local(LocalEnd& local, const std::string& flag, const std::string& help) {
+    impl_->local = &local;
+    impl_->app.add_option(flag, local.address, help)->type_name("ADDRESS");
+    impl_->app
+        .add_option("--device", local.device,
+                    "Use this RDMA device's address (00_devices lists them)")
+        ->type_name("NAME");
+    impl_->app
+        .add_option("--gid-index", local.gid_index,
+                    "Use the address of this entry of the device's GID table")
+        ->type_name("N");
+}
+
+void CommandLine::number(const std::string& flag, std::uint64_t& value, std::uint64_t least,
+                         std::uint64_t most, const std::string& help) {
+    impl_->app.add_option(flag, value, help)
+        ->check(CLI::Range(least, most).description(""))
+        ->capture_default_str()
+        ->type_name("N");
+}
+
+void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
+    impl_->app.add_flag(name, value, help);
+}
+
+void CommandLine::text(const std::string& flag, std::string& value, const std::string& help) {
+    impl_->app.add_option(flag, value, help)->type_name("TEXT");
+}
+
+int CommandLine::main(int argc, char** argv, const Run& run) {
+    const auto complain = [this](std::string_view text) {
+        std::fputs(fmt::format("{}: {}\n", impl_->role, text).c_str(), stderr);
+    };
+    try {
+        impl_->app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return impl_->app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        std::string_view what = error.what();
+        if (what.ends_with('.'))
+            what.remove_suffix(1);
+        complain(fmt::format("{}. --help lists the options.", what));
+        return 2;
+    }
+    if (impl_->local != nullptr && !impl_->local->address.empty() &&
+        (!impl_->local->device.empty() || impl_->local->gid_index)) {
+        complain(
+            "an address and a --device or --gid-index name the same thing twice: give one of "
+            "them.");
+        return 2;
+    }
+    if (impl_->timeout != nullptr)
+        *impl_->timeout =
+            std::chrono::milliseconds(static_cast<std::int64_t>(impl_->timeout_s * 1000));
+    try {
+        util::StopSignal stop;
+        runlog::Log log(impl_->role, impl_->run_log);
+        try {
+            return run(log, stop);
+        } catch (const std::system_error& error) {
+            log.error(fmt::format("{} failed: {}.{}", call_of(error), error.code().message(),
+                                  hint_for(error)));
+        } catch (const std::exception& error) {
+            log.error(error.what());
+        }
+    } catch (const std::exception& error) {
+        complain(error.what());  // the run log itself could not be written
+    }
+    return 1;
+}
+
+}  // namespace lesson

@@ -1,0 +1,81 @@
+// What the main() of every step has in common, so that a step's file holds only its lesson: the
+// options, the run log, stopping on SIGINT and SIGTERM, and errors as one sentence with an exit
+// code.
+//
+// Exit codes: 0 done (a server: stopped by a signal), 1 the run failed, 2 the command line was
+// wrong.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runlog/log.hpp"
+#include "util/address.hpp"
+#include "util/stop_signal.hpp"
+
+namespace lesson {
+
+/// How a step finds its own end: by address, or by the device (and GID index) the address belongs
+/// to.
+struct LocalEnd {
+    std::string address;                     // --bind or --source; empty: not given
+    std::string device;                      // --device; empty: not given
+    std::optional<std::uint32_t> gid_index;  // --gid-index
+
+    /// The address to bind to; nullopt where the user left the choice to us. `ipv6`: the family
+    /// wanted of a device that has both. Throws util::Error where there is no such address, device
+    /// or GID.
+    std::optional<util::Address> resolve(std::uint16_t port, bool ipv6) const;
+};
+
+struct ServerOptions {
+    LocalEnd local;
+    std::uint16_t port = 18515;
+};
+
+struct ClientOptions {
+    std::string server;
+    std::uint16_t port = 18515;
+    LocalEnd local;
+    std::chrono::milliseconds timeout{5000};
+
+    /// The server's address. Throws util::Error.
+    util::Address resolve_server() const { return util::Address::resolve(server, port, timeout); }
+};
+
+/// The command line of a step. CLI11 stays inside program.cpp: it costs eight seconds a translation
+/// unit.
+class CommandLine {
+  public:
+    CommandLine(std::string role, const std::string& about);
+    ~CommandLine();
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+    CommandLine(CommandLine&&) = delete;
+    CommandLine& operator=(CommandLine&&) = delete;
+
+    void add(ServerOptions& options);
+    void add(ClientOptions& options);
+    void flag(const std::string& name, bool& value, const std::string& help);
+    void number(const std::string& flag, std::uint64_t& value, std::uint64_t least,
+                std::uint64_t most, const std::string& help);
+    void text(const std::string& flag, std::string& value, const std::string& help);
+
+    using Run = std::function<int(runlog::Log&, util::StopSignal&)>;
+
+    /// Parses, opens the run log, runs, and turns what was thrown into a sentence on standard
+    /// error.
+    int main(int argc, char** argv, const Run& run);
+
+  private:
+    void add_local(LocalEnd& local, const std::string& flag, const std::string& help);
+
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lesson
