@@ -1,0 +1,121 @@
+// Bounds-checked reading of bytes in network order.
+//
+// Cursor is the one place where a length is checked. What it hands out is a span of fixed extent,
+// and the extent carries the proof: the readers below check their offset while compiling.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace util {
+
+using Bytes = std::span<const std::byte>;
+template <std::size_t N>
+using FixedBytes = std::span<const std::byte, N>;
+
+class Cursor {
+  public:
+    constexpr explicit Cursor(Bytes bytes) : rest_(bytes) {}
+
+    /// The next N bytes, or nullopt, and then the cursor stays where it is.
+    template <std::size_t N>
+    constexpr std::optional<FixedBytes<N>> take() {
+        if (rest_.size() < N)
+            return std::nullopt;
+        const FixedBytes<N> taken = rest_.template first<N>();
+        rest_ = rest_.subspan(N);
+        return taken;
+    }
+
+    constexpr std::optional<Bytes> take(std::size_t count) {
+        if (rest_.size() < count)
+            return std::nullopt;
+        const Bytes taken = rest_.first(count);
+        rest_ = rest_.subspan(count);
+        return taken;
+    }
+
+    constexpr Bytes rest() const { return rest_; }
+    constexpr std::size_t remaining() const { return rest_.size(); }
+
+  private:
+    Bytes rest_;
+};
+
+namespace detail {
+
+/// Written as one expression, which g++ and clang turn into a load and a byte swap.
+template <typename T, std::size_t Offset, std::size_t N, std::size_t... I>
+constexpr T load(FixedBytes<N> bytes, std::index_sequence<I...>) {
+    return static_cast<T>((
+        ... | (std::to_integer<std::uint64_t>(bytes[Offset + I]) << (8 * (sizeof...(I) - 1 - I)))));
+}
+
+template <std::size_t Offset, std::size_t N, std::size_t... I>
+constexpr void store(std::span<std::byte, N> bytes, std::uint64_t value,
+                     std::index_sequence<I...>) {
+    (..., (bytes[Offset + I] = static_cast<std::byte>(value >> (8 * (sizeof...(I) - 1 - I)))));
+}
+
+}  // namespace detail
+
+/// The big-endian integer of Width bytes at Offset.
+template <typename T, std::size_t Width, std::size_t Offset, std::size_t N>
+constexpr T read_be(FixedBytes<N> bytes) {
+    static_assert(Width <= sizeof(T) && Offset + Width <= N, "the field ends behind the header");
+    return detail::load<T, Offset>(bytes, std::make_index_sequence<Width>{});
+}
+
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint8_t be8(FixedBytes<N> bytes) {
+    return read_be<std::uint8_t, 1, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint16_t be16(FixedBytes<N> bytes) {
+    return read_be<std::uint16_t, 2, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint32_t be24(FixedBytes<N> bytes) {
+    return read_be<std::uint32_t, 3, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint32_t be32(FixedBytes<N> bytes) {
+    return read_be<std::uint32_t, 4, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint64_t be64(FixedBytes<N> bytes) {
+    return read_be<std::uint64_t, 8, Offset>(bytes);
+}
+
+/// Writes the lowest Width bytes of value at Offset, big-endian.
+template <std::size_t Width, std::size_t Offset, std::size_t N>
+constexpr void write_be(std::span<std::byte, N> bytes, std::uint64_t value) {
+    static_assert(Width <= 8 && Offset + Width <= N, "the field ends behind the header");
+    detail::store<Offset>(bytes, value, std::make_index_sequence<Width>{});
+}
+
+template <std::size_t Offset, std::size_t N>
+constexpr void put_be8(std::span<std::byte, N> bytes, std::uint8_t value) {
+    write_be<1, Offset>(bytes, value);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr void put_be16(std::span<std::byte, N> bytes, std::uint16_t value) {
+    write_be<2, Offset>(bytes, value);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr void put_be24(std::span<std::byte, N> bytes, std::uint32_t value) {
+    write_be<3, Offset>(bytes, value);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr void put_be32(std::span<std::byte, N> bytes, std::uint32_t value) {
+    write_be<4, Offset>(bytes, value);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr void put_be64(std::span<std::byte, N> bytes, std::uint64_t value) {
+    write_be<8, Offset>(bytes, value);
+}
+
+}  // namespace util

@@ -1,0 +1,51 @@
+// MAC, IPv4 and IPv6 addresses and GIDs as the bytes of the wire, and their usual text.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "util/cursor.hpp"
+
+namespace wire {
+
+/// N bytes in the order of the wire. Tag keeps addresses of different kinds apart.
+template <std::size_t N, typename Tag>
+struct AddressBytes {
+    static constexpr std::size_t size = N;
+
+    std::array<std::uint8_t, N> bytes{};
+
+    template <std::size_t Offset, std::size_t M>
+    static constexpr AddressBytes at(util::FixedBytes<M> header) {
+        static_assert(Offset + N <= M, "the address ends behind the header");
+        AddressBytes address;
+        for (std::size_t i = 0; i < N; ++i)
+            address.bytes[i] = std::to_integer<std::uint8_t>(header[Offset + i]);
+        return address;
+    }
+    template <std::size_t Offset, std::size_t M>
+    constexpr void put(std::span<std::byte, M> header) const {
+        static_assert(Offset + N <= M, "the address ends behind the header");
+        std::ranges::transform(bytes, header.template subspan<Offset, N>().begin(),
+                               [](std::uint8_t byte) { return std::byte{byte}; });
+    }
+    friend constexpr auto operator<=>(const AddressBytes&, const AddressBytes&) = default;
+};
+
+using MacAddress = AddressBytes<6, struct MacTag>;
+using Ipv4Address = AddressBytes<4, struct Ipv4Tag>;
+using Ipv6Address = AddressBytes<16, struct Ipv6Tag>;
+/// A GID is written like an IPv6 address; a RoCEv2 GID of an IPv4 address is ::ffff:a.b.c.d.
+using Gid = Ipv6Address;
+
+/// "24:8a:07:a8:fa:22"
+std::string text(const MacAddress& address);
+/// "192.0.2.1"
+std::string text(const Ipv4Address& address);
+/// RFC 5952: "2001:db8::1", "::ffff:192.0.2.1"
+std::string text(const Ipv6Address& address);
+
+}  // namespace wire

@@ -1,0 +1,36 @@
+// Base Transport Header, in every RoCE packet (IBTA volume 1, 9.2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/cursor.hpp"
+#include "wire/psn.hpp"
+
+namespace wire {
+
+/// All integers in host byte order; names as in Wireshark's infiniband.bth.*.
+struct Bth {
+    static constexpr std::size_t size = 12;
+
+    std::uint8_t opcode = 0;
+    bool se = false;          ///< solicited event
+    bool m = false;           ///< MigReq
+    std::uint8_t padcnt = 0;  ///< 0..3 bytes between payload and ICRC
+    std::uint8_t tver = 0;    ///< transport header version, 0 in every packet of today
+    std::uint16_t p_key = 0;
+    bool fecn = false;  ///< congestion was met on the way here (annex A17)
+    bool becn = false;  ///< congestion is reported back; set in a CNP
+    std::uint8_t reserved6 = 0;
+    std::uint32_t dest_qpn = 0;  ///< 24 bits
+    bool a = false;              ///< acknowledge request
+    std::uint8_t reserved7 = 0;
+    Psn psn;
+
+    static Bth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Bth&, const Bth&) = default;
+};
+
+}  // namespace wire

@@ -1,0 +1,114 @@
+#include "wire/decode_transport.hpp"
+
+#include "wire/extension_headers.hpp"
+
+namespace wire {
+namespace {
+
+/// False when decoding cannot go on; the packet then says why.
+bool decode_headers(FrameReader& reader, Packet& packet) {
+    const auto bytes = reader.take<Bth::size>("BTH");
+    if (!bytes)
+        return false;
+    const Bth& bth = packet.bth.emplace(Bth::parse(*bytes));
+    if (bth.tver != 0)
+        reader.fault(Fault::TransportVersion, "BTH", bth.tver);
+
+    packet.opcode = find_opcode(bth.opcode);
+    if (packet.opcode == nullptr) {
+        if (!is_manufacturer_opcode(bth.opcode))
+            reader.fault(Fault::ReservedOpcode, "BTH", bth.opcode);
+        return true;
+    }
+
+    const auto take = [&]<typename Header>(HeaderMask bit, std::string_view name,
+                                           std::optional<Header>& header) {
+        if (!packet.opcode->has(bit))
+            return true;
+        if (const auto header_bytes = reader.take<Header::size>(name))
+            header = Header::parse(*header_bytes);
+        return header.has_value();
+    };
+    if (!for_each_extension_header(packet, take))
+        return false;
+    return !packet.opcode->has(header::cnp_reserved) ||
+           reader.skip(cnp_reserved_size, "CNP reserved field");
+}
+
+/// Returns the bytes of padding behind the payload.
+std::size_t decode_payload(FrameReader& reader, Packet& packet, std::size_t with_padding) {
+    std::size_t padding = packet.bth->padcnt;
+    if (padding > with_padding) {
+        reader.fault(Fault::PadCount, "BTH", padding, with_padding);
+        padding = 0;
+    }
+    packet.payload_length = with_padding - padding;
+    packet.payload = reader.rest().first(std::min(packet.payload_length, reader.rest().size()));
+    if (packet.opcode != nullptr && !packet.opcode->carries_payload() && with_padding != 0)
+        reader.fault(Fault::UnexpectedPayload, "BTH", with_padding);
+    return padding;
+}
+
+/// Management datagrams: UD SENDs to queue pair 1.
+void decode_mad(FrameReader& reader, Packet& packet) {
+    if (packet.opcode == nullptr || packet.opcode->transport() != Transport::Ud ||
+        packet.bth->dest_qpn != gsi_qpn)
+        return;
+    if (packet.payload_length < Mad::datagram_size)
+        reader.fault(Fault::TooShort, "MAD", Mad::datagram_size, packet.payload_length);
+    util::Cursor payload(packet.payload);
+    const auto common = payload.take<Mad::size>();
+    if (!common)
+        return;
+    packet.mad = Mad::parse(*common);
+    const auto data = payload.take<Mad::data_size>();
+    if (data && packet.mad->is_cm())
+        packet.cm = Cm::parse(packet.mad->attribute_id, *data);
+}
+
+/// `covered`: captured from the network header to the last byte before the ICRC.
+Icrc check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const IcrcCover& cover) {
+    Icrc icrc{.value = util::be32<0>(trailer), .computed = {}, .status = {}, .reason = {}};
+    icrc.status = IcrcStatus::Unchecked;
+    icrc.reason = cover.unchecked;
+    if (!cover.unchecked.empty())
+        return icrc;
+    icrc.computed = compute_icrc(cover.layout, covered);
+    icrc.status = icrc.computed == icrc.value ? IcrcStatus::Good : IcrcStatus::Bad;
+    return icrc;
+}
+
+}  // namespace
+
+void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packet) {
+    if (!decode_headers(reader, packet))
+        return;
+    Icrc unchecked;
+    if (!reader.end_is_known()) {
+        packet.payload = reader.rest();
+        packet.payload_length = reader.left();
+        unchecked.reason = "the packet's end is not in the frame";
+        packet.icrc = unchecked;
+        return;
+    }
+    if (reader.left() < icrc_size) {
+        reader.fault(Fault::TooShort, "ICRC", icrc_size, reader.left());
+        return;
+    }
+    const std::size_t padding = decode_payload(reader, packet, reader.left() - icrc_size);
+    decode_mad(reader, packet);
+    unchecked.reason = "truncated by snap length";
+    packet.icrc = unchecked;
+    if (packet.payload.size() < packet.payload_length) {
+        reader.truncated("payload", packet.payload_length, packet.payload.size());
+        return;
+    }
+    if (!reader.skip(packet.payload_length, "payload") || !reader.skip(padding, "padding"))
+        return;
+    const auto covered = reader.rest().data() - cover.from_network_header.data();
+    if (const auto trailer = reader.take<icrc_size>("ICRC"))
+        packet.icrc = check_icrc(
+            *trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)), cover);
+}
+
+}  // namespace wire

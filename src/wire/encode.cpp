@@ -1,0 +1,180 @@
+#include "wire/encode.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "wire/checksum.hpp"
+#include "wire/extension_headers.hpp"
+
+namespace wire {
+namespace {
+
+class Encoder {
+  public:
+    explicit Encoder(const Packet& packet)
+        : packet_(packet), opcode_(find_opcode(packet.bth ? packet.bth->opcode : 0)) {
+        check();
+    }
+
+    std::vector<std::byte> frame() {
+        link();
+        network_at_ = frame_.size();
+        network();
+        udp();
+        transport();
+        append_icrc();
+        append_udp_checksum();
+        return std::move(frame_);
+    }
+
+  private:
+    void check() const {
+        const int networks =
+            packet_.ipv4.has_value() + packet_.ipv6.has_value() + packet_.grh.has_value();
+        if (!packet_.bth || networks != 1)
+            throw std::invalid_argument("wire::encode: needs a BTH and one of ipv4, ipv6 and grh");
+        if (packet_.grh && !packet_.ethernet)
+            throw std::invalid_argument("wire::encode: a GRH needs an Ethernet header before it");
+        if (opcode_ != nullptr && !opcode_->carries_payload() && !packet_.payload.empty())
+            throw std::invalid_argument("wire::encode: this opcode carries no payload");
+        const std::size_t ip = packet_.ipv4 ? Ipv4::size : 0;
+        if (ip + network_payload_size() > std::numeric_limits<std::uint16_t>::max())
+            throw std::invalid_argument("wire::encode: longer than an IP packet can be");
+    }
+
+    void link() {
+        if (!packet_.ethernet)
+            return;
+        const std::uint16_t inner = packet_.ipv4   ? ether_type::ipv4
+                                    : packet_.ipv6 ? ether_type::ipv6
+                                                   : ether_type::roce_v1;
+        Ethernet ethernet = *packet_.ethernet;
+        const std::size_t tags = packet_.vlans.count;
+        ethernet.type = tags == 0 ? inner : tags == 1 ? ether_type::vlan : ether_type::service_vlan;
+        append(ethernet);
+        for (std::size_t i = 0; i < tags; ++i) {
+            Vlan tag = packet_.vlans.tags[i];
+            tag.type = i + 1 < tags ? ether_type::vlan : inner;
+            append(tag);
+        }
+    }
+
+    void network() {
+        const auto length = static_cast<std::uint16_t>(network_payload_size());
+        if (packet_.ipv4) {
+            Ipv4 ip = *packet_.ipv4;
+            ip.version = 4;
+            ip.header_length = Ipv4::size;
+            ip.total_length = static_cast<std::uint16_t>(Ipv4::size + length);
+            ip.protocol = ip_protocol::udp;
+            ip.checksum = 0;
+            append(ip);
+            const auto header = util::Bytes(frame_).last(Ipv4::size);
+            const std::uint16_t checksum = internet_checksum(ones_sum(header));
+            util::put_be16<0>(at<2>(network_at_ + 10), checksum);
+        } else if (packet_.ipv6) {
+            Ipv6 ip = *packet_.ipv6;
+            ip.version = 6;
+            ip.payload_length = length;
+            ip.next_header = ip_protocol::udp;
+            append(ip);
+        } else {
+            Grh grh = *packet_.grh;
+            grh.ipver = 6;
+            grh.paylen = length;
+            grh.nxthdr = ip_protocol::iba;
+            append(grh);
+        }
+    }
+
+    void udp() {
+        udp_at_ = frame_.size();
+        if (packet_.grh)
+            return;
+        Udp udp = packet_.udp.value_or(Udp{});
+        udp.length = static_cast<std::uint16_t>(network_payload_size());
+        udp.checksum = 0;
+        append(udp);
+    }
+
+    void transport() {
+        Bth bth = *packet_.bth;
+        bth.padcnt = static_cast<std::uint8_t>(padding());
+        append(bth);
+        if (opcode_ != nullptr) {
+            const auto write = [&]<typename Header>(HeaderMask bit, std::string_view,
+                                                    const std::optional<Header>& header) {
+                if (opcode_->has(bit))
+                    append(header.value_or(Header{}));
+                return true;
+            };
+            for_each_extension_header(packet_, write);
+            if (opcode_->has(header::cnp_reserved))
+                frame_.resize(frame_.size() + cnp_reserved_size);
+        }
+        frame_.insert(frame_.end(), packet_.payload.begin(), packet_.payload.end());
+        frame_.resize(frame_.size() + padding());
+    }
+
+    void append_icrc() {
+        const IcrcLayout layout = packet_.ipv4   ? IcrcLayout::Ipv4Udp
+                                  : packet_.ipv6 ? IcrcLayout::Ipv6Udp
+                                                 : IcrcLayout::Grh;
+        const auto value = compute_icrc(layout, util::Bytes(frame_).subspan(network_at_));
+        frame_.resize(frame_.size() + icrc_size);
+        util::put_be32<0>(at<icrc_size>(frame_.size() - icrc_size), value.value());
+    }
+
+    /// Last, since it covers the ICRC, which in turn takes it as ones.
+    void append_udp_checksum() {
+        if (packet_.grh)
+            return;
+        constexpr std::size_t v4_addresses_at = 12;
+        constexpr std::size_t v6_addresses_at = 8;
+        const util::Bytes datagram = util::Bytes(frame_).subspan(udp_at_);
+        const util::Bytes addresses =
+            packet_.ipv4 ? util::Bytes(frame_).subspan(network_at_ + v4_addresses_at, 8)
+                         : util::Bytes(frame_).subspan(network_at_ + v6_addresses_at, 32);
+        // The pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
+        const std::uint64_t sum =
+            ones_sum(addresses) + ip_protocol::udp + datagram.size() + ones_sum(datagram);
+        const std::uint16_t checksum = internet_checksum(sum);
+        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 would mean that there is none
+        util::put_be16<0>(at<2>(udp_at_ + 6), checksum == 0 ? zero_as_sent : checksum);
+    }
+
+    std::size_t padding() const { return (4 - packet_.payload.size() % 4) % 4; }
+
+    /// From the UDP header, or the GRH's BTH, to the ICRC.
+    std::size_t network_payload_size() const {
+        return (packet_.grh ? 0 : Udp::size) + Bth::size +
+               (opcode_ == nullptr ? 0 : headers_size(opcode_->headers)) + packet_.payload.size() +
+               padding() + icrc_size;
+    }
+
+    template <typename Header>
+    void append(const Header& header) {
+        frame_.resize(frame_.size() + Header::size);
+        header.write(at<Header::size>(frame_.size() - Header::size));
+    }
+
+    template <std::size_t N>
+    std::span<std::byte, N> at(std::size_t offset) {
+        return std::span(frame_).subspan(offset).template first<N>();
+    }
+
+    const Packet& packet_;
+    const OpcodeInfo* opcode_;
+    std::vector<std::byte> frame_;
+    std::size_t network_at_ = 0;
+    std::size_t udp_at_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::byte> encode(const Packet& packet) {
+    return Encoder(packet).frame();
+}
+
+}  // namespace wire

@@ -1,0 +1,90 @@
+// Link layers: Ethernet with up to two VLAN tags, and Linux "cooked" captures.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/cursor.hpp"
+#include "wire/address.hpp"
+
+namespace wire {
+
+/// What a frame begins with. The numbers of pcap files are translated in capture/.
+enum class LinkType : std::uint8_t {
+    Ethernet,
+    LinuxCooked,   ///< LINKTYPE_LINUX_SLL: the "any" device of older libpcap
+    LinuxCooked2,  ///< LINKTYPE_LINUX_SLL2
+    RawIp,         ///< begins with an IPv4 or IPv6 header
+};
+
+namespace ether_type {
+inline constexpr std::uint16_t ipv4 = 0x0800;
+inline constexpr std::uint16_t arp = 0x0806;
+inline constexpr std::uint16_t vlan = 0x8100;  ///< IEEE 802.1Q
+inline constexpr std::uint16_t ipv6 = 0x86dd;
+inline constexpr std::uint16_t service_vlan = 0x88a8;  ///< IEEE 802.1ad, the outer of two tags
+inline constexpr std::uint16_t roce_v1 = 0x8915;
+}  // namespace ether_type
+
+struct Ethernet {
+    static constexpr std::size_t size = 14;
+
+    MacAddress dst;
+    MacAddress src;
+    std::uint16_t type = 0;  ///< as it stands behind the addresses: the TPID where a tag follows
+
+    static Ethernet parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Ethernet&, const Ethernet&) = default;
+};
+
+/// The four bytes behind a TPID.
+struct Vlan {
+    static constexpr std::size_t size = 4;
+
+    std::uint8_t priority = 0;  ///< PCP, 0..7
+    bool dei = false;           ///< drop eligible
+    std::uint16_t id = 0;       ///< 0..4095; 0 is a priority tag
+    std::uint16_t type = 0;     ///< EtherType of what follows
+
+    static Vlan parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Vlan&, const Vlan&) = default;
+};
+
+/// None, one or two tags, outermost first; a range for the range-based for.
+struct Vlans {
+    static constexpr std::size_t capacity = 2;
+
+    std::array<Vlan, capacity> tags{};
+    std::uint8_t count = 0;
+
+    const Vlan* begin() const { return tags.data(); }
+    const Vlan* end() const { return tags.data() + count; }
+    bool empty() const { return count == 0; }
+    friend bool operator==(const Vlans&, const Vlans&) = default;
+};
+
+using CookedAddress = AddressBytes<8, struct CookedTag>;
+
+/// Both versions of the cooked header (https://www.tcpdump.org/linktypes.html).
+struct LinuxCooked {
+    static constexpr std::size_t size = 16;
+    static constexpr std::size_t size2 = 20;
+
+    std::uint8_t version = 1;
+    std::uint16_t protocol = 0;  ///< EtherType
+    std::uint32_t ifindex = 0;   ///< version 2 only
+    std::uint16_t arphrd = 0;
+    std::uint8_t packet_type = 0;  ///< 0 to us, 1 broadcast, 2 multicast, 3 to others, 4 sent by us
+    std::uint8_t address_length = 0;
+    CookedAddress address;  ///< the sender's link-layer address, address_length bytes of it
+
+    static LinuxCooked parse(util::FixedBytes<size> bytes);
+    static LinuxCooked parse2(util::FixedBytes<size2> bytes);
+    friend bool operator==(const LinuxCooked&, const LinuxCooked&) = default;
+};
+
+}  // namespace wire

@@ -1,0 +1,87 @@
+// Reads one frame from front to back, inside the decoder only: a cursor that knows how much of the
+// frame the capture kept and how much there was on the wire, and so which of the two is at fault
+// when a header does not fit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "util/cursor.hpp"
+#include "wire/packet.hpp"
+
+namespace wire {
+
+class FrameReader {
+  public:
+    FrameReader(util::Bytes frame, std::size_t original_length, Packet& packet)
+        : captured_(frame), left_(std::max(original_length, frame.size())), packet_(packet) {}
+
+    /// The next N bytes; nullopt, with the reason noted in the packet, when they are not there.
+    template <std::size_t N>
+    std::optional<util::FixedBytes<N>> take(std::string_view what) {
+        if (!has(N, what))
+            return std::nullopt;
+        left_ -= N;
+        return captured_.take<N>();
+    }
+
+    bool skip(std::size_t count, std::string_view what) {
+        if (!has(count, what))
+            return false;
+        left_ -= count;
+        captured_.take(count);
+        return true;
+    }
+
+    /// A length field of `what` says that the packet ends after `length` more bytes. What follows
+    /// those, such as the padding of a short Ethernet frame, is not read. `counted` bytes of the
+    /// field's value lie behind the reader already.
+    void end_after(std::size_t length, std::string_view what, std::size_t counted) {
+        if (length > left_) {
+            fault(Fault::LengthPastFrame, what, length + counted, left_ + counted);
+            end_is_known_ = false;
+            return;
+        }
+        left_ = length;
+        captured_ = util::Cursor(rest().first(std::min(length, captured_.remaining())));
+    }
+
+    /// The end of a fragment is not the end of the packet.
+    void forget_end() { end_is_known_ = false; }
+    bool end_is_known() const { return end_is_known_; }
+
+    /// Captured bytes that are not read yet.
+    util::Bytes rest() const { return captured_.rest(); }
+    /// Bytes on the wire that are not read yet.
+    std::size_t left() const { return left_; }
+
+    /// Of several faults the first is kept: the others often follow from it.
+    void fault(Fault fault, std::string_view what, std::size_t value, std::size_t limit = 0) {
+        if (!packet_.malformed)
+            packet_.malformed = Malformed{fault, what, value, limit};
+    }
+
+    void truncated(std::string_view what, std::size_t needs, std::size_t left) {
+        packet_.truncated = Truncated{what, needs, left};
+    }
+
+  private:
+    bool has(std::size_t count, std::string_view what) {
+        if (captured_.remaining() >= count)
+            return true;
+        if (left_ < count)
+            fault(Fault::TooShort, what, count, left_);
+        else
+            truncated(what, count, captured_.remaining());
+        return false;
+    }
+
+    util::Cursor captured_;
+    std::size_t left_;
+    bool end_is_known_ = true;
+    Packet& packet_;
+};
+
+}  // namespace wire

@@ -1,0 +1,120 @@
+// BTH opcodes: one row an opcode, and everything else about a packet's layout follows from the row.
+//
+// IBTA volume 1, 9.2.1 and table "OpCode field" (RC, UC, RD, UD); annex A14 (XRC); annex A17 (CNP);
+// annex A19 (FLUSH, ATOMIC WRITE; opcode values as in Linux include/rdma/ib_pack.h).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace wire {
+
+/// Bits 7:5 of the opcode.
+enum class Transport : std::uint8_t {
+    Rc = 0,
+    Uc = 1,
+    Rd = 2,
+    Ud = 3,
+    Cnp = 4,
+    Xrc = 5,
+    Manufacturer6 = 6,
+    Manufacturer7 = 7,
+};
+
+enum class Operation : std::uint8_t {
+    Send,
+    RdmaWrite,
+    RdmaReadRequest,
+    RdmaReadResponse,
+    Acknowledge,
+    AtomicAcknowledge,
+    CmpSwap,
+    FetchAdd,
+    Resync,
+    Flush,
+    AtomicWrite,
+    Cnp,
+};
+
+/// Which packet of a message this is.
+enum class Position : std::uint8_t { First, Middle, Last, Only };
+
+/// What may follow the BTH, as a mask. The order of the bits is the order on the wire.
+using HeaderMask = std::uint16_t;
+namespace header {
+inline constexpr HeaderMask none = 0;
+inline constexpr HeaderMask rdeth = 1U << 0;
+inline constexpr HeaderMask deth = 1U << 1;
+inline constexpr HeaderMask xrceth = 1U << 2;
+inline constexpr HeaderMask feth = 1U << 3;
+inline constexpr HeaderMask reth = 1U << 4;
+inline constexpr HeaderMask atomic_eth = 1U << 5;
+inline constexpr HeaderMask aeth = 1U << 6;
+inline constexpr HeaderMask atomic_ack_eth = 1U << 7;
+inline constexpr HeaderMask immdt = 1U << 8;
+inline constexpr HeaderMask ieth = 1U << 9;
+/// The 16 reserved bytes of a CNP.
+inline constexpr HeaderMask cnp_reserved = 1U << 10;
+/// Not a header: payload may follow the headers.
+inline constexpr HeaderMask payload = 1U << 11;
+}  // namespace header
+
+/// Length in bytes of the header of each bit, in the order of the bits.
+inline constexpr std::array<std::uint8_t, 11> header_sizes{4, 8, 4, 4, 16, 28, 4, 8, 4, 4, 16};
+
+/// Bytes between the BTH and the payload.
+constexpr std::size_t headers_size(HeaderMask mask) {
+    std::size_t size = 0;
+    for (std::size_t bit = 0; bit < header_sizes.size(); ++bit)
+        if ((mask >> bit & 1U) != 0)
+            size += header_sizes[bit];
+    return size;
+}
+
+struct OpcodeInfo {
+    std::uint8_t value;
+    /// The words of Wireshark and the specification: "RC RDMA WRITE Only".
+    std::string_view name;
+    HeaderMask headers;
+    Operation operation;
+    Position position;
+
+    constexpr Transport transport() const { return static_cast<Transport>(value >> 5); }
+    constexpr bool has(HeaderMask mask) const { return (headers & mask) != 0; }
+    constexpr bool carries_payload() const { return has(header::payload); }
+    /// From responder to requester.
+    constexpr bool is_response() const {
+        return operation == Operation::RdmaReadResponse || operation == Operation::Acknowledge ||
+               operation == Operation::AtomicAcknowledge;
+    }
+    /// From requester to responder. A CNP is neither a request nor a response.
+    constexpr bool is_request() const { return !is_response() && operation != Operation::Cnp; }
+    constexpr bool is_first() const { return position == Position::First; }
+    constexpr bool is_middle() const { return position == Position::Middle; }
+    constexpr bool is_last() const { return position == Position::Last; }
+    constexpr bool is_only() const { return position == Position::Only; }
+    constexpr bool starts_message() const { return is_first() || is_only(); }
+    constexpr bool ends_message() const { return is_last() || is_only(); }
+};
+
+inline constexpr std::uint8_t cnp_opcode = 0x81;
+inline constexpr std::uint8_t ud_send_only_opcode = 0x64;
+
+/// nullptr for a reserved or manufacturer-specific opcode.
+const OpcodeInfo* find_opcode(std::uint8_t value);
+
+/// 0xc0 to 0xff: the layout behind the BTH is the manufacturer's own.
+constexpr bool is_manufacturer_opcode(std::uint8_t value) {
+    return value >= 0xc0;
+}
+
+/// All rows, in ascending order.
+std::span<const OpcodeInfo> opcodes();
+
+/// "RC", "UC", "RD", "UD", "CNP", "XRC", "manufacturer".
+std::string_view name(Transport transport);
+
+}  // namespace wire

@@ -1,0 +1,65 @@
+// The sentences a person reads about a frame.
+#include "wire/packet.hpp"
+
+#include <fmt/format.h>
+
+namespace wire {
+
+std::string_view text(NotRoce reason) {
+    switch (reason) {
+        case NotRoce::Arp:
+            return "ARP";
+        case NotRoce::OtherEtherType:
+            return "another EtherType";
+        case NotRoce::Tcp:
+            return "TCP";
+        case NotRoce::OtherIpProtocol:
+            return "another IP protocol";
+        case NotRoce::OtherUdpPort:
+            return "another UDP port";
+        case NotRoce::LaterFragment:
+            return "an IP fragment without a UDP header; fragments are not reassembled";
+        case NotRoce::IpExtension:
+            return "behind an IP extension header that is not decoded";
+    }
+    return "unknown";
+}
+
+std::string Truncated::text() const {
+    return fmt::format("truncated by snap length: {} needs {} bytes, {} left", what, needs, left);
+}
+
+std::string Malformed::text() const {
+    switch (fault) {
+        case Fault::TooShort:
+            return fmt::format("{} needs {} bytes, {} left", what, value, limit);
+        case Fault::IpVersion:
+            return fmt::format("{} version is {}", what, value);
+        case Fault::IpHeaderLength:
+            return fmt::format("{} header length is {}, below {}", what, value, limit);
+        case Fault::LengthPastFrame:
+            return fmt::format("{} length is {}, but the frame has {} bytes for it", what, value,
+                               limit);
+        case Fault::LengthTooSmall:
+            return fmt::format("{} length is {}, below the {} bytes of its own header", what, value,
+                               limit);
+        case Fault::UdpLength:
+            return fmt::format("UDP length is {}, but IP leaves {} bytes", value, limit);
+        case Fault::FirstFragment:
+            return fmt::format("RoCE in an {} fragment, which is not reassembled", what);
+        case Fault::GrhNextHeader:
+            return fmt::format("GRH next header is {:#04x}, not 0x1b", value);
+        case Fault::TransportVersion:
+            return fmt::format("BTH transport version is {}, not 0", value);
+        case Fault::ReservedOpcode:
+            return fmt::format("BTH opcode {:#04x} is reserved", value);
+        case Fault::PadCount:
+            return fmt::format("BTH pad count is {}, but payload and padding have {} bytes", value,
+                               limit);
+        case Fault::UnexpectedPayload:
+            return fmt::format("{} bytes of payload behind an opcode that carries none", value);
+    }
+    return "unknown";
+}
+
+}  // namespace wire

@@ -1,0 +1,130 @@
+// One captured frame, decoded as far as it goes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "util/cursor.hpp"
+#include "wire/aeth.hpp"
+#include "wire/atomiceth.hpp"
+#include "wire/bth.hpp"
+#include "wire/cm.hpp"
+#include "wire/deth.hpp"
+#include "wire/ethernet.hpp"
+#include "wire/feth.hpp"
+#include "wire/grh.hpp"
+#include "wire/icrc.hpp"
+#include "wire/immdt.hpp"
+#include "wire/ipv4.hpp"
+#include "wire/ipv6.hpp"
+#include "wire/mad.hpp"
+#include "wire/opcode.hpp"
+#include "wire/reth.hpp"
+#include "wire/udp.hpp"
+
+namespace wire {
+
+/// Why a frame is none of ours. That is normal in a capture and says nothing against the frame.
+enum class NotRoce : std::uint8_t {
+    Arp,
+    OtherEtherType,
+    Tcp,
+    OtherIpProtocol,
+    OtherUdpPort,
+    LaterFragment,  ///< a fragment without the UDP header: what it belongs to cannot be seen
+    IpExtension,    ///< behind a header that is not decoded: IPv6 routing, AH or ESP
+};
+
+/// "ARP", "TCP", "another UDP port", ...
+std::string_view text(NotRoce reason);
+
+/// The packet is fine as far as one can see, but the capture kept too little of it.
+struct Truncated {
+    std::string_view what;  ///< "RETH", "payload", "ICRC", ...; static text
+    std::size_t needs = 0;  ///< bytes
+    std::size_t left = 0;   ///< bytes captured of those
+
+    /// "truncated by snap length: RETH needs 16 bytes, 4 left"
+    std::string text() const;
+};
+
+enum class Fault : std::uint8_t {
+    TooShort,          ///< the packet ends before `what` does
+    IpVersion,         ///< `value` is neither 4 nor 6, or does not fit the EtherType
+    IpHeaderLength,    ///< IPv4 header length `value` below 20, or past the packet's end
+    LengthPastFrame,   ///< `what`'s length field says `value`, the frame has `limit` bytes
+    LengthTooSmall,    ///< `what`'s length field says `value`, below the `limit` of its own header
+    UdpLength,         ///< UDP length `value`, where IP leaves `limit`
+    FirstFragment,     ///< RoCE in an IP fragment: it may not be fragmented, and is not reassembled
+    GrhNextHeader,     ///< the GRH's next header is `value`, not 0x1b
+    TransportVersion,  ///< TVer `value`, not 0
+    ReservedOpcode,    ///< opcode `value`
+    PadCount,          ///< pad count `value`, with `limit` bytes of payload and padding
+    UnexpectedPayload,  ///< `value` bytes behind an opcode that carries none
+};
+
+struct Malformed {
+    Fault fault{};
+    std::string_view what;  ///< the header it is about, static text
+    std::size_t value = 0;  ///< what was found; see Fault
+    std::size_t limit = 0;  ///< what it is measured against; see Fault
+
+    /// One sentence: "RETH needs 16 bytes, 4 left", "UDP length 52, but IP leaves 60 bytes".
+    std::string text() const;
+};
+
+/// How far decoding got is visible from the headers that are present; they stand here in the order
+/// of the wire. Spans and pointers: `opcode` points into a static table, the others into the frame.
+struct Packet {
+    std::optional<Ethernet> ethernet;
+    Vlans vlans;
+    std::optional<LinuxCooked> sll;
+    std::optional<Ipv4> ipv4;
+    std::optional<Ipv6> ipv6;
+    std::optional<Grh> grh;
+    std::optional<Udp> udp;
+    std::optional<Bth> bth;
+    /// nullptr without a BTH and for an opcode without a row: reserved, or the manufacturer's own.
+    const OpcodeInfo* opcode = nullptr;
+    std::optional<Rdeth> rdeth;
+    std::optional<Deth> deth;
+    std::optional<Xrceth> xrceth;
+    std::optional<Feth> feth;
+    std::optional<Reth> reth;
+    std::optional<AtomicEth> atomic_eth;
+    std::optional<Aeth> aeth;
+    std::optional<AtomicAckEth> atomic_ack_eth;
+    std::optional<ImmDt> immdt;
+    std::optional<Ieth> ieth;
+    /// What was captured of the payload, without padding and ICRC.
+    util::Bytes payload;
+    /// Bytes of payload on the wire, from the length fields; more than payload.size() where the
+    /// capture was cut. Valid when `icrc` is present.
+    std::size_t payload_length = 0;
+    std::optional<Mad> mad;
+    std::optional<Cm> cm;
+    /// Present when all headers in front of it are.
+    std::optional<Icrc> icrc;
+
+    std::optional<NotRoce> not_roce;
+    std::optional<Truncated> truncated;
+    std::optional<Malformed> malformed;
+
+    bool is_roce() const { return bth.has_value(); }
+    /// Nothing to complain of: not malformed, and no header missing.
+    bool is_complete() const { return bth && !truncated && !malformed; }
+};
+
+/// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes the frame
+/// had on the wire; more than frame.size() when the snap length cut it. Never throws or allocates.
+Packet decode(util::Bytes frame, LinkType link, std::size_t original_length);
+
+/// A frame captured as a whole.
+inline Packet decode(util::Bytes frame, LinkType link) {
+    return decode(frame, link, frame.size());
+}
+
+}  // namespace wire

@@ -1,0 +1,56 @@
+// Packet sequence number: 24 bits that wrap (IBTA volume 1, 9.7.1 and 9.7.2).
+#pragma once
+
+#include <cstdint>
+
+#include <fmt/core.h>
+
+namespace wire {
+
+/// There is no operator<: on a circle "smaller" has no meaning. Ask for the distance, or whether
+/// one PSN comes before another within the half circle that the protocol allows to be in flight.
+class Psn {
+  public:
+    static constexpr std::uint32_t mask = 0xffffff;
+
+    constexpr Psn() = default;
+    /// Only the lowest 24 bits count.
+    constexpr explicit Psn(std::uint32_t value) : value_(value & mask) {}
+
+    constexpr std::uint32_t value() const { return value_; }
+
+    friend constexpr bool operator==(Psn, Psn) = default;
+    friend constexpr Psn operator+(Psn psn, std::uint32_t count) { return Psn(psn.value_ + count); }
+    friend constexpr Psn operator-(Psn psn, std::uint32_t count) { return Psn(psn.value_ - count); }
+    constexpr Psn& operator+=(std::uint32_t count) { return *this = *this + count; }
+
+    /// How far `to` lies ahead of `from`, -2^23 .. 2^23 - 1; negative when it lies behind.
+    friend constexpr std::int32_t distance(Psn from, Psn to) {
+        const std::uint32_t ahead = (to.value_ - from.value_) & mask;
+        return ahead < half
+                   ? static_cast<std::int32_t>(ahead)
+                   : static_cast<std::int32_t>(ahead) - static_cast<std::int32_t>(mask) - 1;
+    }
+
+    constexpr bool is_before(Psn other) const { return distance(*this, other) > 0; }
+    constexpr bool is_after(Psn other) const { return distance(*this, other) < 0; }
+    /// One of the `count` PSNs that begin with `first`; count at most 2^24.
+    constexpr bool is_within(Psn first, std::uint32_t count) const {
+        return ((value_ - first.value_) & mask) < count;
+    }
+
+  private:
+    static constexpr std::uint32_t half = 0x800000;
+    std::uint32_t value_ = 0;
+};
+
+}  // namespace wire
+
+/// Decimal as in Wireshark; integer format specifications ("{:06x}") work.
+template <>
+struct fmt::formatter<wire::Psn> : fmt::formatter<std::uint32_t> {
+    template <typename Context>
+    auto format(wire::Psn psn, Context& context) const {
+        return fmt::formatter<std::uint32_t>::format(psn.value(), context);
+    }
+};

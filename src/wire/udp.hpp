@@ -1,0 +1,29 @@
+// UDP header (RFC 768).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/cursor.hpp"
+
+namespace wire {
+
+/// RoCEv2's destination port, control and data alike (IBTA volume 1, annex A17). The source port is
+/// entropy for the network's load balancing, not a connection's.
+inline constexpr std::uint16_t roce_v2_port = 4791;
+
+struct Udp {
+    static constexpr std::size_t size = 8;
+
+    std::uint16_t src_port = 0;
+    std::uint16_t dst_port = roce_v2_port;
+    std::uint16_t length = 0;    ///< bytes, this header included
+    std::uint16_t checksum = 0;  ///< as on the wire; 0 means none; not verified, as in Ipv4
+
+    static Udp parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Udp&, const Udp&) = default;
+};
+
+}  // namespace wire
