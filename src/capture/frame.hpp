@@ -1,0 +1,27 @@
+// One packet as a capture holds it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "util/cursor.hpp"
+#include "wire/packet.hpp"
+
+namespace capture {
+
+/// Time as captures have it: since 1970-01-01 UTC.
+using Time = std::chrono::nanoseconds;
+
+struct Frame {
+    Time time{};
+    util::Bytes bytes;                  ///< as much as was captured; valid until the next frame
+    std::uint32_t original_length = 0;  ///< on the wire, >= bytes.size()
+    wire::LinkType link_type = wire::LinkType::Ethernet;
+};
+
+/// The result points into the frame's bytes.
+inline wire::Packet decode(const Frame& frame) {
+    return wire::decode(frame.bytes, frame.link_type, frame.original_length);
+}
+
+}  // namespace capture

@@ -1,0 +1,142 @@
+#include "capture/live_source.hpp"
+
+#include <array>
+#include <memory>
+#include <net/if.h>
+#include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "util/error.hpp"
+
+namespace capture {
+namespace {
+
+std::set<std::string> interface_names() {
+    std::set<std::string> names{"any"};
+    const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> list(
+        if_nameindex(), if_freenameindex);
+    for (const auto* entry = list.get(); entry != nullptr && entry->if_name != nullptr; ++entry)
+        names.insert(entry->if_name);
+    return names;
+}
+
+// libpcap opens devices that are no network interfaces, too (rdmasniff's mlx5_0).
+bool libpcap_knows(const std::string& name) {
+    std::array<char, PCAP_ERRBUF_SIZE> why{};
+    pcap_if_t* devices = nullptr;
+    if (pcap_findalldevs(&devices, why.data()) != 0)
+        return false;
+    const std::unique_ptr<pcap_if_t, void (*)(pcap_if_t*)> owner(devices, [](pcap_if_t* list) {
+        if (list != nullptr)
+            pcap_freealldevs(list);
+    });
+    for (const auto* device = devices; device != nullptr; device = device->next)
+        if (name == device->name)
+            return true;
+    return false;
+}
+
+std::string own_path() {
+    std::array<char, 4096> path{};
+    const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+    return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : "rocecap";
+}
+
+std::string activation_error(pcap_t* handle, int error, const std::string& name) {
+    switch (error) {
+        case PCAP_ERROR_PERM_DENIED:
+        case PCAP_ERROR_PROMISC_PERM_DENIED:
+            return fmt::format(
+                "not allowed to capture on {}: run it with sudo, allow it once with 'sudo setcap "
+                "cap_net_raw+ep {}', or capture inside the lab with 'lab/lab capture'.",
+                name, own_path());
+        case PCAP_ERROR_IFACE_NOT_UP:
+            return fmt::format("{0} is down: bring it up with 'ip link set {0} up'.", name);
+        default: {
+            const std::string_view detail = pcap_geterr(handle);
+            return fmt::format("cannot capture on {}: {}{}{}.", name, pcap_statustostr(error),
+                               detail.empty() ? "" : ": ", detail);
+        }
+    }
+}
+
+PcapHandle activate(const LiveOptions& options) {
+    const std::string& name = options.interface;
+    if (const auto names = interface_names(); !names.contains(name) && !libpcap_knows(name))
+        throw util::Error(fmt::format("there is no interface '{}' here: choose one of {}.", name,
+                                      fmt::join(names, ", ")));
+    std::array<char, PCAP_ERRBUF_SIZE> why{};
+    PcapHandle handle(pcap_create(name.c_str(), why.data()));
+    if (!handle)
+        throw util::Error(fmt::format("cannot capture on {}: {}.", name, why.data()));
+    // These fail only on a handle that is active already, but for the precision: where a device
+    // has no nanoseconds, next_frame() scales its microseconds.
+    pcap_set_snaplen(handle.get(), options.snaplen);
+    pcap_set_buffer_size(handle.get(), options.buffer_bytes);
+    pcap_set_timeout(handle.get(), static_cast<int>(options.latency.count()));
+    pcap_set_promisc(handle.get(), options.promiscuous ? 1 : 0);
+    pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
+    if (const int result = pcap_activate(handle.get()); result < 0)
+        throw util::Error(activation_error(handle.get(), result, name));
+    if (pcap_setnonblock(handle.get(), 1, why.data()) != 0)
+        throw util::Error(fmt::format("cannot capture on {}: {}.", name, why.data()));
+    return handle;
+}
+
+}  // namespace
+
+std::string default_filter(wire::LinkType link_type) {
+    if (link_type != wire::LinkType::Ethernet)
+        return "udp port 4791";
+    return "udp port 4791 or ether proto 0x8915 or "
+           "(vlan and (udp port 4791 or ether proto 0x8915))";
+}
+
+std::string library_version() {
+    return pcap_lib_version();
+}
+
+// Frames gather in the ring for at most `latency` before poll() reports them: a few hundred
+// wake-ups less for each second of a bulk transfer than in libpcap's immediate mode, and a ring
+// without a fixed slot per packet.
+LiveSource::LiveSource(const LiveOptions& options)
+    : name_(options.interface),
+      latency_(options.latency),
+      handle_(activate(options)),
+      link_type_(link_type_of(handle_.get(), name_)),
+      fd_(pcap_get_selectable_fd(handle_.get())) {
+    if (fd_ < 0)
+        throw util::Error(fmt::format("cannot capture on {}: it cannot be waited for.", name_));
+    set_filter(options.filter.value_or(default_filter(link_type_)));
+}
+
+void LiveSource::set_filter(const std::string& filter) {
+    bpf_program program{};
+    if (pcap_compile(handle_.get(), &program, filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0)
+        throw util::Error(
+            fmt::format("the filter '{}' is not valid: {}. Filters are written as for tcpdump: "
+                        "see 'man pcap-filter'.",
+                        filter, pcap_geterr(handle_.get())));
+    const int result = pcap_setfilter(handle_.get(), &program);
+    pcap_freecode(&program);
+    if (result != 0)
+        throw util::Error(
+            fmt::format("cannot set the filter on {}: {}.", name_, pcap_geterr(handle_.get())));
+    filter_ = filter;
+}
+
+std::optional<Frame> LiveSource::next() {
+    return next_frame(handle_.get(), link_type_, name_);
+}
+
+LiveCounters LiveSource::counters() const {
+    pcap_stat stat{};
+    if (pcap_stats(handle_.get(), &stat) != 0)
+        return {};
+    return {stat.ps_recv, stat.ps_drop, stat.ps_ifdrop};
+}
+
+}  // namespace capture

@@ -1,0 +1,69 @@
+// Packets of a network interface as they pass.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "capture/pcap_handle.hpp"
+#include "capture/source.hpp"
+
+namespace capture {
+
+struct LiveOptions {
+    std::string interface;                  // "eth0"; "any" for all of them
+    std::optional<std::string> filter;      // pcap-filter(7); nullopt: default_filter()
+    int snaplen = 262144;                   // bytes kept of each packet
+    int buffer_bytes = 16 * 1024 * 1024;    // the kernel's ring
+    std::chrono::milliseconds latency{20};  // a packet is handed over after this time at the latest
+    bool promiscuous = false;               // also frames addressed to other machines
+};
+
+/// Since the capture began. pcap_stats(3PCAP).
+struct LiveCounters {
+    std::uint32_t received = 0;              // passed the filter, whether dropped or not
+    std::uint32_t dropped_by_kernel = 0;     // no room in the ring
+    std::uint32_t dropped_by_interface = 0;  // by the network card or its driver
+};
+
+class LiveSource : public Source {
+  public:
+    /// Once this returns, packets are being captured. Throws util::Error: no permission, no such
+    /// interface, a filter that does not compile.
+    explicit LiveSource(const LiveOptions& options);
+
+    wire::LinkType link_type() const { return link_type_; }
+    const std::string& filter() const { return filter_; }
+
+    /// Never waits.
+    std::optional<Frame> next() override;
+
+    /// Readable in poll() once next() has something.
+    int fd() const { return fd_; }
+
+    /// How long the kernel may hold back a packet it has already taken.
+    std::chrono::milliseconds latency() const { return latency_; }
+
+    LiveCounters counters() const;
+
+  private:
+    void set_filter(const std::string& filter);
+
+    std::string name_;
+    std::string filter_;
+    std::chrono::milliseconds latency_;
+    PcapHandle handle_;
+    wire::LinkType link_type_;
+    int fd_ = -1;
+};
+
+/// What to capture where no filter is given: RoCEv2 over IPv4 and IPv6, and on Ethernet also
+/// RoCEv1 and either of them inside one VLAN tag. `vlan` moves the offsets of all that follows it
+/// in an expression, so the untagged forms stand first: pcap-filter(7).
+std::string default_filter(wire::LinkType link_type);
+
+/// "libpcap version 1.10.3 (with TPACKET_V3)".
+std::string library_version();
+
+}  // namespace capture

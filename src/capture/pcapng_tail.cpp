@@ -1,0 +1,169 @@
+#include "capture/pcapng_tail.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "capture/link_type.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+namespace capture {
+namespace {
+
+using util::Bytes;
+
+// Blocks and options: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/, sections 3 and 4.
+constexpr std::uint32_t section_header = 0x0a0d0d0a;
+constexpr std::uint32_t byte_order_magic = 0x1a2b3c4d;
+constexpr std::uint32_t interface_description = 1;
+constexpr std::uint32_t enhanced_packet = 6;
+constexpr std::uint16_t if_tsresol = 9;
+
+constexpr std::size_t block_overhead = 12;  // type and the length, twice
+constexpr std::size_t block_limit = 16 * 1024 * 1024;
+constexpr std::size_t chunk = 256 * 1024;
+
+template <typename T>
+T load(Bytes bytes, std::size_t offset) {
+    T value{};
+    std::memcpy(&value, bytes.subspan(offset, sizeof value).data(), sizeof value);
+    return value;
+}
+
+// The value is a power of ten, or of two where the top bit is set. One that does not fit in 64 bits
+// is left at the default.
+std::uint64_t ticks_per_second(Bytes options) {
+    constexpr std::uint64_t microseconds = 1'000'000;
+    while (options.size() >= 4) {
+        const auto code = load<std::uint16_t>(options, 0);
+        const std::size_t length = load<std::uint16_t>(options, 2);
+        if (code == 0 || options.size() < 4 + length)
+            break;
+        if (code == if_tsresol && length == 1) {
+            const auto value = std::to_integer<unsigned>(options[4]);
+            const unsigned exponent = value & 0x7fU;
+            if ((value & 0x80U) != 0)
+                return exponent < 64 ? std::uint64_t{1} << exponent : microseconds;
+            std::uint64_t ticks = 1;
+            for (unsigned i = 0; i < exponent && exponent < 20; ++i)
+                ticks *= 10;
+            return exponent < 20 ? ticks : microseconds;
+        }
+        options = options.subspan(std::min(options.size(), 4 + (length + 3) / 4 * 4));
+    }
+    return microseconds;
+}
+
+Time to_time(std::uint64_t ticks, std::uint64_t per_second) {
+    constexpr std::uint64_t nanoseconds = 1'000'000'000;
+    const std::uint64_t rest = ticks % per_second;
+    // Exact where the product fits; the finest resolutions there are lose less than a nanosecond.
+    const std::uint64_t fraction = rest <= UINT64_MAX / nanoseconds
+                                       ? rest * nanoseconds / per_second
+                                       : rest / (per_second / nanoseconds);
+    return std::chrono::seconds(ticks / per_second) + std::chrono::nanoseconds(fraction);
+}
+
+}  // namespace
+
+PcapngTail::PcapngTail(const std::string& path)
+    : name_("'" + path + "'"), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (!fd_)
+        throw util::Error(fmt::format("cannot open {}: {}.", name_, std::strerror(errno)));
+}
+
+std::optional<Frame> PcapngTail::next() {
+    while (true) {
+        const Bytes block = take_block();
+        if (block.empty()) {
+            if (!read_more())
+                return std::nullopt;
+            continue;
+        }
+        const Bytes body = block.subspan(8, block.size() - block_overhead);
+        switch (load<std::uint32_t>(block, 0)) {
+            case section_header:
+                interfaces_.clear();
+                break;
+            case interface_description:
+                add_interface(body);
+                break;
+            case enhanced_packet:
+                if (auto frame = packet(body))
+                    return frame;
+                damaged("a packet that does not fit in its block");
+            default:
+                break;
+        }
+    }
+}
+
+bool PcapngTail::read_more() {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(begin_));
+    begin_ = 0;
+    const std::size_t old = buffer_.size();
+    buffer_.resize(old + chunk);
+    ssize_t n = 0;
+    do {
+        n = read(fd_.get(), buffer_.data() + old, chunk);
+    } while (n < 0 && errno == EINTR);
+    buffer_.resize(old + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    util::check_errno(static_cast<int>(n), "read of " + name_);
+    return n > 0;
+}
+
+// Empty where the block is not whole yet.
+std::span<const std::byte> PcapngTail::take_block() {
+    const Bytes rest = Bytes(buffer_).subspan(begin_);
+    if (rest.size() < block_overhead)
+        return {};
+    const bool is_header = load<std::uint32_t>(rest, 0) == section_header;
+    if (!is_header && !seen_header_)
+        damaged("it does not begin as pcapng does");
+    if (is_header && load<std::uint32_t>(rest, 8) != byte_order_magic)
+        damaged("it was written in the other byte order");
+    const std::size_t length = load<std::uint32_t>(rest, 4);
+    if (length < block_overhead || length % 4 != 0 || length > block_limit)
+        damaged("a block's length makes no sense");
+    if (rest.size() < length)
+        return {};
+    begin_ += length;
+    seen_header_ = true;
+    return rest.first(length);
+}
+
+void PcapngTail::add_interface(std::span<const std::byte> body) {
+    constexpr std::size_t fixed = 8;
+    if (body.size() < fixed)
+        damaged("an interface's description is too short");
+    const auto link_type = link_type_of_number(load<std::uint16_t>(body, 0));
+    if (!link_type)
+        damaged("its link type is not one that is decoded here");
+    interfaces_.push_back({*link_type, ticks_per_second(body.subspan(fixed))});
+}
+
+std::optional<Frame> PcapngTail::packet(std::span<const std::byte> body) const {
+    constexpr std::size_t fixed = 20;
+    if (body.size() < fixed)
+        return std::nullopt;
+    const std::size_t interface = load<std::uint32_t>(body, 0);
+    const std::size_t captured = load<std::uint32_t>(body, 12);
+    if (interface >= interfaces_.size() || captured > body.size() - fixed)
+        return std::nullopt;
+    const std::uint64_t ticks =
+        (std::uint64_t{load<std::uint32_t>(body, 4)} << 32U) | load<std::uint32_t>(body, 8);
+    return Frame{to_time(ticks, interfaces_[interface].ticks_per_second),
+                 body.subspan(fixed, captured), load<std::uint32_t>(body, 16),
+                 interfaces_[interface].link_type};
+}
+
+void PcapngTail::damaged(const char* why) const {
+    throw util::Error(fmt::format("cannot follow {}: {}.", name_, why));
+}
+
+}  // namespace capture

@@ -1,0 +1,75 @@
+// Writes pcapng, which libpcap reads but cannot write: interface names, drop counts, nanoseconds,
+// comments on packets, and TLS secrets beside the packets they open.
+// Source: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "capture/frame.hpp"
+#include "capture/pcapng_block.hpp"
+#include "capture/sink.hpp"
+
+namespace capture {
+
+/// What the file says about itself. Empty text is left out.
+struct PcapngSection {
+    std::string hardware;
+    std::string os;           // os_name() is this machine's
+    std::string application;  // what wrote the file
+    std::string comment;
+};
+
+struct PcapngInterface {
+    wire::LinkType link_type = wire::LinkType::Ethernet;
+    std::string name;
+    std::string description;
+    std::string filter;         // as for tcpdump
+    std::uint32_t snaplen = 0;  // 0: no limit. libpcap reads a file only where all are the same
+};
+
+/// Counts of one interface over the whole capture; what is not known stays empty.
+struct PcapngStatistics {
+    Time start{};
+    Time end{};
+    std::optional<std::uint64_t> passed_filter;
+    std::optional<std::uint64_t> dropped_by_interface;
+    std::optional<std::uint64_t> dropped_by_kernel;
+    std::optional<std::uint64_t> written;
+};
+
+/// Every function throws as Sink::append() does.
+class PcapngWriter {
+  public:
+    PcapngWriter(Sink sink, const PcapngSection& section);
+
+    /// Returns the number by which packets and statistics name the interface: 0, 1, …
+    std::uint32_t add_interface(const PcapngInterface& interface);
+
+    /// `key_log`: lines as OpenSSL's keylog callback gives them. Wireshark needs them before the
+    /// packets they decrypt.
+    void add_tls_secrets(std::string_view key_log);
+
+    /// `comment` is UTF-8; empty: none.
+    void packet(std::uint32_t interface, const Frame& frame, std::string_view comment = {});
+
+    void statistics(std::uint32_t interface, const PcapngStatistics& statistics);
+
+    /// Hands everything written so far to the reader.
+    void flush() { sink_.flush(); }
+    void close() { sink_.close(); }
+
+    Sink& sink() { return sink_; }
+
+  private:
+    Sink sink_;
+    PcapngBlock block_;
+    std::uint32_t interfaces_ = 0;
+};
+
+/// "Linux 6.1.0-26-amd64".
+std::string os_name();
+
+}  // namespace capture

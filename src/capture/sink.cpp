@@ -1,0 +1,143 @@
+#include "capture/sink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <climits>
+#include <fmt/format.h>
+
+#include "util/check.hpp"
+
+namespace capture {
+namespace {
+
+constexpr std::size_t buffer_limit = 256 * 1024;
+constexpr std::chrono::seconds last_chance{2};
+
+std::string reason(int error) {
+    return std::generic_category().message(error);
+}
+
+bool is_regular_file(int fd) {
+    struct stat status {};
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+Sink Sink::create(const std::string& path) {
+    util::Fd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!fd)
+        throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
+    Sink sink(std::move(fd), "'" + path + "'");
+    sink.created_ = !sink.may_block_;
+    return sink;
+}
+
+Sink Sink::standard_output() {
+    util::Fd fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!fd)
+        throw util::Error(fmt::format("cannot write to standard output: {}.", reason(errno)));
+    return {std::move(fd), "standard output"};
+}
+
+Sink::Sink(util::Fd fd, std::string name)
+    : fd_(std::move(fd)), name_(std::move(name)), may_block_(!is_regular_file(fd_.get())) {}
+
+Sink::~Sink() {
+    if (!fd_)
+        return;
+    try {
+        close();
+    } catch (const ReaderGone&) {  // NOLINT(bugprone-empty-catch): nobody is there to be told
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+    }
+}
+
+void Sink::append(std::span<const std::byte> record) {
+    buffer_.insert(buffer_.end(), record.begin(), record.end());
+    record_ends_.push_back(buffer_.size());
+    if (buffer_.size() >= buffer_limit)
+        flush();
+}
+
+void Sink::append(std::string_view line) {
+    append(std::as_bytes(std::span(line)));
+}
+
+void Sink::flush() {
+    std::size_t written = 0;
+    while (written < buffer_.size()) {
+        std::size_t length = buffer_.size() - written;
+        if (may_block_) {
+            if (!wait_writable())
+                fail(ETIMEDOUT, written);
+            // A pipe that polls writable takes this much without blocking: pipe(7).
+            length = std::min<std::size_t>(length, PIPE_BUF);
+        }
+        const ssize_t n = write(fd_.get(), buffer_.data() + written, length);
+        if (n >= 0)
+            written += static_cast<std::size_t>(n);
+        else if (errno != EINTR && errno != EAGAIN)
+            fail(errno, written);
+    }
+    buffer_.clear();
+    record_ends_.clear();
+}
+
+void Sink::close() {
+    if (!fd_)
+        return;
+    flush();
+    if (::close(fd_.release()) != 0 && errno != EINTR)
+        throw util::Error(fmt::format("cannot finish writing {}: {}.", name_, reason(errno)));
+}
+
+bool Sink::wait_writable() const {
+    util::Deadline deadline;
+    while (true) {
+        if (stop_ != nullptr && !deadline && stop_->requested())
+            deadline = util::Clock::now() + last_chance;
+        std::array<pollfd, 2> fds{{{fd_.get(), POLLOUT, 0}, {-1, POLLIN, 0}}};
+        if (stop_ != nullptr && !deadline)
+            fds[1].fd = stop_->fd();
+        const int timeout =
+            deadline ? static_cast<int>(last_chance / std::chrono::milliseconds(1)) : -1;
+        const int ready = poll(fds.data(), fds.size(), timeout);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        util::check_errno(ready, "poll");
+        if (fds[0].revents != 0)
+            return true;
+        if (ready == 0)
+            return false;
+    }
+}
+
+void Sink::fail(int error, std::size_t written) {
+    if (created_) {
+        const auto end = std::upper_bound(record_ends_.begin(), record_ends_.end(), written);
+        const std::size_t whole = end == record_ends_.begin() ? 0 : *std::prev(end);
+        const off_t offset = lseek(fd_.get(), 0, SEEK_CUR) - static_cast<off_t>(written - whole);
+        if (offset >= 0 && ftruncate(fd_.get(), offset) == 0)
+            lseek(fd_.get(), offset, SEEK_SET);
+    }
+    buffer_.clear();
+    record_ends_.clear();
+    if (error == EPIPE || error == ECONNRESET)
+        throw ReaderGone(fmt::format("the reader of {} went away.", name_));
+    if (error == ETIMEDOUT)
+        throw util::Error(fmt::format("gave up writing to {}: its reader does not read.", name_));
+    throw util::Error(fmt::format("cannot write to {}: {}.", name_, reason(error)));
+}
+
+}  // namespace capture

@@ -1,0 +1,72 @@
+// Buffered output to a file, a pipe or a terminal that loses nothing it can keep: short writes are
+// completed, a reader that went away is told apart from a failure, and a failed write never leaves
+// half a record at the end of a file made here.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+#include "util/error.hpp"
+#include "util/fd.hpp"
+#include "util/stop_signal.hpp"
+
+namespace capture {
+
+/// The reading end of a pipe was closed (`| head`): the reader has had enough, which is no failure.
+/// Needs SIGPIPE ignored.
+class ReaderGone : public util::Error {
+    using util::Error::Error;
+};
+
+class Sink {
+  public:
+    /// Makes (or empties) the file at `path`. Throws util::Error.
+    static Sink create(const std::string& path);
+    /// A duplicate of standard output; the original stays open. Throws util::Error where it is
+    /// closed.
+    static Sink standard_output();
+    /// Takes a descriptor over; `name` is for error messages.
+    Sink(util::Fd fd, std::string name);
+    Sink(Sink&&) = default;
+    Sink& operator=(Sink&&) = default;
+    Sink(const Sink&) = delete;
+    Sink& operator=(const Sink&) = delete;
+    /// Writes what is left and reports a failure on standard error; close() throws it instead.
+    ~Sink();
+
+    /// Adds one whole record (a line, a block). It is written with the next flush(), or at once
+    /// where the buffer is full. Throws as flush() does.
+    void append(std::span<const std::byte> record);
+    void append(std::string_view line);
+
+    /// Writes everything appended so far. Throws ReaderGone, or util::Error with the reason; the
+    /// unwritten rest is then dropped.
+    void flush();
+    void close();
+
+    /// From here on a reader that does not read cannot hold the program up: once a stop is
+    /// requested, flush() throws after two seconds in which nothing was read. `stop` must outlive
+    /// the sink.
+    void give_up_on(util::StopSignal& stop) { stop_ = &stop; }
+
+    const std::string& name() const { return name_; }
+    int fd() const { return fd_.get(); }
+
+  private:
+    [[noreturn]] void fail(int error, std::size_t written);
+    bool wait_writable() const;  // false: gave up on the reader
+
+    util::Fd fd_;
+    std::string name_;
+    bool may_block_ = false;  // a pipe, socket or terminal
+    bool created_ = false;    // made by create(): nobody else writes there
+    util::StopSignal* stop_ = nullptr;
+    std::vector<std::byte> buffer_;
+    std::vector<std::size_t> record_ends_;
+};
+
+}  // namespace capture

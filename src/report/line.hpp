@@ -1,0 +1,40 @@
+// The listing: a line for each packet, with number, time and addresses in front of its summary.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "report/style.hpp"
+#include "util/cursor.hpp"
+#include "wire/packet.hpp"
+
+namespace report {
+
+/// IP addresses; MAC addresses, or nothing, where there are none.
+struct Addresses {
+    std::string source;
+    std::string destination;
+};
+Addresses addresses(const wire::Packet& packet);
+
+/// Keeps what lines have in common: the first packet's time, and the widths of the columns so far.
+class Listing {
+  public:
+    explicit Listing(Style style = Style()) : style_(style) {}
+
+    /// Ends in a line feed. `number` counts from 1; `time` since 1970, shown in seconds since the
+    /// first line's.
+    std::string line(std::uint64_t number, std::chrono::nanoseconds time,
+                     const wire::Packet& packet, util::Bytes frame);
+
+  private:
+    Style style_;
+    std::optional<std::chrono::nanoseconds> first_;
+    std::size_t source_width_ = 0;
+    std::size_t destination_width_ = 0;
+};
+
+}  // namespace report

@@ -1,0 +1,41 @@
+// The colours of a terminal listing: packets and the timeline's events share one palette.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace report {
+
+/// What a piece of text is; style.cpp says how that looks.
+enum class Role : std::uint8_t {
+    Plain,
+    Dim,         ///< numbers, times, what a reader skips first
+    Request,     ///< packets from requester to responder
+    Response,    ///< and back
+    Connection,  ///< the connection manager's messages
+    Notice,      ///< congestion marks, RNR NAKs, a cut capture: worth a look
+    Bad,         ///< NAKs, a wrong ICRC, malformed packets
+    Server,      ///< an event of the server's program
+    Client,
+};
+
+class Style {
+  public:
+    /// Without colour every text stays as it is.
+    constexpr explicit Style(bool colour = false) : colour_(colour) {}
+
+    bool colour() const { return colour_; }
+    std::string operator()(Role role, std::string_view text) const;
+
+  private:
+    bool colour_;
+};
+
+/// Columns that `text` takes in a terminal: UTF-8 characters, where escape sequences count nothing.
+std::size_t display_width(std::string_view text);
+
+/// `text` with spaces behind it up to `width` columns.
+std::string padded(std::string_view text, std::size_t width);
+
+}  // namespace report

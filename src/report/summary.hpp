@@ -1,0 +1,29 @@
+// A decoded packet in words: what it is, its PSN and queue pair, and what its headers say.
+#pragma once
+
+#include <string>
+
+#include "report/style.hpp"
+#include "util/cursor.hpp"
+#include "wire/packet.hpp"
+
+namespace report {
+
+/// One line without time and addresses, in the style of
+///   RC RDMA WRITE Only        psn 0x5d2f11 qp 0x000012 ack-req va 0x7f0012340000 rkey 0x00001234
+///   len 64 RC Acknowledge            psn 0x5d2f11 qp 0x000013 ACK msn 1 CM ConnectRequest comm
+///   0x3d1c2f01 qpn 0x000012 psn 0x5d2f11 port 18515
+/// PSNs and QPNs are 6 hexadecimal digits, keys and Q_Keys 8; lengths are decimal bytes. What
+/// cannot be decoded says why; what is no RoCE is named. `frame`: what `packet` was decoded from,
+/// needed only for TCP's ports.
+std::string packet_summary(const wire::Packet& packet, const Style& style = Style(),
+                           util::Bytes frame = {});
+
+/// The message of the connection manager alone: "comm 0x3d1c2f01 qpn 0x000012 psn ...".
+std::string cm_details(const wire::Cm& cm);
+
+/// "NAK remote access error", "RNR NAK 0.64 ms", "ACK credits 12 msn 1"; an ACK without end-to-end
+/// flow control (credit code 31, all that Soft-RoCE sends) is "ACK msn 1".
+std::string aeth_text(const wire::Aeth& aeth);
+
+}  // namespace report

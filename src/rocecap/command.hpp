@@ -1,0 +1,25 @@
+// What the subcommands of rocecap share. One file a subcommand: it adds itself to the command line
+// and leaves in `context` what is to be run.
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+namespace rocecap {
+
+/// Exit codes, the same for every subcommand.
+enum ExitCode : int { all_decoded = 0, malformed_seen = 1, cannot_run = 2 };
+
+struct Context {
+    /// Whether standard output gets colours; settled before `run` is called.
+    bool colour = false;
+    /// What the chosen subcommand does; returns the exit code. It throws util::Error with the
+    /// sentence a person should read, which main prints.
+    std::function<int()> run;
+};
+
+void add_decode(CLI::App& app, Context& context);
+void add_live(CLI::App& app, Context& context);
+
+}  // namespace rocecap

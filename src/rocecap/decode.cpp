@@ -1,0 +1,63 @@
+// rocecap decode: the packets of a capture file.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "capture/file_source.hpp"
+#include "rocecap/command.hpp"
+#include "rocecap/printer.hpp"
+
+namespace rocecap {
+namespace {
+
+struct Options {
+    std::string file;
+    bool json = false;
+    std::uint64_t count = UINT64_MAX;
+};
+
+constexpr const char* footer = R"(Examples:
+  rocecap decode run.pcapng
+  rocecap decode run.pcapng --json | jq -c 'select(.aeth.type == "NAK")'
+  ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
+
+void print_all(const Options& options, Printer& printer) {
+    capture::FileSource source(options.file);
+    while (printer.packets() < options.count) {
+        if (source.must_wait())
+            printer.sink().flush();
+        const auto frame = source.next();
+        if (!frame)
+            break;
+        printer.print(*frame);
+    }
+    printer.sink().close();
+}
+
+int decode(const Options& options, bool colour) {
+    Printer printer({.json = options.json, .colour = colour});
+    try {
+        print_all(options, printer);
+    } catch (const capture::ReaderGone&) {  // NOLINT(bugprone-empty-catch): `| head` has enough
+    }
+    return printer.exit_code();
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("decode", "Decode the packets of a capture file");
+    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+    command->add_flag("--json", options->json, "One JSON object a packet instead of text");
+    command->add_option("-c,--count", options->count, "Stop after this many packets")
+        ->type_name("N");
+    command->footer(footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return decode(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap

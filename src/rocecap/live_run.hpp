@@ -1,0 +1,61 @@
+// One live capture from its beginning to its clean end.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/live_source.hpp"
+#include "capture/pcapng_writer.hpp"
+#include "rocecap/printer.hpp"
+#include "util/stop_signal.hpp"
+
+namespace rocecap {
+
+class LiveRun {
+  public:
+    struct Options {
+        std::string interface;
+        std::optional<std::string> filter;
+        std::string write;  // a path, "-", or empty
+        std::optional<double> seconds;
+        std::uint64_t count = UINT64_MAX;
+        bool json = false;
+        bool quiet = false;
+        bool promiscuous = false;
+        int snaplen = 262144;
+        int buffer_mib = 16;
+    };
+
+    /// Opens the interface, then the outputs, so that an error leaves an older file as it was.
+    LiveRun(const Options& options, bool colour);
+
+    /// Captures until a signal, the duration, the count, or an output that nobody reads any more.
+    int run();
+
+  private:
+    enum class Next { wait, again, end };
+
+    void open_outputs(const Options& options, bool colour);
+    void capture();
+    void drain(capture::Time until);
+    bool take_some(capture::Time until);
+    bool take(const capture::Frame& frame);
+    bool wait(util::Deadline deadline);
+    void flush();
+    void close();
+    void say_ready() const;
+    void say_end() const;
+
+    Options options_;
+    capture::LiveSource source_;
+    std::optional<capture::PcapngWriter> writer_;
+    std::optional<Printer> printer_;
+    std::optional<util::StopSignal> stop_;
+    capture::Time begin_{};
+    std::uint64_t packets_ = 0;
+};
+
+}  // namespace rocecap

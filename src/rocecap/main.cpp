@@ -1,0 +1,90 @@
+// rocecap: RoCE packets, live or from a capture file, decoded for people and for programs.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "capture/live_source.hpp"
+#include "capture/sink.hpp"
+#include "rocecap/command.hpp"
+
+namespace rocecap {
+namespace {
+
+constexpr std::string_view version = "0.1.0";
+
+constexpr const char* footer = R"(Examples:
+  sudo rocecap live -i eth0                       watch RoCE packets as they pass
+  sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
+  rocecap decode run.pcapng                       read a capture, a line for each packet
+  rocecap decode run.pcapng --json | jq .bth.psn  the same for programs
+'rocecap live --help' and so on list each command's options.
+
+Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
+
+// https://no-color.org: any value but the empty one counts.
+bool wants_colour(const std::string& choice) {
+    if (choice != "auto")
+        return choice == "always";
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+           (term == nullptr || std::string_view(term) != "dumb");
+}
+
+void complain(std::string_view text) {
+    if (text.ends_with('.'))
+        text.remove_suffix(1);
+    std::fputs(fmt::format("rocecap: {}.\n", text).c_str(), stderr);
+}
+
+int main(int argc, char** argv) {
+    Context context;
+    std::string colour = "auto";
+    CLI::App app("Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1.",
+                 "rocecap");
+    app.set_version_flag("--version", [] {
+        return fmt::format("rocecap {}, {}", version, capture::library_version());
+    });
+    app.add_option("--color", colour, "Colours: auto (on a terminal), always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+        ->type_name("WHEN");
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.footer(footer);
+    app.get_formatter()->column_width(30);
+    add_live(app, context);
+    add_decode(app, context);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        complain(error.what());
+        std::fputs("'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n", stderr);
+        return cannot_run;
+    }
+    context.colour = wants_colour(colour);
+    // A reader that goes away is an error of write(), which Sink tells apart.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        return context.run();
+    } catch (const capture::ReaderGone&) {
+        return all_decoded;
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return cannot_run;
+    }
+}
+
+}  // namespace
+}  // namespace rocecap
+
+int main(int argc, char** argv) {
+    return rocecap::main(argc, argv);
+}
