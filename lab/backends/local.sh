@@ -1,0 +1,45 @@
+# Backend local: this host has an RDMA device of its own; server and client both run here.
+# shellcheck shell=bash
+
+backend_init() {
+    ENTER="cd $(quote "$LAB_ROOT")"
+}
+
+# FAMILY decides where no address is named: host/facts takes the first active port.
+backend_address() { # HOST
+    if [[ $1 == server ]]; then printf '%s' "$CAPTURE_SERVER_IP"; else printf '%s' "$CAPTURE_CLIENT_IP"; fi
+}
+
+backend_require_up() {
+    compgen -G '/sys/class/infiniband/*' >/dev/null ||
+        die "this host has no RDMA device (/sys/class/infiniband is empty). As root, 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0' makes a software one where the kernel has rdma_rxe; the vm backend (unset LAB_BACKEND) needs neither."
+}
+
+backend_up() {
+    backend_require_up
+    say "nothing to start: this host's own RDMA devices are used ($(cd /sys/class/infiniband && echo *))"
+}
+
+backend_down() { say "nothing to stop: the local backend starts nothing"; }
+
+backend_status() {
+    backend_require_up
+    show_hosts
+}
+
+describe_host() { printf '%s, this host' "$1"; }
+
+backend_privilege() { ((EUID == 0)) || printf '%s' "$LAB_SUDO"; }
+
+backend_push() { :; }
+
+on_host() { bash -c "$ENTER && $2"; }
+
+backend_exec() { # HOST COMMAND...
+    shift
+    cd "$LAB_ROOT" && exec "$@"
+}
+
+backend_shell() {
+    cd "$LAB_ROOT" && exec "${SHELL:-/bin/bash}" -i
+}

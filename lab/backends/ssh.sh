@@ -1,0 +1,103 @@
+# Backend ssh: two machines of the user's own, reached under the user's own ssh configuration and host keys. They need
+# bash 5, iproute2, tar and the libraries that the programs are linked with.
+# shellcheck shell=bash
+
+backend_init() {
+    local host
+    declare -gA SSH_TARGET=([server]=${LAB_SERVER:-$CAPTURE_SERVER_IP} [client]=${LAB_CLIENT:-$CAPTURE_CLIENT_IP})
+    declare -gA SSH_PORT=([server]=$LAB_SERVER_PORT [client]=$LAB_CLIENT_PORT)
+    for host in "${LAB_HOSTS[@]}"; do
+        [[ -n ${SSH_TARGET[$host]} ]] ||
+            usage_error "the ssh backend needs the $host: set CAPTURE_${host^^}_IP (its RDMA address) or LAB_${host^^} (user@host)."
+    done
+    [[ -z $LAB_SSH_KEY || -r $LAB_SSH_KEY ]] || usage_error "LAB_SSH_KEY=$LAB_SSH_KEY cannot be read."
+    SSH_DIR=$(short_dir_now ssh)
+    ENTER="mkdir -p $(quote "$LAB_REMOTE_DIR") && cd $(quote "$LAB_REMOTE_DIR")"
+}
+
+# BatchMode: nobody is there to type a password. All else, host keys above all, is as the user's ssh has it.
+ssh_words() { # HOST
+    local target=${SSH_TARGET[$1]} more=()
+    read -r -a more <<<"$LAB_SSH_OPTIONS"
+    [[ -z ${SSH_PORT[$1]} ]] || more+=(-p "${SSH_PORT[$1]}")
+    [[ -z $LAB_SSH_KEY ]] || more+=(-i "$LAB_SSH_KEY" -o IdentitiesOnly=yes)
+    [[ -z $CAPTURE_SSH_USER || $target == *@* ]] || target=$CAPTURE_SSH_USER@$target
+    # Another destination, another connection.
+    SSH_SOCKET=$SSH_DIR/$1-$(printf '%s ' "$target" "${more[@]}" | cksum | cut -d ' ' -f 1)
+    SSH=(-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ClearAllForwardings=yes
+        -o ControlMaster=no -o ControlPersist=1h -o "ControlPath=$SSH_SOCKET" "${more[@]}" "$target")
+}
+
+backend_address() { # HOST
+    if [[ $1 == server ]]; then printf '%s' "$CAPTURE_SERVER_IP"; else printf '%s' "$CAPTURE_CLIENT_IP"; fi
+}
+
+backend_require_up() {
+    local host
+    if [[ -z $SSH_DIR || ! -d $SSH_DIR ]]; then
+        prepare_state
+        SSH_DIR=$(short_dir ssh)
+    fi
+    for host in "${LAB_HOSTS[@]}"; do
+        ssh_ensure "$host" || die "no connection to the $host: ssh ${SSH_TARGET[$host]}${SSH_PORT[$host]:+, port ${SSH_PORT[$host]},} says: ${SSH_FAILURE:-nothing}"
+    done
+}
+
+backend_up() {
+    lock ssh
+    backend_require_up
+    backend_push lab/host
+    clock_json | write_file "$LAB_STATE/clock.json"
+    say "connected: server ${SSH_TARGET[server]}, client ${SSH_TARGET[client]}"
+}
+
+backend_down() {
+    local host
+    lock ssh
+    [[ -n $SSH_DIR ]] || return 0
+    for host in "${LAB_HOSTS[@]}"; do
+        ssh_close "$host"
+    done
+    remove_short_dir ssh
+    rm -f "$LAB_STATE/clock.json"
+    say "connections closed"
+}
+
+backend_status() {
+    local host
+    backend_require_up
+    backend_push lab/host
+    show_hosts
+}
+
+describe_host() { printf '%s, ssh %s, programs in %s' "${1:-}" "${SSH_TARGET[$1]}" "$LAB_REMOTE_DIR"; }
+
+# backend_privilege HOST: what goes before a command that captures.
+backend_privilege() {
+    [[ $(on_host "$1" 'id -u' </dev/null) == 0 ]] || printf '%s' "$LAB_SUDO"
+}
+
+# backend_push PATH...: these folders and files of the repository to both machines, where they are not there
+# already in this state.
+backend_push() {
+    local host key name items=("$@")
+    name=.pushed-$(printf '%s ' "${items[@]}" | cksum | cut -d ' ' -f 1)
+    key=$(cd "$LAB_ROOT" && find "${items[@]}" -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c 1-16)
+    for host in "${LAB_HOSTS[@]}"; do
+        [[ $(on_host "$host" "cat $name 2>/dev/null || true" </dev/null) != "$key" ]] || continue
+        tar -C "$LAB_ROOT" -czf - "${items[@]}" | on_host "$host" 'tar -xzf -' ||
+            die "cannot copy the programs to $LAB_REMOTE_DIR on the $host (see above)."
+        check_programs "$host" "${items[@]}"
+        on_host "$host" "echo $key >$name" </dev/null
+    done
+}
+
+check_programs() { # HOST ITEM...
+    local host=$1 missing
+    shift
+    on_host "$host" "exec bash -c '((BASH_VERSINFO[0] >= 5))'" </dev/null || die "the $host needs bash 5 or later."
+    missing=$(on_host "$host" "find $(quote "$@") -type f -perm -100 -exec ldd {} + 2>/dev/null | grep -E 'not found' | sort -u" </dev/null || true)
+    [[ -z $missing ]] || die "the programs do not run on the $host, as libraries are missing or too old there:
+$missing
+Install the packages that hold them (on Debian: libibverbs1 librdmacm1 libpcap0.8 libssl3 libfmt9 zlib1g)."
+}

@@ -1,0 +1,219 @@
+# Backend vm: two QEMU guests of this host, joined by a private cable. See vm/ for their parts.
+# shellcheck shell=bash
+
+for part in packages kernel layer initramfs qemu boot accel; do
+    . "$LAB_ROOT/lab/vm/$part.sh"
+done
+
+# Addresses made for documentation (RFC 5737, RFC 3849): nothing outside the cable ever answers to them.
+declare -gA VM_IPV4=([server]=192.0.2.1 [client]=192.0.2.2)
+declare -gA VM_IPV6=([server]=2001:db8::1 [client]=2001:db8::2)
+QEMU=qemu-system-x86_64
+
+backend_init() {
+    LAB_RUN=$(short_dir_now run)
+    ENTER="cd $(quote "$LAB_ROOT")"
+}
+
+ssh_words() { # HOST
+    SSH_SOCKET=$LAB_RUN/$1.ssh
+    SSH=(-F "$LAB_RUN/ssh_config" "$1")
+}
+
+vm_running() {
+    local host
+    [[ -n $LAB_RUN && -r $LAB_STATE/vm.state ]] || return 1
+    for host in "${LAB_HOSTS[@]}"; do
+        guest_pid "$host" >/dev/null || return 1
+    done
+}
+
+# What the running guests were started with differs from what the environment asks for.
+settings_changed() {
+    local name value asked changed=1
+    while IFS='=' read -r name value; do
+        asked=LAB_$name
+        if [[ " $LAB_ASKED " == *" $asked "* && ${!asked} != "$value" ]]; then
+            say "the lab runs with $asked=$value, asked for is ${!asked}: starting it again"
+            changed=0
+        fi
+    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS)=' "$LAB_STATE/vm.state")
+    return "$changed"
+}
+
+backend_up() {
+    lock vm
+    backend_init
+    if vm_running && ! settings_changed; then
+        if on_host server true && on_host client true; then
+            say "already up ($(vm_summary))"
+            return
+        fi
+        say "a guest does not answer: starting the lab again"
+    fi
+    vm_stop
+    [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
+    need_tool "$QEMU" qemu-system-x86
+    need_tool ssh openssh-client
+    need_tool cpio cpio
+    local started
+    started=$(now_ms)
+    trap vm_abandon EXIT
+    LAB_RUN=$(short_dir run)
+    find_kernel
+    make_layer
+    make_initramfs
+    make_keys
+    boot_with_some_accelerator
+    connect_guests
+    set_clock server
+    set_clock client
+    clock_json | write_file "$LAB_STATE/clock.json"
+    trap - EXIT
+    say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
+}
+
+vm_summary() { printf '%s, kernel %s, cable MTU %s' "$(state_value ACCEL)" "$(state_value KERNEL)" "$(state_value MTU)"; }
+
+state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
+
+# Whatever ended `up` before it was done: nothing of it stays.
+vm_abandon() {
+    local status=$?
+    trap '' INT TERM HUP
+    say "the lab did not come up: stopping what was started"
+    vm_stop
+    exit "$status"
+}
+
+vm_stop() {
+    local host
+    for host in "${LAB_HOSTS[@]}"; do
+        [[ -z $LAB_RUN ]] || ssh_close "$host"
+        stop_guest "$host"
+    done
+    remove_short_dir run
+    rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock.json"
+    LAB_RUN=
+}
+
+# Both ends of the control channel are ours: keys of its own for every `up`, and no host key taken on trust.
+make_keys() {
+    local host
+    mkdir -p "$LAB_RUN/guest"
+    rm -f "$LAB_RUN/key" "$LAB_RUN/guest/host_key"
+    ssh-keygen -q -t ed25519 -N '' -C rdma-lab -f "$LAB_RUN/key"
+    ssh-keygen -q -t ed25519 -N '' -C rdma-lab-guest -f "$LAB_RUN/guest/host_key"
+    cp "$LAB_RUN/key.pub" "$LAB_RUN/guest/authorized_keys"
+    printf 'rdma-lab-guest %s\n' "$(<"$LAB_RUN/guest/host_key.pub")" >"$LAB_RUN/known_hosts"
+    for host in "${LAB_HOSTS[@]}"; do
+        guest_config "$host" >"$LAB_RUN/guest/$host.config"
+    done
+}
+
+guest_config() { # HOST
+    local name
+    local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_LAYER]=$LAB_STATE/layer [GUEST_MODULES]=$KERNEL_MODULES [GUEST_MTU]=$LAB_MTU
+        [GUEST_IPV4]=${VM_IPV4[$1]} [GUEST_IPV6]=${VM_IPV6[$1]}
+        [GUEST_CABLE_MAC]=${CABLE_MAC[$1]} [GUEST_CONTROL_MAC]=$CONTROL_MAC
+        [SERVER_IPV4]=${VM_IPV4[server]} [SERVER_IPV6]=${VM_IPV6[server]}
+        [CLIENT_IPV4]=${VM_IPV4[client]} [CLIENT_IPV6]=${VM_IPV6[client]})
+    for name in "${!values[@]}"; do
+        printf '%s=%s\n' "$name" "$(quote "${values[$name]}")"
+    done
+}
+
+# boot ACCEL SECONDS: both guests, side by side; 0 when both are ready.
+boot() {
+    local host deadline=$(($(now_ms) + $2 * 1000))
+    for host in "${LAB_HOSTS[@]}"; do
+        start_guest "$host" "$1" || return 1
+    done
+    for host in "${LAB_HOSTS[@]}"; do
+        FAILED_HOST=$host
+        await_guest "$host" "$deadline" || return 1
+    done
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "KERNEL=$KERNEL_VERSION" \
+        "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
+}
+
+connect_guests() {
+    local host port
+    for host in "${LAB_HOSTS[@]}"; do
+        port=$(control_port "$(guest_pid "$host")")
+        [[ -n $port ]] || die "cannot find the port of the $host's sshd (is ss, of iproute2, there?)."
+        ssh_entry "$host" "$port"
+    done >"$LAB_RUN/ssh_config"
+    for host in "${LAB_HOSTS[@]}"; do
+        ssh_open "$host" || die "the $host guest is up, but ssh to it failed: $SSH_FAILURE"
+    done
+}
+
+# No GSSAPI, no post-quantum exchange, no compression: under emulation each costs a noticeable time, and the
+# other end is on this machine.
+ssh_entry() { # HOST PORT
+    cat <<-EOT
+	Host $1
+	    HostName 127.0.0.1
+	    Port $2
+	    User root
+	    IdentityFile $LAB_RUN/key
+	    IdentitiesOnly yes
+	    UserKnownHostsFile $LAB_RUN/known_hosts
+	    GlobalKnownHostsFile none
+	    HostKeyAlias rdma-lab-guest
+	    StrictHostKeyChecking yes
+	    BatchMode yes
+	    ControlPath $LAB_RUN/%n.ssh
+	    KexAlgorithms curve25519-sha256
+	    GSSAPIAuthentication no
+	    ConnectTimeout 10
+	    ServerAliveInterval 15
+	    LogLevel ERROR
+	EOT
+}
+
+backend_down() {
+    lock vm
+    backend_init
+    local state=
+    if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+        state=down
+    fi
+    vm_stop
+    say "${state:-nothing is up}"
+}
+
+backend_require_up() {
+    vm_running || die "the lab is down: run lab/lab up first."
+    local host
+    for host in "${LAB_HOSTS[@]}"; do
+        [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not answer: $SSH_FAILURE"
+    done
+}
+
+backend_address() { # HOST
+    if [[ $LAB_FAMILY == ipv6 ]]; then printf '%s' "${VM_IPV6[$1]}"; else printf '%s' "${VM_IPV4[$1]}"; fi
+}
+
+# root already.
+backend_privilege() { :; }
+
+# The guests see the repository itself.
+backend_push() { :; }
+
+backend_status() {
+    if ! vm_running; then
+        echo "down (vm backend: lab/lab up starts two QEMU guests)"
+        return
+    fi
+    printf 'up for %s min: two QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) \
+        "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
+    show_hosts
+    printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"
+}
+
+describe_host() { # HOST
+    printf '%s: %s, %s; QEMU pid %s, console %s' "$1" "${VM_IPV4[$1]}" "${VM_IPV6[$1]}" "$(guest_pid "$1")" \
+        "$(guest_console "$1")"
+}

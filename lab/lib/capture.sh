@@ -1,0 +1,64 @@
+# The capture around a step: on the server's host, streamed to wire.pcapng here as it happens.
+# shellcheck shell=bash
+
+start_capture() {
+    local command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${CAPTURE_FILTER:+-f "$CAPTURE_FILTER"} -w -)
+    record '.capture.command = $command' --argjson command "$(json_array "${command[@]}")"
+    : >"$RUN_DIR/capture.log"
+    read -r -a JOB_PREFIX <<<"$(backend_privilege server)"
+    start_job capture server 0 "$RUN_DIR/wire.pcapng" "$RUN_DIR/capture.log" "${command[@]}"
+    JOB_PREFIX=()
+    await_line "$RUN_DIR/capture.log" $(($(now_ms) + 30000)) "${JOB_PID[capture]}" '^rocecap: ready' ||
+        die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")"
+    [[ $CAPTURE_WIRESHARK != 1 ]] || start_wireshark
+}
+
+# Wireshark reads the file as it grows, through a tail of its own: it can be slow, or be closed, and
+# neither the capture nor its file notices. It stays open after the run.
+start_wireshark() {
+    (
+        close_inherited
+        trap '' INT
+        # shellcheck disable=SC2094 # tail reads, rocecap writes
+        tail -c +1 -f -s 0.2 --pid="${JOB_PID[capture]}" "$RUN_DIR/wire.pcapng" | setsid wireshark -k -i - 
+    ) </dev/null >/dev/null 2>&1 &
+}
+
+need_wireshark() {
+    [[ $CAPTURE_WIRESHARK != 1 ]] || command -v wireshark >/dev/null ||
+        die "CAPTURE_WIRESHARK=1, but there is no wireshark here: install it (apt-get install wireshark), or open the run's wire.pcapng elsewhere."
+}
+
+# capture_tail: wait until every packet of the run is in the file. Both programs have ended, so the kernel has
+# put the last packet into the capture's ring; from there to the file it takes the ring's read timeout
+# (rocecap: 100 ms at most), its write, and the way here. So: no growth for 5 such times, or 15 s.
+capture_tail() {
+    local size=-1 last quiet_since deadline
+    deadline=$(($(now_ms) + 15000))
+    while job_running capture && (($(now_ms) < deadline)); do
+        last=$size
+        size=$(stat -c %s "$RUN_DIR/wire.pcapng")
+        if ((size != last)); then
+            quiet_since=$(now_ms)
+        elif (($(now_ms) - quiet_since >= 500)); then
+            return
+        fi
+        sleep 0.05
+    done
+}
+
+# stop_capture: also counts what it holds, from rocecap's own last line.
+stop_capture() {
+    local line
+    [[ -n ${JOB_PID[capture]:-} ]] || return 0
+    capture_tail
+    stop_job capture
+    record '.capture.exit_code = $code' --argjson code "${JOB_STATUS[capture]}"
+    line=$(last_line "$RUN_DIR/capture.log")
+    if [[ $line =~ ([0-9]+)\ packets\ captured,\ ([0-9]+)\ dropped\ by\ the\ kernel ]]; then
+        record '.capture += {packets: $packets, dropped: $dropped}' \
+            --argjson packets "${BASH_REMATCH[1]}" --argjson dropped "${BASH_REMATCH[2]}"
+    fi
+}
+
+last_line() { tail -n 1 "$1" 2>/dev/null | tr -d '\r'; }

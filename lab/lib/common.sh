@@ -1,0 +1,81 @@
+# What every part of the lab uses: where things are, how a person is told something, quoting, locks.
+# shellcheck shell=bash
+
+LAB_ROOT=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
+LAB_STATE=$LAB_ROOT/build/lab
+LAB_HOSTS=(server client)
+
+say() { printf 'lab: %s\n' "$*" >&2; }
+
+# die MESSAGE: the lab could not do what was asked.
+die() {
+    say "$*"
+    exit 1
+}
+
+# usage_error MESSAGE: what was asked makes no sense.
+usage_error() {
+    say "$*"
+    exit 2
+}
+
+need_tool() { # TOOL PACKAGE
+    command -v "$1" >/dev/null ||
+        die "$1 is missing (package $2): run lab/install-packages lab, or install it yourself."
+}
+
+# quote ARG...: the arguments as one string that any POSIX shell splits back into the same arguments.
+# Not printf %q: its \$'...' form is bash's own, and the shell at the other end may be another.
+quote() {
+    local arg out=
+    for arg in "$@"; do
+        out+="'${arg//\'/\'\\\'\'}' "
+    done
+    printf '%s' "${out% }"
+}
+
+# random_hex: 16 hexadecimal digits.
+random_hex() { od -An -N8 -tx8 /dev/urandom | tr -d ' '; }
+
+# close_inherited: close every descriptor but 0, 1 and 2. A long-lived child that kept make's job
+# server, the lab's lock or a pipe of the caller open would make somebody wait for ever.
+close_inherited() {
+    local fd
+    for fd in "/proc/$BASHPID/fd"/*; do
+        fd=${fd##*/}
+        if ((fd > 2)); then
+            eval "exec $fd>&-"
+        fi
+    done
+}
+
+# prepare_state: the folder of everything the lab keeps; one for each clone of the repository.
+prepare_state() {
+    mkdir -p "$LAB_STATE" 2>/dev/null || true
+    [[ -w $LAB_STATE ]] ||
+        die "cannot write $LAB_STATE (owner: $(stat -c %U "$LAB_STATE" 2>/dev/null || echo nobody)): use the lab as the user who owns the checkout."
+}
+
+# lock NAME: one process at a time past this point; kept until the process ends.
+lock() {
+    local fd
+    prepare_state
+    exec {fd}>>"$LAB_STATE/$1.lock" || die "cannot open $LAB_STATE/$1.lock."
+    if ! flock -n "$fd"; then
+        say "waiting for another lab command of this checkout to finish"
+        flock "$fd"
+    fi
+}
+
+# now_ms: milliseconds since the epoch, without a process.
+now_ms() {
+    local now=${EPOCHREALTIME/[^0-9]/}
+    printf '%s' "${now%???}"
+}
+
+# write_file PATH: stdin becomes PATH in one step, so that no reader sees half of it.
+write_file() {
+    local new=$1.new.$BASHPID
+    cat >"$new"
+    mv -f "$new" "$1"
+}

@@ -1,0 +1,29 @@
+# `lab help`: the verbs, and the settings as lab/config has them.
+# shellcheck shell=bash
+
+show_help() {
+    cat <<'EOT'
+lab/lab: two machines with RDMA between them, for the steps to run on.
+
+  lab/lab up                           bring both up (nothing to do if they are)
+  lab/lab down                         bring both down
+  lab/lab status                       what runs, where, and how to reach it
+  lab/lab shell HOST                   a shell in this repository, on server or client
+  lab/lab exec HOST -- COMMAND [ARG…]  run one command there: its exit status, input and output are the command's
+  lab/lab run STEP [-- ARG…]           run a step: its server, then its client with these arguments
+  lab/lab capture STEP [-- ARG…]       the same with every packet captured; all of it in captures/runs/
+  lab/lab help                         this
+
+STEP is 01 or 01_cm_write_read. Settings, from the environment (NAME=value lab/lab …), with their defaults:
+EOT
+    awk '
+        /^# shellcheck/ || /^# The lab.s settings/ || /^# `lab/ { next }
+        /^#/ { comment = comment (comment == "" ? "" : " ") substr($0, 3); next }
+        /^: / {
+            match($0, /[A-Z_]+:=/); name = substr($0, RSTART, RLENGTH - 2)
+            value = substr($0, RSTART + RLENGTH); sub(/}"$/, "", value)
+            if (comment != "") printf "\n  %s\n", comment
+            comment = ""
+            printf "    %s=%s\n", name, value
+        }' "$LAB_ROOT/lab/config"
+}

@@ -1,0 +1,48 @@
+# Commands that run on a host while the lab goes on: started, awaited and stopped here, held by host/supervise there.
+# shellcheck shell=bash
+
+declare -gA JOB_PID=() JOB_LEASH=() JOB_STATUS=()
+
+# start_job NAME HOST SECONDS STDOUT STDERR COMMAND...: in the lab's folder on the host; SECONDS 0: no bound.
+start_job() {
+    local name=$1 host=$2 bound=$3 out=$4 err=$5 leash=$JOB_DIR/$1.leash fd
+    shift 5
+    mkfifo "$leash"
+    # For reading too: such an open does not wait for the other end.
+    exec {fd}<>"$leash"
+    (close_inherited && on_host "$host" "exec $(quote "${JOB_PREFIX[@]}" bash lab/host/supervise "$bound" "$@")") \
+        <"$leash" >"$out" 2>"$err" &
+    JOB_PID[$name]=$! JOB_LEASH[$name]=$fd
+}
+
+job_running() { [[ -n ${JOB_PID[$1]:-} ]] && kill -0 "${JOB_PID[$1]}" 2>/dev/null; }
+
+# wait_job NAME: its exit status, in JOB_STATUS.
+wait_job() {
+    local fd=${JOB_LEASH[$1]:-} status=0
+    [[ -n ${JOB_PID[$1]:-} ]] || return 0
+    wait "${JOB_PID[$1]}" || status=$?
+    JOB_STATUS[$1]=$status JOB_PID[$1]='' JOB_LEASH[$1]=''
+    exec {fd}>&-
+}
+
+# stop_job NAME: let go of the leash and wait. supervise needs at most 5 s; a connection that hangs
+# is given up after 10.
+stop_job() {
+    local fd=${JOB_LEASH[$1]:-} deadline
+    [[ -n ${JOB_PID[$1]:-} ]] || return 0
+    exec {fd}>&-
+    JOB_LEASH[$1]=''
+    deadline=$(($(now_ms) + 10000))
+    while job_running "$1"; do
+        if (($(now_ms) > deadline)); then
+            say "the $1 does not end: giving its connection up"
+            kill "${JOB_PID[$1]}" 2>/dev/null || true
+            break
+        fi
+        sleep 0.02
+    done
+    local status=0
+    wait "${JOB_PID[$1]}" || status=$?
+    JOB_STATUS[$1]=$status JOB_PID[$1]=''
+}

@@ -1,0 +1,155 @@
+# `run` and `capture`: one step between the two hosts, from the run directory to the summary.
+# shellcheck shell=bash
+
+# run_step run|capture STEP [-- CLIENT-ARGUMENT...]
+run_step() {
+    local mode=$1
+    (($# >= 2)) || usage_error "which step? lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
+    find_step "$2"
+    shift 2
+    if (($# > 0)); then
+        [[ $1 == -- ]] || usage_error "the client's arguments come after --: lab/lab $mode $STEP -- $*"
+        shift
+    fi
+    need_tool jq jq
+    if [[ $mode == capture ]]; then
+        need_wireshark
+        [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || die "rocecap is not built: run make build."
+    fi
+    backend_require_up
+    lock run
+    if [[ $mode == capture ]]; then
+        backend_push lab/host "$STEP_DIR" "$LAB_BUILD/rocecap"
+    else
+        backend_push lab/host "$STEP_DIR"
+    fi
+    make_run_dir "$mode"
+    trap 'end_run $?' EXIT
+    record_hosts
+    make_commands "$@"
+    record_commands
+    record '.clock = $clock' --argjson clock "$(clock_json)"
+    record_counters before
+    follow_run
+    if [[ $mode == capture ]]; then
+        start_capture
+    fi
+    if two_sided; then
+        run_two_sided
+    else
+        run_one_sided
+    fi
+}
+
+make_run_dir() { # MODE
+    RUN_DIR=$LAB_ROOT/captures/runs/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
+    while ! mkdir "$RUN_DIR" 2>/dev/null; do
+        mkdir -p "${RUN_DIR%/*}"
+        # A second run of the step within the same second.
+        [[ ! -e $RUN_DIR ]] || RUN_DIR+=+
+    done
+    JOB_DIR=$(mktemp -d)
+    RUN_STARTED=$(now_ms)
+    touch "$RUN_DIR"/{server,client}.{log,jsonl}
+    record_start "$1"
+}
+
+start_program() { # server|client BOUND COMMAND...
+    local role=$1 bound=$2
+    shift 2
+    start_job "$role" "$role" "$bound" "$RUN_DIR/$role.jsonl" "$RUN_DIR/$role.log" "$@"
+}
+
+run_two_sided() {
+    local status=0
+    start_program server 0 "${SERVER_COMMAND[@]}"
+    await_line "$RUN_DIR/server.jsonl" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" \
+        '"event": ?"ready"' || status=$?
+    case $status in
+        1) die "the server ended before it was ready: $(last_line "$RUN_DIR/server.log")" ;;
+        2) die "the server was not ready after $CAPTURE_SERVER_WAIT_SECONDS s: $(last_line "$RUN_DIR/server.log")" ;;
+    esac
+    start_program client "$CAPTURE_SECONDS" "${CLIENT_COMMAND[@]}"
+    wait_job client
+}
+
+run_one_sided() {
+    local host
+    for host in $(main_hosts); do
+        start_program "$host" "$CAPTURE_SECONDS" "${CLIENT_COMMAND[@]}"
+        wait_job "$host"
+    done
+}
+
+# The merged listing of both logs and the packets, on the terminal while they come. It ends when run.json says
+# that the run has.
+follow_run() {
+    FOLLOW_PID=
+    [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || return 0
+    (close_inherited && exec "$LAB_ROOT/$LAB_BUILD/rocecap" timeline --follow "$RUN_DIR") </dev/null &
+    FOLLOW_PID=$!
+}
+
+# end_run STATUS: on every way out. First the client, then the server, so that the capture holds the end of
+# the conversation, then the capture.
+end_run() {
+    local status=$1 role
+    trap '' INT TERM HUP
+    trap - EXIT
+    set +e
+    for role in client server; do
+        stop_job "$role"
+        [[ -z ${JOB_STATUS[$role]:-} ]] ||
+            record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
+    done
+    stop_capture
+    if [[ -n ${HOST_DEVICE[server]:-} ]]; then
+        record_counters after
+    fi
+    record '.ended = $ended' --arg ended "$(utc_now)"
+    end_follow
+    for role in client server capture; do
+        ((status != 0)) || status=${JOB_STATUS[$role]:-0}
+    done
+    summary "$status"
+    rm -rf "$JOB_DIR"
+    exit "$status"
+}
+
+end_follow() {
+    local deadline=$(($(now_ms) + 10000)) tool=$LAB_ROOT/$LAB_BUILD/rocecap
+    if [[ -n ${FOLLOW_PID:-} ]]; then
+        while kill -0 "$FOLLOW_PID" 2>/dev/null && (($(now_ms) < deadline)); do
+            sleep 0.02
+        done
+        kill "$FOLLOW_PID" 2>/dev/null
+        wait "$FOLLOW_PID" || cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
+        "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt"
+    else
+        cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
+    fi
+}
+
+summary() { # STATUS
+    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped
+    say "$STEP: client $(status_text client), server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
+    if [[ -e $RUN_DIR/wire.pcapng ]]; then
+        read -r packets dropped < <(jq -r '"\(.capture.packets // "?") \(.capture.dropped // "?")"' "$RUN_DIR/run.json")
+        counted=
+        if read -r sent received < <(counted_packets); then
+            counted="; the server's ${HOST_DEVICE[server]%/*} counted $((sent + received)) RoCE packets ($sent sent, $received received)"
+        fi
+        say "$packets packets captured, $dropped dropped$counted"
+        say "wireshark $dir/wire.pcapng"
+    fi
+    say "everything of this run: $dir"
+}
+
+status_text() { # ROLE
+    case ${JOB_STATUS[$1]:-} in
+        '') echo "not run" ;;
+        0) echo ok ;;
+        124) echo "stopped after $CAPTURE_SECONDS s" ;;
+        *) echo "failed (exit ${JOB_STATUS[$1]})" ;;
+    esac
+}

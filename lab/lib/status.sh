@@ -1,0 +1,38 @@
+# What `status` says about the hosts, whatever the backend.
+# shellcheck shell=bash
+
+show_hosts() {
+    local host dir
+    dir=$(mktemp -d)
+    # Side by side: under emulation each takes its host a second.
+    for host in "${LAB_HOSTS[@]}"; do
+        on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
+            </dev/null >"$dir/$host" 2>/dev/null &
+    done
+    wait
+    for host in "${LAB_HOSTS[@]}"; do
+        describe_host "$host"
+        echo
+        show_facts "$host" <"$dir/$host"
+    done
+    rm -r "$dir"
+}
+
+show_facts() { # HOST
+    local key value clock=$LAB_STATE/clock.json
+    local -A fact=()
+    while IFS=$'\t' read -r key value; do
+        fact[$key]=$value
+    done
+    if [[ -z ${fact[kernel]:-} ]]; then
+        echo "    does not answer"
+        return
+    fi
+    printf '    %s, kernel %s, rdma-core %s\n' "${fact[os]:-unknown system}" "${fact[kernel]}" "${fact[rdma_core]:-?}"
+    printf '    %s %s on %s (%s), MTU %s, RoCE path MTU %s\n' "${fact[device]:-no RDMA device}" "${fact[state]:-}" \
+        "${fact[interface]:-no interface}" "${fact[address]:-no address}" "${fact[mtu]:-?}" "${fact[path_mtu]:-?}"
+    if [[ -r $clock ]]; then
+        jq -r --arg host "$1" '.[$host] | select(.) | "    clock: this machine'\''s \(if .offset_s < 0 then "-" else "+" end) "
+            + "\(.offset_s | fabs) s, known to \(.uncertainty_s) s"' "$clock"
+    fi
+}

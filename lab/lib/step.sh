@@ -1,0 +1,50 @@
+# Steps: which one is meant, and the command lines of its programs.
+# shellcheck shell=bash
+
+list_steps() { find "$LAB_ROOT/examples" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*_*' -printf '%f\n' | sort | tr '\n' ' '; }
+
+# find_step NAME: 01 or 01_cm_write_read. Sets STEP (the folder's name) and STEP_DIR (below the repository).
+find_step() {
+    local found=()
+    if [[ $1 =~ ^[0-9]{2}$ ]]; then
+        found=("$LAB_ROOT/examples/$1"_*/)
+    elif [[ $1 =~ ^[0-9]{2}_[a-z0-9_]+$ ]]; then
+        found=("$LAB_ROOT/examples/$1/")
+    fi
+    [[ ${#found[@]} == 1 && -d ${found[0]} ]] || usage_error "there is no step '$1'. Steps: $(list_steps)"
+    STEP=$(basename "${found[0]}")
+    STEP_DIR=$LAB_BUILD/examples/$STEP
+    [[ -x $LAB_ROOT/$STEP_DIR/client && -x $LAB_ROOT/$STEP_DIR/server || -x $LAB_ROOT/$STEP_DIR/main ]] ||
+        die "step $STEP is not built: run make build (looked in $STEP_DIR)."
+}
+
+two_sided() { [[ -x $LAB_ROOT/$STEP_DIR/server ]]; }
+
+# A step of one side runs on the client. Step 00 looks at a host, and the lab has two.
+main_hosts() { if [[ $STEP == 00_* ]]; then echo server client; else echo client; fi; }
+
+# choice SETTING VALUE AUTO: what off, auto or an address stand for.
+choice() {
+    case $2 in
+        off) ;;
+        auto) printf '%s' "$3" ;;
+        *[.:]*) printf '%s' "$2" ;;
+        *) usage_error "$1 is off, auto or an address, not '$2'." ;;
+    esac
+}
+
+# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for the client.
+make_commands() {
+    local bind source
+    local -a server_args
+    read -r -a server_args <<<"$LAB_SERVER_ARGS"
+    bind=$(choice CAPTURE_BIND_IP "$CAPTURE_BIND_IP" "${HOST_ADDRESS[server]}")
+    source=$(choice CAPTURE_CLIENT_SRC_IP "$CAPTURE_CLIENT_SRC_IP" "${HOST_ADDRESS[client]}")
+    if two_sided; then
+        SERVER_COMMAND=("$STEP_DIR/server" --run-log - ${bind:+--bind "$bind"} "${server_args[@]}")
+        CLIENT_COMMAND=("$STEP_DIR/client" "${HOST_ADDRESS[server]}" --run-log - ${source:+--source "$source"} "$@")
+    else
+        SERVER_COMMAND=("$STEP_DIR/main" --run-log - "$@")
+        CLIENT_COMMAND=("${SERVER_COMMAND[@]}")
+    fi
+}

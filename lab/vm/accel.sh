@@ -1,0 +1,43 @@
+# KVM or software emulation. A /dev/kvm that is there may still not boot a stock kernel (nested virtual machines
+# where the kernel hangs before its first line), so it is found out by trying, once, with a deadline.
+# shellcheck shell=bash
+
+# What the answer holds for: this host kernel and this guest kernel.
+accel_key() { printf '%s %s' "$(uname -r)" "$KERNEL_VERSION"; }
+
+boot_with_some_accelerator() {
+    local known=
+    if [[ -n $LAB_ACCEL ]]; then
+        [[ $LAB_ACCEL == kvm || $LAB_ACCEL == tcg ]] || usage_error "LAB_ACCEL is kvm or tcg, not $LAB_ACCEL."
+        boot_or_die "$LAB_ACCEL"
+        return
+    fi
+    if [[ -r $LAB_STATE/accel ]]; then
+        { IFS= read -r known && IFS= read -r key; } <"$LAB_STATE/accel"
+        [[ $key == "$(accel_key)" ]] || known=
+    fi
+    if [[ $known != tcg && -r /dev/kvm && -w /dev/kvm ]]; then
+        [[ $known == kvm ]] || say "trying KVM, at most $LAB_KVM_SECONDS s (once: the answer is kept in build/lab/accel)"
+        if boot kvm "$LAB_KVM_SECONDS"; then
+            remember_accel kvm
+            return
+        fi
+        say "KVM does not boot the guests ($FAILURE): using software emulation"
+        stop_guest server
+        stop_guest client
+        remember_accel tcg
+    fi
+    boot_or_die tcg
+}
+
+remember_accel() { printf '%s\n%s\n' "$1" "$(accel_key)" | write_file "$LAB_STATE/accel"; }
+
+boot_or_die() { # ACCEL
+    if [[ $1 == kvm && ! -w /dev/kvm ]]; then
+        die "LAB_ACCEL=kvm, but /dev/kvm $([[ -e /dev/kvm ]] && echo "is not yours to use (group kvm)" || echo "does not exist")."
+    fi
+    boot "$1" "$([[ $1 == kvm ]] && echo "$LAB_KVM_SECONDS" || echo "$LAB_BOOT_SECONDS")" && return
+    say "$FAILURE"
+    [[ -z ${FAILED_HOST:-} ]] || show_console "$FAILED_HOST"
+    die "no guest with $1 after the deadline or the failure above."
+}

@@ -1,0 +1,61 @@
+# The guests' initramfs: busybox, the modules in loading order, and guest/init. Uncompressed, as unpacking
+# would take the emulated CPU longer than reading it.
+# shellcheck shell=bash
+
+# Sets INITRAMFS.
+make_initramfs() {
+    local key tree=$LAB_STATE/initramfs.tree
+    INITRAMFS=$LAB_STATE/initramfs.cpio
+    key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum)"
+    if [[ -s $INITRAMFS && -e $INITRAMFS.key && $(<"$INITRAMFS.key") == "$key" ]]; then
+        return
+    fi
+    rm -rf "$tree" "$tree.base" "$INITRAMFS.key"
+    mkdir -p "$tree/bin" "$tree/modules"
+    cp "$(busybox_path)" "$tree/bin/busybox"
+    cp "$LAB_ROOT/lab/guest/init" "$tree/init"
+    chmod 755 "$tree/init" "$tree/bin/busybox"
+    # modprobe looks below lib/modules or, newer ones, usr/lib/modules: one folder that has both.
+    mkdir -p "$tree.base/lib/modules"
+    ln -s . "$tree.base/usr"
+    ln -s "$KERNEL_MODULES" "$tree.base/lib/modules/$KERNEL_VERSION"
+    modules_in_order "$tree.base" | while read -r module; do
+        add_module "$module" "$tree/modules"
+    done
+    (cd "$tree" && find . | cpio --quiet -o -H newc) | write_file "$INITRAMFS"
+    rm -rf "$tree" "$tree.base"
+    printf '%s' "$key" >"$INITRAMFS.key"
+}
+
+busybox_path() {
+    local path
+    path=$(command -v busybox) || die "busybox is missing (package busybox-static): run lab/install-packages lab."
+    # A dynamically linked one finds no libraries in the initramfs.
+    if ldd "$path" >/dev/null 2>&1; then
+        die "$path is not statically linked: install busybox-static."
+    fi
+    printf '%s' "$path"
+}
+
+# Each module file once, after those it needs. modprobe resolves aliases and skips what is built in.
+modules_in_order() { # BASE
+    local name
+    for name in "${GUEST_MODULE_NAMES[@]}"; do
+        modprobe -d "$1" -S "$KERNEL_VERSION" --show-depends "$name" 2>/dev/null ||
+            [[ $GUEST_MODULES_OPTIONAL == *" $name "* ]] || die "modprobe does not find $name for $KERNEL_VERSION."
+    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+}
+
+# The guest's insmod takes plain .ko files only.
+add_module() { # FILE DIR
+    local name=${1##*/}
+    name=${name%%.ko*}.ko
+    case $1 in
+        *.ko) cp "$1" "$2/$name" ;;
+        *.ko.xz) xz -dc "$1" >"$2/$name" ;;
+        *.ko.zst) zstd -qdc "$1" >"$2/$name" ;;
+        *.ko.gz) gzip -dc "$1" >"$2/$name" ;;
+        *) die "the module $1 is packed in a way the lab does not know." ;;
+    esac
+    printf '%s\n' "$name" >>"$2/order"
+}

@@ -1,0 +1,97 @@
+# The guests' kernel: LAB_KERNEL, else the host's own one if it can do the work, else the distribution's full
+# kernel package, unpacked under build/lab/kernel without root and without installing it.
+# Sets KERNEL_IMAGE, KERNEL_MODULES (the folder named as the version) and KERNEL_VERSION.
+# shellcheck shell=bash
+
+# What a guest needs. rxe wants "crc32" from the kernel's crypto layer and asks for it by name only: without
+# one of the two modules it says `failed to add eth0` and nothing else.
+GUEST_MODULE_NAMES=(virtio_pci virtio_net virtio_rng 9p 9pnet_virtio overlay crc32_generic crc32_pclmul
+    rdma_rxe rdma_ucm ib_uverbs ib_umad)
+# Kernels from 6.16 on have crc32 as a library, and some build it in.
+GUEST_MODULES_OPTIONAL=' crc32_generic crc32_pclmul '
+
+find_kernel() {
+    if [[ -n $LAB_KERNEL$LAB_MODULES ]]; then
+        named_kernel
+    elif ! host_kernel && ! cached_kernel; then
+        download_kernel
+        cached_kernel || die "the kernel package has no rdma_rxe module: see $LAB_STATE/kernel."
+    fi
+}
+
+named_kernel() {
+    [[ -n $LAB_KERNEL && -n $LAB_MODULES ]] || usage_error "LAB_KERNEL and LAB_MODULES go together."
+    [[ -r $LAB_KERNEL ]] || die "LAB_KERNEL=$LAB_KERNEL cannot be read."
+    [[ -d $LAB_MODULES ]] || die "LAB_MODULES=$LAB_MODULES is not a folder."
+    use_kernel "$(realpath "$LAB_KERNEL")" "$(realpath "$LAB_MODULES")" ||
+        die "LAB_MODULES=$LAB_MODULES lacks the module $MISSING_MODULE (it must be a /lib/modules/VERSION folder, with depmod run)."
+}
+
+# The host's own kernels: nothing to download. Ubuntu's images are readable by root only.
+host_kernel() {
+    local modules
+    for modules in /lib/modules/*/; do
+        modules=$(realpath "$modules" 2>/dev/null) || continue
+        if [[ -r /boot/vmlinuz-${modules##*/} ]] && use_kernel "/boot/vmlinuz-${modules##*/}" "$modules"; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+cached_kernel() {
+    local image
+    for image in "$LAB_STATE"/kernel/boot/vmlinuz-*; do
+        if [[ -e $image ]] && use_kernel "$image" "$LAB_STATE/kernel/usr/lib/modules/${image##*/vmlinuz-}"; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# use_kernel IMAGE MODULES: take this kernel if every module a guest needs is there.
+use_kernel() {
+    local name
+    KERNEL_IMAGE=$1 KERNEL_MODULES=$2 KERNEL_VERSION=${2##*/}
+    for name in "${GUEST_MODULE_NAMES[@]}"; do
+        [[ $GUEST_MODULES_OPTIONAL == *" $name "* ]] && continue
+        if ! module_known "$name"; then
+            MISSING_MODULE=$name
+            return 1
+        fi
+    done
+}
+
+# As a file or built in. modules.dep and modules.builtin write names with - and _ as the file has them.
+module_known() {
+    grep -qsE "(^|/)${1//_/[-_]}\.ko" "$KERNEL_MODULES/modules.dep" "$KERNEL_MODULES/modules.builtin"
+}
+
+download_kernel() {
+    local package version debs=$LAB_STATE/debs
+    package=$(kernel_package)
+    version=${package#linux-image-}
+    say "fetching the kernel package $package (about 70 MB, once)"
+    # Ubuntu splits the modules: rdma_rxe is in linux-modules-extra, or in linux-modules from 25.04 on.
+    fetch_packages "$debs" "$package"
+    fetch_packages_if_known "$debs" "linux-modules-$version" "linux-modules-extra-$version"
+    rm -rf "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
+    unpack_packages "$LAB_STATE/kernel.new" "$debs"/linux-*.deb
+    # depmod looks below lib/modules or, newer ones, usr/lib/modules.
+    ln -s usr/lib "$LAB_STATE/kernel.new/lib"
+    depmod -b "$LAB_STATE/kernel.new" "$version"
+    mv "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
+    rm -f "$debs"/linux-*.deb
+}
+
+# The package that the distribution's "the current full kernel" package depends on. Debian's cloud kernel has
+# no rdma_rxe, nor has Ubuntu's -kvm one.
+kernel_package() {
+    local meta name
+    for meta in linux-image-amd64 linux-image-generic; do
+        name=$(package_depends "$meta" | grep -m1 -E '^linux-image-[0-9]') && break
+    done
+    [[ -n ${name:-} ]] ||
+        die "apt knows no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
+    printf '%s' "$name"
+}

@@ -1,0 +1,40 @@
+# The layer over the host's root: what a guest needs and the host lacks, that is sshd and its libraries.
+# The OpenSSH server is taken from its package, unpacked, because installing it would start a network service
+# on the learner's machine. Not dropbear: also two packages to fetch, and a second ssh implementation to know.
+# shellcheck shell=bash
+
+make_layer() {
+    local layer=$LAB_STATE/layer
+    [[ -e $layer/.complete ]] && return
+    rm -rf "$layer"
+    mkdir -p "$layer"
+    if [[ ! -x /usr/sbin/sshd ]]; then
+        say "fetching sshd for the guests (package openssh-server, not installed here)"
+        fetch_packages "$LAB_STATE/debs" openssh-server
+        unpack_packages "$layer" "$LAB_STATE"/debs/openssh-server_*.deb
+        add_missing_libraries "$layer" "$layer/usr/sbin/sshd" "$layer"/usr/lib/openssh/sshd-*
+        rm -rf "$LAB_STATE"/debs/*.deb "${layer:?}"/{etc,usr/share,usr/lib/systemd,var}
+    fi
+    touch "$layer/.complete"
+}
+
+# The libraries that the linker does not find, from those of openssh-server's own dependencies that are not
+# installed.
+add_missing_libraries() { # LAYER PROGRAM...
+    local layer=$1 name program
+    shift
+    for program in "$@"; do
+        [[ -x $program ]] || continue
+        [[ $(ldd "$program") == *'not found'* ]] || continue
+        for name in $(package_depends openssh-server | grep '^lib'); do
+            if ! dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed; then
+                fetch_packages "$LAB_STATE/debs" "$name"
+            fi
+        done
+        unpack_packages "$layer" "$LAB_STATE"/debs/lib*.deb
+        break
+    done
+    if LD_LIBRARY_PATH=$(printf '%s:' "$layer"/usr/lib/*-linux-gnu) ldd "$layer/usr/sbin/sshd" | grep 'not found' >&2; then
+        die "sshd's libraries are not all there; install the packages that hold the ones above."
+    fi
+}

@@ -1,0 +1,64 @@
+# Packages fetched and unpacked below build/lab, never installed: no root, nothing started on the host.
+# shellcheck shell=bash
+
+# apt with the host's own package lists, or, where these are missing or out of date, with private ones.
+apt_options=()
+apt_get() { apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" "$@"; }
+
+use_private_lists() {
+    local dir=$LAB_STATE/apt
+    ((${#apt_options[@]} == 0)) || return 1
+    say "reading the package lists (into build/lab/apt)"
+    mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
+    apt_options=(-o "Dir::State::lists=$dir/state/lists" -o "Dir::Cache=$dir/cache")
+    apt_get update >"$LAB_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$LAB_STATE/apt.log")"
+}
+
+# package_depends NAME: the packages it depends on, one a line; nothing when apt does not know it.
+package_depends() {
+    apt-cache "${apt_options[@]}" depends --important "$1" 2>/dev/null | awk '$1 ~ /Depends:$/ { print $2 }'
+}
+
+package_known() { [[ -n $(apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null) ]]; }
+
+# fetch_packages DIR NAME...: the .deb files of these packages, into DIR.
+fetch_packages() {
+    local dir=$1
+    shift
+    command -v apt-get >/dev/null ||
+        die "no apt-get here to fetch $* with: set LAB_KERNEL and LAB_MODULES, and install sshd."
+    mkdir -p "$dir"
+    if ! (cd "$dir" && apt_get download "$@") >"$LAB_STATE/apt.log" 2>&1; then
+        use_private_lists || true
+        (cd "$dir" && apt_get download "$@") >"$LAB_STATE/apt.log" 2>&1 ||
+            die "cannot fetch $*: $(grep -m1 '^E:' "$LAB_STATE/apt.log" || tail -n 1 "$LAB_STATE/apt.log")"
+    fi
+}
+
+fetch_packages_if_known() {
+    local dir=$1 name
+    shift
+    for name in "$@"; do
+        if package_known "$name"; then
+            fetch_packages "$dir" "$name"
+        fi
+    done
+}
+
+# unpack_packages DIR DEB...: their files, with /bin, /sbin and /lib moved below /usr, where hosts with a merged
+# /usr (Debian 12, Ubuntu 22.04 and later) have them: the result can lie over such a host's root.
+unpack_packages() {
+    local dir=$1 deb top
+    shift
+    mkdir -p "$dir"
+    for deb in "$@"; do
+        dpkg-deb -x "$deb" "$dir"
+    done
+    for top in bin sbin lib; do
+        if [[ -d $dir/$top && ! -L $dir/$top ]]; then
+            mkdir -p "$dir/usr/$top"
+            cp -a "$dir/$top/." "$dir/usr/$top/"
+            rm -rf "${dir:?}/$top"
+        fi
+    done
+}

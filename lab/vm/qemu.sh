@@ -1,0 +1,98 @@
+# One QEMU process for each guest: its command line, its start, and its end by the pid that was kept.
+# shellcheck shell=bash
+
+CONTROL_MAC=52:54:00:12:34:01
+declare -gA CABLE_MAC=([server]=52:54:00:00:02:01 [client]=52:54:00:00:02:02)
+
+guest_pidfile() { printf '%s' "$LAB_STATE/$1.pid"; }
+guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
+
+# guest_pid HOST: the pid of its QEMU, if that runs and is really this lab's (pids are used again).
+guest_pid() {
+    local pid file
+    file=$(guest_pidfile "$1")
+    [[ -r $file ]] && pid=$(<"$file") && [[ -n $pid ]] || return 1
+    grep -qzxF -- "$file" "/proc/$pid/cmdline" 2>/dev/null || return 1
+    printf '%s' "$pid"
+}
+
+# QEMU's options take a comma as the end of a value: two commas stand for one.
+escape_commas() { printf '%s' "${1//,/,,}"; }
+
+# The cable: a stream of frames over a unix socket, the server's end listening. (A multicast socket would give
+# each frame back to its sender.) QEMU before 7.2 has the same framing over loopback TCP only.
+cable_options() { # HOST
+    if "$QEMU" -machine none -netdev help 2>/dev/null | grep -qx stream; then
+        if [[ $1 == server ]]; then
+            printf 'stream,id=cable,addr.type=unix,addr.path=%s,server=on' "$LAB_RUN/cable.sock"
+        else
+            printf 'stream,id=cable,addr.type=unix,addr.path=%s,server=off' "$LAB_RUN/cable.sock"
+        fi
+    elif [[ $1 == server ]]; then
+        printf 'socket,id=cable,listen=127.0.0.1:%s' "$(free_port)"
+    else
+        printf 'socket,id=cable,connect=127.0.0.1:%s' "$(<"$LAB_RUN/cable.port")"
+    fi
+}
+
+# A port nobody listens on now. The other end reads it from the file.
+free_port() {
+    local port
+    for port in $(shuf -i 20000-32000 -n 50); do
+        if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+            printf '%s' "$port" | tee "$LAB_RUN/cable.port"
+            return
+        fi
+    done
+    die "no free TCP port on 127.0.0.1 for the cable."
+}
+
+# start_guest HOST ACCEL: returns when QEMU has opened its sockets and gone into the background.
+start_guest() {
+    local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
+    [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
+    : >"$(guest_console "$host")"
+    # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
+    # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
+    # shellcheck disable=SC2054 # the commas are QEMU's
+    command=("$QEMU" -name "rdma-$host" -nodefaults -no-user-config -no-reboot -display none
+        -pidfile "$(guest_pidfile "$host")" -daemonize
+        -machine pc,vmport=off -accel "$accel" -cpu "$cpu" -smp "$LAB_CPUS" -m "$LAB_MEMORY"
+        -kernel "$KERNEL_IMAGE" -initrd "$INITRAMFS"
+        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on lab.dir=$LAB_RUN/guest lab.role=$host"
+        -chardev "file,id=console,path=$(escape_commas "$(guest_console "$host")")" -serial chardev:console
+        -netdev "$(cable_options "$host")"
+        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=${CABLE_MAC[$host]},romfile=,addr=3"
+        -netdev "user,id=control,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:0-10.0.2.15:22"
+        -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
+        -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
+        -device virtio-9p-pci,fsdev=root,mount_tag=root
+        -fsdev "local,id=repo,path=$(escape_commas "$LAB_ROOT"),security_model=none,multidevs=remap"
+        -device virtio-9p-pci,fsdev=repo,mount_tag=repo
+        -device virtio-rng-pci)
+    if ! (close_inherited && exec "${command[@]}") </dev/null >"$errors" 2>&1; then
+        FAILURE="QEMU did not start the $host with $2: $(grep -v 'module ui-' "$errors" | tail -n 1) ($errors)"
+        return 1
+    fi
+}
+
+# control_port PID: the port on 127.0.0.1 that leads to the guest's sshd.
+control_port() {
+    ss -Hltnp "src 127.0.0.1" | awk -v "pid=pid=$1," 'index($0, pid) { sub(/.*:/, "", $4); print $4 }' |
+        grep -vxF "$(cat "$LAB_RUN/cable.port" 2>/dev/null || echo none)"
+}
+
+# stop_guest HOST: its QEMU is gone when this returns.
+stop_guest() {
+    local pid tries=0
+    pid=$(guest_pid "$1") || pid=
+    if [[ -n $pid ]]; then
+        kill "$pid" 2>/dev/null || true
+        while guest_pid "$1" >/dev/null; do
+            # 5 s for the orderly way.
+            ((++tries != 100)) || kill -KILL "$pid" 2>/dev/null || true
+            sleep 0.05
+        done
+    fi
+    rm -f "$(guest_pidfile "$1")"
+}
