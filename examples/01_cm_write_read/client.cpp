@@ -21,8 +21,8 @@ namespace {
 // its completion.
 void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
               const cm::Capability& remote, verbs::PsnPredictor& psns,
-              verbs::CompletionQueue& completions, util::Deadline deadline, runlog::Log& log,
-              util::StopSignal& stop) {
+              verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
+              runlog::Log& log, util::StopSignal& stop) {
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                   .length = static_cast<std::uint32_t>(local.length),
                   .lkey = local.lkey};
@@ -38,7 +38,9 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
 
-    const auto wc = completions.next(stop, deadline);
+    // A long transfer may take its time: a second more for each MiB.
+    const auto wc = completions.next(
+        stop, util::deadline_in(patience + std::chrono::seconds(piece.length >> 20)));
     if (wc)
         log.event("wc", verbs::describe(*wc));
     verbs::expect_success(wc, verbs::name_of(opcode));
@@ -46,8 +48,6 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
 
 int run(const lesson::ClientOptions& options, std::size_t length, const std::string& text,
         runlog::Log& log, util::StopSignal& stop) {
-    const util::Deadline deadline = util::deadline_in(options.timeout);
-
     // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
     // GID to use.
     util::Address server = options.resolve_server();
@@ -59,7 +59,8 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
         rdma_resolve_addr(id.get(), source ? source->get() : nullptr, server.get(), patience_ms),
         "rdma_resolve_addr(" + server.host() + ")");
     const auto expect = [&](rdma_cm_event_type wanted) {
-        cm::Event event = cm::expect_event(channel.get(), wanted, server, stop, deadline);
+        cm::Event event = cm::expect_event(channel.get(), wanted, server, stop,
+                                           util::deadline_in(options.timeout));
         log.event("cm_event", cm::describe(*event));
         return event;
     };
@@ -112,10 +113,10 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
 
     // 4. WRITE, then READ the same bytes back. The server's program takes no part in either.
     auto psns = verbs::PsnPredictor::of(id->qp);
-    transfer(id->qp, IBV_WR_RDMA_WRITE, 1, *outgoing_mr, remote, psns, completions, deadline, log,
-             stop);
-    transfer(id->qp, IBV_WR_RDMA_READ, 2, *returned_mr, remote, psns, completions, deadline, log,
-             stop);
+    transfer(id->qp, IBV_WR_RDMA_WRITE, 1, *outgoing_mr, remote, psns, completions, options.timeout,
+             log, stop);
+    transfer(id->qp, IBV_WR_RDMA_READ, 2, *returned_mr, remote, psns, completions, options.timeout,
+             log, stop);
     log.event("memory", lesson::describe_memory(returned));
 
     // 5. Part as friends: DREQ and DREP on the wire, the QP to ERR.

@@ -1,0 +1,70 @@
+#include "report/timeline_text.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace report {
+namespace {
+
+constexpr std::size_t who_width = 15;  // "client → server"
+
+std::string cause_text(const timeline::Cause& cause) {
+    std::string text = fmt::format("← {} wr {}", cause.role, cause.wr_id);
+    if (cause.packets > 1)
+        text += fmt::format(", PSN {} of {}", cause.packet, cause.packets);
+    return text;
+}
+
+Role role_of(const std::string& name) {
+    return name == "server" ? Role::Server : Role::Client;
+}
+
+}  // namespace
+
+TimelineText::TimelineText(Style style, const std::map<std::string, std::string>& addresses)
+    : style_(style) {
+    for (const auto& [role, address] : addresses) {
+        const auto [entry, is_new] = roles_.emplace(address, role);
+        if (!is_new)
+            entry->second = "host";  // one host plays both
+    }
+}
+
+std::string TimelineText::who(const std::string& address) const {
+    const auto role = roles_.find(address);
+    return role == roles_.end() ? address : role->second;
+}
+
+std::string TimelineText::line(const timeline::Row& row) {
+    if (!first_ns_)
+        first_ns_ = row.t_ns;
+    const std::string time = style_(
+        Role::Dim, fmt::format("{:10.6f}", static_cast<double>(row.t_ns - *first_ns_) / 1e9));
+    if (const auto* event = std::get_if<runlog::Event>(&row.what))
+        return fmt::format("{}  {}\n", time,
+                           style_(role_of(event->role),
+                                  padded(event->role, who_width) + "  " + runlog::to_text(*event)));
+    const auto& packet = std::get<timeline::PacketRow>(row.what);
+    const std::string direction =
+        packet.source.empty() ? std::string()
+                              : fmt::format("{} → {}", who(packet.source), who(packet.destination));
+    return fmt::format("{}  {}  {}{}\n", time, padded(direction, who_width), packet.text,
+                       packet.cause ? style_(Role::Dim, "  " + cause_text(*packet.cause)) : "");
+}
+
+std::string TimelineText::summary(const timeline::Timeline& timeline) {
+    const timeline::JoinCount& joins = timeline.joins();
+    std::string text =
+        fmt::format("{} packets; of {} on connected queue pairs, {} belong to a work request\n",
+                    joins.packets, joins.joinable, joins.joined);
+    for (const auto& [role, clock] : timeline.clocks())
+        if (clock.known())
+            text += fmt::format(
+                "the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by the pairs that match\n",
+                role, static_cast<double>(clock.shift()) / 1e6,
+                static_cast<double>(clock.uncertainty()) / 1e6);
+    return text;
+}
+
+}  // namespace report

@@ -1,0 +1,33 @@
+// The rows of a timeline as lines: a program's event or a packet, with what caused it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "report/style.hpp"
+#include "timeline/timeline.hpp"
+
+namespace report {
+
+class TimelineText {
+  public:
+    /// `addresses`: role -> IP address, so that a packet's direction reads "client → server".
+    TimelineText(Style style, const std::map<std::string, std::string>& addresses);
+
+    /// Ends in a line feed. Times are seconds since the first row's.
+    std::string line(const timeline::Row& row);
+
+    /// Which events and packets a listing holds, and how sure its order is; a line or two.
+    static std::string summary(const timeline::Timeline& timeline);
+
+  private:
+    std::string who(const std::string& address) const;
+
+    Style style_;
+    std::map<std::string, std::string> roles_;  // IP address -> role, of addresses with one role
+    std::optional<std::int64_t> first_ns_;
+};
+
+}  // namespace report

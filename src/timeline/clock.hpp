@@ -1,0 +1,53 @@
+// How far a poster's clock is from the capture's, bounded by what must be true: a packet leaves
+// after its work request was posted, and a completion is read after the packet that allowed it
+// arrived. Each matched pair narrows the interval.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace timeline {
+
+/// What is to be added to the poster's times to get the capture's, in nanoseconds.
+class ClockBounds {
+  public:
+    /// `estimate`: what a measurement said before.
+    explicit ClockBounds(std::int64_t estimate = 0) : estimate_(estimate) {}
+
+    /// Posted at `posted` (poster's clock), on the wire at `seen` (capture's clock): the shift is
+    /// at most their difference.
+    void posted_before(std::int64_t posted, std::int64_t seen) {
+        most_ = std::min(most_, seen - posted);
+    }
+
+    /// Completed at `completed` (poster's clock), its last packet on the wire at `seen`: at least
+    /// their difference.
+    void completed_after(std::int64_t completed, std::int64_t seen) {
+        least_ = std::max(least_, seen - completed);
+    }
+
+    /// The estimate where it is possible, else the nearest possible shift. Where clocks drifted so
+    /// far that the bounds contradict each other, their middle.
+    std::int64_t shift() const {
+        if (least_ > most_)
+            return least_ / 2 + most_ / 2;
+        return std::clamp(estimate_, least_, most_);
+    }
+
+    bool known() const { return least_ != unknown_least && most_ != unknown_most; }
+    /// Half the width of the interval; meaningful when known().
+    std::int64_t uncertainty() const {
+        return (most_ > least_ ? most_ - least_ : least_ - most_) / 2;
+    }
+
+  private:
+    static constexpr std::int64_t unknown_least = std::numeric_limits<std::int64_t>::min() / 4;
+    static constexpr std::int64_t unknown_most = std::numeric_limits<std::int64_t>::max() / 4;
+
+    std::int64_t estimate_;
+    std::int64_t least_ = unknown_least;
+    std::int64_t most_ = unknown_most;
+};
+
+}  // namespace timeline

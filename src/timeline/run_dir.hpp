@@ -1,0 +1,51 @@
+// A run directory: what run.json says that a timeline needs, and the files beside it, read as they
+// grow.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "capture/pcapng_tail.hpp"
+#include "runlog/tail.hpp"
+
+namespace timeline {
+
+struct RunInfo {
+    std::string step;
+    bool ended = false;  // run.json has the key "ended": nothing will be added any more
+    std::map<std::string, std::string> addresses;  // role -> IP address, digits
+    std::map<std::string, std::int64_t>
+        offsets;  // role -> clock offset in ns, as Timeline takes them
+};
+
+class RunDir {
+  public:
+    /// Throws util::Error where `path` is no run directory.
+    explicit RunDir(std::string path);
+
+    /// As run.json says now. Throws util::Error where it cannot be read; it is replaced as a whole,
+    /// never half-written.
+    RunInfo info() const;
+
+    /// The next event or frame that is there now; std::monostate where there is none at present.
+    using Item = std::variant<std::monostate, runlog::Event, capture::Frame>;
+    Item next();
+
+    /// True where the capture breaks off inside a packet.
+    bool capture_is_cut() const { return capture_ && capture_->inside_block(); }
+    std::uint64_t skipped_lines() const {
+        return server_.skipped_lines() + client_.skipped_lines();
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+    runlog::Tail server_;
+    runlog::Tail client_;
+    std::unique_ptr<capture::PcapngTail> capture_;
+};
+
+}  // namespace timeline

@@ -1,0 +1,86 @@
+// The events of both programs and the packets between them, in one order.
+//
+// All times are brought to the capture's clock. A row that arrives is held back for a while, so
+// that what happened before it but arrives after it (over another file, another connection) still
+// comes first.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "runlog/event.hpp"
+#include "timeline/clock.hpp"
+#include "timeline/join.hpp"
+
+namespace timeline {
+
+struct PacketRow {
+    std::int64_t t_ns = 0;  // the capture's clock
+    std::string source;     // IP address, digits; empty where the frame has none
+    std::string destination;
+    std::string text;              // the decoded packet in a line
+    std::optional<PacketKey> key;  // of a packet that can be joined
+    std::optional<Cause> cause;
+};
+
+struct Row {
+    std::int64_t t_ns = 0;  // the capture's clock, where known by the shift of the moment
+    std::variant<runlog::Event, PacketRow> what;
+};
+
+/// How many packets were joined, and how many could have been.
+struct JoinCount {
+    std::uint64_t packets = 0;   // all rows
+    std::uint64_t joinable = 0;  // of a connected queue pair
+    std::uint64_t joined = 0;
+};
+
+class Timeline {
+  public:
+    using Arrival = std::chrono::steady_clock::time_point;
+
+    /// `offsets`: by role, how far its clock was ahead of the controlling host's, in nanoseconds.
+    /// `capture_role`: the role whose host captured.
+    Timeline(const std::map<std::string, std::int64_t>& offsets, const std::string& capture_role);
+
+    void add(runlog::Event event, Arrival now);
+    void add(PacketRow packet, Arrival now);
+
+    /// The rows that arrived until `arrived` and all that happened before them, in order.
+    std::vector<Row> take(Arrival arrived);
+
+    const JoinCount& joins() const { return joins_; }
+    const std::map<std::string, ClockBounds>& clocks() const { return clocks_; }
+
+  private:
+    struct Pending {
+        std::variant<runlog::Event, PacketRow> what;
+        Arrival arrived;
+        std::uint64_t number;  // order of arrival, to keep rows of equal time stable
+    };
+    using WorkRequest = std::tuple<std::string, std::uint32_t, std::uint64_t>;  // role, QPN, wr_id
+    struct Response {
+        std::int64_t seen_ns;    // the capture's clock
+        std::int64_t posted_ns;  // its request's, the poster's clock
+    };
+
+    void join(PacketRow& packet);
+    void note_completion(const runlog::Event& wc);
+    std::int64_t capture_time(const Pending& pending) const;
+
+    Join join_;
+    JoinCount joins_;
+    std::map<std::string, ClockBounds> clocks_;
+    std::map<WorkRequest, Response> responses_;  // the last one so far to the request's last PSN
+    std::vector<Pending> pending_;
+    std::uint64_t arrivals_ = 0;
+    std::string capture_role_;
+};
+
+}  // namespace timeline

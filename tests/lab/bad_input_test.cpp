@@ -1,0 +1,146 @@
+// What a newcomer gets wrong: one clear sentence, an exit code, within the time the step states. On
+// the lab's real machines.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/lab.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string server = "build/examples/01_cm_write_read/server";
+const std::string client = "build/examples/01_cm_write_read/client";
+
+struct Case {
+    const char* name;
+    support::Argv command;
+    int exit_code;
+    const char* says;
+    std::chrono::milliseconds within;
+};
+
+class BadInput : public testing::TestWithParam<Case> {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
+    const Case& wrong = GetParam();
+    const auto outcome = support::exec("client", wrong.command);
+    EXPECT_EQ(outcome.exit_code, wrong.exit_code) << outcome.all();
+    EXPECT_NE(outcome.err.find(wrong.says), std::string::npos) << outcome.all();
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+    EXPECT_LT(outcome.took, wrong.within);
+}
+
+// The times: --timeout, and what starting a program in an emulated machine costs.
+INSTANTIATE_TEST_SUITE_P(
+    Step01, BadInput,
+    testing::Values(
+        Case{"unknown_option", {client, "192.0.2.1", "--prot", "1"}, 2, "--prot", 3s},
+        Case{"no_server_named", {client}, 2, "server is required", 3s},
+        Case{"port_out_of_range", {client, "192.0.2.1", "--port", "65536"}, 2, "--port", 3s},
+        Case{"unknown_host",
+             {client, "no-such-host.invalid"},
+             1,
+             "cannot resolve 'no-such-host.invalid'",
+             8s},
+        Case{"nothing_listens",
+             {client, "192.0.2.1", "--port", "9"},
+             1,
+             "nothing listens on that port",
+             4s},
+        Case{"no_such_neighbour", {client, "192.0.2.77", "--timeout", "2"}, 1, "192.0.2.77", 6s},
+        Case{"no_route", {client, "198.51.100.1", "--timeout", "2"}, 1, "198.51.100.1", 6s},
+        Case{"source_not_ours", {client, "192.0.2.1", "--source", "192.0.2.99"}, 1, "--source", 4s},
+        Case{"source_no_address",
+             {client, "192.0.2.1", "--source", "192.0.2"},
+             1,
+             "'192.0.2' is not",
+             4s},
+        Case{"unknown_device",
+             {client, "192.0.2.1", "--device", "mlx5_9"},
+             1,
+             "this host has rxe0",
+             4s},
+        Case{"unknown_gid_index", {client, "192.0.2.1", "--gid-index", "200"}, 1, "GID", 4s},
+        Case{"run_log_in_no_folder",
+             {client, "192.0.2.1", "--run-log", "/nonexistent/x"},
+             1,
+             "/nonexistent/x",
+             4s},
+        Case{
+            "bind_to_a_strange_address", {server, "--bind", "198.51.100.1"}, 1, "198.51.100.1", 4s},
+        Case{"no_permission",
+             {"setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", client, "192.0.2.1"},
+             1,
+             "/dev/infiniband",
+             4s}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+class Server : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Server, says_that_its_port_is_taken) {
+    support::Process first(support::on("server", {server, "--port", "4242"}));
+    ASSERT_TRUE(first.await("listening on", 10s));
+    const auto second = support::exec("server", {server, "--port", "4242"});
+    EXPECT_EQ(second.exit_code, 1);
+    EXPECT_NE(second.err.find("choose another --port"), std::string::npos) << second.all();
+}
+
+TEST_F(Server, serves_several_clients_and_ends_cleanly_on_sigterm) {
+    support::Process serving(support::on("server", {"bash", "-c", "echo pid $$; exec " + server}));
+    ASSERT_TRUE(serving.await("listening on", 10s));
+    support::Process a(support::on("client", {client, "192.0.2.1"}));
+    support::Process b(support::on("client", {client, "2001:db8::1", "--length", "100000"}));
+    EXPECT_EQ(a.wait(20s).exit_code, 0);
+    EXPECT_EQ(b.wait(20s).exit_code, 0);
+    ASSERT_EQ(support::exec("server", {"bash", "-c", "kill -TERM $(pgrep -xo server)"}).exit_code,
+              0);
+    const auto outcome = serving.wait(10s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_NE(outcome.out.find("stopped by a signal"), std::string::npos) << outcome.all();
+    // Nothing of it is left in the kernel: only the queue pairs the device keeps for itself (QP 0
+    // and 1, GSI).
+    const auto left = support::exec("server", {"rdma", "resource", "show", "mr"});
+    EXPECT_EQ(left.exit_code, 0) << left.all();
+    EXPECT_EQ(left.out, "") << left.all();
+}
+
+TEST_F(Server, outlives_a_client_that_is_killed) {
+    support::Process serving(
+        support::on("server", {server, "--port", "4243", "--memory", "150000000"}));
+    ASSERT_TRUE(serving.await("listening on", 10s));
+    // Connected, and then gone without a word, in the middle of a WRITE of seconds.
+    const auto killed = support::exec(
+        "client",
+        {"bash", "-c",
+         client + " 192.0.2.1 --port 4243 --length 150000000 >/tmp/killed.log & pid=$!; "
+                  "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
+                  "kill -KILL $pid; wait $pid"});
+    EXPECT_EQ(killed.exit_code, 128 + SIGKILL) << killed.all();
+    const auto next = support::exec("client", {client, "192.0.2.1", "--port", "4243"});
+    EXPECT_EQ(next.exit_code, 0) << next.all();
+}
+
+TEST_F(Server, a_client_told_to_write_more_than_is_lent_is_told_so) {
+    support::Process serving(support::on("server", {server, "--port", "4244", "--memory", "100"}));
+    ASSERT_TRUE(serving.await("listening on", 10s));
+    const auto outcome =
+        support::exec("client", {client, "192.0.2.1", "--port", "4244", "--length", "101"});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("lends 100 bytes"), std::string::npos) << outcome.all();
+}
+
+}  // namespace

@@ -1,0 +1,128 @@
+#include "support/lab.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "runlog/tail.hpp"
+
+namespace support {
+namespace {
+
+std::vector<runlog::Event> events_of(const std::string& path) {
+    std::vector<runlog::Event> events;
+    runlog::Tail tail(path);
+    while (auto event = tail.next())
+        events.push_back(*std::move(event));
+    return events;
+}
+
+}  // namespace
+
+Argv on(const std::string& host, const Argv& command) {
+    Argv argv{"lab/lab", "exec", host, "--"};
+    argv.insert(argv.end(), command.begin(), command.end());
+    return argv;
+}
+
+Outcome exec(const std::string& host, const Argv& command, std::chrono::milliseconds time) {
+    return run(on(host, command), {}, time);
+}
+
+std::optional<std::string> bring_up() {
+    const Outcome up = run({"lab/lab", "up"}, {}, std::chrono::minutes(8));
+    if (up.exit_code != 0)
+        return "lab/lab up: " + up.all();
+    return std::nullopt;
+}
+
+std::string LabRun::text_of(const std::string& name) const {
+    std::ifstream file_stream(file(name));
+    std::ostringstream text;
+    text << file_stream.rdbuf();
+    return text.str();
+}
+
+const runlog::Event* LabRun::find(const std::vector<runlog::Event>& events, std::string_view name) {
+    for (const runlog::Event& event : events)
+        if (event.name == name)
+            return &event;
+    return nullptr;
+}
+
+std::vector<runlog::Event> LabRun::all(const std::vector<runlog::Event>& events,
+                                       std::string_view name) {
+    std::vector<runlog::Event> found;
+    for (const runlog::Event& event : events)
+        if (event.name == name)
+            found.push_back(event);
+    return found;
+}
+
+LabRun capture(const std::string& step, const Argv& environment, const Argv& client_arguments) {
+    Argv argv{"lab/lab", "capture", step};
+    if (!client_arguments.empty()) {
+        argv.emplace_back("--");
+        argv.insert(argv.end(), client_arguments.begin(), client_arguments.end());
+    }
+    return read_run(run(argv, environment, std::chrono::minutes(3)));
+}
+
+LabRun read_run(Outcome outcome) {
+    LabRun result;
+    result.outcome = std::move(outcome);
+    const std::string text = result.outcome.all();
+    if (const auto at = text.rfind("captures/runs/"); at != std::string::npos) {
+        const auto end = text.find_first_of("/ \n", at + std::string_view("captures/runs/").size());
+        result.dir = text.substr(at, end - at);
+        std::ifstream file(result.file("run.json"));
+        result.info = nlohmann::json::parse(file, nullptr, false);
+        result.server = events_of(result.file("server.jsonl"));
+        result.client = events_of(result.file("client.jsonl"));
+    }
+    return result;
+}
+
+std::vector<TsharkPacket> tshark_packets(const std::string& pcap) {
+    const Outcome tshark = run({"tshark",
+                                "-r",
+                                pcap,
+                                "-Y",
+                                "infiniband && udp.dstport == 4791",
+                                "-T",
+                                "fields",
+                                "-E",
+                                "separator=,",
+                                "-e",
+                                "ip.src",
+                                "-e",
+                                "ipv6.src",
+                                "-e",
+                                "ip.dst",
+                                "-e",
+                                "ipv6.dst",
+                                "-e",
+                                "infiniband.bth.opcode",
+                                "-e",
+                                "infiniband.bth.destqp",
+                                "-e",
+                                "infiniband.bth.psn"});
+    std::vector<TsharkPacket> packets;
+    std::istringstream lines(tshark.out);
+    for (std::string line; std::getline(lines, line);) {
+        std::vector<std::string> cells;
+        std::istringstream cell_stream(line);
+        for (std::string cell; std::getline(cell_stream, cell, ',');)
+            cells.push_back(cell);
+        if (cells.size() != 7)
+            continue;
+        const auto number = [](const std::string& text) {
+            return static_cast<std::uint32_t>(std::stoul(text, nullptr, 0));
+        };
+        packets.push_back({cells[0] + cells[1], cells[2] + cells[3], number(cells[4]),
+                           number(cells[5]), number(cells[6])});
+    }
+    return packets;
+}
+
+}  // namespace support

@@ -1,0 +1,108 @@
+#include "timeline/join.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using timeline::Cause;
+using timeline::Join;
+using timeline::PacketKey;
+
+constexpr const char* server_ip = "192.0.2.1";
+constexpr const char* client_ip = "192.0.2.2";
+
+void learn_host(Join& join, const char* role, const char* gid, std::uint32_t qpn,
+                std::uint32_t peer) {
+    join.learn({0, role, "device", {{"gid", gid}}});
+    join.learn({0, role, "qp_state", {{"qpn", qpn}, {"dest_qpn", peer}}});
+}
+
+void learn_post(Join& join, const char* role, std::uint32_t qpn, std::uint64_t wr_id,
+                std::uint32_t first, std::uint32_t last, const char* opcode = "RDMA_WRITE") {
+    join.learn({1000,
+                role,
+                "post_send",
+                {{"qpn", qpn},
+                 {"wr_id", wr_id},
+                 {"opcode", opcode},
+                 {"psn_first", first},
+                 {"psn_last", last}}});
+}
+
+// Both ends use the same QPN: on two fresh hosts they do, and only the address tells them apart.
+Join two_hosts() {
+    Join join;
+    learn_host(join, "server", "::ffff:192.0.2.1", 0x11, 0x11);
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x11, 0x11);
+    return join;
+}
+
+TEST(Join, gives_a_request_to_its_sender_and_a_response_to_its_receiver) {
+    Join join = two_hosts();
+    learn_post(join, "client", 0x11, 1, 100, 102);
+    const auto request = join.cause_of({server_ip, 0x11, 101, false});
+    ASSERT_TRUE(request);
+    EXPECT_EQ(*request, (Cause{"client", 0x11, 1, "RDMA_WRITE", 2, 3, 1000, false}));
+    const auto response = join.cause_of({client_ip, 0x11, 102, true});
+    ASSERT_TRUE(response);
+    EXPECT_EQ(*response, (Cause{"client", 0x11, 1, "RDMA_WRITE", 3, 3, 1000, true}));
+}
+
+TEST(Join, does_not_take_a_packet_for_one_of_the_other_direction) {
+    Join join = two_hosts();
+    learn_post(join, "client", 0x11, 1, 100, 102);
+    EXPECT_FALSE(
+        join.cause_of({client_ip, 0x11, 101, false}));  // a request of the server's: it posted none
+    EXPECT_FALSE(join.cause_of({server_ip, 0x11, 101, true}));
+}
+
+TEST(Join, leaves_psns_alone_that_no_request_has) {
+    Join join = two_hosts();
+    learn_post(join, "client", 0x11, 1, 100, 102);
+    EXPECT_FALSE(join.cause_of({server_ip, 0x11, 99, false}));
+    EXPECT_FALSE(join.cause_of({server_ip, 0x11, 103, false}));
+    EXPECT_FALSE(join.cause_of({server_ip, 0x12, 101, false}));
+    EXPECT_FALSE(join.cause_of({"198.51.100.1", 0x11, 101, false}));
+}
+
+TEST(Join, follows_requests_across_the_wrap) {
+    Join join = two_hosts();
+    learn_post(join, "client", 0x11, 1, 0xfffffe, 0x000001);
+    learn_post(join, "client", 0x11, 2, 0x000002, 0x000002, "SEND");
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 0xfffffe, false})->packet, 1u);
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 0x000001, false})->packet, 4u);
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 0x000002, false})->wr_id, 2u);
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 0xffffff, false})->wr_id, 1u);  // retransmitted
+}
+
+TEST(Join, tells_the_laps_of_the_counter_apart) {
+    Join join = two_hosts();
+    constexpr std::uint32_t step = 0x400000;  // four requests a lap
+    for (std::uint64_t wr = 0; wr < 12; ++wr) {
+        const auto first = static_cast<std::uint32_t>(wr * step) & 0xffffff;
+        learn_post(join, "client", 0x11, wr, first, first + step - 1);
+        const auto cause = join.cause_of({server_ip, 0x11, first + 5, false});
+        ASSERT_TRUE(cause);
+        EXPECT_EQ(cause->wr_id, wr);
+        EXPECT_EQ(cause->packet, 6u);
+    }
+}
+
+TEST(Join, knows_ipv6_hosts_by_their_gid) {
+    Join join;
+    learn_host(join, "server", "2001:db8::1", 0x11, 0x12);
+    learn_host(join, "client", "2001:db8::2", 0x12, 0x11);
+    learn_post(join, "server", 0x11, 9, 5, 5);
+    EXPECT_EQ(join.cause_of({"2001:db8::2", 0x12, 5, false})->role, "server");
+}
+
+TEST(Join, works_where_one_host_plays_both_roles) {
+    Join join;
+    learn_host(join, "server", "::ffff:192.0.2.1", 0x11, 0x12);
+    learn_host(join, "client", "::ffff:192.0.2.1", 0x12, 0x11);
+    learn_post(join, "client", 0x12, 1, 100, 100);
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 100, false})->role, "client");
+    EXPECT_TRUE(join.cause_of({server_ip, 0x12, 100, true})->is_response);
+}
+
+}  // namespace
