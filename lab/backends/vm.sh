@@ -1,7 +1,7 @@
 # Backend vm: two QEMU guests of this host, joined by a private cable. See vm/ for their parts.
 # shellcheck shell=bash
 
-for part in packages kernel layer initramfs qemu boot accel; do
+for part in settings packages kernel layer initramfs qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -20,36 +20,35 @@ ssh_words() { # HOST
     SSH=(-F "$LAB_RUN/ssh_config" "$1")
 }
 
+# 0: both guests run. Else 1, and VM_DOWN says what is to be said about it.
 vm_running() {
     local host
+    VM_DOWN="the lab is down: run lab/lab up first"
     [[ -n $LAB_RUN && -r $LAB_STATE/vm.state ]] || return 1
     for host in "${LAB_HOSTS[@]}"; do
+        VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start both again (its console: $(guest_console "$host"))"
         guest_pid "$host" >/dev/null || return 1
     done
 }
 
-# What the running guests were started with differs from what the environment asks for.
-settings_changed() {
-    local name value asked changed=1
-    while IFS='=' read -r name value; do
-        asked=LAB_$name
-        if [[ " $LAB_ASKED " == *" $asked "* && ${!asked} != "$value" ]]; then
-            say "the lab runs with $asked=$value, asked for is ${!asked}: starting it again"
-            changed=0
-        fi
-    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS)=' "$LAB_STATE/vm.state")
-    return "$changed"
+answers() { # HOST
+    ssh_ensure "$1" && on_host "$1" true </dev/null 2>/dev/null || { say "the $1 guest does not answer" && return 1; }
 }
 
 backend_up() {
+    check_settings
     lock vm
     backend_init
-    if vm_running && ! settings_changed; then
-        if on_host server true && on_host client true; then
-            say "already up ($(vm_summary))"
-            return
+    if vm_running; then
+        if ! settings_changed; then
+            if answers server && answers client; then
+                say "already up ($(vm_summary))"
+                return
+            fi
+            say "starting the lab again"
         fi
-        say "a guest does not answer: starting the lab again"
+    elif [[ -r $LAB_STATE/vm.state ]]; then
+        say "a guest's QEMU has ended since the last lab/lab up: starting the lab again"
     fi
     vm_stop
     [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
@@ -73,7 +72,7 @@ backend_up() {
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
 }
 
-vm_summary() { printf '%s, kernel %s, cable MTU %s' "$(state_value ACCEL)" "$(state_value KERNEL)" "$(state_value MTU)"; }
+vm_summary() { printf '%s, kernel %s, cable MTU %s' "$(state_value ACCEL)" "$(state_value VERSION)" "$(state_value MTU)"; }
 
 state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
@@ -81,6 +80,7 @@ state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 vm_abandon() {
     local status=$?
     trap '' INT TERM HUP
+    set +e
     say "the lab did not come up: stopping what was started"
     vm_stop
     exit "$status"
@@ -95,20 +95,6 @@ vm_stop() {
     remove_short_dir run
     rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock.json"
     LAB_RUN=
-}
-
-# Both ends of the control channel are ours: keys of its own for every `up`, and no host key taken on trust.
-make_keys() {
-    local host
-    mkdir -p "$LAB_RUN/guest"
-    rm -f "$LAB_RUN/key" "$LAB_RUN/guest/host_key"
-    ssh-keygen -q -t ed25519 -N '' -C rdma-lab -f "$LAB_RUN/key"
-    ssh-keygen -q -t ed25519 -N '' -C rdma-lab-guest -f "$LAB_RUN/guest/host_key"
-    cp "$LAB_RUN/key.pub" "$LAB_RUN/guest/authorized_keys"
-    printf 'rdma-lab-guest %s\n' "$(<"$LAB_RUN/guest/host_key.pub")" >"$LAB_RUN/known_hosts"
-    for host in "${LAB_HOSTS[@]}"; do
-        guest_config "$host" >"$LAB_RUN/guest/$host.config"
-    done
 }
 
 guest_config() { # HOST
@@ -133,44 +119,8 @@ boot() {
         FAILED_HOST=$host
         await_guest "$host" "$deadline" || return 1
     done
-    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "KERNEL=$KERNEL_VERSION" \
-        "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
-}
-
-connect_guests() {
-    local host port
-    for host in "${LAB_HOSTS[@]}"; do
-        port=$(control_port "$(guest_pid "$host")")
-        [[ -n $port ]] || die "cannot find the port of the $host's sshd (is ss, of iproute2, there?)."
-        ssh_entry "$host" "$port"
-    done >"$LAB_RUN/ssh_config"
-    for host in "${LAB_HOSTS[@]}"; do
-        ssh_open "$host" || die "the $host guest is up, but ssh to it failed: $SSH_FAILURE"
-    done
-}
-
-# No GSSAPI, no post-quantum exchange, no compression: under emulation each costs a noticeable time, and the
-# other end is on this machine.
-ssh_entry() { # HOST PORT
-    cat <<-EOT
-	Host $1
-	    HostName 127.0.0.1
-	    Port $2
-	    User root
-	    IdentityFile $LAB_RUN/key
-	    IdentitiesOnly yes
-	    UserKnownHostsFile $LAB_RUN/known_hosts
-	    GlobalKnownHostsFile none
-	    HostKeyAlias rdma-lab-guest
-	    StrictHostKeyChecking yes
-	    BatchMode yes
-	    ControlPath $LAB_RUN/%n.ssh
-	    KexAlgorithms curve25519-sha256
-	    GSSAPIAuthentication no
-	    ConnectTimeout 10
-	    ServerAliveInterval 15
-	    LogLevel ERROR
-	EOT
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "KERNEL=$KERNEL_IMAGE" \
+        "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
 }
 
 backend_down() {
@@ -185,7 +135,7 @@ backend_down() {
 }
 
 backend_require_up() {
-    vm_running || die "the lab is down: run lab/lab up first."
+    vm_running || die "$VM_DOWN."
     local host
     for host in "${LAB_HOSTS[@]}"; do
         [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not answer: $SSH_FAILURE"
@@ -204,7 +154,7 @@ backend_push() { :; }
 
 backend_status() {
     if ! vm_running; then
-        echo "down (vm backend: lab/lab up starts two QEMU guests)"
+        echo "down (vm backend): $VM_DOWN"
         return
     fi
     printf 'up for %s min: two QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) \

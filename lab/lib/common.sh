@@ -19,6 +19,15 @@ usage_error() {
     exit 2
 }
 
+# check_number SETTING LOWEST HIGHEST: the setting is a whole number of that range. (At most 9 digits: bash counts
+# no further than 2^63.)
+check_number() {
+    local value=${!1}
+    if ! [[ $value =~ ^[0-9]{1,9}$ ]] || ((10#$value < $2 || 10#$value > $3)); then
+        usage_error "$1 is a number from $2 to $3, not '$value'."
+    fi
+}
+
 need_tool() { # TOOL PACKAGE
     command -v "$1" >/dev/null ||
         die "$1 is missing (package $2): run lab/install-packages lab, or install it yourself."

@@ -55,11 +55,13 @@ check_facts() { # HOST GIVEN-ADDRESS
 }
 
 record_counters() { # before|after
-    local host
+    local host pids=()
     for host in "${LAB_HOSTS[@]}"; do
         on_host "$host" 'exec bash lab/host/counters' </dev/null >"$JOB_DIR/$host.counters" 2>/dev/null &
+        pids+=($!)
     done
-    wait
+    # A host that does not answer any more leaves its counters out. Not all children: one shows the run.
+    wait "${pids[@]}" || true
     for host in "${LAB_HOSTS[@]}"; do
         record '.hosts[$host].counters[$when] = ($text | split("\n") | map(select(. != "") | split("\t"))
             | reduce .[] as [$port, $name, $value] ({}; .[$port][$name] = ($value | tonumber)))' \

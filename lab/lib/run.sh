@@ -11,6 +11,8 @@ run_step() {
         [[ $1 == -- ]] || usage_error "the client's arguments come after --: lab/lab $mode $STEP -- $*"
         shift
     fi
+    check_number CAPTURE_SECONDS 0 86400
+    check_number CAPTURE_SERVER_WAIT_SECONDS 1 86400
     need_tool jq jq
     if [[ $mode == capture ]]; then
         need_wireshark
@@ -48,7 +50,8 @@ make_run_dir() { # MODE
         # A second run of the step within the same second.
         [[ ! -e $RUN_DIR ]] || RUN_DIR+=+
     done
-    JOB_DIR=$(mktemp -d)
+    JOB_DIR=$RUN_DIR/.jobs
+    mkdir "$JOB_DIR"
     RUN_STARTED=$(now_ms)
     touch "$RUN_DIR"/{server,client}.{log,jsonl}
     record_start "$1"
@@ -86,7 +89,7 @@ run_one_sided() {
 follow_run() {
     FOLLOW_PID=
     [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || return 0
-    (close_inherited && exec "$LAB_ROOT/$LAB_BUILD/rocecap" timeline --follow "$RUN_DIR") </dev/null &
+    (close_inherited && exec setsid setpriv --pdeathsig TERM "$LAB_ROOT/$LAB_BUILD/rocecap" timeline --follow "$RUN_DIR") </dev/null &
     FOLLOW_PID=$!
 }
 

@@ -2,20 +2,18 @@
 # shellcheck shell=bash
 
 show_hosts() {
-    local host dir
-    dir=$(mktemp -d)
-    # Side by side: under emulation each takes its host a second.
+    local host
+    local -A fd=()
+    # Both are asked before either is read: under emulation each takes its host a second.
     for host in "${LAB_HOSTS[@]}"; do
-        on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
-            </dev/null >"$dir/$host" 2>/dev/null &
+        exec {fd[$host]}< <(on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
+            </dev/null 2>/dev/null)
     done
-    wait
     for host in "${LAB_HOSTS[@]}"; do
         describe_host "$host"
         echo
-        show_facts "$host" <"$dir/$host"
+        show_facts "$host" <&"${fd[$host]}"
     done
-    rm -r "$dir"
 }
 
 show_facts() { # HOST

@@ -8,7 +8,6 @@ accel_key() { printf '%s %s' "$(uname -r)" "$KERNEL_VERSION"; }
 boot_with_some_accelerator() {
     local known=
     if [[ -n $LAB_ACCEL ]]; then
-        [[ $LAB_ACCEL == kvm || $LAB_ACCEL == tcg ]] || usage_error "LAB_ACCEL is kvm or tcg, not $LAB_ACCEL."
         boot_or_die "$LAB_ACCEL"
         return
     fi
@@ -39,5 +38,5 @@ boot_or_die() { # ACCEL
     boot "$1" "$([[ $1 == kvm ]] && echo "$LAB_KVM_SECONDS" || echo "$LAB_BOOT_SECONDS")" && return
     say "$FAILURE"
     [[ -z ${FAILED_HOST:-} ]] || show_console "$FAILED_HOST"
-    die "no guest with $1 after the deadline or the failure above."
+    exit 1
 }

@@ -11,7 +11,8 @@ guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
 guest_pid() {
     local pid file
     file=$(guest_pidfile "$1")
-    [[ -r $file ]] && pid=$(<"$file") && [[ -n $pid ]] || return 1
+    # QEMU removes the file when it ends, at any moment.
+    { read -r pid <"$file"; } 2>/dev/null && [[ -n $pid ]] || return 1
     grep -qzxF -- "$file" "/proc/$pid/cmdline" 2>/dev/null || return 1
     printf '%s' "$pid"
 }
@@ -70,7 +71,8 @@ start_guest() {
         -fsdev "local,id=repo,path=$(escape_commas "$LAB_ROOT"),security_model=none,multidevs=remap"
         -device virtio-9p-pci,fsdev=repo,mount_tag=repo
         -device virtio-rng-pci)
-    if ! (close_inherited && exec "${command[@]}") </dev/null >"$errors" 2>&1; then
+    # In a session of its own, so that a Ctrl-C now ends the lab's script only when the pid file is written.
+    if ! (close_inherited && exec setsid "${command[@]}") </dev/null >"$errors" 2>&1; then
         FAILURE="QEMU did not start the $host with $2: $(grep -v 'module ui-' "$errors" | tail -n 1) ($errors)"
         return 1
     fi

@@ -21,5 +21,6 @@ struct Context {
 
 void add_decode(CLI::App& app, Context& context);
 void add_live(CLI::App& app, Context& context);
+void add_timeline(CLI::App& app, Context& context);
 
 }  // namespace rocecap

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,27 +31,28 @@ class LiveRun {
     LiveRun(const Options& options, bool colour);
 
     /// Captures until a signal, the duration, the count, or an output that nobody reads any more.
+    /// Returns the exit code. Throws util::Error with everything captured so far written.
     int run();
 
   private:
-    enum class Next { wait, again, end };
+    enum class Wake { packets, end, reader_gone };
 
-    void open_outputs(const Options& options, bool colour);
+    void open_outputs(bool colour);
     void capture();
-    void drain(capture::Time until);
     bool take_some(capture::Time until);
-    bool take(const capture::Frame& frame);
-    bool wait(util::Deadline deadline);
+    void take(const capture::Frame& frame);
+    Wake wait(util::Deadline deadline);
+    void drain();
     void flush();
     void close();
     void say_ready() const;
     void say_end() const;
 
     Options options_;
+    util::StopSignal stop_;
     capture::LiveSource source_;
     std::optional<capture::PcapngWriter> writer_;
     std::optional<Printer> printer_;
-    std::optional<util::StopSignal> stop_;
     capture::Time begin_{};
     std::uint64_t packets_ = 0;
 };

@@ -23,6 +23,7 @@ constexpr const char* footer = R"(Examples:
   sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
   rocecap decode run.pcapng                       read a capture, a line for each packet
   rocecap decode run.pcapng --json | jq .bth.psn  the same for programs
+  rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
 'rocecap live --help' and so on list each command's options.
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     add_live(app, context);
     add_decode(app, context);
+    add_timeline(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -55,6 +55,9 @@ class Timeline {
     /// The rows that arrived until `arrived` and all that happened before them, in order.
     std::vector<Row> take(Arrival arrived);
 
+    /// True while rows are held back.
+    bool holds_rows() const { return !pending_.empty(); }
+
     const JoinCount& joins() const { return joins_; }
     const std::map<std::string, ClockBounds>& clocks() const { return clocks_; }
 

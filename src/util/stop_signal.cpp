@@ -21,7 +21,8 @@ sigset_t stop_signals() {
     return set;
 }
 
-// poll(2) takes whole milliseconds: round up, so that a deadline is never met early by spinning.
+}  // namespace
+
 int poll_timeout(Deadline deadline) {
     if (!deadline)
         return -1;
@@ -29,8 +30,6 @@ int poll_timeout(Deadline deadline) {
         std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
     return static_cast<int>(std::clamp<decltype(left)>(left, 0, INT_MAX));
 }
-
-}  // namespace
 
 StopSignal::StopSignal() {
     const sigset_t set = stop_signals();

@@ -17,6 +17,10 @@ inline Deadline deadline_in(std::chrono::milliseconds time) {
     return Clock::now() + time;
 }
 
+/// The time left as poll(2) takes it: whole milliseconds, rounded up so that nobody spins towards a
+/// deadline; -1 for none.
+int poll_timeout(Deadline deadline);
+
 class StopSignal {
   public:
     StopSignal();

@@ -1,0 +1,52 @@
+# The control channel to the guests: keys, and an ssh configuration of its own.
+# shellcheck shell=bash
+
+# Both ends of the control channel are ours: keys of its own for every `up`, and no host key taken on trust.
+make_keys() {
+    local host
+    mkdir -p "$LAB_RUN/guest"
+    rm -f "$LAB_RUN/key" "$LAB_RUN/guest/host_key"
+    ssh-keygen -q -t ed25519 -N '' -C rdma-lab -f "$LAB_RUN/key"
+    ssh-keygen -q -t ed25519 -N '' -C rdma-lab-guest -f "$LAB_RUN/guest/host_key"
+    cp "$LAB_RUN/key.pub" "$LAB_RUN/guest/authorized_keys"
+    printf 'rdma-lab-guest %s\n' "$(<"$LAB_RUN/guest/host_key.pub")" >"$LAB_RUN/known_hosts"
+    for host in "${LAB_HOSTS[@]}"; do
+        guest_config "$host" >"$LAB_RUN/guest/$host.config"
+    done
+}
+
+connect_guests() {
+    local host port
+    for host in "${LAB_HOSTS[@]}"; do
+        port=$(control_port "$(guest_pid "$host")")
+        [[ -n $port ]] || die "cannot find the port of the $host's sshd (is ss, of iproute2, there?)."
+        ssh_entry "$host" "$port"
+    done >"$LAB_RUN/ssh_config"
+    for host in "${LAB_HOSTS[@]}"; do
+        ssh_open "$host" || die "the $host guest is up, but ssh to it failed: $SSH_FAILURE"
+    done
+}
+
+# No GSSAPI, no post-quantum exchange, no compression: under emulation each costs a noticeable time, and the
+# other end is on this machine.
+ssh_entry() { # HOST PORT
+    cat <<-EOT
+	Host $1
+	    HostName 127.0.0.1
+	    Port $2
+	    User root
+	    IdentityFile $LAB_RUN/key
+	    IdentitiesOnly yes
+	    UserKnownHostsFile $LAB_RUN/known_hosts
+	    GlobalKnownHostsFile none
+	    HostKeyAlias rdma-lab-guest
+	    StrictHostKeyChecking yes
+	    BatchMode yes
+	    ControlPath $LAB_RUN/%n.ssh
+	    KexAlgorithms curve25519-sha256
+	    GSSAPIAuthentication no
+	    ConnectTimeout 10
+	    ServerAliveInterval 15
+	    LogLevel ERROR
+	EOT
+}

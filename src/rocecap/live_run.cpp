@@ -1,0 +1,198 @@
+#include "rocecap/live_run.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <poll.h>
+
+#include <fmt/format.h>
+
+#include "rocecap/command.hpp"
+#include "util/check.hpp"
+
+namespace rocecap {
+namespace {
+
+// The clock of the kernel's time stamps.
+capture::Time now() {
+    return std::chrono::system_clock::now().time_since_epoch();
+}
+
+util::Deadline deadline_of(const std::optional<double>& seconds) {
+    if (!seconds)
+        return std::nullopt;
+    return util::deadline_in(
+        std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(*seconds)));
+}
+
+bool is_past(util::Deadline deadline) {
+    return deadline && util::Clock::now() >= *deadline;
+}
+
+}  // namespace
+
+LiveRun::LiveRun(const Options& options, bool colour)
+    : options_(options),
+      source_({.interface = options.interface,
+               .filter = options.filter,
+               .snaplen = options.snaplen,
+               .buffer_bytes = options.buffer_mib * 1024 * 1024,
+               .promiscuous = options.promiscuous}) {
+    begin_ = now();
+    open_outputs(colour);
+}
+
+void LiveRun::open_outputs(bool colour) {
+    const bool to_stdout = options_.write == "-";
+    if (!options_.write.empty()) {
+        writer_.emplace(
+            to_stdout ? capture::Sink::standard_output() : capture::Sink::create(options_.write),
+            capture::PcapngSection{
+                .hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}});
+        writer_->sink().give_up_on(stop_);
+        writer_->add_interface({.link_type = source_.link_type(),
+                                .name = options_.interface,
+                                .description = {},
+                                .filter = source_.filter(),
+                                .snaplen = static_cast<std::uint32_t>(options_.snaplen)});
+        writer_->flush();
+    }
+    if (!to_stdout && !options_.quiet) {
+        printer_.emplace(Printer::Options{.json = options_.json, .colour = colour});
+        printer_->sink().give_up_on(stop_);
+    }
+}
+
+int LiveRun::run() {
+    std::exception_ptr failure;
+    const auto attempt = [&](auto step) {
+        try {
+            step();
+        } catch (const capture::ReaderGone&) {  // NOLINT(bugprone-empty-catch): a clean end
+        } catch (...) {
+            if (!failure)
+                failure = std::current_exception();
+        }
+    };
+    say_ready();
+    attempt([&] { capture(); });
+    attempt([&] { close(); });
+    say_end();
+    if (failure)
+        std::rethrow_exception(failure);
+    return printer_ ? printer_->exit_code() : all_decoded;
+}
+
+void LiveRun::capture() {
+    const util::Deadline deadline = deadline_of(options_.seconds);
+    while (packets_ < options_.count) {
+        // Under a load that never leaves the ring empty, the end still comes.
+        const bool more = take_some(capture::Time::max());
+        if (more && !stop_.requested() && !is_past(deadline))
+            continue;
+        flush();
+        const Wake wake = more ? Wake::end : wait(deadline);
+        if (wake == Wake::reader_gone)
+            return;
+        if (wake == Wake::end)
+            return drain();
+    }
+}
+
+// Takes what is there, but not for ever; false: nothing is left, or all that follows is later than
+// `until`.
+bool LiveRun::take_some(capture::Time until) {
+    constexpr int enough = 256;
+    for (int i = 0; i < enough && packets_ < options_.count; ++i) {
+        const auto frame = source_.next();
+        if (!frame || frame->time > until)
+            return false;
+        take(*frame);
+    }
+    return true;
+}
+
+void LiveRun::take(const capture::Frame& frame) {
+    ++packets_;
+    if (writer_)
+        writer_->packet(0, frame);
+    if (printer_)
+        printer_->print(frame);
+}
+
+LiveRun::Wake LiveRun::wait(util::Deadline deadline) {
+    while (true) {
+        // No events are asked of the outputs: a pipe that has lost its reader reports itself.
+        std::array<pollfd, 4> fds{{{stop_.fd(), POLLIN, 0},
+                                   {source_.fd(), POLLIN, 0},
+                                   {writer_ ? writer_->sink().fd() : -1, 0, 0},
+                                   {printer_ ? printer_->sink().fd() : -1, 0, 0}}};
+        const int ready = poll(fds.data(), fds.size(), util::poll_timeout(deadline));
+        if (ready < 0 && errno == EINTR)
+            continue;
+        util::check_errno(ready, "poll");
+        if (stop_.requested() || (ready == 0 && is_past(deadline)))
+            return Wake::end;
+        if (fds[1].revents != 0)
+            return Wake::packets;
+        if (fds[2].revents != 0 || fds[3].revents != 0)
+            return Wake::reader_gone;
+    }
+}
+
+// The kernel may hold a packet back for the ring's latency: wait that long for those that passed
+// before the end.
+void LiveRun::drain() {
+    const capture::Time until = now();
+    const util::Deadline deadline = util::deadline_in(3 * source_.latency());
+    while (packets_ < options_.count) {
+        if (take_some(until))
+            continue;
+        if (is_past(deadline))
+            return;
+        pollfd ring{source_.fd(), POLLIN, 0};
+        if (poll(&ring, 1, util::poll_timeout(deadline)) < 0 && errno != EINTR)
+            util::check_errno(-1, "poll");
+    }
+}
+
+void LiveRun::flush() {
+    if (writer_)
+        writer_->flush();
+    if (printer_)
+        printer_->sink().flush();
+}
+
+void LiveRun::close() {
+    if (writer_) {
+        const capture::LiveCounters counters = source_.counters();
+        writer_->statistics(0, {.start = begin_,
+                                .end = now(),
+                                .passed_filter = counters.received,
+                                .dropped_by_interface = counters.dropped_by_interface,
+                                .dropped_by_kernel = counters.dropped_by_kernel,
+                                .written = packets_});
+        writer_->close();
+    }
+    if (printer_)
+        printer_->sink().close();
+}
+
+void LiveRun::say_ready() const {
+    std::fputs(fmt::format("rocecap: ready, capturing on {} (filter: {})\n", options_.interface,
+                           source_.filter())
+                   .c_str(),
+               stderr);
+}
+
+void LiveRun::say_end() const {
+    const capture::LiveCounters counters = source_.counters();
+    std::fputs(fmt::format("rocecap: {} packets captured, {} dropped by the kernel, {} dropped by "
+                           "the interface\n",
+                           packets_, counters.dropped_by_kernel, counters.dropped_by_interface)
+                   .c_str(),
+               stderr);
+}
+
+}  // namespace rocecap

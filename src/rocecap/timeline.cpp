@@ -1,0 +1,157 @@
+// rocecap timeline: a run's events and packets in one listing, afterwards or while it goes on.
+#include "timeline/timeline.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <sys/inotify.h>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "capture/sink.hpp"
+#include "report/summary.hpp"
+#include "report/timeline_text.hpp"
+#include "rocecap/command.hpp"
+#include "timeline/packet_row.hpp"
+#include "timeline/run_dir.hpp"
+#include "util/check.hpp"
+#include "util/stop_signal.hpp"
+
+namespace rocecap {
+namespace {
+
+struct Options {
+    std::string directory;
+    bool follow = false;
+};
+
+// Logs and packets come over separate connections: a row waits this long for one that happened
+// before it.
+constexpr std::chrono::milliseconds hold{300};
+constexpr std::chrono::milliseconds step{50};
+
+// Tells when a file of a directory was made, replaced or written.
+class Watch {
+  public:
+    explicit Watch(const std::string& directory)
+        : fd_(util::check_errno(inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "inotify_init1")) {
+        util::check_errno(inotify_add_watch(fd_.get(), directory.c_str(),
+                                            IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_ONLYDIR),
+                          "inotify_add_watch(" + directory + ")");
+    }
+
+    void wait(util::StopSignal& stop, util::Deadline deadline) {
+        if (util::wait_readable(fd_.get(), stop, deadline) != util::Ready::input)
+            return;
+        std::array<char, 4096> notices{};
+        while (read(fd_.get(), notices.data(), notices.size()) > 0) {
+        }
+    }
+
+  private:
+    util::Fd fd_;
+};
+
+class Show {
+  public:
+    Show(const Options& options, bool colour)
+        : directory_(options.directory),
+          style_(colour),
+          info_(directory_.info()),
+          timeline_(info_.offsets, "server"),
+          text_(style_, info_.addresses),
+          sink_(capture::Sink::standard_output()) {}
+
+    void once() {
+        take_in();
+        print(timeline::Timeline::Arrival::max());
+        conclude();
+    }
+
+    void follow() {
+        util::StopSignal stop;
+        sink_.give_up_on(stop);
+        Watch watch(directory_.path());
+        // Whether the run has ended is asked before the last look at its files.
+        while (!directory_.info().ended && !stop.requested()) {
+            take_in();
+            print(util::Clock::now() - hold);
+            watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
+        }
+        once();
+    }
+
+  private:
+    void take_in() {
+        while (true) {
+            auto item = directory_.next();
+            if (std::holds_alternative<std::monostate>(item))
+                return;
+            const auto now = util::Clock::now();
+            if (auto* event = std::get_if<runlog::Event>(&item))
+                timeline_.add(std::move(*event), now);
+            else
+                timeline_.add(row(std::get<capture::Frame>(item)), now);
+        }
+    }
+
+    timeline::PacketRow row(const capture::Frame& frame) const {
+        const wire::Packet packet = capture::decode(frame);
+        return timeline::row_of(packet, frame.time.count(),
+                                report::packet_summary(packet, style_, frame.bytes));
+    }
+
+    void print(timeline::Timeline::Arrival arrived) {
+        for (const timeline::Row& row : timeline_.take(arrived))
+            sink_.append(text_.line(row));
+        sink_.flush();
+    }
+
+    void conclude() {
+        sink_.append("\n" + report::TimelineText::summary(timeline_));
+        if (directory_.capture_is_cut())
+            sink_.append("the capture breaks off inside a packet\n");
+        if (const auto skipped = directory_.skipped_lines(); skipped != 0)
+            sink_.append(fmt::format("{} lines of the run logs are no events\n", skipped));
+        sink_.close();
+    }
+
+    timeline::RunDir directory_;
+    report::Style style_;
+    timeline::RunInfo info_;
+    timeline::Timeline timeline_;
+    report::TimelineText text_;
+    capture::Sink sink_;
+};
+
+int show(const Options& options, bool colour) {
+    Show show(options, colour);
+    if (options.follow)
+        show.follow();
+    else
+        show.once();
+    return all_decoded;
+}
+
+constexpr const char* footer =
+    R"(A run directory holds what 'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl,
+client.jsonl and wire.pcapng. A packet that a verbs call caused names the call: '← client wr 1'.)";
+
+}  // namespace
+
+void add_timeline(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command =
+        app.add_subcommand("timeline", "Both programs' events and the packets of a run, in order");
+    command->add_option("directory", options->directory, "A run's directory")
+        ->required()
+        ->type_name("RUN_DIR");
+    command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
+    command->footer(footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return show(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap
