@@ -55,6 +55,7 @@ build: packages ## Build the steps and rocecap
 
 .PHONY: binaries tests
 binaries: $(STEP_BIN) $(TOOL)
+	@:
 tests: binaries $(TEST_BIN)
 
 check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
@@ -107,7 +108,7 @@ $(BUILD)/obj/%.o: %.cpp
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@.new && $(AR) rcs $@.new $^ && mv -f $@.new $@
 
 $(TOOL): $(TOOL_OBJ) $(LIB)
 	$(call say,LD)

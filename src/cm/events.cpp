@@ -43,18 +43,29 @@ std::string_view verb_of(rdma_cm_event_type wanted) {
     }
 }
 
-std::string_view hint_of(rdma_cm_event_type type) {
-    switch (type) {
+constexpr std::string_view is_it_reachable =
+    "Is the address right, the host up, and reached through an interface with an RDMA device? ping "
+    "shows the first two, 00_devices the third.";
+constexpr std::string_view does_it_listen =
+    "Does that host have an RDMA device on that address (00_devices), and does its firewall let "
+    "UDP 4791 through?";
+
+std::string_view hint_of(const rdma_cm_event& event) {
+    constexpr int nothing_listens = 8;
+    switch (event.event) {
         case RDMA_CM_EVENT_ADDR_ERROR:
-            return "Is the address right, the host up, and reached through an interface with an "
-                   "RDMA device? "
-                   "ping shows the first two, 00_devices the third.";
+            // librdmacm's own failure, where the kernel has found the way: it opens the device
+            // then.
+            if (event.status == -1)
+                return "This user may not be allowed to open the RDMA device: ls -l "
+                       "/dev/infiniband shows who is.";
+            return is_it_reachable;
         case RDMA_CM_EVENT_REJECTED:
-            return "Start the server there first, with the same --port.";
+            if (event.status == nothing_listens)
+                return "Start the server there first, with the same --port.";
+            return "The server's log says why.";
         case RDMA_CM_EVENT_UNREACHABLE:
-            return "Does that host have an RDMA device on that address (00_devices), and does its "
-                   "firewall let UDP "
-                   "4791 through?";
+            return does_it_listen;
         default:
             return "See both sides' logs.";
     }
@@ -79,12 +90,11 @@ Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
     if (stop.requested())
         throw util::Error(fmt::format("stopped by a signal during {} with {}.", verb, peer.text()));
     if (!event)
-        throw util::Error(fmt::format(
-            "{} did not answer in time ({}). {}", peer.text(), verb,
-            hint_of(wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? RDMA_CM_EVENT_ADDR_ERROR
-                                                          : RDMA_CM_EVENT_UNREACHABLE)));
+        throw util::Error(
+            fmt::format("{} did not answer in time ({}). {}", peer.text(), verb,
+                        wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? is_it_reachable : does_it_listen));
     throw util::Error(fmt::format("{} with {} failed: {}. {}", verb, peer.text(), reason_of(*event),
-                                  hint_of(event->event)));
+                                  hint_of(*event)));
 }
 
 std::string name_of(rdma_cm_event_type type) {

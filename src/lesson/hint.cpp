@@ -25,7 +25,8 @@ constexpr std::array rows{
     Row{"rdma_bind_addr", EADDRINUSE,
         " Another program listens there: choose another --port, or stop it."},
     Row{"rdma_bind_addr", EADDRNOTAVAIL,
-        " This host does not have that address (ip addr lists them)."},
+        " Either this host does not have that address (ip addr lists them), or another program "
+        "listens on that port at all addresses: then choose another --port."},
     Row{"rdma_bind_addr", ENODEV, " No RDMA device serves that address: run 00_devices."},
     Row{"rdma_listen", EADDRINUSE,
         " Another program listens there: choose another --port, or stop it."},

@@ -24,6 +24,8 @@ CommandLine::CommandLine(std::string role, const std::string& about)
     : impl_(std::make_unique<Impl>()) {
     impl_->role = std::move(role);
     impl_->app.description(about);
+    // Said twice, the last counts: a script's default can be overruled at the end of the line.
+    impl_->app.option_defaults()->take_last();
     impl_->app
         .add_option("--run-log", impl_->run_log,
                     "Also write each event as a JSON line to this file;\n'-': to standard output, "

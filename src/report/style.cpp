@@ -1,5 +1,7 @@
 #include "report/style.hpp"
 
+#include <algorithm>
+
 namespace report {
 namespace {
 
@@ -56,6 +58,36 @@ std::string padded(std::string_view text, std::size_t width) {
     std::string result(text);
     if (const std::size_t has = display_width(text); has < width)
         result.append(width - has, ' ');
+    return result;
+}
+
+// Two spaces, no more, part what belongs together: such a group goes to the next line as a whole where it
+// fits there.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+    if (width <= indent)
+        return std::string(text);
+    std::string result;
+    std::size_t column = 0;
+    while (!text.empty()) {
+        const std::size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+        const std::size_t end = std::min(text.find(' ', spaces), text.size());
+        const std::string_view word = text.substr(spaces, end - spaces);
+        std::size_t needed = display_width(word);
+        if (spaces == 2) {
+            const std::string_view rest = text.substr(spaces);
+            const std::size_t group = display_width(rest.substr(0, rest.find("  ")));
+            if (group <= width - indent)
+                needed = group;
+        }
+        if (column > indent && column + spaces + needed > width) {
+            result.append("\n").append(indent, ' ').append(word);
+            column = indent + display_width(word);
+        } else {
+            result.append(text.substr(0, end));
+            column += spaces + display_width(word);
+        }
+        text.remove_prefix(end);
+    }
     return result;
 }
 

@@ -38,4 +38,8 @@ std::size_t display_width(std::string_view text);
 /// `text` with spaces behind it up to `width` columns.
 std::string padded(std::string_view text, std::size_t width);
 
+/// `text` broken at spaces into lines of at most `width` columns, where a word allows it; all but
+/// the first begin with `indent` spaces. No limit where `width` leaves nothing beside them.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
+
 }  // namespace report

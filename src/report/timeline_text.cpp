@@ -7,12 +7,13 @@
 namespace report {
 namespace {
 
-constexpr std::size_t who_width = 15;  // "client → server"
+constexpr std::size_t who_width = 15;            // "client → server"
+constexpr std::size_t continuation_indent = 38;  // below what stands behind an event's name
 
 std::string cause_text(const timeline::Cause& cause) {
     std::string text = fmt::format("← {} wr {}", cause.role, cause.wr_id);
     if (cause.packets > 1)
-        text += fmt::format(", PSN {} of {}", cause.packet, cause.packets);
+        text += fmt::format(", {} of {}", cause.packet, cause.packets);
     return text;
 }
 
@@ -22,8 +23,9 @@ Role role_of(const std::string& name) {
 
 }  // namespace
 
-TimelineText::TimelineText(Style style, const std::map<std::string, std::string>& addresses)
-    : style_(style) {
+TimelineText::TimelineText(Style style, const std::map<std::string, std::string>& addresses,
+                           std::size_t columns)
+    : style_(style), columns_(columns) {
     for (const auto& [role, address] : addresses) {
         const auto [entry, is_new] = roles_.emplace(address, role);
         if (!is_new)
@@ -39,18 +41,22 @@ std::string TimelineText::who(const std::string& address) const {
 std::string TimelineText::line(const timeline::Row& row) {
     if (!first_ns_)
         first_ns_ = row.t_ns;
-    const std::string time = style_(
-        Role::Dim, fmt::format("{:10.6f}", static_cast<double>(row.t_ns - *first_ns_) / 1e9));
-    if (const auto* event = std::get_if<runlog::Event>(&row.what))
-        return fmt::format("{}  {}\n", time,
-                           style_(role_of(event->role),
-                                  padded(event->role, who_width) + "  " + runlog::to_text(*event)));
-    const auto& packet = std::get<timeline::PacketRow>(row.what);
-    const std::string direction =
-        packet.source.empty() ? std::string()
-                              : fmt::format("{} → {}", who(packet.source), who(packet.destination));
-    return fmt::format("{}  {}  {}{}\n", time, padded(direction, who_width), packet.text,
-                       packet.cause ? style_(Role::Dim, "  " + cause_text(*packet.cause)) : "");
+    std::string text =
+        style_(Role::Dim, fmt::format("{:9.6f}", static_cast<double>(row.t_ns - *first_ns_) / 1e9));
+    if (const auto* event = std::get_if<runlog::Event>(&row.what)) {
+        text += "  " + style_(role_of(event->role),
+                              padded(event->role, who_width) + "  " + runlog::to_text(*event));
+    } else {
+        const auto& packet = std::get<timeline::PacketRow>(row.what);
+        const std::string direction =
+            packet.source.empty()
+                ? std::string()
+                : fmt::format("{} → {}", who(packet.source), who(packet.destination));
+        text += fmt::format("  {}  {}", padded(direction, who_width), packet.text);
+        if (packet.cause)
+            text += style_(Role::Dim, "  " + cause_text(*packet.cause));
+    }
+    return wrapped(text, columns_, continuation_indent) + "\n";
 }
 
 std::string TimelineText::summary(const timeline::Timeline& timeline) {

@@ -14,7 +14,9 @@ namespace report {
 class TimelineText {
   public:
     /// `addresses`: role -> IP address, so that a packet's direction reads "client → server".
-    TimelineText(Style style, const std::map<std::string, std::string>& addresses);
+    /// `columns`: lines longer than this go on below, indented; 0: no limit.
+    TimelineText(Style style, const std::map<std::string, std::string>& addresses,
+                 std::size_t columns = 0);
 
     /// Ends in a line feed. Times are seconds since the first row's.
     std::string line(const timeline::Row& row);
@@ -26,6 +28,7 @@ class TimelineText {
     std::string who(const std::string& address) const;
 
     Style style_;
+    std::size_t columns_;
     std::map<std::string, std::string> roles_;  // IP address -> role, of addresses with one role
     std::optional<std::int64_t> first_ns_;
 };

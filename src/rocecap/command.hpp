@@ -2,6 +2,7 @@
 // and leaves in `context` what is to be run.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,8 @@ enum ExitCode : int { all_decoded = 0, malformed_seen = 1, cannot_run = 2 };
 struct Context {
     /// Whether standard output gets colours; settled before `run` is called.
     bool colour = false;
+    /// The terminal's width; 0 where standard output is none.
+    std::size_t columns = 0;
     /// What the chosen subcommand does; returns the exit code. It throws util::Error with the
     /// sentence a person should read, which main prints.
     std::function<int()> run;

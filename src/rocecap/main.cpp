@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -36,6 +37,11 @@ bool wants_colour(const std::string& choice) {
     const char* term = std::getenv("TERM");
     return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
            (term == nullptr || std::string_view(term) != "dumb");
+}
+
+std::size_t terminal_columns() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void complain(std::string_view text) {
@@ -72,6 +78,7 @@ int main(int argc, char** argv) {
         return cannot_run;
     }
     context.colour = wants_colour(colour);
+    context.columns = terminal_columns();
     // A reader that goes away is an error of write(), which Sink tells apart.
     std::signal(SIGPIPE, SIG_IGN);
     try {

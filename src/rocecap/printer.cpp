@@ -16,10 +16,10 @@ void Printer::print(const capture::Frame& frame) {
     if (packet.malformed)
         ++malformed_;
     if (json_)
-        sink_.append(report::packet_json(packets_, frame.time, packet, frame.bytes,
-                                         frame.original_length)
-                         .dump() +
-                     '\n');
+        sink_.append(
+            report::packet_json(packets_, frame.time, packet, frame.bytes, frame.original_length)
+                .dump() +
+            '\n');
     else
         sink_.append(listing_.line(packets_, frame.time, packet, frame.bytes));
 }

@@ -55,12 +55,12 @@ class Watch {
 
 class Show {
   public:
-    Show(const Options& options, bool colour)
+    Show(const Options& options, const Context& context)
         : directory_(options.directory),
-          style_(colour),
+          style_(context.colour),
           info_(directory_.info()),
           timeline_(info_.offsets, "server"),
-          text_(style_, info_.addresses),
+          text_(style_, info_.addresses, context.columns),
           sink_(capture::Sink::standard_output()) {}
 
     void once() {
@@ -125,8 +125,8 @@ class Show {
     capture::Sink sink_;
 };
 
-int show(const Options& options, bool colour) {
-    Show show(options, colour);
+int show(const Options& options, const Context& context) {
+    Show show(options, context);
     if (options.follow)
         show.follow();
     else
@@ -150,7 +150,7 @@ void add_timeline(CLI::App& app, Context& context) {
     command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
     command->footer(footer);
     command->callback([&context, options] {
-        context.run = [&context, options] { return show(*options, context.colour); };
+        context.run = [&context, options] { return show(*options, context); };
     });
 }
 

@@ -25,9 +25,10 @@ class DeviceList {
     // devices, no error.
     DeviceList() : list_(ibv_get_device_list(&count_), ibv_free_device_list) {}
 
-    std::span<ibv_device*> devices() const {
+    std::span<ibv_device*> devices() const& {
         return {list_.get(), list_ ? static_cast<std::size_t>(count_) : 0};
     }
+    void devices() const&& = delete;  // the devices go with the list
 
   private:
     int count_ = 0;
@@ -74,8 +75,9 @@ util::Address Gid::address() const {
 }
 
 std::vector<std::string> device_names() {
+    const DeviceList list;
     std::vector<std::string> names;
-    for (ibv_device* device : DeviceList().devices())
+    for (ibv_device* device : list.devices())
         names.emplace_back(ibv_get_device_name(device));
     return names;
 }

@@ -29,6 +29,12 @@ Outcome exec(const std::string& host, const Argv& command, std::chrono::millisec
     return run(on(host, command), {}, time);
 }
 
+Process start(const std::string& host, const Argv& command) {
+    Argv argv = on(host, {"bash", "lab/host/supervise", "0"});
+    argv.insert(argv.end(), command.begin(), command.end());
+    return Process(argv, {}, Input::held_open);
+}
+
 std::optional<std::string> bring_up() {
     const Outcome up = run({"lab/lab", "up"}, {}, std::chrono::minutes(8));
     if (up.exit_code != 0)

@@ -24,6 +24,9 @@ Argv on(const std::string& host, const Argv& command);
 Outcome exec(const std::string& host, const Argv& command,
              std::chrono::milliseconds time = std::chrono::seconds(60));
 
+/// Started on the host, and ended there by SIGTERM when the Process ends or closes its input.
+Process start(const std::string& host, const Argv& command);
+
 /// Brings the lab up if it is not; the reason as text when that failed.
 std::optional<std::string> bring_up();
 

@@ -34,7 +34,8 @@ bool drain(util::Fd& fd, std::string& into) {
 
 }  // namespace
 
-Process::Process(const Argv& argv, const Argv& environment) : started_(Clock::now()) {
+Process::Process(const Argv& argv, const Argv& environment, Input input) : started_(Clock::now()) {
+    auto [in_read, in_write] = make_pipe();
     auto [out_read, out_write] = make_pipe();
     auto [err_read, err_write] = make_pipe();
     std::vector<char*> words;
@@ -46,19 +47,27 @@ Process::Process(const Argv& argv, const Argv& environment) : started_(Clock::no
         setpgid(0, 0);  // so that a signal reaches the children of a script too
         dup2(out_write.get(), STDOUT_FILENO);
         dup2(err_write.get(), STDERR_FILENO);
-        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+        dup2(input == Input::held_open ? in_read.get() : open("/dev/null", O_RDONLY), STDIN_FILENO);
         for (const std::string& setting : environment)
             putenv(const_cast<char*>(setting.c_str()));
         execvp(words[0], words.data());
         _exit(127);
     }
     setpgid(pid_, pid_);
+    if (input == Input::held_open)
+        in_ = std::move(in_write);
     out_ = std::move(out_read);
     err_ = std::move(err_read);
 }
 
 Process::~Process() {
     if (pid_ > 0) {
+        if (in_) {
+            in_.reset();
+            const auto patience = Clock::now() + std::chrono::seconds(8);
+            while (read_some(patience)) {
+            }
+        }
         kill(-pid_, SIGKILL);
         waitpid(pid_, nullptr, 0);
     }

@@ -23,12 +23,16 @@ struct Outcome {
     std::string all() const { return "exit " + std::to_string(exit_code) + "\n" + out + err; }
 };
 
-/// A running program. Whatever the test does, its end is the program's: the destructor kills and
-/// waits.
+/// What a program finds on its standard input: nothing, or a pipe that stays open until
+/// close_input() or the Process's end.
+enum class Input { nothing, held_open };
+
+/// A running program. Whatever the test does, its end is the program's: the destructor closes the
+/// input, gives a program that had one a moment to end by itself, kills and waits.
 class Process {
   public:
     /// argv[0] is looked for in PATH. `environment`: "NAME=value", on top of this process's own.
-    explicit Process(const Argv& argv, const Argv& environment = {});
+    explicit Process(const Argv& argv, const Argv& environment = {}, Input input = Input::nothing);
     ~Process();
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -37,6 +41,7 @@ class Process {
 
     pid_t pid() const { return pid_; }
     void signal(int number) const;
+    void close_input() { in_.reset(); }
 
     /// Reads until `text` has been printed (on either stream); false when the program ended or the
     /// time was over first.
@@ -50,7 +55,7 @@ class Process {
 
     pid_t pid_ = -1;
     std::chrono::steady_clock::time_point started_;
-    util::Fd out_, err_;
+    util::Fd in_, out_, err_;
     Outcome outcome_;
 };
 
