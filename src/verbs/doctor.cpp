@@ -31,13 +31,37 @@ class Report {
     std::vector<Finding> findings_;
 };
 
-void check_kernel(const HostFacts& host, Report& report) {
+// Where a Soft-RoCE device belongs: to the address that is to be used, else to an interface with a
+// device behind it. Where that leaves a choice, the others are named.
+struct Choice {
+    std::string netdev;
+    std::string others;
+};
+Choice choose_netdev(const HostFacts& host, const std::optional<util::Address>& address) {
+    std::vector<NetdevFacts> netdevs = host.netdevs;
+    std::ranges::stable_partition(netdevs, &NetdevFacts::has_device);
+    std::vector<std::string> names;
+    for (const NetdevFacts& netdev : netdevs) {
+        if (address && std::ranges::count(netdev.addresses, address->host()) != 0)
+            return {netdev.name, ""};
+        names.push_back(netdev.name);
+    }
+    if (names.empty())
+        return {"eth0", ""};
+    const std::string first = names.front();
+    names.erase(names.begin());
+    return {first, names.empty() ? "" : fmt::format(" (or of {})", fmt::join(names, ", "))};
+}
+
+void check_kernel(const HostFacts& host, const std::optional<util::Address>& address,
+                  Report& report) {
     if (!host.kernel_devices.empty()) {
         report.good(fmt::format("the kernel has {}", fmt::join(host.kernel_devices, ", ")));
         return;
     }
-    const std::string netdev = host.default_netdev.empty() ? "eth0" : host.default_netdev;
-    const std::string link = fmt::format("sudo rdma link add rxe0 type rxe netdev {}", netdev);
+    const Choice choice = choose_netdev(host, address);
+    const std::string link =
+        fmt::format("sudo rdma link add rxe0 type rxe netdev {}{}", choice.netdev, choice.others);
     if (host.rxe_loaded)
         report.wrong("the kernel has no RDMA device; Soft-RoCE is loaded but on no interface",
                      link);
@@ -166,7 +190,7 @@ void check_memlock(const HostFacts& host, Report& report) {
 
 std::vector<Finding> diagnose(const HostFacts& host, const std::optional<util::Address>& address) {
     Report report;
-    check_kernel(host, report);
+    check_kernel(host, address, report);
     check_user_space(host, report);
     for (const PortFacts& port : host.ports)
         check_port(port, report);

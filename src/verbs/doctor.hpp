@@ -28,13 +28,20 @@ struct PortFacts {
     std::vector<Gid> gids;
 };
 
+/// An interface that could carry Soft-RoCE: up, and not the loopback.
+struct NetdevFacts {
+    std::string name;
+    bool has_device = false;             // hardware, or a virtual machine's, behind it
+    std::vector<std::string> addresses;  // digits
+};
+
 struct HostFacts {
     std::string kernel;  // uname -r
     bool is_root = false;
     bool rxe_loaded = false;
-    bool rxe_available = false;               // the kernel's modules hold rdma_rxe
-    bool rxe_modules_known = false;           // /lib/modules/<kernel> could be read at all
-    std::string default_netdev;               // where an rxe device would go; empty: none found
+    bool rxe_available = false;      // the kernel's modules hold rdma_rxe
+    bool rxe_modules_known = false;  // /lib/modules/<kernel> could be read at all
+    std::vector<NetdevFacts> netdevs;
     std::vector<std::string> kernel_devices;  // /sys/class/infiniband
     std::vector<std::string> verbs_devices;   // what libibverbs lists
     bool uverbs_node = false;                 // /dev/infiniband/uverbs* exists

@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <filesystem>
 #include <fstream>
+#include <ifaddrs.h>
 #include <iterator>
+#include <memory>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -61,20 +63,23 @@ void look_at_nodes(HostFacts& host) {
     host.rdma_cm_access = access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0;
 }
 
-// An interface that could carry rxe: up, and not the loopback. One with a device behind it comes
-// first.
-std::string likely_netdev() {
-    std::string best;
+void look_at_netdevs(HostFacts& host) {
     for (const std::string& name : entries_of("/sys/class/net")) {
         const fs::path path = "/sys/class/net/" + name;
-        if (name == "lo" || first_line(path / "operstate") != "up")
-            continue;
-        if (fs::exists(path / "device"))
-            return name;
-        if (best.empty())
-            best = name;
+        if (name != "lo" && first_line(path / "operstate") == "up")
+            host.netdevs.push_back({name, fs::exists(path / "device"), {}});
     }
-    return best;
+    ifaddrs* first = nullptr;
+    if (getifaddrs(&first) != 0)
+        return;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, freeifaddrs);
+    for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+        const bool is_ip = entry->ifa_addr != nullptr && (entry->ifa_addr->sa_family == AF_INET ||
+                                                          entry->ifa_addr->sa_family == AF_INET6);
+        const auto netdev = std::ranges::find(host.netdevs, entry->ifa_name, &NetdevFacts::name);
+        if (is_ip && netdev != host.netdevs.end())
+            netdev->addresses.push_back(util::Address(entry->ifa_addr).host());
+    }
 }
 
 PortFacts look_at_port(ibv_context* context, std::uint8_t port, const std::vector<Gid>& gids) {
@@ -128,7 +133,7 @@ HostFacts gather() {
     uname(&name);
     host.kernel = name.release;
     host.is_root = geteuid() == 0;
-    host.default_netdev = likely_netdev();
+    look_at_netdevs(host);
     look_for_rxe(host);
     look_at_nodes(host);
     rlimit limit{};

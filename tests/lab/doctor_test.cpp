@@ -53,8 +53,8 @@ TEST_F(Doctor, sees_a_port_whose_interface_is_down) {
 }
 
 TEST_F(Doctor, sees_that_no_device_is_there_and_its_command_makes_one) {
-    const auto outcome =
-        look_at("rdma link delete rxe0", "rdma link add rxe0 type rxe netdev eth0");
+    const auto outcome = look_at("rdma link delete rxe0", "rdma link add rxe0 type rxe netdev eth0",
+                                 "--address 192.0.2.2");
     EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
     EXPECT_NE(outcome.out.find("rdma link add rxe0 type rxe netdev eth0"), std::string::npos)
         << outcome.all();

@@ -62,9 +62,12 @@ TEST(Doctor, no_device_names_the_module_or_the_link_that_is_missing) {
     host.kernel_devices.clear();
     host.verbs_devices.clear();
     host.ports.clear();
-    host.default_netdev = "enp1s0";
+    host.netdevs = {{"docker0", false, {}}, {"enp1s0", true, {"192.0.2.7"}}};
     expect_only(bad(host), Verdict::wrong, "loaded but on no interface",
-                "rdma link add rxe0 type rxe netdev enp1s0");
+                "rdma link add rxe0 type rxe netdev enp1s0 (or of docker0)");
+    host.netdevs.front().addresses = {"192.0.2.1"};
+    expect_only(bad(host, "192.0.2.1"), Verdict::wrong, "loaded but on no interface",
+                "rdma link add rxe0 type rxe netdev docker0");
     host.rxe_loaded = false;
     expect_only(bad(host), Verdict::wrong, "not loaded", "modprobe rdma_rxe");
     host.rxe_available = false;

@@ -1,0 +1,127 @@
+// The documents show what the programs really print: each excerpt is held to a run of today, with
+// all numbers masked.
+//
+// An excerpt stands in a code block behind a comment that says where it is from:
+//   <!-- from: COMMAND -->                a shell command, from the root of the repository
+//   <!-- from: FILE of step NN -->        a file of a run's directory
+// Each of its lines must be among the real ones; one that ends in "…" must begin one of them.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "support/lab.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Excerpt {
+    std::string source;
+    std::vector<std::string> lines;
+};
+
+std::vector<std::string> lines_of(std::istream& text) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+std::vector<Excerpt> excerpts_of(const fs::path& document) {
+    std::ifstream file(document);
+    std::vector<Excerpt> excerpts;
+    std::string source;
+    bool inside = false;
+    for (const std::string& line : lines_of(file)) {
+        std::smatch match;
+        if (std::regex_match(line, match, std::regex("<!-- from: (.*) -->"))) {
+            source = match[1];
+        } else if (line.starts_with("```")) {
+            inside = !inside && !source.empty();
+            if (inside)
+                excerpts.push_back({source, {}});
+            source.clear();
+        } else if (inside) {
+            excerpts.back().lines.push_back(line);
+        }
+    }
+    return excerpts;
+}
+
+// Numbers become '#', runs of spaces one: columns move with the numbers in them.
+std::string masked(const std::string& line) {
+    static const std::regex number("0x[0-9a-f]*|[0-9]+");
+    static const std::regex spaces(" +");
+    return std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
+}
+
+std::string text_from(const std::string& source) {
+    static std::map<std::string, support::LabRun> runs;
+    std::smatch match;
+    if (!std::regex_match(source, match, std::regex("([a-z.]+) of step ([0-9]+)")))
+        return support::run({"bash", "-c", source + " 2>&1"}).out;
+    const std::string step = match[2];
+    if (!runs.contains(step))
+        runs.emplace(step, support::capture(step));
+    EXPECT_EQ(runs.at(step).outcome.exit_code, 0) << runs.at(step).outcome.all();
+    return runs.at(step).text_of(match[1]);
+}
+
+std::vector<std::string> documents() {
+    std::vector<std::string> found{"README.md"};
+    for (const char* folder : {"docs", "examples", "lab", "captures", "wireshark"})
+        if (fs::exists(folder))
+            for (const auto& entry : fs::recursive_directory_iterator(folder))
+                if (entry.path().extension() == ".md")
+                    found.push_back(entry.path().string());
+    std::ranges::sort(found);
+    return found;
+}
+
+class Excerpts : public testing::TestWithParam<std::string> {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_P(Excerpts, are_what_the_programs_print) {
+    for (const Excerpt& excerpt : excerpts_of(GetParam())) {
+        std::istringstream text(text_from(excerpt.source));
+        std::set<std::string> real;
+        for (const std::string& line : lines_of(text))
+            real.insert(masked(line));
+        EXPECT_FALSE(excerpt.lines.empty()) << excerpt.source;
+        for (const std::string& line : excerpt.lines) {
+            constexpr std::string_view more = "…";
+            std::string wanted = line;
+            const bool is_cut = wanted.ends_with(more);
+            if (is_cut)
+                wanted.resize(wanted.size() - more.size());
+            wanted = masked(wanted);
+            const bool found =
+                is_cut ? std::ranges::any_of(
+                             real, [&](const auto& all) { return all.starts_with(wanted); })
+                       : real.contains(wanted);
+            EXPECT_TRUE(found) << "not printed by " << excerpt.source << ":\n"
+                               << line << "\nthe real text is\n"
+                               << text.str();
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Documents, Excerpts, testing::ValuesIn(documents()), [](const auto& test) {
+    std::string name = test.param;
+    std::ranges::replace_if(
+        name, [](char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+});
+
+}  // namespace
