@@ -18,10 +18,9 @@ namespace {
 void show_limits(ibv_context* context, runlog::Log& log) {
     ibv_device_attr attr{};
     util::check_rc(ibv_query_device(context, &attr), "ibv_query_device");
-    log.note(fmt::format(
-        "{}: at most {} QPs, {} requests a queue, {} CQs of {} entries, {} MRs of {} MiB",
-        ibv_get_device_name(context->device), attr.max_qp, attr.max_qp_wr, attr.max_cq,
-        attr.max_cqe, attr.max_mr, attr.max_mr_size >> 20));
+    log.note(fmt::format("{}: at most {} QPs, {} requests a queue, {} CQs of {} entries, {} MRs",
+                         ibv_get_device_name(context->device), attr.max_qp, attr.max_qp_wr,
+                         attr.max_cq, attr.max_cqe, attr.max_mr));
     const auto can = [&](unsigned flag) {
         return (attr.device_cap_flags & flag) != 0 ? "yes" : "no";
     };

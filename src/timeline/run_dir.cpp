@@ -54,9 +54,12 @@ RunInfo RunDir::info() const {
 }
 
 RunDir::Item RunDir::next() {
-    for (runlog::Tail* log : {&server_, &client_})
-        if (auto event = log->next())
+    // The log's file says which host an event is from, also where both ran the same program.
+    for (const auto& [role, log] : {std::pair{"server", &server_}, {"client", &client_}})
+        if (auto event = log->next()) {
+            event->role = role;
             return *std::move(event);
+        }
     const std::string capture_path = path_ + "/wire.pcapng";
     if (!capture_ && std::filesystem::exists(capture_path))
         capture_ = std::make_unique<capture::PcapngTail>(capture_path);
