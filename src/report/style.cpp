@@ -61,8 +61,8 @@ std::string padded(std::string_view text, std::size_t width) {
     return result;
 }
 
-// Two spaces, no more, part what belongs together: such a group goes to the next line as a whole where it
-// fits there.
+// Two spaces, no more, part what belongs together: such a group goes to the next line as a whole
+// where it fits there.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
     if (width <= indent)
         return std::string(text);
