@@ -4,6 +4,17 @@
 #include <iterator>
 
 namespace timeline {
+namespace {
+
+// At the same time, as the bounds of a clock make it: the post, its packet, the completion.
+int rank(const std::variant<runlog::Event, PacketRow>& what) {
+    const auto* event = std::get_if<runlog::Event>(&what);
+    if (event == nullptr)
+        return 1;
+    return event->name == "post_send" ? 0 : 2;
+}
+
+}  // namespace
 
 Timeline::Timeline(const std::map<std::string, std::int64_t>& offsets,
                    const std::string& capture_role)
@@ -71,9 +82,10 @@ std::vector<Row> Timeline::take(Arrival arrived) {
         if (const auto* event = std::get_if<runlog::Event>(&pending.what);
             event != nullptr && event->name == "wc")
             note_completion(*event);
-    std::ranges::sort(pending_, [&](const Pending& a, const Pending& b) {
-        return std::pair(capture_time(a), a.number) < std::pair(capture_time(b), b.number);
-    });
+    const auto order = [&](const Pending& pending) {
+        return std::tuple(capture_time(pending), rank(pending.what), pending.number);
+    };
+    std::ranges::sort(pending_, {}, order);
     const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
         return pending.arrived <= arrived;
     });

@@ -1,0 +1,79 @@
+#include "timeline/run_dir.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "capture/pcapng_writer.hpp"
+#include "util/error.hpp"
+
+namespace {
+
+using timeline::RunDir;
+
+class RunDirTest : public testing::Test {
+  protected:
+    RunDirTest() : path_(testing::TempDir() + "run_dir_test") {
+        std::filesystem::remove_all(path_);
+        std::filesystem::create_directories(path_);
+    }
+    ~RunDirTest() override { std::filesystem::remove_all(path_); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(path_ + "/" + name, std::ios::app) << text;
+    }
+
+    std::string path_;
+};
+
+TEST_F(RunDirTest, says_that_another_directory_is_none) {
+    EXPECT_THROW(RunDir{path_}, util::Error);
+}
+
+TEST_F(RunDirTest, reads_what_a_run_was) {
+    write("run.json", R"({"step": "01_cm_write_read", "hosts": {"server": {"address": "192.0.2.1"}},
+        "clock": {"client": {"offset_s": -0.5}}})");
+    const auto info = RunDir(path_).info();
+    EXPECT_EQ(info.step, "01_cm_write_read");
+    EXPECT_FALSE(info.ended);
+    EXPECT_EQ(info.addresses, (std::map<std::string, std::string>{{"server", "192.0.2.1"}}));
+    EXPECT_EQ(info.offsets, (std::map<std::string, std::int64_t>{{"client", -500'000'000}}));
+}
+
+TEST_F(RunDirTest, a_run_has_ended_when_it_says_so) {
+    write("run.json", R"({"ended": "2026-01-01T00:00:00Z"})");
+    EXPECT_TRUE(RunDir(path_).info().ended);
+}
+
+TEST_F(RunDirTest, broken_run_json_is_an_error) {
+    write("run.json", "{");
+    EXPECT_THROW(RunDir(path_).info(), util::Error);
+}
+
+TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
+    write("run.json", "{}");
+    RunDir dir(path_);
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+
+    // Whatever the program called itself, the file says which host it ran on.
+    write("client.jsonl", R"({"t_ns":1,"role":"devices","event":"note","text":"a"})"
+                          "\n");
+    const auto event = dir.next();
+    ASSERT_TRUE(std::holds_alternative<runlog::Event>(event));
+    EXPECT_EQ(std::get<runlog::Event>(event).role, "client");
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+
+    capture::PcapngWriter writer(capture::Sink::create(path_ + "/wire.pcapng"), {});
+    writer.add_interface({});
+    const std::byte bytes[3]{};
+    writer.packet(0, {.time = capture::Time(5), .bytes = bytes, .original_length = 3});
+    writer.flush();
+    const auto frame = dir.next();
+    ASSERT_TRUE(std::holds_alternative<capture::Frame>(frame));
+    EXPECT_EQ(std::get<capture::Frame>(frame).time, capture::Time(5));
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+    EXPECT_FALSE(dir.capture_is_cut());
+}
+
+}  // namespace
