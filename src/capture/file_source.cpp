@@ -34,7 +34,7 @@ PcapHandle open_capture(const std::string& path, const std::string& name) {
     if (!handle)
         throw util::Error(fmt::format("cannot read {}: it is not a pcap or pcapng capture ({}).",
                                       name, why.data()));
-    file.release();  // pcap_close closes it
+    static_cast<void>(file.release());  // pcap_close closes it
     return handle;
 }
 

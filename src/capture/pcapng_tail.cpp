@@ -25,8 +25,8 @@ constexpr std::uint32_t enhanced_packet = 6;
 constexpr std::uint16_t if_tsresol = 9;
 
 constexpr std::size_t block_overhead = 12;  // type and the length, twice
-constexpr std::size_t block_limit = 16 * 1024 * 1024;
-constexpr std::size_t chunk = 256 * 1024;
+constexpr std::size_t block_limit = std::size_t{16} * 1024 * 1024;
+constexpr std::size_t chunk = std::size_t{256} * 1024;
 
 template <typename T>
 T load(Bytes bytes, std::size_t offset) {

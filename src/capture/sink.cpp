@@ -19,7 +19,7 @@
 namespace capture {
 namespace {
 
-constexpr std::size_t buffer_limit = 256 * 1024;
+constexpr std::size_t buffer_limit = std::size_t{256} * 1024;
 constexpr std::chrono::seconds last_chance{2};
 
 std::string reason(int error) {

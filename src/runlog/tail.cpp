@@ -35,7 +35,7 @@ bool Tail::read_more() {
     }
     buffer_.erase(0, begin_);
     begin_ = 0;
-    constexpr std::size_t step = 64 * 1024;
+    constexpr std::size_t step = std::size_t{64} * 1024;
     const std::size_t kept = buffer_.size();
     buffer_.resize(kept + step);
     const ssize_t count = read(fd_.get(), buffer_.data() + kept, step);

@@ -39,7 +39,8 @@ struct Choice {
 };
 Choice choose_netdev(const HostFacts& host, const std::optional<util::Address>& address) {
     std::vector<NetdevFacts> netdevs = host.netdevs;
-    std::ranges::stable_partition(netdevs, &NetdevFacts::has_device);
+    std::stable_partition(netdevs.begin(), netdevs.end(),
+                          [](const NetdevFacts& netdev) { return netdev.has_device; });
     std::vector<std::string> names;
     for (const NetdevFacts& netdev : netdevs) {
         if (address && std::ranges::count(netdev.addresses, address->host()) != 0)
