@@ -3,7 +3,8 @@
 
 SANITIZE ?= 0
 OPT      ?= -O2 -g
-STEPS    ?= 01
+STEP     ?= 01
+STEPS    ?= $(STEP)
 HOST     ?= server
 
 ifeq ($(SANITIZE),1)
@@ -33,6 +34,8 @@ SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp))
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
 Q := $(if $(V),,@)
+# All processors, where the caller did not say otherwise.
+parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 
 .DELETE_ON_ERROR:
@@ -51,7 +54,7 @@ packages: # Install what the build needs, when something is missing
 	$(Q)lab/install-packages build
 
 build: packages ## Build the steps and rocecap
-	$(Q)$(MAKE) --no-print-directory binaries
+	$(Q)$(MAKE) --no-print-directory $(parallel) binaries
 
 .PHONY: binaries tests
 binaries: $(STEP_BIN) $(TOOL)
@@ -119,7 +122,7 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/tests/unit: $(UNIT_OBJ)
+$(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard tests/$$*/*_test.cpp))
 $(BUILD)/tests/%: $(SUPPORT) $(LIB)

@@ -1,0 +1,77 @@
+// What a person types wrong at the lab's script: one sentence and exit code 2, before anything is
+// started.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+
+namespace {
+
+struct Case {
+    const char* name;
+    support::Argv arguments;
+    support::Argv environment;
+    const char* says;
+};
+
+class LabUsage : public testing::TestWithParam<Case> {};
+
+TEST_P(LabUsage, is_refused_in_one_sentence) {
+    const Case& wrong = GetParam();
+    support::Argv argv{"lab/lab"};
+    argv.insert(argv.end(), wrong.arguments.begin(), wrong.arguments.end());
+    const auto outcome = support::run(argv, wrong.environment);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_NE(outcome.err.find(wrong.says), std::string::npos) << outcome.all();
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+    EXPECT_EQ(outcome.out, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Verbs, LabUsage,
+    testing::Values(Case{"unknown_verb", {"start"}, {}, "there is no verb 'start'"},
+                    Case{"up_with_argument", {"up", "server"}, {}, "lab/lab up takes no arguments"},
+                    Case{"shell_without_host", {"shell"}, {}, "which host?"},
+                    Case{"exec_on_unknown_host", {"exec", "Server", "--", "true"}, {}, "'Server'"},
+                    Case{"exec_without_dashes", {"exec", "server", "true"}, {}, "comes after --"},
+                    Case{"exec_without_command", {"exec", "server", "--"}, {}, "comes after --"},
+                    Case{"run_without_step", {"run"}, {}, "which step?"},
+                    Case{"run_unknown_step", {"run", "99"}, {}, "there is no step '99'"},
+                    Case{"run_path_as_step", {"run", "../x"}, {}, "there is no step '../x'"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, LabUsage,
+    testing::Values(
+        Case{"backend", {"up"}, {"LAB_BACKEND=docker"}, "vm, ssh or local, not 'docker'"},
+        Case{"family", {"status"}, {"LAB_FAMILY=inet"}, "ipv4 or ipv6, not 'inet'"},
+        Case{"accelerator", {"up"}, {"LAB_ACCEL=xen"}, "kvm or tcg, not 'xen'"},
+        Case{"mtu_no_number", {"up"}, {"LAB_MTU=big"}, "LAB_MTU is a number from 1280 to 65535"},
+        Case{"mtu_too_small", {"up"}, {"LAB_MTU=1000"}, "not '1000'"},
+        Case{"boot_seconds", {"up"}, {"LAB_BOOT_SECONDS=1m"}, "LAB_BOOT_SECONDS"},
+        Case{"ssh_without_client",
+             {"up"},
+             {"LAB_BACKEND=ssh", "LAB_SERVER=host.invalid", "LAB_CLIENT=", "CAPTURE_CLIENT_IP="},
+             "the ssh backend needs the client"},
+        Case{"ssh_key",
+             {"up"},
+             {"LAB_SERVER=a.invalid", "LAB_CLIENT=b.invalid", "LAB_SSH_KEY=/nonexistent/key"},
+             "LAB_SSH_KEY=/nonexistent/key cannot be read"}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+TEST(LabHelp, lists_every_setting_of_the_config_with_its_default) {
+    const auto outcome = support::run({"lab/lab", "help"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    const auto config = support::run({"grep", "-oE", "^: \"\\$\\{[A-Z_]+:=[^}]*", "lab/config"});
+    std::size_t settings = 0;
+    for (std::size_t at = 0; (at = config.out.find("${", at)) != std::string::npos; ++settings) {
+        at += 2;
+        std::string line = config.out.substr(at, config.out.find('\n', at) - at);
+        line.erase(line.find(":="), 1);
+        EXPECT_NE(outcome.out.find("    " + line + "\n"), std::string::npos) << line;
+    }
+    EXPECT_GT(settings, 20u);
+}
+
+}  // namespace
