@@ -1,6 +1,7 @@
 // Step 01 in the lab, held to the wire: the programs' logs against the capture, read by tshark, and
 // against the kernel's counters.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -8,6 +9,8 @@
 
 #include "lesson/memory.hpp"
 #include "support/lab.hpp"
+#include "support/tool.hpp"
+#include "support/tshark.hpp"
 
 namespace {
 
@@ -113,6 +116,25 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     EXPECT_EQ(run.info["capture"]["dropped"], 0);
     RecordProperty("packets", static_cast<int>(packets.size()));
 
+    // rocecap and tshark read the same in every packet.
+    const auto agreement = support::compare_with_tshark(run.file("wire.pcapng"));
+    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
+    EXPECT_EQ(agreement.packets, packets.size()) << agreement.text();
+
+    // The kernel computed every ICRC as rocecap does.
+    const auto decoded =
+        support::run({support::rocecap(), "decode", "--json", run.file("wire.pcapng")});
+    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
+    EXPECT_EQ(
+        std::ranges::count_if(
+            std::views::split(decoded.out, '\n'),
+            [](const auto& line) {
+                return std::string_view(line.begin(), line.end()).find(R"("status":"good")") !=
+                       std::string_view::npos;
+            }),
+        packets.size())
+        << decoded.out;
+
     // Every packet of the connection is joined to its work request in the listing.
     const std::string timeline = run.text_of("timeline.txt");
     const auto connected =
@@ -121,7 +143,8 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
               std::string::npos)
         << timeline;
     std::puts((std::to_string(packets.size()) + " packets captured, " + std::to_string(counted) +
-               " counted by the kernel, " + std::to_string(connected) + " predicted and found")
+               " counted by the kernel, " + std::to_string(connected) +
+               " predicted and found; against tshark: " + agreement.text())
                   .c_str());
 }
 

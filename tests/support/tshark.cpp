@@ -1,0 +1,174 @@
+#include "support/tshark.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/process.hpp"
+#include "support/tool.hpp"
+#include "support/tshark_fields.hpp"
+
+namespace support {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, at);)
+        parts.push_back(part);
+    return parts;
+}
+
+std::optional<std::uint64_t> number(std::string_view text) {
+    int base = 10;
+    if (text.starts_with("0x")) {
+        text.remove_prefix(2);
+        base = 16;
+    }
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+    return error == std::errc() && end == text.data() + text.size() && !text.empty()
+               ? std::optional(value)
+               : std::nullopt;
+}
+
+constexpr std::size_t ipv4_at = 24;  // the last 8 of a GID's 32 digits
+
+// A GID as 32 digits, whether it was written as an IPv6 address, an IPv4 one, or digits.
+std::string gid(const std::string& text) {
+    std::array<unsigned char, 16> raw{};
+    if (inet_pton(AF_INET6, text.c_str(), raw.data()) != 1 &&
+        inet_pton(AF_INET6, ("::ffff:" + text).c_str(), raw.data()) != 1)
+        return text;
+    std::string digits;
+    for (const unsigned char byte : raw)
+        digits += fmt::format("{:02x}", byte);
+    return digits;
+}
+
+bool same(const Json& ours, const std::string& theirs, Kind kind) {
+    switch (kind) {
+        case Kind::Number:
+            return ours.is_number_unsigned() && number(theirs) == ours.get<std::uint64_t>();
+        case Kind::Flag:
+            return ours.is_boolean() &&
+                   (theirs == "True" || number(theirs) == 1U) == ours.get<bool>();
+        case Kind::Text:
+            return ours.is_string() && ours.get<std::string>() == theirs;
+        case Kind::Digits:
+            return ours.is_number_unsigned() &&
+                   fmt::format("{:08x}", ours.get<std::uint32_t>()) == theirs;
+        case Kind::Gid:
+            return ours.is_string() && gid(ours.get<std::string>()) == gid(theirs);
+        case Kind::GidOfIpv4:
+            return ours.is_string() &&
+                   gid(ours.get<std::string>()).substr(ipv4_at) == gid(theirs).substr(ipv4_at);
+    }
+    return false;
+}
+
+// tshark's names, each once: it fills only one column of a field that it is asked for twice.
+std::vector<std::string_view> columns() {
+    std::vector<std::string_view> names;
+    for (const Field& field : fields())
+        if (std::ranges::find(names, field.theirs) == names.end())
+            names.push_back(field.theirs);
+    return names;
+}
+
+class Comparison {
+  public:
+    explicit Comparison(std::vector<std::string_view> columns) : columns_(std::move(columns)) {}
+
+    Agreement result;
+
+    void packet(const Json& ours, const std::vector<std::string>& cells) {
+        ++result.packets;
+        std::map<std::string_view, std::string> theirs;
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            theirs[columns_.at(i)] = cells[i];
+        for (const Field& wanted : fields())
+            field(ours, wanted, theirs[wanted.theirs]);
+    }
+
+  private:
+    std::vector<std::string_view> columns_;
+    std::map<std::string_view, std::uint64_t> examples_;
+
+    void field(const Json& packet, const Field& field, const std::string& cell) {
+        const Json::json_pointer pointer{std::string(field.ours)};
+        const bool has_ours = packet.contains(pointer) && !packet.at(pointer).is_null();
+        if (!applies(field, packet) || (!has_ours && cell.empty()))
+            return;
+        if (const std::string why = left_out(field, packet); !why.empty()) {
+            ++result.left_out[why];
+            return;
+        }
+        // A field that the packet has more than once: payload that looks like a packet comes last.
+        const auto values = split(cell, ',');
+        const std::string theirs = values.size() > field.occurrence ? values[field.occurrence] : "";
+        if (!has_ours && theirs.empty())
+            return;
+        ++result.fields;
+        ++result.by_field[std::string(field.theirs)];
+        if (has_ours && !theirs.empty() && same(packet.at(pointer), theirs, field.kind))
+            return;
+        ++result.mismatches;
+        constexpr std::uint64_t enough = 2;  // of each field
+        if (++examples_[field.theirs] <= enough)
+            result.examples.push_back(fmt::format(
+                "frame {} ({}): {} is {}, tshark's {} is '{}'",
+                packet.at("frame").get<std::uint64_t>(),
+                packet.contains("bth") ? packet.at("bth").at("opcode_name").dump() : "no BTH",
+                field.ours, has_ours ? packet.at(pointer).dump() : "not there", field.theirs,
+                theirs));
+    }
+};
+
+}  // namespace
+
+std::string Agreement::text() const {
+    if (!problem.empty())
+        return problem;
+    std::string out =
+        fmt::format("{} packets, {} fields compared, {} mismatches\n", packets, fields, mismatches);
+    for (const auto& [why, count] : left_out)
+        out += fmt::format("  {} fields not compared: {}\n", count, why);
+    for (const std::string& example : examples)
+        out += "  " + example + "\n";
+    return out;
+}
+
+Agreement compare_with_tshark(const std::string& capture) {
+    Argv tshark{"tshark", "-n", "-r", capture, "-T", "fields", "-E", "separator=/t", "-E",
+                "occurrence=a", "-E", "aggregator=,",
+                // They guess at what a SEND carries, and then tshark does not get to the ICRC.
+                "--disable-protocol", "rpcordma", "--disable-protocol", "infiniband.eoib"};
+    for (const std::string_view column : columns())
+        tshark.insert(tshark.end(), {"-e", std::string(column)});
+    const Outcome theirs = run(tshark, {}, std::chrono::minutes(3));
+    const Outcome ours = run({rocecap(), "decode", "--json", capture}, {}, std::chrono::minutes(3));
+    Comparison comparison(columns());
+    const auto rows = split(theirs.out, '\n');
+    const auto lines = split(ours.out, '\n');
+    if (theirs.exit_code != 0 || ours.exit_code > 1 || rows.size() != lines.size()) {
+        comparison.result.problem = fmt::format(
+            "tshark: {} packets, exit {}: {}rocecap: {} packets, exit {}: {}", rows.size(),
+            theirs.exit_code, theirs.err, lines.size(), ours.exit_code, ours.err);
+        comparison.result.mismatches = 1;
+        return comparison.result;
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        comparison.packet(Json::parse(lines[i]), split(rows[i], '\t'));
+    return comparison.result;
+}
+
+}  // namespace support
