@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "util/cursor.hpp"
 #include "util/error.hpp"
 
 namespace cm {
@@ -9,29 +10,15 @@ namespace {
 
 constexpr std::uint32_t mark = 0x52574c01;  // "RWL", version 1
 
-template <typename T>
-void store(std::span<std::byte, sizeof(T)> out, T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-        out[i] = static_cast<std::byte>(value >> (8 * (sizeof(T) - 1 - i)));
-}
-
-template <typename T>
-T load(std::span<const std::byte, sizeof(T)> in) {
-    T value = 0;
-    for (const std::byte byte : in)
-        value = static_cast<T>(value << 8) | std::to_integer<T>(byte);
-    return value;
-}
-
 }  // namespace
 
 std::array<std::byte, Capability::size> Capability::serialize() const {
     std::array<std::byte, size> bytes{};
     const std::span out{bytes};
-    store<std::uint32_t>(out.subspan<0, 4>(), mark);
-    store<std::uint32_t>(out.subspan<4, 4>(), rkey);
-    store<std::uint64_t>(out.subspan<8, 8>(), va);
-    store<std::uint64_t>(out.subspan<16, 8>(), length);
+    util::put_be32<0>(out, mark);
+    util::put_be32<4>(out, rkey);
+    util::put_be64<8>(out, va);
+    util::put_be64<16>(out, length);
     return bytes;
 }
 
@@ -41,15 +28,15 @@ Capability Capability::parse(std::span<const std::byte> bytes) {
             "the peer's private data has {} bytes, a capability has {}: it runs another program.",
             bytes.size(), size));
     const auto in = bytes.first<size>();
-    if (const auto found = load<std::uint32_t>(in.subspan<0, 4>()); found != mark)
+    if (const auto found = util::be32<0>(in); found != mark)
         throw util::Error(fmt::format(
             "the peer's private data begins with {:#010x}, a capability with {:#010x}: it runs "
             "another program, or another version.",
             found, mark));
     Capability capability;
-    capability.rkey = load<std::uint32_t>(in.subspan<4, 4>());
-    capability.va = load<std::uint64_t>(in.subspan<8, 8>());
-    capability.length = load<std::uint64_t>(in.subspan<16, 8>());
+    capability.rkey = util::be32<4>(in);
+    capability.va = util::be64<8>(in);
+    capability.length = util::be64<16>(in);
     return capability;
 }
 
