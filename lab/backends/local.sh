@@ -29,11 +29,11 @@ backend_status() {
 
 describe_host() { printf '%s, this host' "$1"; }
 
-backend_privilege() { ((EUID == 0)) || printf '%s' "$LAB_SUDO"; }
+backend_privilege() { [[ $LAB_SUDO == none ]] || ((EUID == 0)) || printf '%s' "$LAB_SUDO"; }
 
 backend_push() { :; }
 
-on_host() { bash -c "$ENTER && $2"; }
+on_host() { "${ON_HOST_AS[@]}" bash -c "$ENTER && $2"; }
 
 backend_exec() { # HOST COMMAND...
     shift

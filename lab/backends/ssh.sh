@@ -47,19 +47,23 @@ backend_up() {
     lock ssh
     backend_require_up
     backend_push lab/host
-    clock_json | write_file "$LAB_STATE/clock.json"
+    clock_json | write_file "$LAB_STATE/clock-$LAB_BACKEND.json"
     say "connected: server ${SSH_TARGET[server]}, client ${SSH_TARGET[client]}"
 }
 
 backend_down() {
-    local host
+    local socket
     lock ssh
-    [[ -n $SSH_DIR ]] || return 0
-    for host in "${LAB_HOSTS[@]}"; do
-        ssh_close "$host"
+    if [[ -z $SSH_DIR ]]; then
+        say "nothing is connected"
+        return
+    fi
+    # All of them: also those to machines that the settings no longer name.
+    for socket in "$SSH_DIR"/*; do
+        [[ ! -S $socket ]] || ssh -o ControlPath="$socket" -O exit any 2>/dev/null || true
     done
     remove_short_dir ssh
-    rm -f "$LAB_STATE/clock.json"
+    rm -f "$LAB_STATE/clock-$LAB_BACKEND.json"
     say "connections closed"
 }
 
@@ -74,17 +78,22 @@ describe_host() { printf '%s, ssh %s, programs in %s' "${1:-}" "${SSH_TARGET[$1]
 
 # backend_privilege HOST: what goes before a command that captures.
 backend_privilege() {
-    [[ $(on_host "$1" 'id -u' </dev/null) == 0 ]] || printf '%s' "$LAB_SUDO"
+    [[ $LAB_SUDO == none || $(on_host "$1" 'id -u' </dev/null) == 0 ]] || printf '%s' "$LAB_SUDO"
 }
 
 # backend_push PATH...: these folders and files of the repository to both machines, where they are not there
 # already in this state.
 backend_push() {
-    local host key name items=("$@")
+    local host key name there machine items=("$@")
     name=.pushed-$(printf '%s ' "${items[@]}" | cksum | cut -d ' ' -f 1)
     key=$(cd "$LAB_ROOT" && find "${items[@]}" -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c 1-16)
     for host in "${LAB_HOSTS[@]}"; do
-        [[ $(on_host "$host" "cat $name 2>/dev/null || true" </dev/null) != "$key" ]] || continue
+        there=$(on_host "$host" "uname -m && { cat $name 2>/dev/null || true; }" </dev/null) ||
+            die "cannot use $LAB_REMOTE_DIR on the $host (see above): LAB_REMOTE_DIR names another folder."
+        machine=${there%%$'\n'*}
+        [[ $machine == "$(uname -m)" ]] ||
+            die "the $host is of another kind ($machine) than this machine ($(uname -m)), and the programs are built for this one."
+        [[ ${there##*$'\n'} != "$key" ]] || continue
         tar -C "$LAB_ROOT" -czf - "${items[@]}" | on_host "$host" 'tar -xzf -' ||
             die "cannot copy the programs to $LAB_REMOTE_DIR on the $host (see above)."
         check_programs "$host" "${items[@]}"

@@ -24,7 +24,12 @@ ssh_words() { # HOST
 vm_running() {
     local host
     VM_DOWN="the lab is down: run lab/lab up first"
-    [[ -n $LAB_RUN && -r $LAB_STATE/vm.state ]] || return 1
+    if [[ -z $LAB_RUN || ! -r $LAB_STATE/vm.state ]]; then
+        if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+            VM_DOWN="lab/lab up has not finished, or was killed (lab/lab down stops what it left)"
+        fi
+        return 1
+    fi
     for host in "${LAB_HOSTS[@]}"; do
         VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start both again (its console: $(guest_console "$host"))"
         guest_pid "$host" >/dev/null || return 1
@@ -32,7 +37,10 @@ vm_running() {
 }
 
 answers() { # HOST
-    ssh_ensure "$1" && on_host "$1" true </dev/null 2>/dev/null || { say "the $1 guest does not answer" && return 1; }
+    if ! { ssh_ensure "$1" && (ON_HOST_AS=(timeout 15) && on_host "$1" true </dev/null 2>/dev/null); }; then
+        say "the $1 guest does not answer"
+        return 1
+    fi
 }
 
 backend_up() {
@@ -65,9 +73,10 @@ backend_up() {
     make_keys
     boot_with_some_accelerator
     connect_guests
+    check_cable
     set_clock server
     set_clock client
-    clock_json | write_file "$LAB_STATE/clock.json"
+    clock_json | write_file "$LAB_STATE/clock-$LAB_BACKEND.json"
     trap - EXIT
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
 }
@@ -78,10 +87,12 @@ state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
 # Whatever ended `up` before it was done: nothing of it stays.
 vm_abandon() {
-    local status=$?
+    local status=$? IFS=$' \t\n'
     trap '' INT TERM HUP
     set +e
-    say "the lab did not come up: stopping what was started"
+    if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+        say "the lab did not come up: its guests are stopped"
+    fi
     vm_stop
     exit "$status"
 }
@@ -93,7 +104,7 @@ vm_stop() {
         stop_guest "$host"
     done
     remove_short_dir run
-    rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock.json"
+    rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock-$LAB_BACKEND.json"
     LAB_RUN=
 }
 
@@ -117,7 +128,7 @@ boot() {
     done
     for host in "${LAB_HOSTS[@]}"; do
         FAILED_HOST=$host
-        await_guest "$host" "$deadline" || return 1
+        await_guest "$host" "$deadline" "$2" || return 1
     done
     printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "KERNEL=$KERNEL_IMAGE" \
         "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"

@@ -2,14 +2,17 @@
 # shellcheck shell=bash
 
 start_capture() {
-    local command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${CAPTURE_FILTER:+-f "$CAPTURE_FILTER"} -w -)
+    local hint='' command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${CAPTURE_FILTER:+-f "$CAPTURE_FILTER"} -w -)
     record '.capture.command = $command' --argjson command "$(json_array "${command[@]}")"
     : >"$RUN_DIR/capture.log"
     read -r -a JOB_PREFIX <<<"$(backend_privilege server)"
+    if ((${#JOB_PREFIX[@]} > 0)); then
+        hint=" (Capturing takes root there, and this user's way to it is LAB_SUDO='${JOB_PREFIX[*]}'.)"
+    fi
     start_job capture server 0 "$RUN_DIR/wire.pcapng" "$RUN_DIR/capture.log" "${command[@]}"
     JOB_PREFIX=()
     await_line "$RUN_DIR/capture.log" $(($(now_ms) + 30000)) "${JOB_PID[capture]}" '^rocecap: ready' ||
-        die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")"
+        die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")$hint"
     [[ $CAPTURE_WIRESHARK != 1 ]] || start_wireshark
 }
 

@@ -4,6 +4,7 @@
 LAB_ROOT=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
 LAB_STATE=$LAB_ROOT/build/lab
 LAB_HOSTS=(server client)
+ON_HOST_AS=()
 
 say() { printf 'lab: %s\n' "$*" >&2; }
 
@@ -82,9 +83,8 @@ now_ms() {
     printf '%s' "${now%???}"
 }
 
-# write_file PATH: stdin becomes PATH in one step, so that no reader sees half of it.
+# write_file PATH: stdin becomes PATH in one step, so that no reader sees half of it. One writer at a time.
 write_file() {
-    local new=$1.new.$BASHPID
-    cat >"$new"
-    mv -f "$new" "$1"
+    cat >"$1.new"
+    mv -f "$1.new" "$1"
 }

@@ -5,14 +5,21 @@ declare -gA JOB_PID=() JOB_LEASH=() JOB_STATUS=()
 
 # start_job NAME HOST SECONDS STDOUT STDERR COMMAND...: in the lab's folder on the host; SECONDS 0: no bound.
 start_job() {
-    local name=$1 host=$2 bound=$3 out=$4 err=$5 leash=$JOB_DIR/$1.leash fd
+    local name=$1 host=$2 bound=$3 out=$4 err=$5 dir fd stdin
     shift 5
-    mkfifo "$leash"
+    # The leash: a pipe with a name only until both its ends are open. (Not in the checkout: a shared folder may know
+    # no named pipes.)
+    dir=$(mktemp -d)
+    mkfifo "$dir/leash"
     # For reading too: such an open does not wait for the other end.
-    exec {fd}<>"$leash"
-    (close_inherited && on_host "$host" "exec $(quote "${JOB_PREFIX[@]}" bash lab/host/supervise "$bound" "$@")") \
-        <"$leash" >"$out" 2>"$err" &
+    exec {fd}<>"$dir/leash" {stdin}<"$dir/leash"
+    rm -r "$dir"
+    # In a session of its own: a Ctrl-C is for the lab's script, which ends its jobs in order. (ssh would take it
+    # for itself even where it was started with SIGINT ignored.)
+    (exec <&"$stdin" && close_inherited && ON_HOST_AS=(exec setsid) &&
+        on_host "$host" "exec $(quote "${JOB_PREFIX[@]}" bash lab/host/supervise "$bound" "$@")") >"$out" 2>"$err" &
     JOB_PID[$name]=$! JOB_LEASH[$name]=$fd
+    exec {stdin}<&-
 }
 
 job_running() { [[ -n ${JOB_PID[$1]:-} ]] && kill -0 "${JOB_PID[$1]}" 2>/dev/null; }

@@ -96,10 +96,12 @@ follow_run() {
 # end_run STATUS: on every way out. First the client, then the server, so that the capture holds the end of
 # the conversation, then the capture.
 end_run() {
-    local status=$1 role
+    # IFS: a signal may have come in the middle of an `IFS= read`, whose IFS is then still in force.
+    local status=$1 role IFS=$' \t\n'
     trap '' INT TERM HUP
     trap - EXIT
     set +e
+    ((status <= 128)) || say "interrupted: stopping the run"
     for role in client server; do
         stop_job "$role"
         [[ -z ${JOB_STATUS[$role]:-} ]] ||
@@ -136,13 +138,16 @@ end_follow() {
 summary() { # STATUS
     local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped
     say "$STEP: client $(status_text client), server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
-    if [[ -e $RUN_DIR/wire.pcapng ]]; then
-        read -r packets dropped < <(jq -r '"\(.capture.packets // "?") \(.capture.dropped // "?")"' "$RUN_DIR/run.json")
+    read -r packets dropped < <(jq -r '.capture | select(.packets) | "\(.packets) \(.dropped)"' "$RUN_DIR/run.json")
+    if [[ -n $packets ]]; then
         counted=
         if read -r sent received < <(counted_packets); then
             counted="; the server's ${HOST_DEVICE[server]%/*} counted $((sent + received)) RoCE packets ($sent sent, $received received)"
         fi
         say "$packets packets captured, $dropped dropped$counted"
+        if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
+            say "a device hands what it sends to itself over within itself: a capture sees traffic between two machines only"
+        fi
         say "wireshark $dir/wire.pcapng"
     fi
     say "everything of this run: $dir"

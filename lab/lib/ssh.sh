@@ -29,11 +29,11 @@ ssh_close() { # HOST
     rm -f "$SSH_SOCKET" "$SSH_SOCKET.log"
 }
 
-# on_host HOST STRING: run by the shell there, in the lab's folder.
+# on_host HOST STRING: run by the shell there, in the lab's folder. ON_HOST_AS: what stands before the command here.
 on_host() {
     ssh_words "$1"
     # shellcheck disable=SC2029 # expanded here, on purpose
-    ssh "${SSH[@]}" "$ENTER && $2"
+    "${ON_HOST_AS[@]}" ssh "${SSH[@]}" "$ENTER && $2"
 }
 
 backend_exec() { # HOST COMMAND...

@@ -17,7 +17,7 @@ show_hosts() {
 }
 
 show_facts() { # HOST
-    local key value clock=$LAB_STATE/clock.json
+    local key value clock=$LAB_STATE/clock-$LAB_BACKEND.json
     local -A fact=()
     while IFS=$'\t' read -r key value; do
         fact[$key]=$value
@@ -27,7 +27,7 @@ show_facts() { # HOST
         return
     fi
     printf '    %s, kernel %s, rdma-core %s\n' "${fact[os]:-unknown system}" "${fact[kernel]}" "${fact[rdma_core]:-?}"
-    printf '    %s %s on %s (%s), MTU %s, RoCE path MTU %s\n' "${fact[device]:-no RDMA device}" "${fact[state]:-}" \
+    printf '    %s on %s (%s), MTU %s, RoCE path MTU %s\n' "${fact[device]:-no RDMA device}${fact[state]:+ ${fact[state]}}" \
         "${fact[interface]:-no interface}" "${fact[address]:-no address}" "${fact[mtu]:-?}" "${fact[path_mtu]:-?}"
     if [[ -r $clock ]]; then
         jq -r --arg host "$1" '.[$host] | select(.) | "    clock: this machine'\''s \(if .offset_s < 0 then "-" else "+" end) "

@@ -32,11 +32,16 @@ boot_with_some_accelerator() {
 remember_accel() { printf '%s\n%s\n' "$1" "$(accel_key)" | write_file "$LAB_STATE/accel"; }
 
 boot_or_die() { # ACCEL
-    if [[ $1 == kvm && ! -w /dev/kvm ]]; then
-        die "LAB_ACCEL=kvm, but /dev/kvm $([[ -e /dev/kvm ]] && echo "is not yours to use (group kvm)" || echo "does not exist")."
+    local limit=LAB_BOOT_SECONDS
+    if [[ $1 == kvm ]]; then
+        [[ -e /dev/kvm ]] || die "LAB_ACCEL=kvm, but /dev/kvm does not exist."
+        [[ -r /dev/kvm && -w /dev/kvm ]] || die "LAB_ACCEL=kvm, but /dev/kvm is not yours to use (group kvm)."
+        limit=LAB_KVM_SECONDS
     fi
-    boot "$1" "$([[ $1 == kvm ]] && echo "$LAB_KVM_SECONDS" || echo "$LAB_BOOT_SECONDS")" && return
+    FAILED_HOST=
+    boot "$1" "${!limit}" && return
+    [[ $FAILURE != *' within '* ]] || FAILURE+=" ($limit is that limit)"
     say "$FAILURE"
-    [[ -z ${FAILED_HOST:-} ]] || show_console "$FAILED_HOST"
+    [[ -z $FAILED_HOST ]] || show_console "$FAILED_HOST"
     exit 1
 }

@@ -1,7 +1,8 @@
 # Waiting for the guests: each says on its console that it is ready, or why it never will be.
 # shellcheck shell=bash
 
-# await_guest HOST DEADLINE_MS: 0 when the guest's ready line has come; else 1 with the reason in FAILURE.
+# await_guest HOST DEADLINE_MS SECONDS: 0 when the guest's ready line has come; else 1 with the reason in FAILURE.
+# SECONDS is what the deadline was made of, for the message.
 await_guest() {
     local host=$1 pid status=1
     if pid=$(guest_pid "$host"); then
@@ -14,7 +15,7 @@ await_guest() {
             FAILURE="the $host guest failed: ${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
             ;;
         1) FAILURE="the $host guest ended while it was starting" ;;
-        2) FAILURE="the $host guest was not ready in time" ;;
+        2) FAILURE="the $host guest was not ready within $3 s" ;;
     esac
     return 1
 }

@@ -50,3 +50,10 @@ ssh_entry() { # HOST PORT
 	    LogLevel ERROR
 	EOT
 }
+
+# One packet of each family there and back: the cable works, and both ends know each other's Ethernet address.
+# (rdma_resolve_addr has been seen to miss the answer to a neighbour request that it caused itself.)
+check_cable() {
+    on_host client "ping -q -c 1 -W 5 ${VM_IPV4[server]} && ping -q -c 1 -W 5 ${VM_IPV6[server]}" >/dev/null 2>&1 </dev/null ||
+        die "the guests are up, but the cable between them carries nothing (is ping, of iputils-ping, installed?)."
+}

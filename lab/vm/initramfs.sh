@@ -19,7 +19,7 @@ make_initramfs() {
     mkdir -p "$tree.base/lib/modules"
     ln -s . "$tree.base/usr"
     ln -s "$KERNEL_MODULES" "$tree.base/lib/modules/$KERNEL_VERSION"
-    modules_in_order "$tree.base" | while read -r module; do
+    modules_in_order "$tree.base" | while IFS= read -r module; do
         add_module "$module" "$tree/modules"
     done
     (cd "$tree" && find . | cpio --quiet -o -H newc) | write_file "$INITRAMFS"
@@ -43,7 +43,7 @@ modules_in_order() { # BASE
     for name in "${GUEST_MODULE_NAMES[@]}"; do
         modprobe -d "$1" -S "$KERNEL_VERSION" --show-depends "$name" 2>/dev/null ||
             [[ $GUEST_MODULES_OPTIONAL == *" $name "* ]] || die "modprobe does not find $name for $KERNEL_VERSION."
-    done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }'
+    done | sed -nE 's/^insmod (.*\.ko(\.[a-z]+)?)( .*)?$/\1/p' | awk '!seen[$0]++'
 }
 
 # The guest's insmod takes plain .ko files only.

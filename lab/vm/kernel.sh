@@ -68,12 +68,16 @@ module_known() {
 }
 
 download_kernel() {
-    local package version debs=$LAB_STATE/debs
-    package=$(kernel_package)
-    version=${package#linux-image-}
-    say "fetching the kernel package $package (about 70 MB, once)"
+    local version debs=$LAB_STATE/debs
+    command -v apt-get >/dev/null ||
+        die "no kernel here that has rdma_rxe and may be read, and no apt-get to fetch one with: set LAB_KERNEL and LAB_MODULES."
+    find_kernel_package
+    version=${KERNEL_PACKAGE#linux-image-}
+    # The package, and its 400 MB of files.
+    need_space 600 "the guests' kernel"
+    say "fetching the kernel package $KERNEL_PACKAGE (about 70 MB, once)"
     # Ubuntu splits the modules: rdma_rxe is in linux-modules-extra, or in linux-modules from 25.04 on.
-    fetch_packages "$debs" "$package"
+    fetch_packages "$debs" "$KERNEL_PACKAGE"
     fetch_packages_if_known "$debs" "linux-modules-$version" "linux-modules-extra-$version"
     rm -rf "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
     unpack_packages "$LAB_STATE/kernel.new" "$debs"/linux-*.deb
@@ -84,14 +88,17 @@ download_kernel() {
     rm -f "$debs"/linux-*.deb
 }
 
-# The package that the distribution's "the current full kernel" package depends on. Debian's cloud kernel has
-# no rdma_rxe, nor has Ubuntu's -kvm one.
-kernel_package() {
-    local meta name
+# The package that the distribution's "the current full kernel" package depends on, in KERNEL_PACKAGE. Debian's
+# cloud kernel has no rdma_rxe, nor has Ubuntu's -kvm one.
+find_kernel_package() {
+    local meta
     for meta in linux-image-amd64 linux-image-generic; do
-        name=$(package_depends "$meta" | grep -m1 -E '^linux-image-[0-9]') && break
+        KERNEL_PACKAGE=$(grep -m1 -E '^linux-image-[0-9]' <<<"$(package_depends "$meta")") && return
     done
-    [[ -n ${name:-} ]] ||
+    # A host without package lists, as container images are.
+    if use_private_lists; then
+        find_kernel_package
+    else
         die "apt knows no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
-    printf '%s' "$name"
+    fi
 }

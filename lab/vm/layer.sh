@@ -27,7 +27,7 @@ add_missing_libraries() { # LAYER PROGRAM...
         [[ -x $program ]] || continue
         [[ $(ldd "$program") == *'not found'* ]] || continue
         for name in $(package_depends openssh-server | grep '^lib'); do
-            if ! dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null | grep -qx installed; then
+            if [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true) != installed ]]; then
                 fetch_packages "$LAB_STATE/debs" "$name"
             fi
         done

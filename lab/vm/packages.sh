@@ -26,7 +26,7 @@ fetch_packages() {
     local dir=$1
     shift
     command -v apt-get >/dev/null ||
-        die "no apt-get here to fetch $* with: set LAB_KERNEL and LAB_MODULES, and install sshd."
+        die "no apt-get here to fetch $* with: install it in your system's way."
     mkdir -p "$dir"
     if ! (cd "$dir" && apt_get download "$@") >"$LAB_STATE/apt.log" 2>&1; then
         use_private_lists || true
@@ -45,14 +45,21 @@ fetch_packages_if_known() {
     done
 }
 
+# need_space MEGABYTES WHAT: before megabytes of half a thing are written.
+need_space() {
+    local free
+    free=$(df --output=avail --block-size=1M "$LAB_STATE" | tail -n 1)
+    ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there."
+}
+
 # unpack_packages DIR DEB...: their files, with /bin, /sbin and /lib moved below /usr, where hosts with a merged
 # /usr (Debian 12, Ubuntu 22.04 and later) have them: the result can lie over such a host's root.
 unpack_packages() {
-    local dir=$1 deb top
+    local dir=$1 deb top error
     shift
     mkdir -p "$dir"
     for deb in "$@"; do
-        dpkg-deb -x "$deb" "$dir"
+        error=$(dpkg-deb -x "$deb" "$dir" 2>&1) || die "cannot unpack ${deb##*/} into $dir: ${error%%$'\n'*}"
     done
     for top in bin sbin lib; do
         if [[ -d $dir/$top && ! -L $dir/$top ]]; then

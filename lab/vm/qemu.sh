@@ -23,7 +23,7 @@ escape_commas() { printf '%s' "${1//,/,,}"; }
 # The cable: a stream of frames over a unix socket, the server's end listening. (A multicast socket would give
 # each frame back to its sender.) QEMU before 7.2 has the same framing over loopback TCP only.
 cable_options() { # HOST
-    if "$QEMU" -machine none -netdev help 2>/dev/null | grep -qx stream; then
+    if grep -qx stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)"; then
         if [[ $1 == server ]]; then
             printf 'stream,id=cable,addr.type=unix,addr.path=%s,server=on' "$LAB_RUN/cable.sock"
         else

@@ -31,8 +31,7 @@ class InstallPackages : public testing::Test {
 
     void tool(const std::string& name, const std::string& script) {
         std::ofstream(root_ / "bin" / name) << "#!/bin/bash\n" << script << "\n";
-        fs::permissions(root_ / "bin" / name,
-                        fs::perms::owner_all | fs::perms::others_read | fs::perms::others_exec);
+        fs::permissions(root_ / "bin" / name, fs::perms(0755));
     }
 
     // `installed`: a condition on $name, one of all the names in lab/packages.

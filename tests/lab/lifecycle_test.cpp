@@ -1,0 +1,189 @@
+// The lab's own life: up again, what it says about itself, runs that are cut short, and that
+// nothing stays behind.
+#include <cmath>
+#include <csignal>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/lab.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using support::LabRun;
+
+class Lifecycle : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+std::string word_of(const std::string& file) {
+    std::ifstream stream(file);
+    std::string word;
+    stream >> word;
+    return word;
+}
+
+// A setting the guests were started with.
+int state_of(const std::string& name) {
+    std::ifstream stream("build/lab/vm.state");
+    for (std::string line; std::getline(stream, line);)
+        if (line.starts_with(name + "="))
+            return std::stoi(line.substr(name.size() + 1));
+    return -1;
+}
+
+// What a run has started on this host and in the guests, and is still there. In the guests the
+// kernel's threads and the ps itself are left out.
+std::string processes_of_runs() {
+    std::string left;
+    for (const char* host : {"server", "client"})
+        left += support::exec(
+                    host, {"bash", "-c", "ps -eo args | grep -E '^(bash lab/host|build/)' || true"})
+                    .out;
+    return left + support::run({"bash", "-c",
+                                "ps -eo args | grep -E 'timeline --follo[w]|lab/host/supervis[e]' |"
+                                " grep -F \"$PWD\" || true"})
+                      .out;
+}
+
+// A WRITE that takes many seconds, so that the run can be cut short in its middle.
+const support::Argv long_write{"lab/lab", "capture", "01", "--", "--length", "300000000"};
+const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 300000000"};
+
+TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
+    const auto before = word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid");
+    const auto up = support::run({"lab/lab", "up"});
+    EXPECT_EQ(up.exit_code, 0);
+    EXPECT_NE(up.err.find("already up"), std::string::npos) << up.all();
+    EXPECT_LT(up.took, 5s);
+    EXPECT_EQ(before, word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid"));
+}
+
+TEST_F(Lifecycle, the_cable_has_the_configured_mtu_and_rdma_what_fits_into_it) {
+    const int mtu = state_of("MTU");
+    int path_mtu = 256;
+    // 80: the most that IPv6, UDP and the longest RoCE headers take.
+    while (path_mtu < 4096 && path_mtu * 2 + 80 <= mtu)
+        path_mtu *= 2;
+    const auto status = support::run({"lab/lab", "status"});
+    for (const auto& address : {support::server_ip, support::client_ip}) {
+        EXPECT_EQ(support::exec(address == support::server_ip ? "server" : "client",
+                                {"cat", "/sys/class/net/eth0/mtu"})
+                      .out,
+                  std::to_string(mtu) + "\n");
+        EXPECT_NE(
+            status.out.find("rxe0 ACTIVE on eth0 (" + address + "), MTU " + std::to_string(mtu) +
+                            ", RoCE path MTU " + std::to_string(path_mtu)),
+            std::string::npos)
+            << status.all();
+    }
+}
+
+TEST_F(Lifecycle, exec_passes_output_arguments_and_exit_code_through) {
+    const auto outcome = support::exec(
+        "client",
+        {"bash", "-c", "printf '%s|' \"$@\"; hostname >&2; exit 7", "-", "a b", "*", "'", "$x"});
+    EXPECT_EQ(outcome.exit_code, 7);
+    EXPECT_EQ(outcome.out, "a b|*|'|$x|");
+    EXPECT_EQ(outcome.err, "rdma-client\n");
+}
+
+TEST_F(Lifecycle, the_guests_have_no_way_out) {
+    const auto outcome = support::exec("server", {"ip", "-4", "route", "show", "default"});
+    EXPECT_EQ(outcome.all(), "exit 0\n");
+}
+
+TEST_F(Lifecycle, a_run_records_how_far_the_clocks_are_apart) {
+    const LabRun run = support::read_run(support::run({"lab/lab", "run", "01"}));
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    for (const char* host : {"server", "client"}) {
+        const double offset = run.info["clock"][host]["offset_s"];
+        const double uncertainty = run.info["clock"][host]["uncertainty_s"];
+        const auto now = [] {
+            return std::chrono::duration<double>(
+                       std::chrono::system_clock::now().time_since_epoch())
+                .count();
+        };
+        const double before = now();
+        const double theirs = std::stod(support::exec(host, {"date", "+%s.%N"}).out);
+        const double after = now();
+        EXPECT_GT(uncertainty, 0);
+        EXPECT_LT(uncertainty, 0.1);
+        // 10 ms: what a clock under emulation drifts between the two measurements.
+        EXPECT_GE(theirs, before + offset - uncertainty - 0.01);
+        EXPECT_LE(theirs, after + offset + uncertainty + 0.01);
+    }
+}
+
+TEST_F(Lifecycle, ctrl_c_in_a_capture_leaves_a_whole_record_and_no_process) {
+    support::Process process(long_write, enough_memory);
+    ASSERT_TRUE(process.await("post_send", 60s));
+    kill(-process.pid(), SIGINT);
+    const LabRun run = support::read_run(process.wait(60s));
+    EXPECT_EQ(run.outcome.exit_code, 128 + SIGINT) << run.outcome.err;
+    EXPECT_FALSE(run.outcome.timed_out);
+    ASSERT_TRUE(run.info.is_object());
+    EXPECT_TRUE(run.info.contains("ended")) << run.info;
+    EXPECT_EQ(run.info["capture"]["exit_code"], 0) << run.info["capture"];
+    // tshark reads the file to its end, and finds in it what the capture said it wrote.
+    const auto tshark = support::run(
+        {"tshark", "-r", run.file("wire.pcapng"), "-T", "fields", "-e", "frame.number"});
+    EXPECT_EQ(tshark.exit_code, 0) << tshark.err;
+    EXPECT_EQ(static_cast<int>(std::ranges::count(tshark.out, '\n')),
+              run.info["capture"]["packets"].get<int>());
+    EXPECT_GT(run.info["capture"]["packets"].get<int>(), 0);
+    EXPECT_EQ(processes_of_runs(), "");
+}
+
+TEST_F(Lifecycle, a_run_whose_script_is_killed_leaves_no_process) {
+    support::Process process(long_write, enough_memory);
+    ASSERT_TRUE(process.await("post_send", 60s));
+    process.signal(SIGKILL);
+    process.wait(30s);
+    // host/supervise: SIGTERM when the leash ends, SIGKILL 5 s later. Each look takes a fraction of
+    // a second.
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    std::string left;
+    do
+        left = processes_of_runs();
+    while (!left.empty() && std::chrono::steady_clock::now() < deadline);
+    EXPECT_EQ(left, "");
+}
+
+TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
+    const LabRun run =
+        support::read_run(support::run({"lab/lab", "run", "01", "--", "--length", "300000000"},
+                                       {enough_memory[0], "CAPTURE_SECONDS=1"}));
+    EXPECT_EQ(run.outcome.exit_code, 124) << run.outcome.err;
+    EXPECT_NE(run.outcome.err.find("client stopped after 1 s, server ok"), std::string::npos)
+        << run.outcome.err;
+    EXPECT_EQ(run.info["hosts"]["client"]["exit_code"], 124);
+    EXPECT_EQ(processes_of_runs(), "");
+}
+
+TEST_F(Lifecycle, a_server_that_does_not_start_is_named_with_its_reason_at_once) {
+    const LabRun run =
+        support::read_run(support::run({"lab/lab", "run", "01"}, {"CAPTURE_BIND_IP=198.51.100.1"}));
+    EXPECT_EQ(run.outcome.exit_code, 1);
+    EXPECT_NE(run.outcome.err.find("the server ended before it was ready: server: "),
+              std::string::npos)
+        << run.outcome.err;
+    EXPECT_LT(run.outcome.took, 20s);
+}
+
+TEST_F(Lifecycle, a_capture_that_cannot_start_is_named_with_its_reason_at_once) {
+    const LabRun run = support::read_run(
+        support::run({"lab/lab", "capture", "01"}, {"CAPTURE_FILTER=udp port ("}));
+    EXPECT_EQ(run.outcome.exit_code, 1);
+    EXPECT_NE(run.outcome.err.find("the filter 'udp port (' is not valid"), std::string::npos)
+        << run.outcome.err;
+    EXPECT_TRUE(run.info.contains("ended")) << run.info;
+    EXPECT_LT(run.outcome.took, 20s);
+}
+
+}  // namespace
