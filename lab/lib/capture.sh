@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 start_capture() {
-    local hint='' command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${CAPTURE_FILTER:+-f "$CAPTURE_FILTER"} -w -)
+    local hint='' command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${CAPTURE_FILTER:+-f "$CAPTURE_FILTER"} ${CAPTURE_SNAPLEN:+-s "$CAPTURE_SNAPLEN"} -w -)
     record '.capture.command = $command' --argjson command "$(json_array "${command[@]}")"
     : >"$RUN_DIR/capture.log"
     read -r -a JOB_PREFIX <<<"$(backend_privilege server)"

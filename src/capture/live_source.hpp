@@ -15,7 +15,7 @@ struct LiveOptions {
     std::string interface;                  // "eth0"; "any" for all of them
     std::optional<std::string> filter;      // pcap-filter(7); nullopt: default_filter()
     int snaplen = 262144;                   // bytes kept of each packet
-    int buffer_bytes = 16 * 1024 * 1024;    // the kernel's ring
+    int buffer_bytes = 64 * 1024 * 1024;    // the kernel's ring
     std::chrono::milliseconds latency{20};  // a packet is handed over after this time at the latest
     bool promiscuous = false;               // also frames addressed to other machines
 };

@@ -7,6 +7,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -19,16 +20,10 @@
 namespace capture {
 namespace {
 
-constexpr std::size_t buffer_limit = std::size_t{256} * 1024;
 constexpr std::chrono::seconds last_chance{2};
 
 std::string reason(int error) {
     return std::generic_category().message(error);
-}
-
-bool is_regular_file(int fd) {
-    struct stat status {};
-    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 }  // namespace
@@ -38,7 +33,7 @@ Sink Sink::create(const std::string& path) {
     if (!fd)
         throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
     Sink sink(std::move(fd), "'" + path + "'");
-    sink.created_ = !sink.may_block_;
+    sink.created_ = sink.kind_ == Kind::file;
     return sink;
 }
 
@@ -49,8 +44,15 @@ Sink Sink::standard_output() {
     return {std::move(fd), "standard output"};
 }
 
-Sink::Sink(util::Fd fd, std::string name)
-    : fd_(std::move(fd)), name_(std::move(name)), may_block_(!is_regular_file(fd_.get())) {}
+Sink::Sink(util::Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {
+    struct stat status {};
+    if (fstat(fd_.get(), &status) != 0)
+        return;
+    if (S_ISREG(status.st_mode))
+        kind_ = Kind::file;
+    else if (S_ISSOCK(status.st_mode))
+        kind_ = Kind::socket;
+}
 
 Sink::~Sink() {
     if (!fd_)
@@ -65,8 +67,9 @@ Sink::~Sink() {
 
 void Sink::append(std::span<const std::byte> record) {
     buffer_.insert(buffer_.end(), record.begin(), record.end());
-    record_ends_.push_back(buffer_.size());
-    if (buffer_.size() >= buffer_limit)
+    if (created_)
+        record_ends_.push_back(buffer_.size());
+    if (buffer_.size() - written_ >= buffer_limit_)
         flush();
 }
 
@@ -75,23 +78,49 @@ void Sink::append(std::string_view line) {
 }
 
 void Sink::flush() {
-    std::size_t written = 0;
-    while (written < buffer_.size()) {
-        std::size_t length = buffer_.size() - written;
-        if (may_block_) {
-            if (!wait_writable())
-                fail(ETIMEDOUT, written);
-            // A pipe that polls writable takes this much without blocking: pipe(7).
-            length = std::min<std::size_t>(length, PIPE_BUF);
-        }
-        const ssize_t n = write(fd_.get(), buffer_.data() + written, length);
-        if (n >= 0)
-            written += static_cast<std::size_t>(n);
-        else if (errno != EINTR && errno != EAGAIN)
-            fail(errno, written);
+    while (has_backlog()) {
+        if (kind_ != Kind::file && !wait_writable())
+            fail(ETIMEDOUT);
+        write_once();
     }
-    buffer_.clear();
+    forget_written();
+}
+
+void Sink::flush_some() {
+    while (has_backlog() && (kind_ == Kind::file || is_writable()))
+        write_once();
+    forget_written();
+}
+
+void Sink::write_once() {
+    const std::byte* data = buffer_.data() + written_;
+    const std::size_t length = buffer_.size() - written_;
+    ssize_t n = 0;
+    if (kind_ == Kind::file)
+        n = write(fd_.get(), data, length);
+    else if (kind_ == Kind::socket)  // what a program's output is under sshd
+        n = send(fd_.get(), data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    else  // a pipe that polls writable takes this much without blocking: pipe(7)
+        n = write(fd_.get(), data, std::min<std::size_t>(length, PIPE_BUF));
+    if (n >= 0)
+        written_ += static_cast<std::size_t>(n);
+    else if (errno != EINTR && errno != EAGAIN)
+        fail(errno);
+}
+
+// Moves what is left to the front only when that is less than what goes: a long backlog is not
+// moved again and again.
+void Sink::forget_written() {
+    if (written_ < buffer_.size() - written_)
+        return;
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(written_));
+    written_ = 0;
     record_ends_.clear();
+}
+
+bool Sink::is_writable() const {
+    pollfd fd{fd_.get(), POLLOUT, 0};
+    return poll(&fd, 1, 0) == 1;
 }
 
 void Sink::close() {
@@ -123,15 +152,16 @@ bool Sink::wait_writable() const {
     }
 }
 
-void Sink::fail(int error, std::size_t written) {
+void Sink::fail(int error) {
     if (created_) {
-        const auto end = std::upper_bound(record_ends_.begin(), record_ends_.end(), written);
+        const auto end = std::upper_bound(record_ends_.begin(), record_ends_.end(), written_);
         const std::size_t whole = end == record_ends_.begin() ? 0 : *std::prev(end);
-        const off_t offset = lseek(fd_.get(), 0, SEEK_CUR) - static_cast<off_t>(written - whole);
+        const off_t offset = lseek(fd_.get(), 0, SEEK_CUR) - static_cast<off_t>(written_ - whole);
         if (offset >= 0 && ftruncate(fd_.get(), offset) == 0)
             lseek(fd_.get(), offset, SEEK_SET);
     }
     buffer_.clear();
+    written_ = 0;
     record_ends_.clear();
     if (error == EPIPE || error == ECONNRESET)
         throw ReaderGone(fmt::format("the reader of {} went away.", name_));

@@ -43,6 +43,13 @@ class Sink {
     void append(std::span<const std::byte> record);
     void append(std::string_view line);
 
+    /// How much may gather before append() waits for a slow reader; at first 256 KiB.
+    void set_buffer_limit(std::size_t bytes) { buffer_limit_ = bytes; }
+
+    /// Writes what the other end takes without waiting. Throws as flush() does.
+    void flush_some();
+    bool has_backlog() const { return written_ != buffer_.size(); }
+
     /// Writes everything appended so far. Throws ReaderGone, or util::Error with the reason; the
     /// unwritten rest is then dropped.
     void flush();
@@ -57,16 +64,23 @@ class Sink {
     int fd() const { return fd_.get(); }
 
   private:
-    [[noreturn]] void fail(int error, std::size_t written);
+    enum class Kind { file, pipe, socket };  // pipe: also a terminal
+
+    [[noreturn]] void fail(int error);
+    void write_once();
+    void forget_written();
+    bool is_writable() const;
     bool wait_writable() const;  // false: gave up on the reader
 
     util::Fd fd_;
     std::string name_;
-    bool may_block_ = false;  // a pipe, socket or terminal
-    bool created_ = false;    // made by create(): nobody else writes there
+    Kind kind_ = Kind::pipe;
+    bool created_ = false;  // made by create(): nobody else writes there
     util::StopSignal* stop_ = nullptr;
+    std::size_t buffer_limit_ = std::size_t{256} * 1024;
     std::vector<std::byte> buffer_;
-    std::vector<std::size_t> record_ends_;
+    std::size_t written_ = 0;               // of buffer_
+    std::vector<std::size_t> record_ends_;  // in buffer_, of a file made here
 };
 
 }  // namespace capture

@@ -1,5 +1,6 @@
 #include "rocecap/live_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +14,9 @@
 
 namespace rocecap {
 namespace {
+
+// What may wait for a slow reader (an ssh connection, a terminal) before the ring fills, too.
+constexpr std::size_t backlog_limit = std::size_t{128} * 1024 * 1024;
 
 // The clock of the kernel's time stamps.
 capture::Time now() {
@@ -50,7 +54,6 @@ void LiveRun::open_outputs(bool colour) {
             to_stdout ? capture::Sink::standard_output() : capture::Sink::create(options_.write),
             capture::PcapngSection{
                 .hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}});
-        writer_->sink().give_up_on(stop_);
         writer_->add_interface({.link_type = source_.link_type(),
                                 .name = options_.interface,
                                 .description = {},
@@ -58,10 +61,13 @@ void LiveRun::open_outputs(bool colour) {
                                 .snaplen = static_cast<std::uint32_t>(options_.snaplen)});
         writer_->flush();
     }
-    if (!to_stdout && !options_.quiet) {
+    if (!to_stdout && !options_.quiet)
         printer_.emplace(Printer::Options{.json = options_.json, .colour = colour});
-        printer_->sink().give_up_on(stop_);
-    }
+    for (capture::Sink* sink : outputs())
+        if (sink != nullptr) {
+            sink->give_up_on(stop_);
+            sink->set_buffer_limit(backlog_limit);
+        }
 }
 
 int LiveRun::run() {
@@ -89,9 +95,9 @@ void LiveRun::capture() {
     while (packets_ < options_.count) {
         // Under a load that never leaves the ring empty, the end still comes.
         const bool more = take_some(capture::Time::max());
+        flush_some();
         if (more && !stop_.requested() && !is_past(deadline))
             continue;
-        flush();
         const Wake wake = more ? Wake::end : wait(deadline);
         if (wake == Wake::reader_gone)
             return;
@@ -123,11 +129,14 @@ void LiveRun::take(const capture::Frame& frame) {
 
 LiveRun::Wake LiveRun::wait(util::Deadline deadline) {
     while (true) {
-        // No events are asked of the outputs: a pipe that has lost its reader reports itself.
-        std::array<pollfd, 4> fds{{{stop_.fd(), POLLIN, 0},
-                                   {source_.fd(), POLLIN, 0},
-                                   {writer_ ? writer_->sink().fd() : -1, 0, 0},
-                                   {printer_ ? printer_->sink().fd() : -1, 0, 0}}};
+        // An output without backlog is asked for no event: a pipe that has lost its reader reports
+        // that unasked.
+        std::array<pollfd, 4> fds{{{stop_.fd(), POLLIN, 0}, {source_.fd(), POLLIN, 0}}};
+        std::ranges::transform(outputs(), fds.begin() + 2, [](const capture::Sink* sink) {
+            if (sink == nullptr)
+                return pollfd{-1, 0, 0};
+            return pollfd{sink->fd(), static_cast<short>(sink->has_backlog() ? POLLOUT : 0), 0};
+        });
         const int ready = poll(fds.data(), fds.size(), util::poll_timeout(deadline));
         if (ready < 0 && errno == EINTR)
             continue;
@@ -136,8 +145,9 @@ LiveRun::Wake LiveRun::wait(util::Deadline deadline) {
             return Wake::end;
         if (fds[1].revents != 0)
             return Wake::packets;
-        if (fds[2].revents != 0 || fds[3].revents != 0)
+        if (((fds[2].revents | fds[3].revents) & ~POLLOUT) != 0)
             return Wake::reader_gone;
+        flush_some();
     }
 }
 
@@ -157,11 +167,15 @@ void LiveRun::drain() {
     }
 }
 
-void LiveRun::flush() {
-    if (writer_)
-        writer_->flush();
-    if (printer_)
-        printer_->sink().flush();
+std::array<capture::Sink*, 2> LiveRun::outputs() {
+    return {writer_ ? &writer_->sink() : nullptr, printer_ ? &printer_->sink() : nullptr};
+}
+
+// The ring is emptied first, whatever the readers do: what they have not taken yet waits here.
+void LiveRun::flush_some() {
+    for (capture::Sink* sink : outputs())
+        if (sink != nullptr)
+            sink->flush_some();
 }
 
 void LiveRun::close() {

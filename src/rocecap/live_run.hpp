@@ -1,6 +1,7 @@
 // One live capture from its beginning to its clean end.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +25,7 @@ class LiveRun {
         bool quiet = false;
         bool promiscuous = false;
         int snaplen = 262144;
-        int buffer_mib = 16;
+        int buffer_mib = 64;
     };
 
     /// Opens the interface, then the outputs, so that an error leaves an older file as it was.
@@ -43,7 +44,8 @@ class LiveRun {
     void take(const capture::Frame& frame);
     Wake wait(util::Deadline deadline);
     void drain();
-    void flush();
+    std::array<capture::Sink*, 2> outputs();  // nullptr: not asked for
+    void flush_some();
     void close();
     void say_ready() const;
     void say_end() const;

@@ -109,7 +109,8 @@ class Show {
     }
 
     void conclude() {
-        sink_.append("\n" + report::TimelineText::summary(timeline_));
+        if (directory_.has_capture())
+            sink_.append("\n" + report::TimelineText::summary(timeline_));
         if (directory_.capture_is_cut())
             sink_.append("the capture breaks off inside a packet\n");
         if (const auto skipped = directory_.skipped_lines(); skipped != 0)

@@ -34,6 +34,7 @@ class RunDir {
     using Item = std::variant<std::monostate, runlog::Event, capture::Frame>;
     Item next();
 
+    bool has_capture() const { return capture_ != nullptr; }
     /// True where the capture breaks off inside a packet.
     bool capture_is_cut() const { return capture_ && capture_->inside_block(); }
     std::uint64_t skipped_lines() const {

@@ -58,9 +58,8 @@ enum class Network { Ipv4, Ipv6, Grh };
 inline constexpr Network all_networks[] = {Network::Ipv4, Network::Ipv6, Network::Grh};
 
 inline void set_network(wire::Packet& packet, Network network) {
-    packet.ethernet = wire::Ethernet{.dst = {{0x02, 0, 0, 0, 0, 0x01}},
-                                     .src = {{0x02, 0, 0, 0, 0, 0x02}},
-                                     .type = 0};
+    packet.ethernet = wire::Ethernet{
+        .dst = {{0x02, 0, 0, 0, 0, 0x01}}, .src = {{0x02, 0, 0, 0, 0, 0x02}}, .type = 0};
     const wire::Ipv6Address src{{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}};
     const wire::Ipv6Address dst{{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
     if (network == Network::Grh) {
