@@ -54,18 +54,18 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
     auto source = options.local.resolve(0, server.is_ipv6());
     const cm::EventChannel channel = cm::make_channel();
     const cm::Id id = cm::make_id(channel.get());
-    const int patience_ms = static_cast<int>(options.timeout.count());
-    util::check_errno(
-        rdma_resolve_addr(id.get(), source ? source->get() : nullptr, server.get(), patience_ms),
-        "rdma_resolve_addr(" + server.host() + ")");
+    cm::Event resolved =
+        cm::resolve_address(id.get(), source ? &*source : nullptr, server, stop, options.timeout);
+    log.event("cm_event", cm::describe(*resolved));
+    resolved.reset();
     const auto expect = [&](rdma_cm_event_type wanted) {
         cm::Event event = cm::expect_event(channel.get(), wanted, server, stop,
                                            util::deadline_in(options.timeout));
         log.event("cm_event", cm::describe(*event));
         return event;
     };
-    expect(RDMA_CM_EVENT_ADDR_RESOLVED);
-    util::check_errno(rdma_resolve_route(id.get(), patience_ms), "rdma_resolve_route");
+    util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())),
+                      "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
 
     // 2. The local resources. The outgoing bytes need no right at all, the buffer a READ fills

@@ -1,5 +1,7 @@
 #include "cm/events.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -71,6 +73,22 @@ std::string_view hint_of(const rdma_cm_event& event) {
     }
 }
 
+// The event that was wanted; throws for another one, and for none.
+Event judge(Event event, rdma_cm_event_type wanted, const util::Address& peer,
+            util::StopSignal& stop) {
+    if (event && event->event == wanted)
+        return event;
+    const auto verb = verb_of(wanted);
+    if (stop.requested())
+        throw util::Error(fmt::format("stopped by a signal during {} with {}.", verb, peer.text()));
+    if (!event)
+        throw util::Error(
+            fmt::format("{} did not answer in time ({}). {}", peer.text(), verb,
+                        wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? is_it_reachable : does_it_listen));
+    throw util::Error(fmt::format("{} with {} failed: {}. {}", verb, peer.text(), reason_of(*event),
+                                  hint_of(*event)));
+}
+
 }  // namespace
 
 Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Deadline deadline) {
@@ -83,18 +101,25 @@ Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Dead
 
 Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
                    const util::Address& peer, util::StopSignal& stop, util::Deadline deadline) {
-    Event event = next_event(channel, stop, deadline);
-    if (event && event->event == wanted)
-        return event;
-    const auto verb = verb_of(wanted);
-    if (stop.requested())
-        throw util::Error(fmt::format("stopped by a signal during {} with {}.", verb, peer.text()));
-    if (!event)
-        throw util::Error(
-            fmt::format("{} did not answer in time ({}). {}", peer.text(), verb,
-                        wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? is_it_reachable : does_it_listen));
-    throw util::Error(fmt::format("{} with {} failed: {}. {}", verb, peer.text(), reason_of(*event),
-                                  hint_of(*event)));
+    return judge(next_event(channel, stop, deadline), wanted, peer, stop);
+}
+
+Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer,
+                      util::StopSignal& stop, std::chrono::milliseconds time) {
+    constexpr std::chrono::milliseconds attempt{1000};
+    constexpr std::chrono::milliseconds grace{500};  // for the kernel to say that time is over
+    while (true) {
+        const auto part = std::min(time, attempt);
+        time -= part;
+        util::check_errno(rdma_resolve_addr(id, source != nullptr ? source->get() : nullptr,
+                                            peer.get(), static_cast<int>(part.count())),
+                          "rdma_resolve_addr(" + peer.host() + ")");
+        Event event = next_event(id->channel, stop, util::deadline_in(part + grace));
+        const bool is_late = event && event->event == RDMA_CM_EVENT_ADDR_ERROR &&
+                             event->status == -ETIMEDOUT && time.count() > 0;
+        if (!is_late)
+            return judge(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, peer, stop);
+    }
 }
 
 std::string name_of(rdma_cm_event_type type) {

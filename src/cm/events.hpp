@@ -20,6 +20,12 @@ Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Dead
 Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
                    const util::Address& peer, util::StopSignal& stop, util::Deadline deadline);
 
+/// rdma_resolve_addr, asked again each second until `time` is over: a neighbour's answer that comes
+/// while the kernel is between two looks at its table is otherwise found out only at the next call.
+/// `source` may be null. Throws as expect_event() does, and std::system_error.
+Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer,
+                      util::StopSignal& stop, std::chrono::milliseconds time);
+
 /// The event's name without RDMA_CM_EVENT_, "CONNECT_REQUEST".
 std::string name_of(rdma_cm_event_type type);
 

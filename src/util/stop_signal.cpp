@@ -46,7 +46,7 @@ StopSignal::~StopSignal() {
 }
 
 bool StopSignal::requested() {
-    signalfd_siginfo info;
+    signalfd_siginfo info{};
     while (read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info))
         requested_ = true;
     return requested_;

@@ -108,6 +108,7 @@ std::vector<Gid> gid_table(ibv_context* context) {
         util::throw_system_error(static_cast<int>(-count), "ibv_query_gid_table");
     entries.resize(static_cast<std::size_t>(count));
     std::vector<Gid> table;
+    table.reserve(entries.size());
     for (const ibv_gid_entry& entry : entries)
         table.push_back({entry.gid_index, static_cast<std::uint8_t>(entry.port_num),
                          static_cast<ibv_gid_type>(entry.gid_type), entry.gid, entry.ndev_ifindex});
