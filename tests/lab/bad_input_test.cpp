@@ -80,10 +80,20 @@ INSTANTIATE_TEST_SUITE_P(
              1,
              "/nonexistent/x",
              4s},
+        Case{"no_device",
+             {"bash", "-c",
+              "rdma link delete rxe0; " + client +
+                  " 192.0.2.1; code=$?; rdma link add rxe0 type rxe netdev eth0; exit $code"},
+             1,
+             "This host has no usable RDMA device",
+             5s},
         Case{
             "bind_to_a_strange_address", {server, "--bind", "198.51.100.1"}, 1, "198.51.100.1", 4s},
         Case{"no_permission",
-             {"setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", client, "192.0.2.1"},
+             {"bash", "-c",
+              "chmod 600 /dev/infiniband/uverbs*; setpriv --reuid=65534 --clear-groups "
+              "--inh-caps=-all " +
+                  client + " 192.0.2.1; code=$?; chmod 666 /dev/infiniband/uverbs*; exit $code"},
              1,
              "/dev/infiniband",
              4s}),
