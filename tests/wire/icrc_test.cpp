@@ -1,0 +1,118 @@
+#include "wire/icrc.hpp"
+
+#include <gtest/gtest.h>
+
+#include "wire/sample_frames.hpp"
+
+namespace {
+
+using wire::IcrcStatus;
+using wire_test::from_hex;
+using wire_test::Network;
+
+IcrcStatus status_of(const std::vector<std::byte>& frame) {
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    return packet.icrc ? packet.icrc->status : IcrcStatus::Unchecked;
+}
+
+constexpr std::size_t ethernet = 14;
+constexpr std::size_t ipv4_udp = 28;
+constexpr std::size_t ipv6_udp = 48;
+
+// A packet of a ConnectX adapter, published with scapy's tests.
+TEST(Icrc, a_uc_send_of_hardware_is_good) {
+    wire::Packet packet;
+    packet.ethernet = wire::Ethernet{};
+    packet.ipv4 = wire::Ipv4{.dsfield = 1,
+                             .id = 1144,
+                             .df = true,
+                             .ttl = 64,
+                             .src = {{192, 168, 0, 7}},
+                             .dst = {{192, 168, 0, 7}}};
+    packet.udp = wire::Udp{.src_port = 49152};
+    packet.bth = wire::Bth{
+        .opcode = 0x24, .m = true, .p_key = 0xffff, .dest_qpn = 211, .psn = wire::Psn(13571856)};
+    const auto payload = from_hex("4630 818b e289 35d9 0e9a 9550 5401 be88 5e50");
+    packet.payload = payload;
+    const auto frame = wire::encode(packet);
+    EXPECT_EQ(wire::decode(frame, wire::LinkType::Ethernet).icrc->value, 0x78f353f3U);
+}
+
+// As a ConnectX-4 Lx sent it; published with scapy's tests.
+TEST(Icrc, a_cnp_of_hardware_is_good) {
+    const auto frame = from_hex(
+        "e41d 2dab 2bc2 7cfe 9064 3b32 0800 45c2 003c 718c 4000 4011 9161 0a00 1101 0a00"
+        "1201 0000 12b7 0028 0000 8100 ffff 4000 0118 0000 0000 0000 0000 0000 0000 0000"
+        "0000 0000 0000 82fd 002a");
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    EXPECT_FALSE(packet.malformed) << packet.malformed->text();
+    EXPECT_EQ(packet.icrc->value, 0x82fd002aU);
+    EXPECT_EQ(packet.icrc->status, IcrcStatus::Good);
+}
+
+// Which bytes a router may change, counted from the IP header or GRH.
+struct Variant {
+    Network network;
+    std::vector<std::size_t> free_bytes;
+    std::size_t bth;
+};
+
+const std::vector<Variant>& variants() {
+    static const std::vector<Variant> all{
+        {Network::Ipv4, {1, 8, 10, 11, 26, 27}, ipv4_udp},
+        // The first four bytes, but for the version in bits 7:4: traffic class and flow label.
+        {Network::Ipv6, {0, 1, 2, 3, 7, 46, 47}, ipv6_udp},
+        {Network::Grh, {0, 1, 2, 3, 7}, 40},
+    };
+    return all;
+}
+
+TEST(Icrc, what_a_router_may_change_is_not_covered_and_all_else_is) {
+    for (const Variant& variant : variants()) {
+        const auto frame =
+            wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), variant.network, 8));
+        ASSERT_EQ(status_of(frame), IcrcStatus::Good);
+        for (std::size_t at = 0; at + ethernet < frame.size(); ++at) {
+            auto changed = frame;
+            changed[ethernet + at] ^= std::byte{0x01};
+            const bool is_free =
+                std::ranges::count(variant.free_bytes, at) != 0 || at == variant.bth + 4;
+            const auto packet = wire::decode(changed, wire::LinkType::Ethernet);
+            // A length, a version or a port that changed makes it another packet, or none.
+            const bool is_good = status_of(changed) == IcrcStatus::Good && !packet.malformed;
+            EXPECT_EQ(is_good, is_free) << "byte " << at;
+        }
+    }
+}
+
+TEST(Icrc, a_vlan_tag_changes_nothing) {
+    auto packet = wire_test::sample_packet(*wire::find_opcode(0x0a), Network::Ipv4, 5);
+    const auto plain = wire::decode(wire::encode(packet), wire::LinkType::Ethernet).icrc->value;
+    packet.vlans.count = 1;
+    const auto tagged = wire::encode(packet);
+    const auto decoded = wire::decode(tagged, wire::LinkType::Ethernet);
+    EXPECT_EQ(decoded.icrc->status, IcrcStatus::Good);
+    EXPECT_EQ(decoded.icrc->value, plain);
+}
+
+TEST(Icrc, a_bad_one_says_what_it_should_be) {
+    auto frame = wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 4));
+    frame.back() ^= std::byte{0xff};
+    const auto icrc = wire::decode(frame, wire::LinkType::Ethernet).icrc;
+    EXPECT_EQ(icrc->status, IcrcStatus::Bad);
+    EXPECT_EQ(*icrc->value ^ *icrc->computed, 0xffU);
+}
+
+TEST(Icrc, a_cut_packet_is_unchecked_and_says_why) {
+    const auto frame =
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 64));
+    const auto icrc = wire::decode(util::Bytes(frame).first(frame.size() - 1),
+                                   wire::LinkType::Ethernet, frame.size())
+                          .icrc;
+    ASSERT_TRUE(icrc);
+    EXPECT_EQ(icrc->status, IcrcStatus::Unchecked);
+    EXPECT_FALSE(icrc->value);
+    EXPECT_EQ(icrc->reason, "truncated by snap length");
+}
+
+}  // namespace

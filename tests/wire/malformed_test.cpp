@@ -1,0 +1,90 @@
+// Packets that are whole and yet wrong: decoded as far as they go, with the first thing that is
+// wrong in a sentence.
+#include <gtest/gtest.h>
+
+#include "wire/sample_frames.hpp"
+
+namespace {
+
+using wire_test::Network;
+
+constexpr std::size_t ip = 14;
+constexpr std::size_t udp = ip + 20;
+constexpr std::size_t bth = udp + 8;
+
+std::vector<std::byte> send_only(std::size_t payload) {
+    return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, payload));
+}
+
+std::string why(const std::vector<std::byte>& frame) {
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    return packet.malformed ? packet.malformed->text() : "not malformed";
+}
+
+std::string why_with(std::size_t at, unsigned value, std::size_t payload = 8) {
+    auto frame = send_only(payload);
+    frame[at] = static_cast<std::byte>(value);
+    return why(frame);
+}
+
+TEST(Malformed, a_reserved_opcode_still_shows_its_bth) {
+    auto frame = send_only(8);
+    frame[bth] = std::byte{0x1f};
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    EXPECT_EQ(why(frame), "BTH opcode 0x1f is reserved");
+    EXPECT_EQ(packet.bth->dest_qpn, 0x012345U);
+    EXPECT_EQ(packet.opcode, nullptr);
+}
+
+TEST(Malformed, a_manufacturers_opcode_is_not) {
+    EXPECT_EQ(why_with(bth, 0xc1), "not malformed");
+}
+
+TEST(Malformed, a_transport_version_other_than_0) {
+    EXPECT_EQ(why_with(bth + 1, 0x02), "BTH transport version is 2, not 0");
+}
+
+TEST(Malformed, lengths_that_contradict_each_other) {
+    EXPECT_EQ(why_with(ip, 0x44), "IPv4 header length is 16, below 20");
+    EXPECT_EQ(why_with(ip, 0x65), "IPv4 header version is 6");
+    EXPECT_EQ(why_with(ip + 3, 200), "IPv4 length is 200, but the frame has 52 bytes for it");
+    EXPECT_EQ(why_with(ip + 3, 10), "IPv4 length is 10, below the 20 bytes of its own header");
+    EXPECT_EQ(why_with(udp + 5, 40), "UDP length is 40, but IP leaves 32 bytes");
+    EXPECT_EQ(why_with(udp + 5, 4), "UDP length is 4, below the 8 bytes of its own header");
+}
+
+TEST(Malformed, more_padding_than_there_is) {
+    EXPECT_EQ(why_with(bth + 1, 0x30, 0),
+              "BTH pad count is 3, but payload and padding have 0 bytes");
+}
+
+TEST(Malformed, payload_behind_an_opcode_that_carries_none) {
+    // A SEND of 20 bytes, renamed: 16 of them are then a READ request's RETH.
+    EXPECT_EQ(why_with(bth, 0x0c, 20), "4 bytes of payload behind an opcode that carries none");
+}
+
+TEST(Malformed, a_header_that_does_not_fit_shows_those_in_front_of_it) {
+    // A SEND of 8 bytes, renamed to a WRITE: no room for 16 bytes of RETH.
+    auto frame = send_only(8);
+    frame[bth] = std::byte{0x0a};
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    EXPECT_EQ(why(frame), "RETH needs 16 bytes, 12 left");
+    EXPECT_TRUE(packet.bth);
+    EXPECT_FALSE(packet.reth);
+    EXPECT_FALSE(packet.icrc);
+}
+
+TEST(Malformed, a_grh_that_leads_elsewhere) {
+    auto frame = wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Grh, 8));
+    frame[ip + 6] = std::byte{0x11};
+    EXPECT_EQ(why(frame), "GRH next header is 0x11, not 0x1b");
+}
+
+TEST(Malformed, a_management_datagram_that_is_too_short) {
+    const auto mad = wire_test::cm_mad(wire::CmAttribute::ConnectRequest, {});
+    const auto frame =
+        wire::encode(wire_test::cm_packet(util::Bytes(mad).first(100), Network::Ipv4));
+    EXPECT_EQ(why(frame), "MAD needs 256 bytes, 100 left");
+}
+
+}  // namespace
