@@ -1,0 +1,153 @@
+#include "capture/sink.hpp"
+
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using capture::Sink;
+
+// Programs that write ignore SIGPIPE: a reader that goes away is then an error of write().
+class SinkTest : public testing::Test {
+  protected:
+    SinkTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+    static std::string content(const std::string& path) {
+        std::ifstream file(path);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    std::string path_ = testing::TempDir() + "sink_test";
+};
+
+struct Pipe {
+    Pipe() {
+        std::array<int, 2> fds{};
+        if (pipe(fds.data()) != 0)
+            throw std::runtime_error("pipe");
+        reader = util::Fd(fds[0]);
+        writer = util::Fd(fds[1]);
+    }
+    util::Fd reader, writer;
+};
+
+std::string read_all(int fd) {
+    std::string text;
+    std::array<char, 4096> buffer{};
+    for (ssize_t n = 0; (n = read(fd, buffer.data(), buffer.size())) > 0;)
+        text.append(buffer.data(), static_cast<std::size_t>(n));
+    return text;
+}
+
+TEST_F(SinkTest, writes_what_was_appended_when_flushed_or_closed) {
+    Sink sink = Sink::create(path_);
+    sink.append("one\n");
+    EXPECT_EQ(content(path_), "");
+    sink.flush();
+    EXPECT_EQ(content(path_), "one\n");
+    sink.append("two\n");
+    sink.close();
+    EXPECT_EQ(content(path_), "one\ntwo\n");
+}
+
+TEST_F(SinkTest, writes_by_itself_when_the_buffer_is_full) {
+    Sink sink = Sink::create(path_);
+    sink.set_buffer_limit(8);
+    sink.append("1234567");
+    EXPECT_EQ(content(path_), "");
+    sink.append("89");
+    EXPECT_EQ(content(path_), "123456789");
+}
+
+TEST_F(SinkTest, a_path_that_cannot_be_written_is_named) {
+    try {
+        Sink::create("/nonexistent/file");
+        FAIL();
+    } catch (const util::Error& error) {
+        EXPECT_STREQ(error.what(), "cannot write '/nonexistent/file': No such file or directory.");
+    }
+}
+
+TEST_F(SinkTest, a_reader_that_went_away_is_told_apart_from_a_failure) {
+    Pipe pipe;
+    Sink sink(std::move(pipe.writer), "the pipe");
+    pipe.reader.reset();
+    sink.append("x");
+    EXPECT_THROW(sink.flush(), capture::ReaderGone);
+    Sink full(util::Fd(open("/dev/full", O_WRONLY)), "/dev/full");
+    full.append("x");
+    try {
+        full.flush();
+        FAIL();
+    } catch (const capture::ReaderGone&) {
+        FAIL() << "a full disk has no reader";
+    } catch (const util::Error& error) {
+        EXPECT_STREQ(error.what(), "cannot write to /dev/full: No space left on device.");
+    }
+}
+
+TEST_F(SinkTest, a_failed_write_leaves_no_half_record) {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, SIG_IGN);
+    {
+        Sink sink = Sink::create(path_);
+        sink.append("12345\n");
+        sink.append("67890\n");
+        const rlimit small{.rlim_cur = 8, .rlim_max = before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &small);
+        EXPECT_THROW(sink.flush(), util::Error);
+        setrlimit(RLIMIT_FSIZE, &before);
+    }
+    EXPECT_EQ(content(path_), "12345\n");
+}
+
+// A record larger than any pipe's or socket's own buffer.
+const std::string large(3'000'000, 'x');
+
+void expect_backlog_and_all_of_it(util::Fd writer, int reader) {
+    Sink sink(std::move(writer), "the reader");
+    sink.set_buffer_limit(2 * large.size());
+    sink.append(large);
+    sink.flush_some();
+    EXPECT_TRUE(sink.has_backlog()) << "nobody reads, and flush_some() came back";
+    std::string got;
+    std::thread reading([&] { got = read_all(reader); });
+    sink.append("the end");
+    sink.close();
+    reading.join();
+    EXPECT_EQ(got.size(), large.size() + 7);
+    EXPECT_TRUE(got.ends_with("xthe end"));
+}
+
+TEST_F(SinkTest, a_slow_pipe_holds_nobody_up_and_gets_all) {
+    Pipe pipe;
+    expect_backlog_and_all_of_it(std::move(pipe.writer), pipe.reader.get());
+}
+
+TEST_F(SinkTest, a_slow_socket_holds_nobody_up_and_gets_all) {
+    std::array<int, 2> fds{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds.data()), 0);
+    const util::Fd reader(fds[0]);
+    expect_backlog_and_all_of_it(util::Fd(fds[1]), reader.get());
+}
+
+TEST_F(SinkTest, gives_up_on_a_reader_that_does_not_read_once_a_stop_is_requested) {
+    util::StopSignal stop;
+    Pipe pipe;
+    Sink sink(std::move(pipe.writer), "the pipe");
+    sink.give_up_on(stop);
+    kill(getpid(), SIGTERM);
+    const auto started = std::chrono::steady_clock::now();
+    EXPECT_THROW(sink.append(large), util::Error);
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(10));
+}
+
+}  // namespace
