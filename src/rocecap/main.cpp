@@ -73,7 +73,13 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        complain(error.what());
+        // CLI11 calls a misspelt command a missing one.
+        const bool is_misspelt = error.get_name() == "RequiredError" && argc > 1 &&
+                                 app.get_subcommands().empty() && argv[1][0] != '-';
+        complain(is_misspelt ? fmt::format("there is no command '{}': choose live, decode or "
+                                           "timeline",
+                                           argv[1])
+                             : error.what());
         std::fputs("'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n", stderr);
         return cannot_run;
     }
