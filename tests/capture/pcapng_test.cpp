@@ -8,6 +8,7 @@
 #include "capture/pcapng_tail.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "support/process.hpp"
+#include "support/temp_path.hpp"
 
 namespace {
 
@@ -16,9 +17,6 @@ using capture::Time;
 
 class Pcapng : public testing::Test {
   protected:
-    Pcapng() { std::filesystem::remove(path_); }
-    ~Pcapng() override { std::filesystem::remove(path_); }
-
     capture::PcapngWriter writer(const capture::PcapngSection& section = {}) const {
         return {capture::Sink::create(path_), section};
     }
@@ -28,7 +26,8 @@ class Pcapng : public testing::Test {
     }
     void cut_to(std::size_t size) const { std::filesystem::resize_file(path_, size); }
 
-    std::string path_ = testing::TempDir() + "pcapng_test.pcapng";
+    support::TempPath temp_{"test.pcapng"};
+    std::string path_ = temp_.str();
 };
 
 std::vector<std::byte> frame_of(std::size_t size) {

@@ -7,6 +7,7 @@
 
 #include "capture/pcapng_writer.hpp"
 #include "support/process.hpp"
+#include "support/temp_path.hpp"
 #include "support/tool.hpp"
 #include "wire/sample_frames.hpp"
 
@@ -18,7 +19,6 @@ using support::rocecap;
 class DecodeCommand : public testing::Test {
   protected:
     DecodeCommand() : out_(capture::Sink::create(path_), {}), interface_(out_.add_interface({})) {}
-    ~DecodeCommand() override { std::filesystem::remove(path_); }
 
     void add(const std::vector<std::byte>& bytes, std::size_t length = 0) {
         out_.packet(interface_, {.time = capture::Time(1'000'000'000 + 1000 * count_++),
@@ -37,7 +37,8 @@ class DecodeCommand : public testing::Test {
         return support::run(argv);
     }
 
-    std::string path_ = testing::TempDir() + "decode_test.pcapng";
+    support::TempPath temp_{"decode.pcapng"};
+    std::string path_ = temp_.str();
     capture::PcapngWriter out_;
     std::uint32_t interface_;
     int count_ = 0;

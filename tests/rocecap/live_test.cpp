@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/process.hpp"
+#include "support/temp_path.hpp"
 #include "support/tool.hpp"
 #include "wire/sample_frames.hpp"
 
@@ -31,7 +32,6 @@ class LiveCommand : public testing::Test {
         if (probe.err.find("not allowed to capture") != std::string::npos)
             GTEST_SKIP() << "capturing needs CAP_NET_RAW: " << probe.err;
     }
-    ~LiveCommand() override { std::filesystem::remove(path_); }
 
     // UDP datagrams to port 4791 of this host, each a RoCE packet as far as the capture can tell.
     void send(int count) const {
@@ -60,7 +60,8 @@ class LiveCommand : public testing::Test {
         return lines(tshark.out);
     }
 
-    std::string path_ = testing::TempDir() + "live_test.pcapng";
+    support::TempPath temp_{"live.pcapng"};
+    std::string path_ = temp_.str();
 };
 
 TEST_F(LiveCommand, says_when_it_is_ready_and_how_much_it_got) {

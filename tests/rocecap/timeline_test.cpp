@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/process.hpp"
+#include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
 namespace {
@@ -13,11 +14,7 @@ using namespace std::chrono_literals;
 
 class TimelineCommand : public testing::Test {
   protected:
-    TimelineCommand() : path_(testing::TempDir() + "timeline_command_" + std::to_string(getpid())) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    ~TimelineCommand() override { std::filesystem::remove_all(path_); }
+    TimelineCommand() { std::filesystem::create_directories(path_); }
 
     void append(const std::string& name, const std::string& text) const {
         std::ofstream(path_ + "/" + name, std::ios::app) << text;
@@ -32,7 +29,8 @@ class TimelineCommand : public testing::Test {
         std::filesystem::rename(path_ + "/" + name + ".new", path_ + "/" + name);
     }
 
-    std::string path_;
+    support::TempPath temp_{"timeline_command"};
+    std::string path_ = temp_.str();
 };
 
 TEST_F(TimelineCommand, lists_a_run_in_order_of_time_and_sums_it_up) {

@@ -14,11 +14,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::pair<util::Fd, util::Fd> make_pipe() {
-    std::array<int, 2> fds{};
-    util::check_errno(pipe2(fds.data(), O_CLOEXEC), "pipe2");
-    return {util::Fd(fds[0]), util::Fd(fds[1])};
-}
+struct Pipe {
+    util::Fd read, write;
+
+    Pipe() {
+        std::array<int, 2> fds{};
+        util::check_errno(pipe2(fds.data(), O_CLOEXEC), "pipe2");
+        read = util::Fd(fds[0]);
+        write = util::Fd(fds[1]);
+    }
+};
 
 // False at the end of the stream.
 bool drain(util::Fd& fd, std::string& into) {
@@ -35,9 +40,7 @@ bool drain(util::Fd& fd, std::string& into) {
 }  // namespace
 
 Process::Process(const Argv& argv, const Argv& environment, Input input) : started_(Clock::now()) {
-    auto [in_read, in_write] = make_pipe();
-    auto [out_read, out_write] = make_pipe();
-    auto [err_read, err_write] = make_pipe();
+    Pipe in, out, err;
     std::vector<char*> words;
     for (const std::string& word : argv)
         words.push_back(const_cast<char*>(word.c_str()));
@@ -45,9 +48,9 @@ Process::Process(const Argv& argv, const Argv& environment, Input input) : start
     pid_ = util::check_errno(fork(), "fork");
     if (pid_ == 0) {
         setpgid(0, 0);  // so that a signal reaches the children of a script too
-        dup2(out_write.get(), STDOUT_FILENO);
-        dup2(err_write.get(), STDERR_FILENO);
-        dup2(input == Input::held_open ? in_read.get() : open("/dev/null", O_RDONLY), STDIN_FILENO);
+        dup2(out.write.get(), STDOUT_FILENO);
+        dup2(err.write.get(), STDERR_FILENO);
+        dup2(input == Input::held_open ? in.read.get() : open("/dev/null", O_RDONLY), STDIN_FILENO);
         for (const std::string& setting : environment)
             putenv(const_cast<char*>(setting.c_str()));
         execvp(words[0], words.data());
@@ -55,9 +58,9 @@ Process::Process(const Argv& argv, const Argv& environment, Input input) : start
     }
     setpgid(pid_, pid_);
     if (input == Input::held_open)
-        in_ = std::move(in_write);
-    out_ = std::move(out_read);
-    err_ = std::move(err_read);
+        in_ = std::move(in.write);
+    out_ = std::move(out.read);
+    err_ = std::move(err.read);
 }
 
 Process::~Process() {

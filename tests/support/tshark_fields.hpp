@@ -20,7 +20,7 @@ struct Field {
     std::size_t occurrence = 0;
     /// Where one of tshark's fields is several of ours, which packets this is for: a JSON pointer
     /// that is there, or with "=text" is that text. "": all.
-    std::string_view when = "";
+    std::string_view when{};
 };
 
 std::span<const Field> fields();

@@ -6,7 +6,6 @@ namespace {
 
 using timeline::Cause;
 using timeline::Join;
-using timeline::PacketKey;
 
 constexpr const char* server_ip = "192.0.2.1";
 constexpr const char* client_ip = "192.0.2.2";

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/pcapng_writer.hpp"
+#include "support/temp_path.hpp"
 #include "util/error.hpp"
 
 namespace {
@@ -14,17 +15,14 @@ using timeline::RunDir;
 
 class RunDirTest : public testing::Test {
   protected:
-    RunDirTest() : path_(testing::TempDir() + "run_dir_test") {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    ~RunDirTest() override { std::filesystem::remove_all(path_); }
+    RunDirTest() { std::filesystem::create_directories(path_); }
 
     void write(const std::string& name, const std::string& text) const {
         std::ofstream(path_ + "/" + name, std::ios::app) << text;
     }
 
-    std::string path_;
+    support::TempPath temp_{"run_dir"};
+    std::string path_ = temp_.str();
 };
 
 TEST_F(RunDirTest, says_that_another_directory_is_none) {

@@ -25,7 +25,7 @@ TEST(PsnPredictor, an_empty_message_is_still_a_packet) {
 
 TEST(PsnPredictor, a_read_takes_as_many_as_its_response_has_packets) {
     PsnPredictor psns(0, 4096);
-    EXPECT_EQ(psns.take(IBV_WR_RDMA_READ, 3 * 4096), (PsnRange{0, 2}));
+    EXPECT_EQ(psns.take(IBV_WR_RDMA_READ, 12'288), (PsnRange{0, 2}));
 }
 
 TEST(PsnPredictor, an_atomic_takes_one_and_a_local_operation_none) {
@@ -37,7 +37,7 @@ TEST(PsnPredictor, an_atomic_takes_one_and_a_local_operation_none) {
 
 TEST(PsnPredictor, wraps_at_24_bits) {
     PsnPredictor psns(0xfffffe, 256);
-    EXPECT_EQ(psns.take(IBV_WR_SEND, 4 * 256), (PsnRange{0xfffffe, 0x000001}));
+    EXPECT_EQ(psns.take(IBV_WR_SEND, 1024), (PsnRange{0xfffffe, 0x000001}));
     EXPECT_EQ(psns.next(), 2u);
 }
 

@@ -1,0 +1,28 @@
+// A path of the test's own in the temporary folder: nothing is there at first, and nothing is left.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <unistd.h>
+
+namespace support {
+
+class TempPath {
+  public:
+    explicit TempPath(const std::string& name)
+        : path_(std::filesystem::temp_directory_path() / (std::to_string(getpid()) + "_" + name)) {
+        std::filesystem::remove_all(path_);
+    }
+    ~TempPath() { std::filesystem::remove_all(path_); }
+    TempPath(const TempPath&) = delete;
+    TempPath& operator=(const TempPath&) = delete;
+    TempPath(TempPath&&) = delete;
+    TempPath& operator=(TempPath&&) = delete;
+
+    std::string str() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace support
