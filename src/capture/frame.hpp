@@ -1,6 +1,7 @@
 // One packet as a capture holds it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -11,6 +12,13 @@ namespace capture {
 
 /// Time as captures have it: since 1970-01-01 UTC.
 using Time = std::chrono::nanoseconds;
+
+/// `fraction` behind the seconds. A damaged file may claim any time: one outside of what 32 bits of
+/// seconds hold, signed or not, becomes the nearest inside, so that differences do not overflow.
+constexpr Time time_of(std::int64_t seconds, std::chrono::nanoseconds fraction) {
+    return std::chrono::seconds(std::clamp<std::int64_t>(seconds, INT32_MIN, UINT32_MAX)) +
+           fraction;
+}
 
 struct Frame {
     Time time{};

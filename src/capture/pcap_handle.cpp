@@ -31,7 +31,7 @@ std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const 
         throw util::Error(fmt::format("{}: {}.", what, pcap_geterr(handle)));
     // Handles are opened with PCAP_TSTAMP_PRECISION_NANO, or scaled: tv_usec holds nanoseconds.
     const auto unit = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
-    return Frame{std::chrono::seconds(header->ts.tv_sec) + Time(header->ts.tv_usec * unit),
+    return Frame{time_of(header->ts.tv_sec, Time(header->ts.tv_usec * unit)),
                  std::as_bytes(std::span(data, header->caplen)),
                  std::max(header->len, header->caplen), link_type};
 }

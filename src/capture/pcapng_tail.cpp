@@ -61,12 +61,15 @@ std::uint64_t ticks_per_second(Bytes options) {
 
 Time to_time(std::uint64_t ticks, std::uint64_t per_second) {
     constexpr std::uint64_t nanoseconds = 1'000'000'000;
-    const std::uint64_t rest = ticks % per_second;
-    // Exact where the product fits; the finest resolutions there are lose less than a nanosecond.
-    const std::uint64_t fraction = rest <= UINT64_MAX / nanoseconds
-                                       ? rest * nanoseconds / per_second
-                                       : rest / (per_second / nanoseconds);
-    return std::chrono::seconds(ticks / per_second) + std::chrono::nanoseconds(fraction);
+    const std::uint64_t seconds = std::min<std::uint64_t>(ticks / per_second, UINT32_MAX);
+    std::uint64_t rest = ticks % per_second;
+    // Until the product fits; what is lost is below a nanosecond.
+    while (per_second > UINT64_MAX / nanoseconds) {
+        rest /= 2;
+        per_second /= 2;
+    }
+    return time_of(static_cast<std::int64_t>(seconds),
+                   std::chrono::nanoseconds(rest * nanoseconds / per_second));
 }
 
 }  // namespace
@@ -158,7 +161,8 @@ std::optional<Frame> PcapngTail::packet(std::span<const std::byte> body) const {
     const std::uint64_t ticks =
         (std::uint64_t{load<std::uint32_t>(body, 4)} << 32U) | load<std::uint32_t>(body, 8);
     return Frame{to_time(ticks, interfaces_[interface].ticks_per_second),
-                 body.subspan(fixed, captured), load<std::uint32_t>(body, 16),
+                 body.subspan(fixed, captured),
+                 std::max(load<std::uint32_t>(body, 16), static_cast<std::uint32_t>(captured)),
                  interfaces_[interface].link_type};
 }
 

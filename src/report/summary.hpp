@@ -10,9 +10,13 @@
 namespace report {
 
 /// One line without time and addresses, in the style of
-///   RC RDMA WRITE Only        psn 0x5d2f11 qp 0x000012 ack-req va 0x7f0012340000 rkey 0x00001234
-///   len 64 RC Acknowledge            psn 0x5d2f11 qp 0x000013 ACK msn 1 CM ConnectRequest comm
-///   0x3d1c2f01 qpn 0x000012 psn 0x5d2f11 port 18515
+///
+///   RC SEND Only                 psn 0x5d2f11 qp 0x000012 ack-req payload 64
+///
+///   RC Acknowledge               psn 0x5d2f11 qp 0x000013 ACK msn 1
+///
+///   CM ReadyToUse                comm 0xa21db192 to 0x0624dbbc
+///
 /// PSNs and QPNs are 6 hexadecimal digits, keys and Q_Keys 8; lengths are decimal bytes. What
 /// cannot be decoded says why; what is no RoCE is named. `frame`: what `packet` was decoded from,
 /// needed only for TCP's ports.

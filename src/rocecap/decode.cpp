@@ -6,6 +6,7 @@
 #include "capture/file_source.hpp"
 #include "rocecap/command.hpp"
 #include "rocecap/printer.hpp"
+#include "rocecap/validators.hpp"
 
 namespace rocecap {
 namespace {
@@ -53,6 +54,7 @@ void add_decode(CLI::App& app, Context& context) {
         ->type_name("FILE");
     command->add_flag("--json", options->json, "One JSON object a packet instead of text");
     command->add_option("-c,--count", options->count, "Stop after this many packets")
+        ->check(is_count())
         ->type_name("N");
     command->footer(footer);
     command->callback([&context, options] {

@@ -4,6 +4,7 @@
 
 #include "rocecap/command.hpp"
 #include "rocecap/live_run.hpp"
+#include "rocecap/validators.hpp"
 
 namespace rocecap {
 namespace {
@@ -32,10 +33,10 @@ void add_live(CLI::App& app, Context& context) {
                      "and decode nothing")
         ->type_name("FILE");
     command->add_option("-d,--duration", options->seconds, "Stop after so many seconds")
-        ->check(CLI::Range(0.0, 1e8).description(""))
+        ->check(is_duration())
         ->type_name("SECONDS");
     command->add_option("-c,--count", options->count, "Stop after this many packets")
-        ->check(CLI::PositiveNumber.description(""))
+        ->check(is_count())
         ->type_name("N");
     command->add_flag("--json", options->json, "One JSON object a packet instead of text");
     command->add_flag("-q,--quiet", options->quiet, "With --write: decode nothing");

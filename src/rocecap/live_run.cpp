@@ -49,9 +49,9 @@ LiveRun::LiveRun(const Options& options, bool colour)
 
 void LiveRun::open_outputs(bool colour) {
     const bool to_stdout = options_.write == "-";
-    if (!options_.write.empty()) {
+    if (options_.write) {
         writer_.emplace(
-            to_stdout ? capture::Sink::standard_output() : capture::Sink::create(options_.write),
+            to_stdout ? capture::Sink::standard_output() : capture::Sink::create(*options_.write),
             capture::PcapngSection{
                 .hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}});
         writer_->add_interface({.link_type = source_.link_type(),
@@ -59,7 +59,6 @@ void LiveRun::open_outputs(bool colour) {
                                 .description = {},
                                 .filter = source_.filter(),
                                 .snaplen = static_cast<std::uint32_t>(options_.snaplen)});
-        writer_->flush();
     }
     if (!to_stdout && !options_.quiet)
         printer_.emplace(Printer::Options{.json = options_.json, .colour = colour});
@@ -68,6 +67,8 @@ void LiveRun::open_outputs(bool colour) {
             sink->give_up_on(stop_);
             sink->set_buffer_limit(backlog_limit);
         }
+    if (writer_)
+        writer_->flush();
 }
 
 int LiveRun::run() {

@@ -18,7 +18,7 @@ class LiveRun {
     struct Options {
         std::string interface;
         std::optional<std::string> filter;
-        std::string write;  // a path, "-", or empty
+        std::optional<std::string> write;  // a path, or "-"
         std::optional<double> seconds;
         std::uint64_t count = UINT64_MAX;
         bool json = false;

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
 #include <sys/ioctl.h>
@@ -29,6 +30,14 @@ constexpr const char* footer = R"(Examples:
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
 
+// A file or socket opened later would get the number of a standard descriptor that is closed, and
+// with it what is written there. /dev/null the wrong way round takes its place: use is an error.
+void fill_standard_descriptors() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(fd, F_GETFD) == -1)
+            static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 // https://no-color.org: any value but the empty one counts.
 bool wants_colour(const std::string& choice) {
     if (choice != "auto")
@@ -51,6 +60,7 @@ void complain(std::string_view text) {
 }
 
 int main(int argc, char** argv) {
+    fill_standard_descriptors();
     Context context;
     std::string colour = "auto";
     CLI::App app("Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1.",

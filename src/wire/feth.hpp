@@ -17,7 +17,7 @@ struct Feth {
     static constexpr std::uint8_t persistence = 2;
 
     std::uint8_t plt = 0;  ///< 4 bits, placement type: global_visibility and persistence
-    std::uint8_t sel = 0;  ///< 4 bits, selectivity: 0 the range of the RETH, 1 the whole region
+    std::uint8_t sel = 0;  ///< 2 bits, selectivity: 0 the range of the RETH, 1 the whole region
 
     /// "memory range", "whole memory region" or "reserved".
     std::string_view sel_name() const;
