@@ -23,7 +23,7 @@ start_wireshark() {
         close_inherited
         trap '' INT
         # shellcheck disable=SC2094 # tail reads, rocecap writes
-        tail -c +1 -f -s 0.2 --pid="${JOB_PID[capture]}" "$RUN_DIR/wire.pcapng" | setsid wireshark -k -i - 
+        tail -c +1 -f -s 0.2 --pid="${JOB_PID[capture]}" "$RUN_DIR/wire.pcapng" | setsid wireshark -k -i -
     ) </dev/null >/dev/null 2>&1 &
 }
 
@@ -34,7 +34,7 @@ need_wireshark() {
 
 # capture_tail: wait until every packet of the run is in the file. Both programs have ended, so the kernel has
 # put the last packet into the capture's ring; from there to the file it takes the ring's read timeout
-# (rocecap: 100 ms at most), its write, and the way here. So: no growth for 5 such times, or 15 s.
+# (rocecap: 20 ms), its write, and the way here. So: no growth for 500 ms, or 15 s.
 capture_tail() {
     local size=-1 last quiet_since deadline
     deadline=$(($(now_ms) + 15000))

@@ -30,7 +30,7 @@ constexpr std::array rows{
         "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"},
     Row{"cm_event", "{type}[ from {peer}][: {reason}]"},
     Row{"exchange",
-        "{direction} by {channel}:[ QP {qpn:6}][ PSN {psn:6}]"
+        "{direction} in {channel}:[ QP {qpn:6}][ PSN {psn:6}]"
         "[ memory {va:x} + {len} B][ rkey {rkey:8}]"},
     Row{"post_send",
         "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
