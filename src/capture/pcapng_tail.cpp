@@ -62,14 +62,11 @@ std::uint64_t ticks_per_second(Bytes options) {
 Time to_time(std::uint64_t ticks, std::uint64_t per_second) {
     constexpr std::uint64_t nanoseconds = 1'000'000'000;
     const std::uint64_t seconds = std::min<std::uint64_t>(ticks / per_second, UINT32_MAX);
-    std::uint64_t rest = ticks % per_second;
-    // Until the product fits; what is lost is below a nanosecond.
-    while (per_second > UINT64_MAX / nanoseconds) {
-        rest /= 2;
-        per_second /= 2;
-    }
-    return time_of(static_cast<std::int64_t>(seconds),
-                   std::chrono::nanoseconds(rest * nanoseconds / per_second));
+    // Fine resolutions need the product's 94 bits.
+    const auto rest = static_cast<unsigned __int128>(ticks % per_second);
+    return time_of(
+        static_cast<std::int64_t>(seconds),
+        std::chrono::nanoseconds(static_cast<std::int64_t>(rest * nanoseconds / per_second)));
 }
 
 }  // namespace
