@@ -146,7 +146,7 @@ summary() { # STATUS
         fi
         say "$packets packets captured, $dropped dropped$counted"
         [[ ! $dropped =~ ^[1-9] ]] ||
-            say "the server was too busy to keep all packets: CAPTURE_SNAPLEN=128 keeps their headers only, which is less work"
+            say "the server was too busy to keep all packets: CAPTURE_SNAPLEN=384 keeps their headers only, which is less work"
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
             say "a device hands what it sends to itself over within itself: a capture sees traffic between two machines only"
         fi

@@ -112,8 +112,10 @@ std::string problems(const wire::Packet& packet, const Style& style) {
         text += ' ' + style(Role::Bad, fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected",
                                                    packet.icrc->value.value_or(0),
                                                    packet.icrc->computed.value_or(0)));
-    // Where only payload or ICRC were cut off, every header is here and there is nothing to say.
-    if (packet.truncated && !packet.icrc)
+    // Where only payload or ICRC were cut off, every header is here and there is nothing to say;
+    // but a management datagram's payload is what it has to say.
+    const bool is_told = packet.icrc && (!packet.mad || packet.cm);
+    if (packet.truncated && !is_told)
         text += ' ' + style(Role::Notice, packet.truncated->text());
     if (packet.malformed)
         text += ' ' + style(Role::Bad, "malformed: " + packet.malformed->text());

@@ -42,8 +42,8 @@ void add_live(CLI::App& app, Context& context) {
     command->add_flag("-q,--quiet", options->quiet, "With --write: decode nothing");
     command
         ->add_option("-s,--snaplen", options->snaplen,
-                     "Keep this much of each packet (128 is enough for\nall headers; the ICRC "
-                     "needs whole packets)")
+                     "Keep this much of each packet: 128 has all headers,\n384 the connection "
+                     "manager's messages, too; the\nICRC needs whole packets")
         ->check(CLI::Range(1, 262144).description(""))
         ->type_name("BYTES");
     command

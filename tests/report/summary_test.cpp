@@ -68,6 +68,24 @@ TEST(Summary, what_is_wrong_comes_with_the_reason) {
         << text();
 }
 
+TEST(Summary, what_the_snap_length_cut_off_is_said_where_it_is_missed) {
+    const auto cut = [](const std::vector<std::byte>& frame, std::size_t kept) {
+        return report::packet_summary(
+            wire::decode(util::Bytes(frame).first(kept), wire::LinkType::Ethernet, frame.size()));
+    };
+    const auto write = wire::encode(packet_of(0x0a, 64));
+    EXPECT_EQ(cut(write, 128), summary(packet_of(0x0a, 64))) << "only payload is missing";
+    EXPECT_TRUE(cut(write, 60).ends_with(" truncated by snap length: RETH needs 16 bytes, 6 left"))
+        << cut(write, 60);
+    const auto mad = wire_test::cm_mad(wire::CmAttribute::ReadyToUse,
+                                       std::vector<std::byte>(wire::Mad::data_size));
+    const auto ready = wire::encode(wire_test::cm_packet(mad, Network::Ipv4));
+    EXPECT_TRUE(
+        cut(ready, 128).ends_with(" truncated by snap length: payload needs 256 bytes, 66 left"))
+        << cut(ready, 128);
+    EXPECT_EQ(cut(ready, ready.size() - 4), cut(ready, ready.size())) << "the ICRC says nothing";
+}
+
 TEST(Summary, colours_are_escapes_around_the_same_text) {
     const std::string plain = summary(packet_of(0x0a));
     std::string coloured = summary(packet_of(0x0a), report::Style(true));

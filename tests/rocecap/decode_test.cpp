@@ -117,6 +117,25 @@ TEST_F(DecodeCommand, a_reader_that_has_enough_is_a_clean_end) {
     EXPECT_EQ(outcome.err, "");
 }
 
+TEST_F(DecodeCommand, a_file_that_breaks_off_gives_its_whole_packets_and_exits_with_2) {
+    add(write_only());
+    add(write_only());
+    std::filesystem::resize_file(path_, std::filesystem::file_size(path_) - 10);
+    const auto outcome = decode();
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1) << outcome.all();
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+    EXPECT_EQ(outcome.err.rfind("rocecap: '" + path_ + "': ", 0), 0U) << outcome.err;
+}
+
+TEST_F(DecodeCommand, a_full_disk_is_said) {
+    add(write_only());
+    const auto outcome =
+        support::run({"bash", "-c", rocecap() + " decode " + path_ + " > /dev/full"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err, "rocecap: cannot write to standard output: No space left on device.\n");
+}
+
 TEST_F(DecodeCommand, colours_only_where_asked_for) {
     add(write_only());
     EXPECT_EQ(decode().out.find('\033'), std::string::npos);

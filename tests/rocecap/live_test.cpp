@@ -1,68 +1,20 @@
 // rocecap live as a program, on the loopback interface, with packets of this test's own.
-#include <algorithm>
-#include <arpa/inet.h>
 #include <csignal>
-#include <filesystem>
-#include <sys/socket.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "support/process.hpp"
-#include "support/temp_path.hpp"
-#include "support/tool.hpp"
-#include "wire/sample_frames.hpp"
+#include "rocecap/live_command.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
+using live_test::lines;
+using live_test::live;
+using live_test::LiveCommand;
 using nlohmann::json;
 using support::Process;
 using support::rocecap;
-
-support::Argv live(support::Argv options) {
-    options.insert(options.begin(), {rocecap(), "live", "-i", "lo"});
-    return options;
-}
-
-class LiveCommand : public testing::Test {
-  protected:
-    void SetUp() override {
-        const auto probe = support::run(live({"-d", "0"}));
-        if (probe.err.find("not allowed to capture") != std::string::npos)
-            GTEST_SKIP() << "capturing needs CAP_NET_RAW: " << probe.err;
-    }
-
-    // UDP datagrams to port 4791 of this host, each a RoCE packet as far as the capture can tell.
-    void send(int count) const {
-        const int fd = socket(AF_INET, SOCK_DGRAM, 0);
-        ASSERT_GE(fd, 0);
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(4791);
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        constexpr std::size_t headers = 42;  // Ethernet, IPv4, UDP
-        const auto frame = wire::encode(
-            wire_test::sample_packet(*wire::find_opcode(0x0a), wire_test::Network::Ipv4, 64));
-        for (int i = 0; i < count; ++i)
-            EXPECT_GT(sendto(fd, frame.data() + headers, frame.size() - headers, 0,
-                             reinterpret_cast<const sockaddr*>(&to), sizeof to),
-                      0);
-        close(fd);
-    }
-    static void expect_ready(Process& process) { ASSERT_TRUE(process.await("ready", 10s)); }
-    static int lines(const std::string& text) {
-        return static_cast<int>(std::ranges::count(text, '\n'));
-    }
-    int packets_in_file() const {
-        const auto tshark = support::run({"tshark", "-r", path_});
-        EXPECT_EQ(tshark.exit_code, 0) << tshark.err;
-        return lines(tshark.out);
-    }
-
-    support::TempPath temp_{"live.pcapng"};
-    std::string path_ = temp_.str();
-};
 
 TEST_F(LiveCommand, says_when_it_is_ready_and_how_much_it_got) {
     Process capture(live({"-c", "3"}));

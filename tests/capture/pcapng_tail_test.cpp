@@ -1,0 +1,168 @@
+// Files that PcapngWriter does not write: other resolutions and blocks, and damaged ones.
+#include "capture/pcapng_tail.hpp"
+
+#include <array>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "capture/file_source.hpp"
+#include "capture/pcapng_block.hpp"
+#include "support/temp_path.hpp"
+#include "util/error.hpp"
+
+namespace {
+
+using capture::PcapngBlock;
+using capture::Time;
+
+class PcapngTailTest : public testing::Test {
+  protected:
+    PcapngTailTest() { add_section(); }
+
+    void empty() const { std::ofstream(path_, std::ios::trunc).flush(); }
+    void add_section() { add(block(0x0a0d0d0a).u32(0x1a2b3c4d).u16(1).u16(0).u32(~0U).u32(~0U)); }
+
+    PcapngBlock& block(std::uint32_t type) { return block_.start(type); }
+    void add(PcapngBlock& made) const { add(made.finish()); }
+    void add(util::Bytes bytes) const {
+        std::ofstream file(path_, std::ios::binary | std::ios::app);
+        file.write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+    }
+    /// The first twelve bytes of a section.
+    void add_start(std::uint32_t length, std::uint32_t magic) const {
+        const std::array words{0x0a0d0d0aU, length, magic};
+        add(std::as_bytes(std::span(words)));
+    }
+    /// With `resolution` as its if_tsresol.
+    void add_interface(std::optional<unsigned> resolution = std::nullopt, std::uint16_t link = 1) {
+        block(1).u16(link).u16(0).u32(0);
+        if (resolution) {
+            const auto value = static_cast<std::byte>(*resolution);
+            block_.option(2, "eth0").option(9, std::span(&value, 1));
+        }
+        add(block_);
+    }
+    void add_packet(std::uint64_t ticks, std::uint32_t captured = 4, std::uint32_t interface = 0) {
+        add(block(6).u32(interface).timestamp(ticks).u32(captured).u32(captured).u32(0x01020304));
+    }
+    std::string why() const {
+        try {
+            capture::PcapngTail tail(path_);
+            while (tail.next()) {
+            }
+        } catch (const util::Error& error) {
+            return error.what();
+        }
+        return "nothing wrong";
+    }
+    std::string sentence(const std::string& reason) const {
+        return "cannot follow '" + path_ + "': " + reason + ".";
+    }
+
+    support::TempPath temp_{"tail.pcapng"};
+    std::string path_ = temp_.str();
+
+  private:
+    PcapngBlock block_;
+};
+
+TEST_F(PcapngTailTest, times_are_exact_in_every_resolution) {
+    constexpr unsigned binary = 0x80;
+    struct Case {
+        std::optional<unsigned> resolution;
+        std::uint64_t ticks;
+        Time time;
+    };
+    for (const auto& [resolution, ticks, time] :
+         {Case{std::nullopt, 1'500'000, Time(1'500'000'000)}, Case{0, 3, Time(3'000'000'000)},
+          Case{3, 1'234, Time(1'234'000'000)}, Case{9, 1'000'000'007, Time(1'000'000'007)},
+          Case{12, 1'999'999'999'999, Time(1'999'999'999)},
+          Case{18, 3'000'000'007'000'000'000, Time(3'000'000'007)},
+          Case{binary | 1U, 3, Time(1'500'000'000)},
+          Case{binary | 20U, (1U << 20U) + (1U << 18U), Time(1'250'000'000)},
+          Case{binary | 35U, std::uint64_t{7} << 34U, Time(3'500'000'000)},
+          Case{binary | 63U, std::uint64_t{3} << 62U, Time(1'500'000'000)}}) {
+        empty();
+        add_section();
+        add_interface(resolution);
+        add_packet(ticks);
+        const auto frame = capture::PcapngTail(path_).next();
+        ASSERT_TRUE(frame);
+        EXPECT_EQ(frame->time, time) << "resolution " << resolution.value_or(6) << ", " << ticks;
+    }
+}
+
+TEST_F(PcapngTailTest, a_time_beyond_all_reason_is_the_latest_there_is) {
+    add_interface(0);
+    add_packet(UINT64_MAX);
+    const auto latest = std::chrono::seconds(UINT32_MAX);
+    EXPECT_EQ(capture::PcapngTail(path_).next()->time, latest);
+    EXPECT_LE(capture::FileSource(path_).next()->time, latest);
+}
+
+TEST_F(PcapngTailTest, blocks_it_does_not_know_are_stepped_over) {
+    add(block(0x0bad).u32(1).u32(2));
+    add_interface();
+    add(block(4).u32(0));
+    add_packet(1);
+    capture::PcapngTail tail(path_);
+    EXPECT_TRUE(tail.next());
+    EXPECT_FALSE(tail.next());
+    EXPECT_FALSE(tail.inside_block());
+}
+
+TEST_F(PcapngTailTest, a_second_section_has_interfaces_of_its_own) {
+    add_interface(9);
+    add_packet(7);
+    add_section();
+    add_interface(6);
+    add_packet(7);
+    capture::PcapngTail tail(path_);
+    EXPECT_EQ(tail.next()->time, Time(7));
+    EXPECT_EQ(tail.next()->time, Time(7000));
+}
+
+TEST_F(PcapngTailTest, more_captured_than_was_sent_counts_as_sent) {
+    add_interface();
+    add(block(6).u32(0).timestamp(1).u32(4).u32(2).u32(0));
+    EXPECT_EQ(capture::PcapngTail(path_).next()->original_length, 4U);
+}
+
+TEST_F(PcapngTailTest, a_packet_that_does_not_fit_in_its_block_is_damage) {
+    add_interface();
+    add_packet(1, 5);
+    EXPECT_EQ(why(), sentence("a packet that does not fit in its block"));
+}
+
+TEST_F(PcapngTailTest, a_packet_of_an_interface_that_was_not_described_is_damage) {
+    add_interface();
+    add_packet(1, 4, 1);
+    EXPECT_EQ(why(), sentence("a packet that does not fit in its block"));
+}
+
+TEST_F(PcapngTailTest, an_interface_of_another_link_type_is_said) {
+    add_interface(std::nullopt, 105);
+    EXPECT_EQ(why(), sentence("its link type is not one that is decoded here"));
+}
+
+TEST_F(PcapngTailTest, a_length_that_cannot_be_is_damage_and_not_waited_for) {
+    for (const std::uint32_t length : {0U, 8U, 13U, 0x7fffffffU}) {
+        empty();
+        add_start(length, 0x1a2b3c4d);
+        EXPECT_EQ(why(), sentence("a block's length makes no sense")) << length;
+    }
+}
+
+TEST_F(PcapngTailTest, the_other_byte_order_is_said) {
+    empty();
+    add_start(0x1c000000, 0x4d3c2b1a);
+    EXPECT_EQ(why(), sentence("it was written in the other byte order"));
+}
+
+TEST_F(PcapngTailTest, a_file_that_is_not_there_is_said) {
+    EXPECT_THROW(capture::PcapngTail("/nonexistent"), util::Error);
+}
+
+}  // namespace

@@ -1,0 +1,108 @@
+// What rocecap live writes where: lines, JSON, a file, a stream.
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "rocecap/live_command.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using live_test::lines;
+using live_test::live;
+using live_test::LiveCommand;
+using nlohmann::json;
+using support::Process;
+using support::rocecap;
+
+using LiveOutput = LiveCommand;
+
+TEST_F(LiveOutput, a_file_is_written_beside_the_lines_and_has_the_same_packets) {
+    Process capture(live({"-c", "20", "-w", path_}));
+    expect_ready(capture);
+    send(20);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(lines(outcome.out), 20);
+    EXPECT_EQ(packets_in_file(), 20);
+    const auto decoded = support::run({rocecap(), "decode", path_});
+    EXPECT_EQ(decoded.out, outcome.out);
+}
+
+TEST_F(LiveOutput, quiet_decodes_nothing) {
+    Process capture(live({"-c", "2", "-q", "-w", path_}));
+    expect_ready(capture);
+    send(2);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(packets_in_file(), 2);
+}
+
+TEST_F(LiveOutput, the_file_says_how_it_was_captured) {
+    Process capture(live({"-c", "1", "-q", "-w", path_, "-f", "udp dst port 4791", "-s", "100"}));
+    ASSERT_TRUE(capture.await("ready, capturing on lo (filter: udp dst port 4791)\n", 10s));
+    send(1);
+    capture.wait(10s);
+    const auto info = support::run({"capinfos", path_});
+    for (const char* text :
+         {"Capture application: rocecap", "Name = lo", "Filter string = udp dst port 4791",
+          "Capture length = 100", "Number of stat entries = 1", "Number of packets = 1"})
+        EXPECT_NE(info.out.find(text), std::string::npos) << text << " in\n" << info.all();
+}
+
+TEST_F(LiveOutput, json_is_an_object_a_packet) {
+    Process capture(live({"-c", "2", "--json"}));
+    expect_ready(capture);
+    send(2);
+    const auto outcome = capture.wait(10s);
+    ASSERT_EQ(lines(outcome.out), 2) << outcome.all();
+    const json packet = json::parse(outcome.out.substr(outcome.out.find('\n') + 1));
+    EXPECT_EQ(packet["frame"], 2);
+    EXPECT_EQ(packet["ip"]["dst"], "127.0.0.1");
+    EXPECT_EQ(packet["udp"]["dstport"], 4791);
+    EXPECT_EQ(packet["bth"]["opcode_name"], "RC RDMA WRITE Only");
+    EXPECT_EQ(packet["icrc"]["status"], "bad") << "it is made for other addresses";
+}
+
+TEST_F(LiveOutput, a_stream_that_a_signal_ends_is_whole) {
+    Process capture({"bash", "-c", "exec " + rocecap() + " live -i lo -w - > " + path_});
+    expect_ready(capture);
+    send(300);
+    capture.signal(SIGTERM);
+    EXPECT_EQ(capture.wait(10s).exit_code, 0);
+    EXPECT_EQ(packets_in_file(), 300);
+    const auto info = support::run({"capinfos", path_});
+    EXPECT_NE(info.out.find("Number of stat entries = 1"), std::string::npos) << info.all();
+}
+
+TEST_F(LiveOutput, malformed_packets_exit_with_1) {
+    Process capture(live({"-c", "1"}));
+    expect_ready(capture);
+    const std::string short_bth = "too short";
+    send(short_bth);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_NE(outcome.out.find("malformed: BTH needs 12 bytes"), std::string::npos) << outcome.out;
+}
+
+TEST_F(LiveOutput, what_the_filter_leaves_out_does_not_count) {
+    Process capture(live({"-f", "udp port 4791 and greater 1000"}));
+    expect_ready(capture);
+    send(5);
+    capture.signal(SIGINT);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("rocecap: 0 packets captured"), std::string::npos) << outcome.err;
+}
+
+// The capture's own descriptors must not take the place of the one that is closed.
+TEST_F(LiveOutput, a_closed_standard_output_is_said) {
+    Process capture({"bash", "-c", "exec " + rocecap() + " live -i lo -w - >&-"});
+    const auto outcome = capture.wait(10s);
+    EXPECT_FALSE(outcome.timed_out);
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.err, "rocecap: cannot write to standard output: Bad file descriptor.\n");
+}
+
+}  // namespace

@@ -1,0 +1,105 @@
+// rocecap's command line: what is refused, with which sentence, and what the help names. Nothing
+// here captures.
+#include <algorithm>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/temp_path.hpp"
+#include "support/tool.hpp"
+
+namespace {
+
+using support::Argv;
+using support::rocecap;
+
+support::Outcome rocecap_with(Argv arguments) {
+    arguments.insert(arguments.begin(), rocecap());
+    return support::run(arguments);
+}
+
+void expect_refused(const Argv& arguments, const std::string& sentence) {
+    const auto outcome = rocecap_with(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err,
+              "rocecap: " + sentence +
+                  "\n'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n");
+}
+
+TEST(Options, a_count_is_a_whole_number_from_1_up) {
+    for (const std::string count : {"0", "-1", "1e3", "nan", "x", "99999999999999999999"}) {
+        const auto sentence = "--count: '" + count + "' is not a whole number from 1 up.";
+        expect_refused({"decode", "file", "-c", count}, sentence);
+        expect_refused({"live", "-i", "lo", "-c", count}, sentence);
+    }
+}
+
+TEST(Options, a_duration_is_a_number_of_seconds) {
+    for (const std::string seconds : {"nan", "inf", "-1", "1s", ""})
+        expect_refused(
+            {"live", "-i", "lo", "-d", seconds},
+            "--duration: '" + seconds + "' is not a number of seconds from 0 to 100000000.");
+}
+
+TEST(Options, a_snap_length_and_a_buffer_have_limits) {
+    expect_refused({"live", "-i", "lo", "-s", "0"}, "--snaplen: Value 0 not in range 1 to 262144.");
+    expect_refused({"live", "-i", "lo", "-s", "262145"},
+                   "--snaplen: Value 262145 not in range 1 to 262144.");
+    expect_refused({"live", "-i", "lo", "-B", "2000"},
+                   "--buffer: Value 2000 not in range 1 to 1024.");
+}
+
+TEST(Options, what_is_missing_or_too_much_is_named) {
+    expect_refused({}, "A subcommand is required.");
+    expect_refused({"live"}, "--interface is required.");
+    expect_refused({"decode"}, "file is required.");
+    expect_refused({"timeline"}, "directory is required.");
+    expect_refused({"decode", "one", "two"}, "The following argument was not expected: two.");
+    expect_refused({"--color", "mauve", "decode", "x"},
+                   "--color: mauve not in {auto,always,never}.");
+}
+
+TEST(Options, help_lists_every_option_and_exits_with_0) {
+    const auto lists = [](const Argv& command, const std::vector<std::string>& texts) {
+        Argv arguments = command;
+        arguments.emplace_back("--help");
+        const auto outcome = rocecap_with(arguments);
+        EXPECT_EQ(outcome.exit_code, 0);
+        EXPECT_EQ(outcome.err, "");
+        for (const auto& text : texts)
+            EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " in\n" << outcome.out;
+    };
+    lists({}, {"live", "decode", "timeline", "--color", "--version", "Exit status: 0"});
+    lists({"live"}, {"-i,--interface", "-f,--filter", "-w,--write", "-d,--duration", "-c,--count",
+                     "--json", "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
+    lists({"decode"}, {"--json", "-c,--count", "standard input"});
+    lists({"timeline"}, {"--follow", "RUN_DIR"});
+}
+
+TEST(Options, the_version_names_libpcaps) {
+    const auto outcome = rocecap_with({"--version"});
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.out.rfind("rocecap ", 0), 0U);
+    EXPECT_NE(outcome.out.find("libpcap version 1"), std::string::npos) << outcome.out;
+}
+
+TEST(StandardDescriptors, closed_ones_are_errors_and_nothing_else_takes_their_place) {
+    const support::TempPath capture("descriptors.pcap");
+    std::ofstream(capture.str()) << "not a capture";
+    const auto says = [](const std::string& command, const std::string& sentence) {
+        const auto outcome = support::run({"bash", "-c", rocecap() + " " + command});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_EQ(outcome.err, sentence);
+    };
+    says("decode - <&-",
+         "rocecap: cannot read standard input: it is not a pcap or pcapng capture (error reading "
+         "dump file: Bad file descriptor).\n");
+    says("decode " + capture.str() + " 2>&-", "");
+    says("decode " + capture.str() + " >&-",
+         "rocecap: cannot read '" + capture.str() +
+             "': it is not a pcap or pcapng capture (unknown file format).\n");
+}
+
+}  // namespace
