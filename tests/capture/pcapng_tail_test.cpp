@@ -83,6 +83,8 @@ TEST_F(PcapngTailTest, times_are_exact_in_every_resolution) {
           Case{binary | 1U, 3, Time(1'500'000'000)},
           Case{binary | 20U, (1U << 20U) + (1U << 18U), Time(1'250'000'000)},
           Case{binary | 35U, std::uint64_t{7} << 34U, Time(3'500'000'000)},
+          Case{binary | 36U, std::uint64_t{3} << 35U, Time(1'500'000'000)},
+          Case{binary | 35U, (std::uint64_t{1} << 35U) - 1, Time(999'999'999)},
           Case{binary | 63U, std::uint64_t{3} << 62U, Time(1'500'000'000)}}) {
         empty();
         add_section();
