@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "support/process.hpp"
+#include "support/temp_path.hpp"
 
 namespace {
 
@@ -16,9 +17,7 @@ namespace fs = std::filesystem;
 class InstallPackages : public testing::Test {
   protected:
     void SetUp() override {
-        std::string pattern = fs::temp_directory_path() / "install-packages-XXXXXX";
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
+        fs::create_directories(root_);
         // An ordinary user runs it, also where the tests run as root.
         fs::permissions(root_, fs::perms::all);
         fs::create_directory(root_ / "bin");
@@ -27,7 +26,6 @@ class InstallPackages : public testing::Test {
         for (const char* tool : {"bash", "grep", "sed", "tr", "env", "cat"})
             fs::create_symlink(fs::path("/bin") / tool, root_ / "bin" / tool);
     }
-    void TearDown() override { fs::remove_all(root_); }
 
     void tool(const std::string& name, const std::string& script) {
         std::ofstream(root_ / "bin" / name) << "#!/bin/bash\n" << script << "\n";
@@ -61,7 +59,8 @@ class InstallPackages : public testing::Test {
         return text.str();
     }
 
-    fs::path root_;
+    support::TempPath temp_{"install_packages"};
+    fs::path root_ = temp_.str();
 };
 
 TEST_F(InstallPackages, is_silent_when_nothing_is_missing) {
