@@ -1,0 +1,117 @@
+// Management datagrams inside packets: which are the connection manager's, and what they are
+// called.
+#include "wire/mad.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "wire/sample_frames.hpp"
+
+namespace {
+
+using wire::CmAttribute;
+using wire::Mad;
+
+TEST(Mad, common_header_from_known_bytes_and_back) {
+    const auto bytes =
+        wire_test::from_hex("01 07 02 83 8405 8607 88090a0b0c0d0e0f 9011 0000 94151617");
+    const Mad mad{.base_version = 1,
+                  .mgmt_class = 7,
+                  .class_version = 2,
+                  .method = 0x83,
+                  .status = 0x8405,
+                  .class_specific = 0x8607,
+                  .transaction_id = 0x88090a0b0c0d0e0f,
+                  .attribute_id = 0x9011,
+                  .attribute_modifier = 0x94151617};
+    EXPECT_EQ(Mad::parse(std::span(bytes).first<Mad::size>()), mad);
+    std::array<std::byte, Mad::size> out{};
+    out.fill(std::byte{0xee});
+    mad.write(out);
+    EXPECT_TRUE(std::ranges::equal(out, bytes));
+}
+
+// The packet borrows from the frame.
+struct Carried {
+    explicit Carried(const wire::Packet& sent)
+        : frame(wire::encode(sent)), packet(wire::decode(frame, wire::LinkType::Ethernet)) {}
+    std::vector<std::byte> frame;
+    wire::Packet packet;
+};
+
+TEST(Mad, every_attribute_of_the_connection_manager_has_its_message) {
+    const std::map<CmAttribute, std::pair<std::string_view, std::size_t>> messages{
+        {CmAttribute::ClassPortInfo, {"ClassPortInfo", 0}},
+        {CmAttribute::ConnectRequest, {"ConnectRequest", 1}},
+        {CmAttribute::MsgRcptAck, {"MsgRcptAck", 2}},
+        {CmAttribute::ConnectReject, {"ConnectReject", 3}},
+        {CmAttribute::ConnectReply, {"ConnectReply", 4}},
+        {CmAttribute::ReadyToUse, {"ReadyToUse", 5}},
+        {CmAttribute::DisconnectRequest, {"DisconnectRequest", 6}},
+        {CmAttribute::DisconnectReply, {"DisconnectReply", 7}},
+        {CmAttribute::ServiceIdResReq, {"ServiceIDResReq", 8}},
+        {CmAttribute::ServiceIdResReqResp, {"ServiceIDResReqResp", 9}},
+        {CmAttribute::LoadAlternatePath, {"LoadAlternatePath", 10}},
+        {CmAttribute::AlternatePathResponse, {"AlternatePathResponse", 11}},
+        {CmAttribute{0x1b}, {"", 0}}};
+    for (const auto& [attribute, message] : messages)
+        for (const auto network : wire_test::all_networks) {
+            const auto mad = wire_test::cm_mad(attribute, {});
+            const Carried carried(wire_test::cm_packet(mad, network));
+            ASSERT_TRUE(carried.packet.is_complete());
+            ASSERT_TRUE(carried.packet.cm);
+            EXPECT_EQ(carried.packet.mad->transaction_id, 0x5152535455565758U);
+            EXPECT_EQ(carried.packet.mad->method_name(), "Send()");
+            EXPECT_EQ(carried.packet.cm->name(), message.first);
+            EXPECT_EQ(carried.packet.cm->body.index(), message.second) << message.first;
+        }
+}
+
+TEST(Mad, of_another_class_is_none_of_the_connection_managers) {
+    auto mad = wire_test::cm_mad(CmAttribute::ConnectRequest, {});
+    mad[1] = std::byte{wire::mgmt_class::performance};
+    const Carried carried(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
+    EXPECT_TRUE(carried.packet.is_complete());
+    EXPECT_EQ(carried.packet.mad->mgmt_class, 4);
+    EXPECT_FALSE(carried.packet.cm);
+}
+
+TEST(Mad, is_expected_in_datagrams_to_queue_pair_1_only) {
+    const auto mad = wire_test::cm_mad(CmAttribute::ConnectRequest, {});
+    auto sent = wire_test::cm_packet(mad, wire_test::Network::Ipv4);
+    sent.bth->dest_qpn = 2;
+    EXPECT_FALSE(Carried(sent).packet.mad);
+    sent.bth->dest_qpn = wire::gsi_qpn;
+    EXPECT_TRUE(Carried(sent).packet.mad);
+    sent.bth->opcode = 0x24;  // UC SEND Only
+    EXPECT_FALSE(Carried(sent).packet.mad);
+}
+
+TEST(Mad, cut_by_the_snap_length_shows_its_header_alone) {
+    const auto mad = wire_test::cm_mad(CmAttribute::ConnectRequest, {});
+    const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
+    const auto packet =
+        wire::decode(util::Bytes(frame).first(128), wire::LinkType::Ethernet, frame.size());
+    ASSERT_TRUE(packet.mad);
+    EXPECT_EQ(packet.mad->attribute_id, 0x10);
+    EXPECT_FALSE(packet.cm);
+    EXPECT_FALSE(packet.malformed);
+    EXPECT_EQ(packet.truncated->text(),
+              "truncated by snap length: payload needs 256 bytes, 66 left");
+}
+
+TEST(Mad, methods_have_the_specifications_names) {
+    const auto name = [](std::uint8_t method) {
+        Mad mad;
+        mad.method = method;
+        return mad.method_name();
+    };
+    EXPECT_EQ(name(0x01), "Get()");
+    EXPECT_EQ(name(0x81), "GetResp()");
+    EXPECT_EQ(name(0x05), "Trap()");
+    EXPECT_EQ(name(0x92), "GetTableResp()");
+    EXPECT_EQ(name(0x04), "method");
+}
+
+}  // namespace
