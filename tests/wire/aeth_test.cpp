@@ -56,4 +56,32 @@ TEST(Aeth, a_nak_names_its_error) {
     EXPECT_EQ(Aeth{.syndrome = 0x1f}.nak_name(), std::nullopt);
 }
 
+// Code 0 of the timers is the value behind the last one, 2 * 327.68.
+TEST(Aeth, every_code_from_the_fifth_on_is_twice_the_one_two_before) {
+    const auto credits = [](unsigned code) {
+        return *Aeth{.syndrome = static_cast<std::uint8_t>(code)}.credits();
+    };
+    const auto timer = [](unsigned code) {
+        return *Aeth{.syndrome = static_cast<std::uint8_t>(0x20U | code)}.rnr_timer_ms();
+    };
+    for (unsigned code = 1; code < 5; ++code) {
+        EXPECT_EQ(credits(code), code);
+        EXPECT_DOUBLE_EQ(timer(code), 0.01 * code);
+    }
+    for (unsigned code = 5; code < 31; ++code)
+        EXPECT_EQ(credits(code), 2 * credits(code - 2)) << code;
+    for (unsigned code = 5; code < 32; ++code)
+        EXPECT_DOUBLE_EQ(timer(code), 2 * timer(code - 2)) << code;
+    EXPECT_DOUBLE_EQ(timer(0), 2 * timer(30));
+}
+
+TEST(Aeth, says_in_words_what_it_is) {
+    EXPECT_EQ(Aeth{.syndrome = 0x07}.text(), "ACK, 12 credits");
+    EXPECT_EQ(Aeth{.syndrome = 0x1f}.text(), "ACK, no flow control by credits");
+    EXPECT_EQ(Aeth{.syndrome = 0x2c}.text(), "RNR NAK, wait 0.64 ms");
+    EXPECT_EQ(Aeth{.syndrome = 0x62}.text(), "NAK: Remote Access Error");
+    EXPECT_EQ(Aeth{.syndrome = 0x7f}.text(), "NAK: Reserved");
+    EXPECT_EQ(Aeth{.syndrome = 0x41}.text(), "reserved syndrome 0x41");
+}
+
 }  // namespace

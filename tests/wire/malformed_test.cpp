@@ -21,8 +21,9 @@ std::string why(const std::vector<std::byte>& frame) {
     return packet.malformed ? packet.malformed->text() : "not malformed";
 }
 
-std::string why_with(std::size_t at, unsigned value, std::size_t payload = 8) {
-    auto frame = send_only(payload);
+std::string why_with(std::size_t at, unsigned value, std::size_t payload = 8,
+                     Network network = Network::Ipv4) {
+    auto frame = wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), network, payload));
     frame[at] = static_cast<std::byte>(value);
     return why(frame);
 }
@@ -85,6 +86,56 @@ TEST(Malformed, a_management_datagram_that_is_too_short) {
     const auto frame =
         wire::encode(wire_test::cm_packet(util::Bytes(mad).first(100), Network::Ipv4));
     EXPECT_EQ(why(frame), "MAD needs 256 bytes, 100 left");
+}
+
+TEST(Malformed, lengths_of_ipv6_and_of_a_grh) {
+    EXPECT_EQ(why_with(ip, 0x56, 8, Network::Ipv6), "IPv6 header version is 5");
+    EXPECT_EQ(why_with(ip + 5, 200, 8, Network::Ipv6),
+              "IPv6 length is 200, but the frame has 32 bytes for it");
+    EXPECT_EQ(why_with(ip + 5, 7, 8, Network::Ipv6), "UDP header needs 8 bytes, 7 left");
+    EXPECT_EQ(why_with(ip, 0x40, 8, Network::Grh), "GRH version is 4");
+    EXPECT_EQ(why_with(ip + 5, 25, 8, Network::Grh),
+              "GRH length is 25, but the frame has 24 bytes for it");
+    EXPECT_EQ(why_with(ip + 5, 15, 8, Network::Grh), "ICRC needs 4 bytes, 3 left");
+}
+
+TEST(Malformed, a_udp_length_below_what_ip_has_ends_the_packet) {
+    auto frame = send_only(8);
+    frame[udp + 5] = std::byte{28};  // four bytes less
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    EXPECT_EQ(why(frame), "UDP length is 28, but IP leaves 32 bytes");
+    EXPECT_EQ(packet.payload_length, 4U);
+    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Bad);
+}
+
+TEST(Malformed, a_length_past_the_frame_leaves_the_end_open) {
+    auto frame = send_only(8);
+    frame[ip + 3] = std::byte{200};
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    EXPECT_EQ(packet.bth->dest_qpn, 0x012345U);
+    EXPECT_EQ(packet.payload_length, 12U) << "everything behind the BTH: 8 bytes and the ICRC";
+    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Unchecked);
+    EXPECT_EQ(packet.icrc->reason, "the packet's end is not in the frame");
+}
+
+TEST(Malformed, of_several_faults_the_first_is_named) {
+    auto frame = send_only(8);
+    frame[udp + 5] = std::byte{28};
+    frame[bth] = std::byte{0x1f};
+    frame[bth + 1] = std::byte{0x02};
+    EXPECT_EQ(why(frame), "UDP length is 28, but IP leaves 32 bytes");
+}
+
+// What is none of ours is not judged: segments of TCP that the adapter has yet to cut, for example.
+TEST(Malformed, is_never_said_of_what_is_no_roce) {
+    auto frame = send_only(8);
+    frame[ip + 2] = std::byte{0xff};  // far too long
+    frame[udp + 2] = std::byte{0x13};
+    EXPECT_EQ(why(frame), "not malformed");
+    frame[ip + 9] = std::byte{wire::ip_protocol::tcp};
+    frame[ip + 2] = frame[ip + 3] = std::byte{0};
+    EXPECT_EQ(why(frame), "not malformed");
+    EXPECT_EQ(wire::decode(frame, wire::LinkType::Ethernet).not_roce, wire::NotRoce::Tcp);
 }
 
 }  // namespace
