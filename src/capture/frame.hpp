@@ -28,8 +28,8 @@ struct Frame {
 };
 
 /// The result points into the frame's bytes.
-inline wire::Packet decode(const Frame& frame) {
-    return wire::decode(frame.bytes, frame.link_type, frame.original_length);
+inline wire::Packet decode(const Frame& frame, wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
+    return wire::decode(frame.bytes, frame.link_type, frame.original_length, icrc);
 }
 
 }  // namespace capture

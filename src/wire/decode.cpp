@@ -8,8 +8,8 @@ namespace {
 
 class Decoder {
   public:
-    Decoder(util::Bytes frame, std::size_t original_length, Packet& packet)
-        : reader_(frame, original_length, packet), packet_(packet) {}
+    Decoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, Packet& packet)
+        : reader_(frame, original_length, packet), icrc_(icrc), packet_(packet) {}
 
     void link(LinkType type) {
         switch (type) {
@@ -189,7 +189,10 @@ class Decoder {
     }
 
     void begin_network(IcrcLayout layout) {
-        cover_ = {.layout = layout, .from_network_header = reader_.rest(), .unchecked = {}};
+        cover_ = {.layout = layout,
+                  .from_network_header = reader_.rest(),
+                  .unchecked = {},
+                  .check = icrc_};
     }
 
     void other_protocol(std::uint8_t protocol) {
@@ -214,15 +217,16 @@ class Decoder {
     static constexpr std::size_t ipv6_extension_unit = 8;
 
     FrameReader reader_;
+    IcrcCheck icrc_;
     IcrcCover cover_;
     Packet& packet_;
 };
 
 }  // namespace
 
-Packet decode(util::Bytes frame, LinkType link, std::size_t original_length) {
+Packet decode(util::Bytes frame, LinkType link, std::size_t original_length, IcrcCheck icrc) {
     Packet packet;
-    Decoder(frame, original_length, packet).link(link);
+    Decoder(frame, original_length, icrc, packet).link(link);
     return packet;
 }
 

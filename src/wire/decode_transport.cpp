@@ -70,8 +70,10 @@ void decode_mad(FrameReader& reader, Packet& packet) {
 Icrc check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const IcrcCover& cover) {
     Icrc icrc{.value = util::be32<0>(trailer), .computed = {}, .status = {}, .reason = {}};
     icrc.status = IcrcStatus::Unchecked;
-    icrc.reason = cover.unchecked;
-    if (!cover.unchecked.empty())
+    icrc.reason = cover.unchecked.empty() && cover.check == IcrcCheck::Skip
+                      ? std::string_view("not computed")
+                      : cover.unchecked;
+    if (!icrc.reason.empty())
         return icrc;
     icrc.computed = compute_icrc(cover.layout, covered);
     icrc.status = icrc.computed == icrc.value ? IcrcStatus::Good : IcrcStatus::Bad;

@@ -28,6 +28,10 @@ std::optional<std::uint32_t> compute_icrc(IcrcLayout layout, util::Bytes packet)
 
 enum class IcrcStatus : std::uint8_t { Good, Bad, Unchecked };
 
+/// Whether decoding computes the ICRC, which reads every byte of the packet: for long packets that
+/// is most of the work. Skip leaves it unchecked, with its value from the packet.
+enum class IcrcCheck : std::uint8_t { Compute, Skip };
+
 struct Icrc {
     /// The packet's own, in the same form as compute_icrc's result; nullopt when not captured.
     std::optional<std::uint32_t> value;

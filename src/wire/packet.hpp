@@ -120,7 +120,8 @@ struct Packet {
 
 /// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes the frame
 /// had on the wire; more than frame.size() when the snap length cut it. Never throws or allocates.
-Packet decode(util::Bytes frame, LinkType link, std::size_t original_length);
+Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
+              IcrcCheck icrc = IcrcCheck::Compute);
 
 /// A frame captured as a whole.
 inline Packet decode(util::Bytes frame, LinkType link) {

@@ -84,4 +84,19 @@ TEST(Icrc, a_cut_packet_is_unchecked_and_says_why) {
     EXPECT_EQ(icrc->reason, "truncated by snap length");
 }
 
+TEST(Icrc, that_is_not_asked_for_is_left_unchecked_with_its_value) {
+    const auto packet =
+        wire_test::sample_packet(*wire::find_opcode(0x0a), wire_test::Network::Ipv4, 7);
+    auto frame = wire::encode(packet);
+    frame.back() ^= std::byte{1};
+    const auto skipped =
+        wire::decode(frame, wire::LinkType::Ethernet, frame.size(), wire::IcrcCheck::Skip);
+    ASSERT_TRUE(skipped.icrc);
+    EXPECT_EQ(skipped.icrc->status, wire::IcrcStatus::Unchecked);
+    EXPECT_EQ(skipped.icrc->reason, "not computed");
+    EXPECT_EQ(skipped.icrc->computed, std::nullopt);
+    EXPECT_EQ(skipped.icrc->value, wire::decode(frame, wire::LinkType::Ethernet).icrc->value);
+    EXPECT_TRUE(skipped.is_complete());
+}
+
 }  // namespace
