@@ -16,15 +16,32 @@ using Bytes = std::span<const std::byte>;
 template <std::size_t N>
 using FixedBytes = std::span<const std::byte, N>;
 
+/// N bytes or nothing: std::optional<FixedBytes<N>> in one register. An optional goes through
+/// memory, written as a pointer and a flag and read back as one, which costs more than parsing the
+/// header that it holds.
+template <std::size_t N>
+class MaybeBytes {
+  public:
+    constexpr MaybeBytes() = default;
+    constexpr MaybeBytes(FixedBytes<N> bytes) : data_(bytes.data()) {}
+
+    constexpr explicit operator bool() const { return data_ != nullptr; }
+    constexpr FixedBytes<N> operator*() const { return FixedBytes<N>(data_, N); }
+
+  private:
+    const std::byte* data_ = nullptr;
+};
+
 class Cursor {
   public:
     constexpr explicit Cursor(Bytes bytes) : rest_(bytes) {}
 
-    /// The next N bytes, or nullopt, and then the cursor stays where it is.
+    /// The next N bytes, or nothing, and then the cursor stays where it is.
     template <std::size_t N>
-    constexpr std::optional<FixedBytes<N>> take() {
+    constexpr MaybeBytes<N> take() {
+        static_assert(N > 0);
         if (rest_.size() < N)
-            return std::nullopt;
+            return {};
         const FixedBytes<N> taken = rest_.template first<N>();
         rest_ = rest_.subspan(N);
         return taken;

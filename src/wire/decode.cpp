@@ -1,10 +1,13 @@
 // Link, network and UDP layers; from the BTH on it is decode_transport.cpp.
+#include "util/in_place.hpp"
 #include "wire/decode_transport.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/packet.hpp"
 
 namespace wire {
 namespace {
+
+using namespace std::string_view_literals;
 
 class Decoder {
   public:
@@ -29,8 +32,9 @@ class Decoder {
         const auto bytes = reader_.take<Ethernet::size>("Ethernet header");
         if (!bytes)
             return;
-        packet_.ethernet = Ethernet::parse(*bytes);
-        network(packet_.ethernet->type);
+        const Ethernet& ethernet =
+            util::emplace_result(packet_.ethernet, [&] { return Ethernet::parse(*bytes); });
+        network(ethernet.type);
     }
 
     template <std::size_t N>
@@ -89,7 +93,7 @@ class Decoder {
         const auto bytes = reader_.take<Ipv4::size>("IPv4 header");
         if (!bytes)
             return;
-        const Ipv4& ip = packet_.ipv4.emplace(Ipv4::parse(*bytes));
+        const Ipv4& ip = util::emplace_result(packet_.ipv4, [&] { return Ipv4::parse(*bytes); });
         if (ip.version != 4)
             return reader_.fault(Fault::IpVersion, "IPv4 header", ip.version);
         if (ip.header_length < Ipv4::size)
@@ -113,7 +117,7 @@ class Decoder {
         const auto bytes = reader_.take<Ipv6::size>("IPv6 header");
         if (!bytes)
             return;
-        const Ipv6& ip = packet_.ipv6.emplace(Ipv6::parse(*bytes));
+        const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return Ipv6::parse(*bytes); });
         if (ip.version != 6)
             return reader_.fault(Fault::IpVersion, "IPv6 header", ip.version);
         reader_.end_after(ip.payload_length, "IPv6", 0);
@@ -153,7 +157,7 @@ class Decoder {
         const auto bytes = reader_.take<Grh::size>("GRH");
         if (!bytes)
             return;
-        const Grh& grh = packet_.grh.emplace(Grh::parse(*bytes));
+        const Grh& grh = util::emplace_result(packet_.grh, [&] { return Grh::parse(*bytes); });
         if (grh.ipver != 6)
             return reader_.fault(Fault::IpVersion, "GRH", grh.ipver);
         if (grh.nxthdr != ip_protocol::iba)
@@ -167,7 +171,7 @@ class Decoder {
         const auto bytes = reader_.take<Udp::size>("UDP header");
         if (!bytes)
             return;
-        const Udp& udp = packet_.udp.emplace(Udp::parse(*bytes));
+        const Udp& udp = util::emplace_result(packet_.udp, [&] { return Udp::parse(*bytes); });
         if (udp.dst_port != roce_v2_port)
             return not_roce(NotRoce::OtherUdpPort);
         if (udp.length < Udp::size)
@@ -191,8 +195,7 @@ class Decoder {
     void begin_network(IcrcLayout layout) {
         cover_ = {.layout = layout,
                   .from_network_header = reader_.rest(),
-                  .unchecked = {},
-                  .check = icrc_};
+                  .unchecked = icrc_ == IcrcCheck::Compute ? ""sv : "not computed"sv};
     }
 
     void other_protocol(std::uint8_t protocol) {

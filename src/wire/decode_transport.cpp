@@ -1,16 +1,19 @@
 #include "wire/decode_transport.hpp"
 
+#include "util/in_place.hpp"
 #include "wire/extension_headers.hpp"
 
 namespace wire {
 namespace {
+
+using namespace std::string_view_literals;
 
 /// False when decoding cannot go on; the packet then says why.
 bool decode_headers(FrameReader& reader, Packet& packet) {
     const auto bytes = reader.take<Bth::size>("BTH");
     if (!bytes)
         return false;
-    const Bth& bth = packet.bth.emplace(Bth::parse(*bytes));
+    const Bth& bth = util::emplace_result(packet.bth, [&] { return Bth::parse(*bytes); });
     if (bth.tver != 0)
         reader.fault(Fault::TransportVersion, "BTH", bth.tver);
 
@@ -26,7 +29,7 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
         if (!packet.opcode->has(bit))
             return true;
         if (const auto header_bytes = reader.take<Header::size>(name))
-            header = Header::parse(*header_bytes);
+            util::emplace_result(header, [&] { return Header::parse(*header_bytes); });
         return header.has_value();
     };
     if (!for_each_extension_header(packet, take))
@@ -67,17 +70,14 @@ void decode_mad(FrameReader& reader, Packet& packet) {
 }
 
 /// `covered`: captured from the network header to the last byte before the ICRC.
-Icrc check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const IcrcCover& cover) {
-    Icrc icrc{.value = util::be32<0>(trailer), .computed = {}, .status = {}, .reason = {}};
-    icrc.status = IcrcStatus::Unchecked;
-    icrc.reason = cover.unchecked.empty() && cover.check == IcrcCheck::Skip
-                      ? std::string_view("not computed")
-                      : cover.unchecked;
+void check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const IcrcCover& cover,
+                Icrc& icrc) {
+    icrc.value = util::be32<0>(trailer);
+    icrc.reason = cover.unchecked;
     if (!icrc.reason.empty())
-        return icrc;
+        return;
     icrc.computed = compute_icrc(cover.layout, covered);
     icrc.status = icrc.computed == icrc.value ? IcrcStatus::Good : IcrcStatus::Bad;
-    return icrc;
 }
 
 }  // namespace
@@ -85,12 +85,10 @@ Icrc check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const 
 void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packet) {
     if (!decode_headers(reader, packet))
         return;
-    Icrc unchecked;
     if (!reader.end_is_known()) {
         packet.payload = reader.rest();
         packet.payload_length = reader.left();
-        unchecked.reason = "the packet's end is not in the frame";
-        packet.icrc = unchecked;
+        packet.icrc.emplace().reason = "the packet's end is not in the frame"sv;
         return;
     }
     if (reader.left() < icrc_size) {
@@ -99,8 +97,8 @@ void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packe
     }
     const std::size_t padding = decode_payload(reader, packet, reader.left() - icrc_size);
     decode_mad(reader, packet);
-    unchecked.reason = "truncated by snap length";
-    packet.icrc = unchecked;
+    Icrc& icrc = packet.icrc.emplace();
+    icrc.reason = "truncated by snap length"sv;
     if (packet.payload.size() < packet.payload_length) {
         reader.truncated("payload", packet.payload_length, packet.payload.size());
         return;
@@ -109,8 +107,8 @@ void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packe
         return;
     const auto covered = reader.rest().data() - cover.from_network_header.data();
     if (const auto trailer = reader.take<icrc_size>("ICRC"))
-        packet.icrc = check_icrc(
-            *trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)), cover);
+        check_icrc(*trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)),
+                   cover, icrc);
 }
 
 }  // namespace wire

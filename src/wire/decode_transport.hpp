@@ -17,7 +17,6 @@ struct IcrcCover {
     util::Bytes from_network_header;
     /// Why the ICRC of such a packet is not checked, static text; empty when it is.
     std::string_view unchecked;
-    IcrcCheck check = IcrcCheck::Compute;
 };
 
 /// `reader` stands at the BTH.

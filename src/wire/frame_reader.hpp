@@ -18,11 +18,11 @@ class FrameReader {
     FrameReader(util::Bytes frame, std::size_t original_length, Packet& packet)
         : captured_(frame), left_(std::max(original_length, frame.size())), packet_(packet) {}
 
-    /// The next N bytes; nullopt, with the reason noted in the packet, when they are not there.
+    /// The next N bytes; nothing, with the reason noted in the packet, when they are not there.
     template <std::size_t N>
-    std::optional<util::FixedBytes<N>> take(std::string_view what) {
+    util::MaybeBytes<N> take(std::string_view what) {
         if (!has(N, what))
-            return std::nullopt;
+            return {};
         left_ -= N;
         return captured_.take<N>();
     }

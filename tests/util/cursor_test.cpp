@@ -16,7 +16,7 @@ TEST(Cursor, hands_out_bytes_from_front_to_back) {
     Cursor cursor(bytes);
     const auto first = cursor.take<2>();
     ASSERT_TRUE(first);
-    EXPECT_EQ(first->data(), bytes.data());
+    EXPECT_EQ((*first).data(), bytes.data());
     const auto next = cursor.take(3);
     ASSERT_TRUE(next);
     EXPECT_EQ(next->data(), bytes.data() + 2);
@@ -36,7 +36,6 @@ TEST(Cursor, stays_where_it_is_when_there_is_too_little) {
 
 TEST(Cursor, at_the_end_gives_only_nothing) {
     Cursor cursor(util::Bytes{});
-    EXPECT_TRUE(cursor.take<0>());
     EXPECT_TRUE(cursor.take(0));
     EXPECT_FALSE(cursor.take<1>());
     EXPECT_FALSE(cursor.take(1));
