@@ -107,7 +107,7 @@ clean: ## Remove what the build made (the lab must be down)
 $(BUILD)/obj/%.o: %.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)
@@ -121,6 +121,11 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode,$@),-lbenchmark) $(LDLIBS)
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL)
 .SECONDEXPANSION:

@@ -1,0 +1,47 @@
+// make_capture PACKETS FILE: a pcap file of made traffic, for the benchmarks; "-" is standard
+// output.
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include <pcap/pcap.h>
+
+#include "bench/traffic.hpp"
+
+int main(int argc, char** argv) {
+    std::uint64_t packets = 0;
+    const std::string_view count(argc == 3 ? argv[1] : "");
+    if (const auto [end, error] =
+            std::from_chars(count.data(), count.data() + count.size(), packets);
+        argc != 3 || error != std::errc() || end != count.data() + count.size()) {
+        std::fputs("usage: make_capture PACKETS FILE\n", stderr);
+        return 2;
+    }
+    constexpr int snaplen = 262144;
+    const std::unique_ptr<pcap_t, void (*)(pcap_t*)> format(
+        pcap_open_dead_with_tstamp_precision(DLT_EN10MB, snaplen, PCAP_TSTAMP_PRECISION_NANO),
+        pcap_close);
+    const std::unique_ptr<pcap_dumper_t, void (*)(pcap_dumper_t*)> file(
+        pcap_dump_open(format.get(), argv[2]), pcap_dump_close);
+    if (!file) {
+        std::fprintf(stderr, "make_capture: %s.\n", pcap_geterr(format.get()));
+        return 1;
+    }
+    bench::Traffic traffic;
+    for (std::uint64_t i = 0; i < packets; ++i) {
+        const auto frame = traffic.next();
+        pcap_pkthdr header{};
+        header.ts.tv_sec = static_cast<time_t>(frame.time.count() / 1'000'000'000);
+        header.ts.tv_usec = static_cast<suseconds_t>(frame.time.count() % 1'000'000'000);
+        header.len = header.caplen = static_cast<bpf_u_int32>(frame.bytes.size());
+        pcap_dump(reinterpret_cast<u_char*>(file.get()), &header,
+                  reinterpret_cast<const u_char*>(frame.bytes.data()));
+    }
+    if (pcap_dump_flush(file.get()) != 0) {
+        std::perror("make_capture");
+        return 1;
+    }
+    return 0;
+}
