@@ -3,45 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/packet_invariants.hpp"
 #include "wire/sample_frames.hpp"
 
 namespace {
 
 constexpr wire::LinkType links[] = {wire::LinkType::Ethernet, wire::LinkType::LinuxCooked,
                                     wire::LinkType::LinuxCooked2, wire::LinkType::RawIp};
-
-void expect_inside(util::Bytes part, util::Bytes whole) {
-    if (part.empty())
-        return;
-    EXPECT_GE(part.data(), whole.data());
-    EXPECT_LE(part.data() + part.size(), whole.data() + whole.size());
-}
-
-void expect_consistent(const wire::Packet& packet, util::Bytes frame) {
-    if (packet.is_complete()) {
-        EXPECT_TRUE(packet.icrc);
-        EXPECT_EQ(packet.payload.size(), packet.payload_length);
-    } else {
-        EXPECT_TRUE(packet.truncated || packet.malformed || packet.not_roce);
-    }
-    EXPECT_FALSE(packet.not_roce && (packet.malformed || packet.truncated || packet.bth));
-    EXPECT_EQ(packet.ipv4.has_value() + packet.ipv6.has_value() + packet.grh.has_value(),
-              packet.bth ? 1 : packet.ipv4 || packet.ipv6 || packet.grh);
-    EXPECT_TRUE(!packet.icrc || packet.bth);
-    EXPECT_TRUE(!packet.icrc || packet.icrc->computed.has_value() ==
-                                    (packet.icrc->status != wire::IcrcStatus::Unchecked));
-    EXPECT_TRUE(!packet.opcode || packet.bth);
-    EXPECT_TRUE(!packet.cm || packet.mad);
-    expect_inside(packet.payload, frame);
-    if (packet.cm) {
-        const auto* reject = packet.cm->as<wire::CmRej>();
-        const auto* request = packet.cm->as<wire::CmReq>();
-        expect_inside(reject ? reject->ari : util::Bytes{}, packet.payload);
-        expect_inside(request ? request->private_data : util::Bytes{}, packet.payload);
-    }
-    EXPECT_FALSE(packet.malformed && packet.malformed->text().empty());
-    EXPECT_FALSE(packet.truncated && !packet.truncated->text().starts_with("truncated by"));
-}
 
 struct Sample {
     wire::LinkType link;
@@ -87,7 +55,7 @@ TEST(Robustness, every_prefix_of_a_packet_is_cut_by_the_snap_length) {
         for (std::size_t size = 0; size < frame.size(); ++size) {
             const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
             const auto packet = wire::decode(copy, link, frame.size());
-            expect_consistent(packet, copy);
+            EXPECT_EQ(wire_test::broken_invariant(packet, copy), "");
             EXPECT_TRUE(packet.truncated) << size << " of " << frame.size();
             EXPECT_FALSE(packet.malformed) << packet.malformed->text();
         }
@@ -98,7 +66,7 @@ TEST(Robustness, every_prefix_that_was_all_there_was_is_malformed) {
         for (std::size_t size = 0; size < frame.size(); ++size) {
             const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
             const auto packet = wire::decode(copy, link);
-            expect_consistent(packet, copy);
+            EXPECT_EQ(wire_test::broken_invariant(packet, copy), "");
             EXPECT_TRUE(packet.malformed) << size << " of " << frame.size();
         }
 }
@@ -113,7 +81,8 @@ TEST(Robustness, changed_bytes_are_decoded_as_far_as_they_go) {
                 static_cast<std::byte>(random());
         const std::size_t size = random() % 4 == 0 ? random() % frame.size() : frame.size();
         const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
-        expect_consistent(wire::decode(copy, link, size + random() % 3), copy);
+        EXPECT_EQ(wire_test::broken_invariant(wire::decode(copy, link, size + random() % 3), copy),
+                  "");
     }
 }
 
@@ -124,7 +93,9 @@ TEST(Robustness, noise_is_decoded_as_far_as_it_goes) {
         for (std::byte& byte : noise)
             byte = static_cast<std::byte>(random());
         const wire_test::ExactCopy copy(noise);
-        expect_consistent(wire::decode(copy, links[random() % std::size(links)]), copy);
+        EXPECT_EQ(wire_test::broken_invariant(
+                      wire::decode(copy, links[random() % std::size(links)]), copy),
+                  "");
     }
 }
 

@@ -1,0 +1,68 @@
+// What holds of every decoded packet, whatever bytes it came from.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "wire/packet.hpp"
+
+namespace wire_test {
+
+inline bool is_inside(util::Bytes part, util::Bytes whole) {
+    return part.empty() || (part.data() >= whole.data() &&
+                            part.data() + part.size() <= whole.data() + whole.size());
+}
+
+/// Whether all that the message points to lies in `data`.
+inline bool is_inside(const wire::Cm& cm, util::Bytes data) {
+    const auto of_message = [&](const auto& message) {
+        using Message = std::remove_cvref_t<decltype(message)>;
+        if constexpr (std::is_same_v<Message, wire::CmRej>)
+            if (!is_inside(message.ari, data))
+                return false;
+        if constexpr (!std::is_same_v<Message, std::monostate>)
+            return is_inside(message.private_data, data);
+        return true;
+    };
+    return std::visit(of_message, cm.body);
+}
+
+/// The first invariant that `packet` breaks, in words; empty where it keeps them all. `frame`: what
+/// it was decoded from.
+inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes frame) {
+    const bool is_complete = packet.is_complete();
+    const int networks = packet.ipv4.has_value() + packet.ipv6.has_value() + packet.grh.has_value();
+    const std::pair<bool, std::string_view> invariants[] = {
+        {!is_complete || packet.icrc, "a complete packet has an ICRC"},
+        {!is_complete || packet.payload.size() == packet.payload_length,
+         "a complete packet has its whole payload"},
+        {is_complete || packet.truncated || packet.malformed || packet.not_roce,
+         "an incomplete packet says why"},
+        {!packet.not_roce || !(packet.malformed || packet.truncated || packet.bth),
+         "what is no RoCE is not judged"},
+        {networks == 1 || (networks == 0 && !packet.bth), "one network header precedes the BTH"},
+        {!packet.icrc || packet.bth, "an ICRC comes behind a BTH"},
+        {!packet.icrc || packet.icrc->computed.has_value() ==
+                             (packet.icrc->status != wire::IcrcStatus::Unchecked),
+         "an ICRC is computed where it is judged"},
+        {!packet.icrc ||
+             packet.icrc->reason.empty() == (packet.icrc->status != wire::IcrcStatus::Unchecked),
+         "an unchecked ICRC says why"},
+        {!packet.opcode || packet.bth, "an opcode comes from a BTH"},
+        {!packet.cm || packet.mad, "a message of the connection manager comes in a MAD"},
+        {is_inside(packet.payload, frame), "the payload lies in the frame"},
+        {!packet.cm || is_inside(*packet.cm, packet.payload),
+         "the connection manager's data lie in the payload"},
+        {!packet.malformed || !packet.malformed->text().empty(), "a fault has a sentence"},
+        {!packet.truncated || packet.truncated->text().starts_with("truncated by"),
+         "a cut packet says what cut it"},
+    };
+    for (const auto& [holds, words] : invariants)
+        if (!holds)
+            return words;
+    return {};
+}
+
+}  // namespace wire_test
