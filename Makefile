@@ -16,10 +16,10 @@ endif
 
 CXXFLAGS += -std=c++20 $(OPT) -Wall -Wextra -Wconversion -Wshadow -Werror $(SANFLAGS)
 CPPFLAGS += -Isrc -MMD -MP
-LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -lz -lpthread
+LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-LAYERS   := util wire capture flow verbs cm exchange runlog timeline report lesson
+LAYERS   := util wire capture flow verbs cm exchange runlog timeline report query lesson
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp)))
 TOOL     := $(BUILD)/rocecap
@@ -133,6 +133,6 @@ $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard test
 $(BUILD)/tests/%: $(SUPPORT) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS) -lz
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -1,9 +1,8 @@
 #include "lesson/memory.hpp"
 
 #include <algorithm>
+#include <libdeflate.h>
 #include <string>
-
-#include <zlib.h>
 
 namespace lesson {
 
@@ -19,7 +18,7 @@ runlog::Fields describe_memory(std::span<const std::byte> memory) {
     const auto last = std::ranges::find_if(memory.rbegin(), memory.rend(),
                                            [](std::byte byte) { return byte != std::byte{0}; });
     const auto used = memory.first(static_cast<std::size_t>(memory.rend() - last));
-    const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(used.data()), used.size());
+    const auto crc = libdeflate_crc32(0, used.data(), used.size());
     std::string begins;
     for (const std::byte byte : used.first(std::min<std::size_t>(used.size(), 22))) {
         const char c = std::to_integer<char>(byte);

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <libdeflate.h>
 #include <span>
-
-#include <zlib.h>
 
 #include "wire/bth.hpp"
 #include "wire/grh.hpp"
@@ -34,8 +33,8 @@ struct Masked {
     }
 };
 
-uLong crc(uLong start, util::Bytes bytes) {
-    return crc32_z(start, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+std::uint32_t crc(std::uint32_t start, util::Bytes bytes) {
+    return libdeflate_crc32(start, bytes.data(), bytes.size());
 }
 
 template <std::size_t N, typename Mask>
@@ -44,9 +43,9 @@ std::optional<std::uint32_t> masked_crc(util::Bytes packet, Mask mask) {
         return std::nullopt;
     Masked<N> headers(packet.first<N>());
     mask(headers);
-    const uLong value = crc(crc(0, headers.bytes), packet.subspan(N));
+    const std::uint32_t value = crc(crc(0, headers.bytes), packet.subspan(N));
     // The CRC is sent lowest byte first; the result is those bytes read highest byte first.
-    return __builtin_bswap32(static_cast<std::uint32_t>(value));
+    return __builtin_bswap32(value);
 }
 
 /// Traffic class and flow label share their first and second byte with the version (4 bits) and
