@@ -3,6 +3,7 @@
 #include <string>
 
 #include "report/other.hpp"
+#include "wire/tcp.hpp"
 
 namespace report {
 namespace {
@@ -155,7 +156,7 @@ Json packet_json(std::uint64_t number, std::chrono::nanoseconds time, const wire
         json["payload_len"] = packet.payload_length;
         json["icrc"] = icrc_json(*packet.icrc);
     }
-    if (const auto tcp = tcp_segment(packet, frame))
+    if (const auto tcp = wire::tcp_segment(packet, frame))
         json["tcp"] = {{"srcport", tcp->src_port},
                        {"dstport", tcp->dst_port},
                        {"flags", tcp->flags},

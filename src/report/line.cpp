@@ -2,36 +2,96 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "report/summary.hpp"
+#include "util/append.hpp"
 
 namespace report {
+namespace {
 
-Addresses addresses(const wire::Packet& packet) {
+constexpr std::size_t number_width = 5;
+constexpr std::size_t time_width = 10;
+
+// `out` from `begin` on, moved to the right of a column.
+void align_right(std::string& out, std::size_t begin, std::size_t width) {
+    const std::size_t size = out.size() - begin;
+    if (size < width)
+        out.insert(begin, width - size, ' ');
+}
+
+// What stands in `out` from `begin` on fills a column, which grows with it.
+void fill_column(std::string& out, std::size_t begin, std::size_t& width) {
+    const std::size_t size = out.size() - begin;
+    width = std::max(width, size);
+    out.append(width - size, ' ');
+}
+
+// Seconds with six digits behind the point, rounded.
+void append_seconds(std::string& out, std::chrono::nanoseconds time) {
+    constexpr std::int64_t unit = 1'000'000;
+    const auto begin = out.size();
+    const std::int64_t ns = time.count();
+    const std::int64_t micros = ((ns < 0 ? -ns : ns) + 500) / 1000;
+    if (ns < 0 && micros != 0)
+        out.push_back('-');
+    util::append_decimal(out, micros / unit);
+    out.push_back('.');
+    util::append_decimal(out, micros % unit, 6);
+    align_right(out, begin, time_width);
+}
+
+// IP addresses or GIDs; MAC addresses, or nothing, where there are none.
+void append_source(std::string& out, const wire::Packet& packet) {
     if (packet.ipv4)
-        return {wire::text(packet.ipv4->src), wire::text(packet.ipv4->dst)};
-    if (packet.ipv6)
-        return {wire::text(packet.ipv6->src), wire::text(packet.ipv6->dst)};
-    if (packet.grh)
-        return {wire::text(packet.grh->sgid), wire::text(packet.grh->dgid)};
-    if (packet.ethernet)
-        return {wire::text(packet.ethernet->src), wire::text(packet.ethernet->dst)};
-    return {};
+        wire::append(out, packet.ipv4->src);
+    else if (packet.ipv6)
+        wire::append(out, packet.ipv6->src);
+    else if (packet.grh)
+        wire::append(out, packet.grh->sgid);
+    else if (packet.ethernet)
+        wire::append(out, packet.ethernet->src);
+}
+void append_destination(std::string& out, const wire::Packet& packet) {
+    if (packet.ipv4)
+        wire::append(out, packet.ipv4->dst);
+    else if (packet.ipv6)
+        wire::append(out, packet.ipv6->dst);
+    else if (packet.grh)
+        wire::append(out, packet.grh->dgid);
+    else if (packet.ethernet)
+        wire::append(out, packet.ethernet->dst);
+}
+
+}  // namespace
+
+void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
+                     const wire::Packet& packet, util::Bytes frame) {
+    if (!first_)
+        first_ = time;
+    style_.begin(out, Role::Dim);
+    const std::size_t begin = out.size();
+    util::append_decimal(out, number);
+    align_right(out, begin, number_width);
+    out.push_back(' ');
+    append_seconds(out, time - *first_);
+    style_.end(out, Role::Dim);
+    out.append("  ");
+    const std::size_t source = out.size();
+    append_source(out, packet);
+    fill_column(out, source, source_width_);
+    out.append(" → ");
+    const std::size_t destination = out.size();
+    append_destination(out, packet);
+    fill_column(out, destination, destination_width_);
+    out.append("  ");
+    append_summary(out, packet, style_, frame);
+    out.push_back('\n');
 }
 
 std::string Listing::line(std::uint64_t number, std::chrono::nanoseconds time,
                           const wire::Packet& packet, util::Bytes frame) {
-    if (!first_)
-        first_ = time;
-    const auto [source, destination] = addresses(packet);
-    source_width_ = std::max(source_width_, source.size());
-    destination_width_ = std::max(destination_width_, destination.size());
-    const double seconds = std::chrono::duration<double>(time - *first_).count();
-    return fmt::format("{}  {} → {}  {}\n",
-                       style_(Role::Dim, fmt::format("{:5} {:10.6f}", number, seconds)),
-                       padded(source, source_width_), padded(destination, destination_width_),
-                       packet_summary(packet, style_, frame));
+    std::string out;
+    append(out, number, time, packet, frame);
+    return out;
 }
 
 }  // namespace report

@@ -13,13 +13,6 @@
 
 namespace report {
 
-/// IP addresses; MAC addresses, or nothing, where there are none.
-struct Addresses {
-    std::string source;
-    std::string destination;
-};
-Addresses addresses(const wire::Packet& packet);
-
 /// Keeps what lines have in common: the first packet's time, and the widths of the columns so far.
 class Listing {
   public:
@@ -29,6 +22,9 @@ class Listing {
     /// first line's.
     std::string line(std::uint64_t number, std::chrono::nanoseconds time,
                      const wire::Packet& packet, util::Bytes frame);
+    /// The same behind `out`, allocating no more than append_summary().
+    void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
+                const wire::Packet& packet, util::Bytes frame);
 
   private:
     Style style_;

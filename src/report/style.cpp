@@ -32,12 +32,24 @@ constexpr std::string_view code(Role role) {
 
 }  // namespace
 
+void Style::begin(std::string& out, Role role) const {
+    if (colour_ && !code(role).empty())
+        out.append("\033[").append(code(role)).append("m");
+}
+
+void Style::end(std::string& out, Role role) const {
+    if (colour_ && !code(role).empty())
+        out.append("\033[0m");
+}
+
 std::string Style::operator()(Role role, std::string_view text) const {
     std::string result;
-    const std::string_view parameters = code(role);
-    if (!colour_ || parameters.empty() || text.empty())
-        return result.append(text);
-    return result.append("\033[").append(parameters).append("m").append(text).append("\033[0m");
+    if (text.empty())
+        return result;
+    begin(result, role);
+    result.append(text);
+    end(result, role);
+    return result;
 }
 
 std::size_t display_width(std::string_view text) {

@@ -28,6 +28,10 @@ class Style {
     bool colour() const { return colour_; }
     std::string operator()(Role role, std::string_view text) const;
 
+    /// What stands before and behind a text of this role; text between them must not be empty.
+    void begin(std::string& out, Role role) const;
+    void end(std::string& out, Role role) const;
+
   private:
     bool colour_;
 };

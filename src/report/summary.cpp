@@ -1,6 +1,5 @@
 #include "report/summary.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <iterator>
 #include <string_view>
@@ -8,25 +7,28 @@
 #include <fmt/format.h>
 
 #include "report/other.hpp"
+#include "util/append.hpp"
 
 namespace report {
 namespace {
 
 constexpr std::size_t name_width = 28;
 
-// Words with a space before each; the line begins with the padded name.
-class Words {
-  public:
-    template <typename... Args>
-    void add(fmt::format_string<Args...> format, Args&&... args) {
-        text_.push_back(' ');
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
-    }
-    const std::string& text() const { return text_; }
-
-  private:
-    std::string text_;
-};
+// `label` ends where the number begins: " psn 0x".
+void add_hex(std::string& out, std::string_view label, std::uint64_t value, std::size_t digits) {
+    out.append(label);
+    util::append_hex(out, value, digits);
+}
+void add_number(std::string& out, std::string_view label, std::uint64_t value) {
+    out.append(label);
+    util::append_decimal(out, value);
+}
+void add_address(std::string& out, std::uint64_t va) {
+    std::size_t digits = 1;
+    while (digits < 16 && va >> (4 * digits) != 0)
+        ++digits;
+    add_hex(out, " va 0x", va, digits);
+}
 
 Role role_of(const wire::Packet& packet) {
     if (packet.aeth && packet.aeth->kind() == wire::AethKind::Nak)
@@ -42,128 +44,164 @@ Role role_of(const wire::Packet& packet) {
     return packet.opcode->is_response() ? Role::Response : Role::Request;
 }
 
-std::string name_of(const wire::Packet& packet) {
-    if (packet.cm && !packet.cm->name().empty())
-        return fmt::format("CM {}", packet.cm->name());
-    if (packet.mad)
-        return fmt::format("MAD class 0x{:02x}", packet.mad->mgmt_class);
-    if (packet.opcode != nullptr)
-        return std::string(packet.opcode->name);
-    return fmt::format(
-        "{} opcode 0x{:02x}",
-        wire::is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's" : "reserved",
-        packet.bth->opcode);
+void add_name(std::string& out, const wire::Packet& packet) {
+    if (packet.cm && !packet.cm->name().empty()) {
+        out.append("CM ").append(packet.cm->name());
+    } else if (packet.mad) {
+        add_hex(out, "MAD class 0x", packet.mad->mgmt_class, 2);
+    } else if (packet.opcode != nullptr) {
+        out.append(packet.opcode->name);
+    } else {
+        out.append(wire::is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's"
+                                                                    : "reserved");
+        add_hex(out, " opcode 0x", packet.bth->opcode, 2);
+    }
 }
 
-void add_bth(Words& words, const wire::Bth& bth) {
-    words.add("psn 0x{:06x} qp 0x{:06x}", bth.psn, bth.dest_qpn);
+void add_bth(std::string& out, const wire::Bth& bth) {
+    add_hex(out, " psn 0x", bth.psn.value(), 6);
+    add_hex(out, " qp 0x", bth.dest_qpn, 6);
     if (bth.a)
-        words.add("ack-req");
+        out.append(" ack-req");
     if (bth.se)
-        words.add("solicited");
+        out.append(" solicited");
     if (bth.fecn)
-        words.add("fecn");
+        out.append(" fecn");
     if (bth.becn)
-        words.add("becn");
+        out.append(" becn");
 }
 
-void add_atomic(Words& words, const wire::AtomicEth& atomic, const wire::OpcodeInfo* opcode) {
-    words.add("va 0x{:x} rkey 0x{:08x}", atomic.va, atomic.rkey);
+void add_atomic(std::string& out, const wire::AtomicEth& atomic, const wire::OpcodeInfo* opcode) {
+    add_address(out, atomic.va);
+    add_hex(out, " rkey 0x", atomic.rkey, 8);
     if (opcode != nullptr && opcode->operation == wire::Operation::FetchAdd)
-        words.add("add {}", atomic.swapdt);
-    else
-        words.add("compare {} swap {}", atomic.cmpdt, atomic.swapdt);
+        return add_number(out, " add ", atomic.swapdt);
+    add_number(out, " compare ", atomic.cmpdt);
+    add_number(out, " swap ", atomic.swapdt);
 }
 
-void add_extensions(Words& words, const wire::Packet& packet) {
+// An ACK without end-to-end flow control (credit code 31, all that Soft-RoCE sends) has no credits
+// to tell.
+void add_aeth(std::string& out, const wire::Aeth& aeth) {
+    switch (aeth.kind()) {
+        case wire::AethKind::Ack:
+            out.append(" ACK");
+            if (const auto credits = aeth.credits())
+                add_number(out, " credits ", *credits);
+            break;
+        case wire::AethKind::RnrNak:
+            fmt::format_to(std::back_inserter(out), " RNR NAK {} ms",
+                           aeth.rnr_timer_ms().value_or(0));
+            break;
+        case wire::AethKind::Nak:
+            out.append(" NAK ");
+            for (const char c : aeth.nak_name().value_or("reserved"))
+                out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+            break;
+        case wire::AethKind::Reserved:
+            add_hex(out, " reserved syndrome 0x", aeth.syndrome, 2);
+            break;
+    }
+    add_number(out, " msn ", aeth.msn);
+}
+
+void add_extensions(std::string& out, const wire::Packet& packet) {
     if (packet.rdeth)
-        words.add("eecnxt 0x{:06x}", packet.rdeth->eecnxt);
-    if (packet.deth)
-        words.add("q_key 0x{:08x} src-qp 0x{:06x}", packet.deth->q_key, packet.deth->src_qpn);
+        add_hex(out, " eecnxt 0x", packet.rdeth->eecnxt, 6);
+    if (packet.deth) {
+        add_hex(out, " q_key 0x", packet.deth->q_key, 8);
+        add_hex(out, " src-qp 0x", packet.deth->src_qpn, 6);
+    }
     if (packet.xrceth)
-        words.add("srq 0x{:06x}", packet.xrceth->xrcsrq);
-    if (packet.feth)
-        words.add("flush {} plt 0x{:x}", packet.feth->sel_name(), packet.feth->plt);
-    if (packet.reth)
-        words.add("va 0x{:x} rkey 0x{:08x} len {}", packet.reth->va, packet.reth->rkey,
-                  packet.reth->dmalen);
+        add_hex(out, " srq 0x", packet.xrceth->xrcsrq, 6);
+    if (packet.feth) {
+        out.append(" flush ").append(packet.feth->sel_name());
+        add_hex(out, " plt 0x", packet.feth->plt, 1);
+    }
+    if (packet.reth) {
+        add_address(out, packet.reth->va);
+        add_hex(out, " rkey 0x", packet.reth->rkey, 8);
+        add_number(out, " len ", packet.reth->dmalen);
+    }
     if (packet.atomic_eth)
-        add_atomic(words, *packet.atomic_eth, packet.opcode);
+        add_atomic(out, *packet.atomic_eth, packet.opcode);
     if (packet.aeth)
-        words.add("{}", aeth_text(*packet.aeth));
+        add_aeth(out, *packet.aeth);
     if (packet.atomic_ack_eth)
-        words.add("original {}", packet.atomic_ack_eth->origremdt);
+        add_number(out, " original ", packet.atomic_ack_eth->origremdt);
     if (packet.immdt)
-        words.add("imm 0x{:08x}", packet.immdt->value);
+        add_hex(out, " imm 0x", packet.immdt->value, 8);
     if (packet.ieth)
-        words.add("invalidate rkey 0x{:08x}", packet.ieth->rkey);
+        add_hex(out, " invalidate rkey 0x", packet.ieth->rkey, 8);
 }
 
 // A message's first packet has its length in the RETH; the others say how much they carry.
-void add_payload(Words& words, const wire::Packet& packet) {
+void add_payload(std::string& out, const wire::Packet& packet) {
     const bool said = packet.reth && packet.reth->dmalen == packet.payload_length;
     if (packet.icrc && packet.payload_length != 0 && !said)
-        words.add("payload {}", packet.payload_length);
+        add_number(out, " payload ", packet.payload_length);
 }
 
-std::string problems(const wire::Packet& packet, const Style& style) {
-    std::string text;
+void add_details(std::string& out, const wire::Packet& packet) {
+    if (packet.cm) {
+        out.append(" ").append(cm_details(*packet.cm));
+        return;
+    }
+    add_bth(out, *packet.bth);
+    add_extensions(out, packet);
+    if (!packet.mad)
+        return add_payload(out, packet);
+    out.append(" ").append(packet.mad->method_name());
+    add_hex(out, " attribute 0x", packet.mad->attribute_id, 4);
+}
+
+void add_problems(std::string& out, const wire::Packet& packet, const Style& style) {
+    const auto add = [&](Role role, std::string_view text) {
+        if (!out.empty() && out.back() != ' ')
+            out.push_back(' ');
+        style.begin(out, role);
+        out.append(text);
+        style.end(out, role);
+    };
     if (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad)
-        text += ' ' + style(Role::Bad, fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected",
-                                                   packet.icrc->value.value_or(0),
-                                                   packet.icrc->computed.value_or(0)));
+        add(Role::Bad,
+            fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected", packet.icrc->value.value_or(0),
+                        packet.icrc->computed.value_or(0)));
     // Where only payload or ICRC were cut off, every header is here and there is nothing to say;
     // but a management datagram's payload is what it has to say.
     const bool is_told = packet.icrc && (!packet.mad || packet.cm);
     if (packet.truncated && !is_told)
-        text += ' ' + style(Role::Notice, packet.truncated->text());
+        add(Role::Notice, packet.truncated->text());
     if (packet.malformed)
-        text += ' ' + style(Role::Bad, "malformed: " + packet.malformed->text());
-    return text;
+        add(Role::Bad, "malformed: " + packet.malformed->text());
 }
 
 }  // namespace
 
-std::string aeth_text(const wire::Aeth& aeth) {
-    switch (aeth.kind()) {
-        case wire::AethKind::Ack:
-            return aeth.credits() ? fmt::format("ACK credits {} msn {}", *aeth.credits(), aeth.msn)
-                                  : fmt::format("ACK msn {}", aeth.msn);
-        case wire::AethKind::RnrNak:
-            return fmt::format("RNR NAK {} ms msn {}", aeth.rnr_timer_ms().value_or(0), aeth.msn);
-        case wire::AethKind::Nak: {
-            std::string name(aeth.nak_name().value_or("reserved"));
-            std::ranges::transform(name, name.begin(), [](unsigned char c) {
-                return static_cast<char>(std::tolower(c));
-            });
-            return fmt::format("NAK {} msn {}", name, aeth.msn);
-        }
-        case wire::AethKind::Reserved:
-            break;
+void append_summary(std::string& out, const wire::Packet& packet, const Style& style,
+                    util::Bytes frame) {
+    if (!packet.bth && packet.not_roce) {
+        style.begin(out, Role::Dim);
+        out.append(other_summary(packet, frame));
+        style.end(out, Role::Dim);
+        return;
     }
-    return fmt::format("reserved syndrome 0x{:02x} msn {}", aeth.syndrome, aeth.msn);
+    if (packet.bth) {
+        const Role role = role_of(packet);
+        style.begin(out, role);
+        const std::size_t name = out.size();
+        add_name(out, packet);
+        out.append(name_width - std::min(name_width, out.size() - name), ' ');
+        style.end(out, role);
+        add_details(out, packet);
+    }
+    add_problems(out, packet, style);
 }
 
 std::string packet_summary(const wire::Packet& packet, const Style& style, util::Bytes frame) {
-    if (!packet.bth) {
-        if (packet.not_roce)
-            return style(Role::Dim, other_summary(packet, frame));
-        std::string text = problems(packet, style);
-        return text.empty() ? text : text.substr(1);
-    }
-    Words words;
-    if (packet.cm) {
-        words.add("{}", cm_details(*packet.cm));
-    } else {
-        add_bth(words, *packet.bth);
-        add_extensions(words, packet);
-        if (packet.mad)
-            words.add("{} attribute 0x{:04x}", packet.mad->method_name(), packet.mad->attribute_id);
-        else
-            add_payload(words, packet);
-    }
-    return style(role_of(packet), padded(name_of(packet), name_width)) + words.text() +
-           problems(packet, style);
+    std::string out;
+    append_summary(out, packet, style, frame);
+    return out;
 }
 
 }  // namespace report

@@ -23,11 +23,12 @@ namespace report {
 std::string packet_summary(const wire::Packet& packet, const Style& style = Style(),
                            util::Bytes frame = {});
 
+/// The same behind `out`; of a RoCE packet that is neither the connection manager's nor malformed
+/// without allocating, once `out` is large enough.
+void append_summary(std::string& out, const wire::Packet& packet, const Style& style,
+                    util::Bytes frame);
+
 /// The message of the connection manager alone: "comm 0x3d1c2f01 qpn 0x000012 psn ...".
 std::string cm_details(const wire::Cm& cm);
-
-/// "NAK remote access error", "RNR NAK 0.64 ms", "ACK credits 12 msn 1"; an ACK without end-to-end
-/// flow control (credit code 31, all that Soft-RoCE sends) is "ACK msn 1".
-std::string aeth_text(const wire::Aeth& aeth);
 
 }  // namespace report

@@ -2,31 +2,49 @@
 
 #include <arpa/inet.h>
 
-#include <fmt/format.h>
+#include "util/append.hpp"
 
 namespace wire {
-namespace {
 
-template <typename Address>
-std::string printed(int family, const Address& address) {
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    // Cannot fail: the family is known and the buffer holds the longest text.
-    inet_ntop(family, address.bytes.data(), text.data(), text.size());
-    return text.data();
+void append(std::string& out, const MacAddress& address) {
+    for (std::size_t i = 0; i < address.bytes.size(); ++i) {
+        if (i != 0)
+            out.push_back(':');
+        util::append_hex(out, address.bytes[i], 2);
+    }
 }
 
-}  // namespace
+void append(std::string& out, const Ipv4Address& address) {
+    for (std::size_t i = 0; i < address.bytes.size(); ++i) {
+        if (i != 0)
+            out.push_back('.');
+        util::append_decimal(out, address.bytes[i]);
+    }
+}
+
+void append(std::string& out, const Ipv6Address& address) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    // Cannot fail: the family is known and the buffer holds the longest text.
+    inet_ntop(AF_INET6, address.bytes.data(), text.data(), text.size());
+    out.append(text.data());
+}
 
 std::string text(const MacAddress& address) {
-    return fmt::format("{:02x}", fmt::join(address.bytes, ":"));
+    std::string out;
+    append(out, address);
+    return out;
 }
 
 std::string text(const Ipv4Address& address) {
-    return printed(AF_INET, address);
+    std::string out;
+    append(out, address);
+    return out;
 }
 
 std::string text(const Ipv6Address& address) {
-    return printed(AF_INET6, address);
+    std::string out;
+    append(out, address);
+    return out;
 }
 
 }  // namespace wire

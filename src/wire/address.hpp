@@ -48,4 +48,9 @@ std::string text(const Ipv4Address& address);
 /// RFC 5952: "2001:db8::1", "::ffff:192.0.2.1"
 std::string text(const Ipv6Address& address);
 
+/// The same behind `out`.
+void append(std::string& out, const MacAddress& address);
+void append(std::string& out, const Ipv4Address& address);
+void append(std::string& out, const Ipv6Address& address);
+
 }  // namespace wire

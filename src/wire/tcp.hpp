@@ -1,0 +1,25 @@
+// The TCP header of a packet that is no RoCE: of an exchange of endpoints beside it (RFC
+// 9293, 3.1).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "util/cursor.hpp"
+#include "wire/packet.hpp"
+
+namespace wire {
+
+struct TcpSegment {
+    std::uint16_t src_port = 0;
+    std::uint16_t dst_port = 0;
+    std::uint8_t flags = 0;          ///< FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32 (RFC 9293)
+    std::size_t payload_length = 0;  ///< from the IP header's length, however much was captured
+};
+
+/// nullopt where `packet` is no TCP, or its header was not captured. `frame`: what `packet` was
+/// decoded from.
+std::optional<TcpSegment> tcp_segment(const Packet& packet, util::Bytes frame);
+
+}  // namespace wire
