@@ -1,0 +1,68 @@
+#include "query/lexer.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "query/where.hpp"
+
+namespace query {
+namespace {
+
+constexpr auto symbols = std::to_array<std::string_view>(
+    {"==", "!=", "<=", ">=", "&&", "||", "..", "<", ">", "!", "(", ")", "{", "}", ","});
+
+// Not isalnum(): what is a letter does not depend on the locale.
+bool is_word_character(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_.:/-").find(c) != std::string_view::npos;
+}
+
+std::string shown(char c) {
+    return c >= ' ' && c <= '~' ? fmt::format("'{}'", c)
+                                : fmt::format("byte 0x{:02x}", static_cast<unsigned char>(c));
+}
+
+}  // namespace
+
+std::size_t Token::width() const {
+    constexpr std::size_t quotes = 2;
+    return std::max<std::size_t>(1, text.size() + (kind == Kind::Quoted ? quotes : 0));
+}
+
+Token Lexer::take(Token::Kind kind, std::size_t length) {
+    const Token token{kind, expression_.substr(at_, length), at_ + 1};
+    at_ += length;
+    return token;
+}
+
+Token Lexer::next() {
+    at_ = std::min(expression_.find_first_not_of(" \t\n", at_), expression_.size());
+    const std::string_view rest = expression_.substr(at_);
+    if (rest.empty())
+        return take(Token::Kind::End, 0);
+    if (rest.front() == '"' || rest.front() == '\'') {
+        const auto end = rest.find(rest.front(), 1);
+        if (end == std::string_view::npos)
+            throw SyntaxError(fmt::format("the quotes at column {} are not closed", at_ + 1),
+                              at_ + 1, rest.size());
+        Token token = take(Token::Kind::Quoted, end + 1);
+        token.text = rest.substr(1, end - 1);
+        return token;
+    }
+    for (const std::string_view symbol : symbols)
+        if (rest.starts_with(symbol))
+            return take(Token::Kind::Symbol, symbol.size());
+    std::size_t length = 0;
+    while (length < rest.size() && is_word_character(rest[length]) &&
+           !rest.substr(length).starts_with(".."))
+        ++length;
+    if (length == 0)
+        throw SyntaxError(
+            fmt::format("{} at column {} has no meaning in a filter", shown(rest.front()), at_ + 1),
+            at_ + 1, 1);
+    return take(Token::Kind::Word, length);
+}
+
+}  // namespace query
