@@ -134,20 +134,19 @@ void Sink::close() {
 bool Sink::wait_writable() const {
     util::Deadline deadline;
     while (true) {
-        if (stop_ != nullptr && !deadline && stop_->requested())
+        if (!deadline && ((stop_ != nullptr && stop_->requested()) || util::is_past(end_)))
             deadline = util::Clock::now() + last_chance;
         std::array<pollfd, 2> fds{{{fd_.get(), POLLOUT, 0}, {-1, POLLIN, 0}}};
         if (stop_ != nullptr && !deadline)
             fds[1].fd = stop_->fd();
-        const int timeout =
-            deadline ? static_cast<int>(last_chance / std::chrono::milliseconds(1)) : -1;
-        const int ready = poll(fds.data(), fds.size(), timeout);
+        const int ready =
+            poll(fds.data(), fds.size(), util::poll_timeout(deadline ? deadline : end_));
         if (ready < 0 && errno == EINTR)
             continue;
         util::check_errno(ready, "poll");
         if (fds[0].revents != 0)
             return true;
-        if (ready == 0)
+        if (util::is_past(deadline))
             return false;
     }
 }

@@ -56,9 +56,12 @@ class Sink {
     void close();
 
     /// From here on a reader that does not read cannot hold the program up: once a stop is
-    /// requested, flush() throws after two seconds in which nothing was read. `stop` must outlive
-    /// the sink.
-    void give_up_on(util::StopSignal& stop) { stop_ = &stop; }
+    /// requested, or `end` has come, flush() throws after two seconds in which nothing was read.
+    /// `stop` must outlive the sink.
+    void give_up_on(util::StopSignal& stop, util::Deadline end = std::nullopt) {
+        stop_ = &stop;
+        end_ = end;
+    }
 
     const std::string& name() const { return name_; }
     int fd() const { return fd_.get(); }
@@ -77,6 +80,7 @@ class Sink {
     Kind kind_ = Kind::pipe;
     bool created_ = false;  // made by create(): nobody else writes there
     util::StopSignal* stop_ = nullptr;
+    util::Deadline end_;
     std::size_t buffer_limit_ = std::size_t{256} * 1024;
     std::vector<std::byte> buffer_;
     std::size_t written_ = 0;               // of buffer_

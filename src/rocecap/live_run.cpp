@@ -30,13 +30,9 @@ util::Deadline deadline_of(const std::optional<double>& seconds) {
         std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(*seconds)));
 }
 
-bool is_past(util::Deadline deadline) {
-    return deadline && util::Clock::now() >= *deadline;
-}
-
 }  // namespace
 
-LiveRun::LiveRun(const Options& options, bool colour)
+LiveRun::LiveRun(const Options& options)
     : options_(options),
       source_({.interface = options.interface,
                .filter = options.filter,
@@ -44,10 +40,11 @@ LiveRun::LiveRun(const Options& options, bool colour)
                .buffer_bytes = options.buffer_mib * 1024 * 1024,
                .promiscuous = options.promiscuous}) {
     begin_ = now();
-    open_outputs(colour);
+    deadline_ = deadline_of(options.seconds);
+    open_outputs();
 }
 
-void LiveRun::open_outputs(bool colour) {
+void LiveRun::open_outputs() {
     const bool to_stdout = options_.write == "-";
     if (options_.write) {
         writer_.emplace(
@@ -61,10 +58,10 @@ void LiveRun::open_outputs(bool colour) {
                                 .snaplen = static_cast<std::uint32_t>(options_.snaplen)});
     }
     if (!to_stdout && !options_.quiet)
-        printer_.emplace(Printer::Options{.json = options_.json, .colour = colour});
+        printer_.emplace(options_.display);
     for (capture::Sink* sink : outputs())
         if (sink != nullptr) {
-            sink->give_up_on(stop_);
+            sink->give_up_on(stop_, deadline_);
             sink->set_buffer_limit(backlog_limit);
         }
     if (writer_)
@@ -84,6 +81,9 @@ int LiveRun::run() {
     };
     say_ready();
     attempt([&] { capture(); });
+    for (capture::Sink* sink : outputs())
+        if (sink != nullptr)
+            sink->give_up_on(stop_, util::Clock::now());
     attempt([&] { close(); });
     say_end();
     if (failure)
@@ -92,14 +92,13 @@ int LiveRun::run() {
 }
 
 void LiveRun::capture() {
-    const util::Deadline deadline = deadline_of(options_.seconds);
     while (packets_ < options_.count) {
         // Under a load that never leaves the ring empty, the end still comes.
         const bool more = take_some(capture::Time::max());
         flush_some();
-        if (more && !stop_.requested() && !is_past(deadline))
+        if (more && !stop_.requested() && !util::is_past(deadline_))
             continue;
-        const Wake wake = more ? Wake::end : wait(deadline);
+        const Wake wake = more ? Wake::end : wait();
         if (wake == Wake::reader_gone)
             return;
         if (wake == Wake::end)
@@ -128,7 +127,7 @@ void LiveRun::take(const capture::Frame& frame) {
         printer_->print(frame);
 }
 
-LiveRun::Wake LiveRun::wait(util::Deadline deadline) {
+LiveRun::Wake LiveRun::wait() {
     while (true) {
         // An output without backlog is asked for no event: a pipe that has lost its reader reports
         // that unasked.
@@ -138,11 +137,11 @@ LiveRun::Wake LiveRun::wait(util::Deadline deadline) {
                 return pollfd{-1, 0, 0};
             return pollfd{sink->fd(), static_cast<short>(sink->has_backlog() ? POLLOUT : 0), 0};
         });
-        const int ready = poll(fds.data(), fds.size(), util::poll_timeout(deadline));
+        const int ready = poll(fds.data(), fds.size(), util::poll_timeout(deadline_));
         if (ready < 0 && errno == EINTR)
             continue;
         util::check_errno(ready, "poll");
-        if (stop_.requested() || (ready == 0 && is_past(deadline)))
+        if (stop_.requested() || (ready == 0 && util::is_past(deadline_)))
             return Wake::end;
         if (fds[1].revents != 0)
             return Wake::packets;
@@ -160,7 +159,7 @@ void LiveRun::drain() {
     while (packets_ < options_.count) {
         if (take_some(until))
             continue;
-        if (is_past(deadline))
+        if (util::is_past(deadline))
             return;
         pollfd ring{source_.fd(), POLLIN, 0};
         if (poll(&ring, 1, util::poll_timeout(deadline)) < 0 && errno != EINTR)

@@ -21,7 +21,7 @@ class LiveRun {
         std::optional<std::string> write;  // a path, or "-"
         std::optional<double> seconds;
         std::uint64_t count = UINT64_MAX;
-        bool json = false;
+        Printer::Options display;
         bool quiet = false;
         bool promiscuous = false;
         int snaplen = 262144;
@@ -29,7 +29,7 @@ class LiveRun {
     };
 
     /// Opens the interface, then the outputs, so that an error leaves an older file as it was.
-    LiveRun(const Options& options, bool colour);
+    explicit LiveRun(const Options& options);
 
     /// Captures until a signal, the duration, the count, or an output that nobody reads any more.
     /// Returns the exit code. Throws util::Error with everything captured so far written.
@@ -38,11 +38,11 @@ class LiveRun {
   private:
     enum class Wake { packets, end, reader_gone };
 
-    void open_outputs(bool colour);
+    void open_outputs();
     void capture();
     bool take_some(capture::Time until);
     void take(const capture::Frame& frame);
-    Wake wait(util::Deadline deadline);
+    Wake wait();
     void drain();
     std::array<capture::Sink*, 2> outputs();  // nullptr: not asked for
     void flush_some();
@@ -55,6 +55,7 @@ class LiveRun {
     capture::LiveSource source_;
     std::optional<capture::PcapngWriter> writer_;
     std::optional<Printer> printer_;
+    util::Deadline deadline_;
     capture::Time begin_{};
     std::uint64_t packets_ = 0;
 };

@@ -21,6 +21,11 @@ inline Deadline deadline_in(std::chrono::milliseconds time) {
 /// deadline; -1 for none.
 int poll_timeout(Deadline deadline);
 
+/// Never for nullopt.
+inline bool is_past(Deadline deadline) {
+    return deadline && Clock::now() >= *deadline;
+}
+
 class StopSignal {
   public:
     StopSignal();

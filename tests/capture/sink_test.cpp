@@ -139,15 +139,28 @@ TEST_F(SinkTest, a_slow_socket_holds_nobody_up_and_gets_all) {
     expect_backlog_and_all_of_it(util::Fd(fds[1]), reader.get());
 }
 
+void expect_to_give_up(Sink& sink) {
+    const auto started = util::Clock::now();
+    EXPECT_THROW(sink.append(large), util::Error);
+    EXPECT_GE(util::Clock::now() - started, std::chrono::seconds(2)) << "the reader's last chance";
+    EXPECT_LT(util::Clock::now() - started, std::chrono::seconds(10));
+}
+
 TEST_F(SinkTest, gives_up_on_a_reader_that_does_not_read_once_a_stop_is_requested) {
     util::StopSignal stop;
     Pipe pipe;
     Sink sink(std::move(pipe.writer), "the pipe");
     sink.give_up_on(stop);
     kill(getpid(), SIGTERM);
-    const auto started = std::chrono::steady_clock::now();
-    EXPECT_THROW(sink.append(large), util::Error);
-    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(10));
+    expect_to_give_up(sink);
+}
+
+TEST_F(SinkTest, gives_up_on_a_reader_that_does_not_read_once_its_time_is_over) {
+    util::StopSignal stop;
+    Pipe pipe;
+    Sink sink(std::move(pipe.writer), "the pipe");
+    sink.give_up_on(stop, util::deadline_in(std::chrono::milliseconds(100)));
+    expect_to_give_up(sink);
 }
 
 }  // namespace

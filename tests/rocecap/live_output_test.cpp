@@ -96,6 +96,24 @@ TEST_F(LiveOutput, what_the_filter_leaves_out_does_not_count) {
     EXPECT_NE(outcome.err.find("rocecap: 0 packets captured"), std::string::npos) << outcome.err;
 }
 
+// A pipe that its own process holds open for reading, so that it never breaks, and nobody reads.
+TEST_F(LiveOutput, a_reader_that_does_not_read_holds_up_no_end) {
+    for (const std::string end : {"-c 300", "-d 2"}) {
+        const std::string command = "mkfifo " + path_ + " && exec 3<>" + path_ + " && rm " + path_ +
+                                    " && exec " + rocecap() + " live -i lo -w - " + end + " >&3";
+        Process capture({"bash", "-c", command});
+        expect_ready(capture);
+        for (int i = 0; i < 300; ++i)
+            send(std::string(1000, 'x'));
+        const auto outcome = capture.wait(30s);
+        EXPECT_FALSE(outcome.timed_out) << end;
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find("gave up writing to standard output: its reader does not read."),
+                  std::string::npos)
+            << outcome.err;
+    }
+}
+
 // The capture's own descriptors must not take the place of the one that is closed.
 TEST_F(LiveOutput, a_closed_standard_output_is_said) {
     Process capture({"bash", "-c", "exec " + rocecap() + " live -i lo -w - >&-"});
