@@ -23,7 +23,9 @@ struct Context {
 };
 
 void add_decode(CLI::App& app, Context& context);
+void add_fields(CLI::App& app, Context& context);
 void add_live(CLI::App& app, Context& context);
 void add_timeline(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
 
 }  // namespace rocecap

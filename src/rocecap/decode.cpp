@@ -13,18 +13,20 @@ namespace {
 
 struct Options {
     std::string file;
-    bool json = false;
+    Printer::Options display;
     std::uint64_t count = UINT64_MAX;
 };
 
 constexpr const char* footer = R"(Examples:
   rocecap decode run.pcapng
-  rocecap decode run.pcapng --json | jq -c 'select(.aeth.type == "NAK")'
+  rocecap decode run.pcapng --where 'aeth.type == NAK or icrc.status == bad'
+  rocecap decode run.pcapng --fields frame,ip.src,bth.destqp,bth.psn --header
+  rocecap decode run.pcapng --json | jq -c 'select(.reth) | [.bth.psn, .reth.r_key]'
   ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
 
 void print_all(const Options& options, Printer& printer) {
     capture::FileSource source(options.file);
-    while (printer.packets() < options.count) {
+    while (printer.printed() < options.count) {
         if (source.must_wait())
             printer.sink().flush();
         const auto frame = source.next();
@@ -35,8 +37,9 @@ void print_all(const Options& options, Printer& printer) {
     printer.sink().close();
 }
 
-int decode(const Options& options, bool colour) {
-    Printer printer({.json = options.json, .colour = colour});
+int decode(Options& options, bool colour) {
+    options.display.colour = colour;
+    Printer printer(options.display);
     try {
         print_all(options, printer);
     } catch (const capture::ReaderGone&) {  // NOLINT(bugprone-empty-catch): `| head` has enough
@@ -52,8 +55,8 @@ void add_decode(CLI::App& app, Context& context) {
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
         ->type_name("FILE");
-    command->add_flag("--json", options->json, "One JSON object a packet instead of text");
-    command->add_option("-c,--count", options->count, "Stop after this many packets")
+    Printer::add_options(*command, options->display);
+    command->add_option("-c,--count", options->count, "Stop after so many that are printed")
         ->check(is_count())
         ->type_name("N");
     command->footer(footer);

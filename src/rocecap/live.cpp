@@ -38,7 +38,7 @@ void add_live(CLI::App& app, Context& context) {
     command->add_option("-c,--count", options->count, "Stop after this many packets")
         ->check(is_count())
         ->type_name("N");
-    command->add_flag("--json", options->json, "One JSON object a packet instead of text");
+    Printer::add_options(*command, options->display);
     command->add_flag("-q,--quiet", options->quiet, "With --write: decode nothing");
     command
         ->add_option("-s,--snaplen", options->snaplen,
@@ -55,7 +55,10 @@ void add_live(CLI::App& app, Context& context) {
                       "Also packets addressed to other machines");
     command->footer(footer);
     command->callback([&context, options] {
-        context.run = [&context, options] { return LiveRun(*options, context.colour).run(); };
+        context.run = [&context, options] {
+            options->display.colour = context.colour;
+            return LiveRun(*options).run();
+        };
     });
 }
 

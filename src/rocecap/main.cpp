@@ -8,11 +8,14 @@
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "capture/live_source.hpp"
 #include "capture/sink.hpp"
+#include "query/where.hpp"
 #include "rocecap/command.hpp"
 
 namespace rocecap {
@@ -59,6 +62,13 @@ void complain(std::string_view text) {
     std::fputs(fmt::format("rocecap: {}.\n", text).c_str(), stderr);
 }
 
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
 int main(int argc, char** argv) {
     fill_standard_descriptors();
     Context context;
@@ -77,6 +87,8 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     add_live(app, context);
     add_decode(app, context);
+    add_verify(app, context);
+    add_fields(app, context);
     add_timeline(app, context);
     try {
         app.parse(argc, argv);
@@ -86,9 +98,8 @@ int main(int argc, char** argv) {
         // CLI11 calls a misspelt command a missing one.
         const bool is_misspelt = error.get_name() == "RequiredError" && argc > 1 &&
                                  app.get_subcommands().empty() && argv[1][0] != '-';
-        complain(is_misspelt ? fmt::format("there is no command '{}': choose live, decode or "
-                                           "timeline",
-                                           argv[1])
+        complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
+                                           fmt::join(names_of_commands(app), ", "))
                              : error.what());
         std::fputs("'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n", stderr);
         return cannot_run;
@@ -101,6 +112,10 @@ int main(int argc, char** argv) {
         return context.run();
     } catch (const capture::ReaderGone&) {
         return all_decoded;
+    } catch (const query::SyntaxError& error) {
+        complain(error.what());
+        std::fputs(error.marked().c_str(), stderr);
+        return cannot_run;
     } catch (const std::exception& error) {
         complain(error.what());
         return cannot_run;

@@ -4,24 +4,79 @@
 #include "rocecap/command.hpp"
 
 namespace rocecap {
+namespace {
+
+std::optional<query::Row> row_of(const Printer::Options& options) {
+    if (options.fields.empty())
+        return std::nullopt;
+    return query::Row(options.fields,
+                      options.csv ? query::Row::Format::Csv : query::Row::Format::Tsv);
+}
+
+std::optional<query::Where> where_of(const Printer::Options& options) {
+    if (options.where.empty())
+        return std::nullopt;
+    return query::Where::parse(options.where);
+}
+
+// Text and JSON say whether the ICRC is good; rows and filters only where they are asked to.
+bool needs_icrc(const std::optional<query::Row>& row, const std::optional<query::Where>& where) {
+    return !row || row->needs_icrc() || (where && where->needs_icrc());
+}
+
+}  // namespace
+
+void Printer::add_options(CLI::App& command, Options& options) {
+    auto* json =
+        command.add_flag("--json", options.json, "One JSON object a packet instead of text");
+    auto* fields = command
+                       .add_option("--fields", options.fields,
+                                   "Instead of text only these fields, separated by tabs:\n"
+                                   "bth.psn,reth.r_key; 'rocecap fields' lists them")
+                       ->type_name("A,B,...")
+                       ->excludes(json);
+    command.add_flag("--csv", options.csv, "Fields separated by commas, quoted where needed")
+        ->needs(fields);
+    command.add_flag("--header", options.header, "Begin with a line of the fields' names")
+        ->needs(fields);
+    command
+        .add_option("--where", options.where,
+                    "Only packets that match: 'aeth.type == NAK',\n"
+                    "'bth.psn in 0x10..0x20 and reth.r_key == 0x220'")
+        ->type_name("FILTER");
+}
 
 Printer::Printer(const Options& options)
     : sink_(capture::Sink::standard_output()),
       listing_(report::Style(options.colour)),
-      json_(options.json) {}
+      json_(options.json),
+      row_(row_of(options)),
+      where_(where_of(options)),
+      icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip) {
+    if (row_ && options.header)
+        sink_.append(row_->header());
+}
 
 void Printer::print(const capture::Frame& frame) {
-    const wire::Packet packet = capture::decode(frame);
-    ++packets_;
+    const wire::Packet packet = capture::decode(frame, icrc_);
+    const query::View view{++packets_, frame.time, packet, frame.bytes, frame.original_length,
+                           scratch_};
+    if (where_ && !where_->matches(view))
+        return;
+    ++printed_;
     if (packet.malformed)
         ++malformed_;
-    if (json_)
-        sink_.append(
+    text_.clear();
+    if (row_)
+        row_->append(text_, view);
+    else if (json_)
+        text_ =
             report::packet_json(packets_, frame.time, packet, frame.bytes, frame.original_length)
                 .dump() +
-            '\n');
+            '\n';
     else
-        sink_.append(listing_.line(packets_, frame.time, packet, frame.bytes));
+        listing_.append(text_, packets_, frame.time, packet, frame.bytes);
+    sink_.append(text_);
 }
 
 int Printer::exit_code() const {

@@ -1,0 +1,112 @@
+// rocecap verify: the invariant CRC of each packet of a capture file.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "capture/file_source.hpp"
+#include "capture/sink.hpp"
+#include "report/icrc_tally.hpp"
+#include "report/line.hpp"
+#include "rocecap/command.hpp"
+#include "rocecap/validators.hpp"
+
+namespace rocecap {
+namespace {
+
+struct Options {
+    std::string file;
+    std::uint64_t first = 10;
+    bool json = false;
+};
+
+class Verification {
+  public:
+    Verification(const Options& options, bool colour)
+        : options_(options), listing_(report::Style(colour)) {}
+
+    void run() {
+        capture::FileSource source(options_.file);
+        while (const auto frame = source.next())
+            check(*frame);
+        conclude();
+    }
+
+    int exit_code() const {
+        return tally_.bad() == 0 && tally_.malformed() == 0 && tally_.checked() != 0
+                   ? all_decoded
+                   : malformed_seen;
+    }
+
+  private:
+    void check(const capture::Frame& frame) {
+        const wire::Packet packet = capture::decode(frame);
+        tally_.add(packet);
+        const bool is_bad = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;
+        if ((!is_bad && !packet.malformed) || ++listed_ > options_.first)
+            return;
+        if (options_.json)
+            first_.push_back(report::packet_json(tally_.packets(), frame.time, packet, frame.bytes,
+                                                 frame.original_length));
+        else
+            sink_.append(listing_.line(tally_.packets(), frame.time, packet, frame.bytes));
+    }
+
+    void conclude() {
+        if (options_.json) {
+            report::Json json = tally_.json();
+            json["first"] = first_;
+            sink_.append(json.dump() + '\n');
+        } else {
+            if (listed_ > options_.first && options_.first != 0)
+                sink_.append("... and " + std::to_string(listed_ - options_.first) + " more\n");
+            sink_.append((listed_ != 0 && options_.first != 0 ? "\n" : "") + tally_.text());
+        }
+        sink_.close();
+        if (tally_.checked() == 0)
+            std::fputs("rocecap: no packet has an ICRC that could be checked.\n", stderr);
+    }
+
+    const Options& options_;
+    report::Listing listing_;
+    capture::Sink sink_ = capture::Sink::standard_output();
+    report::IcrcTally tally_;
+    report::Json first_ = report::Json::array();
+    std::uint64_t listed_ = 0;
+};
+
+int verify(const Options& options, bool colour) {
+    Verification verification(options, colour);
+    verification.run();
+    return verification.exit_code();
+}
+
+constexpr const char* footer =
+    R"(The ICRC is the CRC-32 over all that routers leave as it is, at the end of each RoCE packet. A
+packet whose end was not captured stays unchecked.
+
+Exit status: 0 all that could be checked are good, 1 a bad ICRC, a malformed packet, or nothing to
+check, 2 cannot run.)";
+
+}  // namespace
+
+void add_verify(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and form");
+    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+    command
+        ->add_option("--first", options->first,
+                     "List so many of the bad and malformed ones; 0: none")
+        ->capture_default_str()
+        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
+        ->type_name("N");
+    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->footer(footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return verify(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap
