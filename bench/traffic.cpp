@@ -81,6 +81,7 @@ Traffic::Frame Traffic::next() {
 }
 
 // The offsets of QPN and PSN in a ConnectRequest and a ConnectReply: IBTA volume 1, 12.6.5, 12.6.8.
+// Each message has the PSN with which its receiver begins.
 void Traffic::connect(unsigned number) {
     Connection connection;
     set_addresses(connection.to_server, number, true);
@@ -106,11 +107,11 @@ void Traffic::connect(unsigned number) {
         util::put_be32<4>(data, is_request ? 0 : number + 1);
         if (is_request) {
             util::put_be24<32>(data, connection.client_qpn);
-            util::put_be24<44>(data, connection.psn.value());
+            util::put_be24<44>(data, 0x654321);
             util::put_be8<50>(data, 0x10);  // path MTU code 1: 256 bytes
         } else if (attribute == wire::CmAttribute::ConnectReply) {
             util::put_be24<12>(data, connection.server_qpn);
-            util::put_be24<20>(data, 0x654321);
+            util::put_be24<20>(data, connection.psn.value());
         }
         wire::Packet packet = headers;
         packet.bth = wire::Bth{.opcode = wire::ud_send_only_opcode,

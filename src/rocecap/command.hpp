@@ -24,6 +24,7 @@ struct Context {
 
 void add_decode(CLI::App& app, Context& context);
 void add_fields(CLI::App& app, Context& context);
+void add_flows(CLI::App& app, Context& context);
 void add_live(CLI::App& app, Context& context);
 void add_timeline(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);

@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     add_live(app, context);
     add_decode(app, context);
+    add_flows(app, context);
     add_verify(app, context);
     add_fields(app, context);
     add_timeline(app, context);

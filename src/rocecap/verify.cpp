@@ -1,6 +1,7 @@
 // rocecap verify: the invariant CRC of each packet of a capture file.
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "report/line.hpp"
 #include "rocecap/command.hpp"
 #include "rocecap/validators.hpp"
+#include "util/error.hpp"
 
 namespace rocecap {
 namespace {
@@ -23,13 +25,20 @@ struct Options {
 class Verification {
   public:
     Verification(const Options& options, bool colour)
-        : options_(options), listing_(report::Style(colour)) {}
+        : options_(options), source_(options.file), listing_(report::Style(colour)) {}
 
+    /// What was read before an error is reported all the same.
     void run() {
-        capture::FileSource source(options_.file);
-        while (const auto frame = source.next())
-            check(*frame);
+        std::exception_ptr failure;
+        try {
+            while (const auto frame = source_.next())
+                check(*frame);
+        } catch (const util::Error&) {
+            failure = std::current_exception();
+        }
         conclude();
+        if (failure)
+            std::rethrow_exception(failure);
     }
 
     int exit_code() const {
@@ -68,6 +77,7 @@ class Verification {
     }
 
     const Options& options_;
+    capture::FileSource source_;
     report::Listing listing_;
     capture::Sink sink_ = capture::Sink::standard_output();
     report::IcrcTally tally_;
