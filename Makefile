@@ -33,6 +33,11 @@ UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests
 SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp))
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
+# Made traffic of so many packets, for `make bench`.
+BENCH_PACKETS ?= 1000000 10000000
+BENCH    := decode whole make_capture
+BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
+
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -42,7 +47,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build check test lint format clean packages lab-up lab-down lab-status lab-shell \
+.PHONY: help build check test bench lint format clean packages lab-up lab-down lab-status lab-shell \
         lab-run lab-capture lab-capture-live
 
 help: ## List the targets
@@ -68,6 +73,12 @@ check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 test: ## Every test: unit, against tshark, and end to end in the lab
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
+
+bench: ## What a packet costs in each part, and whole programs against tshark and tcpdump
+	$(Q)lab/install-packages build test bench
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS)
+	$(Q)$(BUILD)/bench/decode
+	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS)
 
 lint: ## Format, clang-tidy, shellcheck and the layer rules
 	$(Q)lab/install-packages build test lint
@@ -122,10 +133,14 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp) $(LIB)
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode,$@),-lbenchmark) $(LDLIBS)
+
+$(BUILD)/bench/%.pcap: $(BUILD)/bench/make_capture
+	$(call say,MAKE)
+	$(Q)$< $* $@
 
 $(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL)
 .SECONDEXPANSION:

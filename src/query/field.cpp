@@ -24,7 +24,10 @@ constexpr auto other_names = std::to_array<std::pair<std::string_view, std::stri
     {"ip.flags.df", "ip.df"},
     {"ipv6.tclass.dscp", "ipv6.dscp"},
     {"ipv6.tclass.ecn", "ipv6.ecn"},
-    {"invariant.crc", "icrc.value"},
+    {"infiniband.invariant.crc", "icrc.value"},
+    // Wireshark has one name for RETH and AtomicETH.
+    {"infiniband.reth.va", "va"},
+    {"infiniband.reth.r_key", "r_key"},
 });
 
 // Changed, missing, added and swapped letters each count one (optimal string alignment).
@@ -96,12 +99,12 @@ std::span<const Field> fields() {
 }
 
 const Field* find_field(std::string_view name) {
-    if (constexpr std::string_view prefix = "infiniband."; name.starts_with(prefix))
-        name.remove_prefix(prefix.size());
     if (const auto* other =
             std::ranges::find(other_names, name, [](auto pair) { return pair.first; });
         other != other_names.end())
         name = other->second;
+    if (constexpr std::string_view prefix = "infiniband."; name.starts_with(prefix))
+        name.remove_prefix(prefix.size());
     const auto all = fields();
     const auto found = std::ranges::find(all, name, &Field::name);
     return found == all.end() ? nullptr : &*found;

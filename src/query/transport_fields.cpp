@@ -42,6 +42,16 @@ Value aeth_error(const View& view) {
     return aeth->nak_name().value_or("Reserved");
 }
 
+// What part of the peer's memory a request is for, whichever header says so.
+Value va(const View& view) {
+    return view.packet.reth ? in<&Packet::reth, &Reth::va>(view)
+                            : in<&Packet::atomic_eth, &AtomicEth::va>(view);
+}
+Value rkey(const View& view) {
+    return view.packet.reth ? in<&Packet::reth, &Reth::rkey>(view)
+                            : in<&Packet::atomic_eth, &AtomicEth::rkey>(view);
+}
+
 // Of a decoding that got as far as the ICRC.
 Value payload_length(const View& view) {
     return view.packet.icrc ? Value(std::uint64_t{view.packet.payload_length}) : Value();
@@ -110,6 +120,8 @@ constexpr auto table = std::to_array<Field>({
      in<&Packet::atomic_eth, &AtomicEth::swapdt>},
     {"atomiceth.cmpdt", Decimal, "value to compare with",
      in<&Packet::atomic_eth, &AtomicEth::cmpdt>},
+    {"va", Hex16, "address in the peer's memory, of a RETH or AtomicETH", va},
+    {"r_key", Hex8, "right to it, of a RETH or AtomicETH", rkey},
     {"aeth", Present, "acknowledge extended transport header", has<&Packet::aeth>},
     {"aeth.syndrome", Decimal, "ACK or NAK, and which", in<&Packet::aeth, &Aeth::syndrome>},
     {"aeth.msn", Decimal, "messages completed", in<&Packet::aeth, &Aeth::msn>},

@@ -14,12 +14,20 @@ void append(std::string& out, const MacAddress& address) {
     }
 }
 
+// Each line of a listing has two: composed in place and appended once.
 void append(std::string& out, const Ipv4Address& address) {
-    for (std::size_t i = 0; i < address.bytes.size(); ++i) {
-        if (i != 0)
-            out.push_back('.');
-        util::append_decimal(out, address.bytes[i]);
+    std::array<char, INET_ADDRSTRLEN> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    char* end = text.data();
+    const auto digit = [&](unsigned value) { *end++ = static_cast<char>('0' + value); };
+    for (const unsigned byte : address.bytes) {
+        if (byte >= 100)
+            digit(byte / 100);
+        if (byte >= 10)
+            digit(byte / 10 % 10);
+        digit(byte % 10);
+        *end++ = '.';
     }
+    out.append(text.data(), end - 1);
 }
 
 void append(std::string& out, const Ipv6Address& address) {
