@@ -1,11 +1,12 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
-# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, and the lab's own (lab/lab help).
+# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, and the lab's own (lab/lab help).
 
 SANITIZE ?= 0
 OPT      ?= -O2 -g
 STEP     ?= 01
 STEPS    ?= $(STEP)
 HOST     ?= server
+PREFIX   ?= /usr/local
 
 ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
@@ -47,7 +48,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build check test bench lint format clean packages lab-up lab-down lab-status lab-shell \
+.PHONY: help build install uninstall check test bench lint format clean packages lab-up lab-down lab-status lab-shell \
         lab-run lab-capture lab-capture-live
 
 help: ## List the targets
@@ -73,6 +74,15 @@ check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 test: ## Every test: unit, against tshark, and end to end in the lab
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
+
+install: build ## Install rocecap, its manual page and its completion below PREFIX (/usr/local)
+	$(Q)install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/rocecap
+	$(Q)install -D -m 644 docs/rocecap.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1
+	$(Q)install -D -m 644 src/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
+
+uninstall: ## Remove what install put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocecap $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1 \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
 bench: ## What a packet costs in each part, and whole programs against tshark and tcpdump
 	$(Q)lab/install-packages build test bench

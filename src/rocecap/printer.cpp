@@ -2,13 +2,19 @@
 
 #include "report/json.hpp"
 #include "rocecap/command.hpp"
+#include "util/error.hpp"
 
 namespace rocecap {
 namespace {
 
 std::optional<query::Row> row_of(const Printer::Options& options) {
-    if (options.fields.empty())
+    if (options.fields.empty()) {
+        if (options.csv || options.header)
+            throw util::Error("--csv and --header are for rows: choose their --fields");
         return std::nullopt;
+    }
+    if (options.json)
+        throw util::Error("--json has every field of a packet: leave out --fields");
     return query::Row(options.fields,
                       options.csv ? query::Row::Format::Csv : query::Row::Format::Tsv);
 }
@@ -27,18 +33,14 @@ bool needs_icrc(const std::optional<query::Row>& row, const std::optional<query:
 }  // namespace
 
 void Printer::add_options(CLI::App& command, Options& options) {
-    auto* json =
-        command.add_flag("--json", options.json, "One JSON object a packet instead of text");
-    auto* fields = command
-                       .add_option("--fields", options.fields,
-                                   "Instead of text only these fields, separated by tabs:\n"
-                                   "bth.psn,reth.r_key; 'rocecap fields' lists them")
-                       ->type_name("A,B,...")
-                       ->excludes(json);
-    command.add_flag("--csv", options.csv, "Fields separated by commas, quoted where needed")
-        ->needs(fields);
-    command.add_flag("--header", options.header, "Begin with a line of the fields' names")
-        ->needs(fields);
+    command.add_flag("--json", options.json, "One JSON object a packet instead of text");
+    command
+        .add_option("--fields", options.fields,
+                    "Instead of text only these fields, separated by tabs:\n"
+                    "bth.psn,reth.r_key; 'rocecap fields' lists them")
+        ->type_name("A,B,...");
+    command.add_flag("--csv", options.csv, "Fields separated by commas, quoted where needed");
+    command.add_flag("--header", options.header, "Begin with a line of the fields' names");
     command
         .add_option("--where", options.where,
                     "Only packets that match: 'aeth.type == NAK',\n"
