@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "query/comparison.hpp"
 #include "query/where.hpp"
@@ -111,29 +113,19 @@ Range address_of(const Field& field, const Token& token) {
 
 // Fields with a fixed set of words: a misspelt one would never match, and nobody would know.
 void check_word(const Field& field, const Token& token) {
-    constexpr auto sets = std::to_array<std::pair<std::string_view, std::string_view>>({
-        {"icrc.status", "good bad unchecked"},
-        {"bth.transport", "RC UC RD UD CNP XRC"},
-        {"aeth.type", "ACK|RNR NAK|NAK|reserved"},
-    });
-    const auto* set = std::ranges::find(sets, field.name, [](auto pair) { return pair.first; });
-    if (set != sets.end()) {
-        const char separator = set->second.find('|') != std::string_view::npos ? '|' : ' ';
-        std::string_view words = set->second;
-        while (true) {
-            const auto end = words.find(separator);
-            if (words.substr(0, end) == token.text)
-                return;
-            if (end == std::string_view::npos)
-                break;
-            words.remove_prefix(end + 1);
-        }
-        std::string list(set->second);
-        std::size_t at = 0;
-        while ((at = list.find(separator, at)) != std::string::npos)
-            list.replace(at, 1, ", ");
-        refuse(token, fmt::format("{} is one of {}, not '{}'", field.name, list, token.text));
-    }
+    struct Set {
+        std::string_view field;
+        std::vector<std::string_view> words;
+    };
+    static const std::array<Set, 3> sets{{
+        {"icrc.status", {"good", "bad", "unchecked"}},
+        {"bth.transport", {"RC", "UC", "RD", "UD", "CNP", "XRC"}},
+        {"aeth.type", {"ACK", "RNR NAK", "NAK", "reserved"}},
+    }};
+    for (const auto& [name, words] : sets)
+        if (name == field.name && std::ranges::find(words, token.text) == words.end())
+            refuse(token, fmt::format("{} is one of {}, not '{}'", name, fmt::join(words, ", "),
+                                      token.text));
     if (field.name == "bth.opcode_name" &&
         std::ranges::none_of(wire::opcodes(),
                              [&](const auto& row) { return row.name == token.text; }))
