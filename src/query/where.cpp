@@ -106,7 +106,7 @@ class Parser {
     }
 
     Node negation() {
-        if (++depth_ > deepest)
+        if (depth_++ > deepest)
             refuse(token_, fmt::format("the filter is nested more than {} deep", deepest));
         Node node = take_if("!", "not") ? Node{Logic::Not, {}, {}} : Node();
         if (node.logic == Logic::Not)

@@ -22,6 +22,8 @@ class CmData {
         return *this;
     }
 
+    util::Bytes bytes() const { return bytes_; }
+
     /// Spans of the result point into this. Throws std::bad_variant_access for another message.
     template <typename Message>
     Message parse_as(wire::CmAttribute attribute) const {

@@ -4,54 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "wire/packet_invariants.hpp"
-#include "wire/sample_frames.hpp"
+#include "wire/sample_set.hpp"
 
 namespace {
 
 constexpr wire::LinkType links[] = {wire::LinkType::Ethernet, wire::LinkType::LinuxCooked,
                                     wire::LinkType::LinuxCooked2, wire::LinkType::RawIp};
 
-struct Sample {
-    wire::LinkType link;
-    std::vector<std::byte> frame;
-};
-
-// The IP packet of an untagged Ethernet frame behind another link header.
-Sample behind(wire::LinkType link, std::string_view header,
-              const std::vector<std::byte>& ethernet) {
-    Sample sample{link, wire_test::from_hex(header)};
-    sample.frame.insert(sample.frame.end(), ethernet.begin() + wire::Ethernet::size,
-                        ethernet.end());
-    return sample;
-}
-
-std::vector<Sample> samples() {
-    std::vector<Sample> all;
-    for (const wire::OpcodeInfo& opcode : wire::opcodes())
-        for (const auto network : wire_test::all_networks) {
-            auto packet = wire_test::sample_packet(opcode, network, 7);
-            packet.vlans.count = static_cast<std::uint8_t>(all.size() % 3);
-            all.push_back({wire::LinkType::Ethernet, wire::encode(packet)});
-        }
-    std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same frames in every run
-    std::vector<std::byte> data(wire::Mad::data_size);
-    for (unsigned attribute = 0x10; attribute < 0x1b; ++attribute) {
-        for (std::byte& byte : data)
-            byte = static_cast<std::byte>(random());
-        const auto mad = wire_test::cm_mad(static_cast<wire::CmAttribute>(attribute), data);
-        const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
-        all.push_back({wire::LinkType::Ethernet, frame});
-        all.push_back(behind(wire::LinkType::RawIp, "", frame));
-        all.push_back(
-            behind(wire::LinkType::LinuxCooked, "0000 0001 0006 525400000202 0000 0800", frame));
-        all.push_back(behind(wire::LinkType::LinuxCooked2,
-                             "0800 0000 00000002 0001 00 06 525400000202 0000", frame));
-    }
-    return all;
-}
-
 TEST(Robustness, every_prefix_of_a_packet_is_cut_by_the_snap_length) {
-    for (const auto& [link, frame] : samples())
+    for (const auto& [link, frame] : wire_test::sample_set())
         for (std::size_t size = 0; size < frame.size(); ++size) {
             const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
             const auto packet = wire::decode(copy, link, frame.size());
@@ -62,7 +23,7 @@ TEST(Robustness, every_prefix_of_a_packet_is_cut_by_the_snap_length) {
 }
 
 TEST(Robustness, every_prefix_that_was_all_there_was_is_malformed) {
-    for (const auto& [link, frame] : samples())
+    for (const auto& [link, frame] : wire_test::sample_set())
         for (std::size_t size = 0; size < frame.size(); ++size) {
             const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
             const auto packet = wire::decode(copy, link);
@@ -73,7 +34,7 @@ TEST(Robustness, every_prefix_that_was_all_there_was_is_malformed) {
 
 TEST(Robustness, changed_bytes_are_decoded_as_far_as_they_go) {
     std::mt19937 random(8);  // NOLINT(cert-msc51-cpp): the same changes in every run
-    const auto all = samples();
+    const auto all = wire_test::sample_set();
     for (int i = 0; i < 30'000; ++i) {
         auto [link, frame] = all[random() % all.size()];
         for (unsigned changes = random() % 8; changes > 0; --changes)
