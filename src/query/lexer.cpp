@@ -11,7 +11,7 @@ namespace query {
 namespace {
 
 constexpr auto symbols = std::to_array<std::string_view>(
-    {"==", "!=", "<=", ">=", "&&", "||", "..", "<", ">", "!", "=", "(", ")", "{", "}", ","});
+    {"==", "!=", "<=", ">=", "&&", "||", "..", "=", "<", ">", "!", "(", ")", "{", "}", ","});
 
 // Not isalnum(): what is a letter does not depend on the locale.
 bool is_word_character(char c) {
