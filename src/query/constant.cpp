@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -32,8 +33,8 @@ std::optional<Number> number_of(std::string_view text, int base) {
         else
             return std::from_chars(text.data(), end, number, base);
     }();
-    return error == std::errc() && rest == end && !text.empty() ? std::optional(number)
-                                                                : std::nullopt;
+    const bool is_whole = error == std::errc() && rest == end && !text.empty();
+    return is_whole ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::uint64_t> unsigned_of(std::string_view text) {
@@ -168,8 +169,9 @@ Range parse_constant(const Field& field, const Token& token) {
         case Kind::Ip:
             return address_of(field, token);
         case Kind::Real: {
+            // from_chars() reads "nan" and "inf", too, which no field is.
             const auto number = number_of<double>(token.text, 0);
-            return number ? one(*number) : no_value();
+            return number && std::isfinite(*number) ? one(*number) : no_value();
         }
         case Kind::Time: {
             const auto time = nanoseconds_of(token.text);
