@@ -49,16 +49,19 @@ std::optional<std::uint64_t> unsigned_of(std::string_view text) {
 std::optional<std::int64_t> nanoseconds_of(std::string_view text) {
     constexpr std::size_t places = 9;
     constexpr std::int64_t second = 1'000'000'000;
+    const bool is_negative = text.starts_with('-');
+    text.remove_prefix(is_negative ? 1 : 0);
     const auto point = text.find('.');
     const auto seconds = number_of<std::uint32_t>(text.substr(0, point), 10);
-    if (!seconds || point == std::string_view::npos)
-        return seconds ? std::optional(*seconds * second) : std::nullopt;
-    std::string digits(text.substr(point + 1));
-    if (digits.empty() || digits.size() > places)
+    std::string digits(point == std::string_view::npos ? "0" : text.substr(point + 1));
+    if (!seconds || digits.empty() || digits.size() > places)
         return std::nullopt;
     digits.resize(places, '0');
     const auto fraction = number_of<std::uint32_t>(digits, 10);
-    return fraction ? std::optional(*seconds * second + *fraction) : std::nullopt;
+    if (!fraction)
+        return std::nullopt;
+    const std::int64_t distance = *seconds * second + *fraction;
+    return is_negative ? -distance : distance;
 }
 
 template <typename Address>
