@@ -46,14 +46,14 @@ bool contains(const Value& value, std::string_view part) {
 }
 
 bool equals(const Value& value, const Range& range) {
-    if (range.prefix != 0) {
+    if (range.prefix) {
         if (const auto* v4 = std::get_if<wire::Ipv4Address>(&value)) {
             const auto* network = std::get_if<wire::Ipv4Address>(&range.low);
-            return network != nullptr && is_in_network(*v4, *network, range.prefix);
+            return network != nullptr && is_in_network(*v4, *network, *range.prefix);
         }
         const auto* v6 = std::get_if<wire::Ipv6Address>(&value);
         const auto* network = std::get_if<wire::Ipv6Address>(&range.low);
-        return v6 != nullptr && network != nullptr && is_in_network(*v6, *network, range.prefix);
+        return v6 != nullptr && network != nullptr && is_in_network(*v6, *network, *range.prefix);
     }
     if (const auto* octets = std::get_if<Octets>(&value)) {
         const auto digits = std::get<std::string_view>(range.low);
@@ -63,7 +63,7 @@ bool equals(const Value& value, const Range& range) {
 }
 
 bool is_inside(const Value& value, const Range& range, Kind kind) {
-    if (range.prefix != 0 || range.low == range.high)
+    if (range.prefix || range.low == range.high)
         return equals(value, range);
     if (value.index() != range.low.index())
         return false;

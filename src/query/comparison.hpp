@@ -30,7 +30,7 @@ std::optional<Operator> operator_of(const Token& token);
 struct Range {
     Value low;
     Value high;
-    unsigned prefix = 0;  ///< 192.0.2.0/24: only so many bits of `low` count; 0: all
+    std::optional<unsigned> prefix{};  ///< 192.0.2.0/24: only so many bits of `low` count
 };
 
 /// What `token` stands for beside a field; text of the result is the token's own. Throws

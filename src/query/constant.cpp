@@ -93,13 +93,13 @@ std::optional<Range> network_of(int family, std::string_view text) {
     const auto address = ip_of<Address>(family, text.substr(0, slash));
     if (!address)
         return std::nullopt;
-    Range range{*address, *address, 0};
+    Range range{*address, *address};
     if (slash == std::string_view::npos)
         return range;
     const auto bits = number_of<unsigned>(text.substr(slash + 1), 10);
-    if (!bits || *bits == 0 || *bits > 8 * Address::size)
+    if (!bits || *bits > 8 * Address::size)
         return std::nullopt;
-    range.prefix = *bits;
+    range.prefix = bits;
     return range;
 }
 
@@ -142,7 +142,7 @@ bool is_hex_text(std::string_view text) {
 }
 
 Range one(Value value) {
-    return {value, value, 0};
+    return {value, value};
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ Range parse_range(const Field& field, const Token& low, const Token& high) {
         refuse(low, fmt::format("{} has no order, and so no range", field.name));
     Range range = parse_constant(field, low);
     const Range end = parse_constant(field, high);
-    if (range.prefix != 0 || end.prefix != 0 || range.low.index() != end.low.index())
+    if (range.prefix || end.prefix || range.low.index() != end.low.index())
         refuse(low, "a range goes from one address to another of the same kind");
     if (field.kind != Kind::Psn && end.low < range.low)
         refuse(low,

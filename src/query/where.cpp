@@ -199,7 +199,7 @@ class Parser {
     // What a text contains is any text, also of fields that have only certain words.
     static Range constant(const Field& field, Operator op, const Token& token) {
         if (op == Operator::Contains && field.kind == Kind::Text)
-            return {token.text, token.text, 0};
+            return {token.text, token.text};
         return parse_constant(field, token);
     }
 
