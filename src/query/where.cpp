@@ -200,7 +200,10 @@ class Parser {
     static Range constant(const Field& field, Operator op, const Token& token) {
         if (op == Operator::Contains && field.kind == Kind::Text)
             return {token.text, token.text};
-        return parse_constant(field, token);
+        Range range = parse_constant(field, token);
+        if (range.prefix && op != Operator::Equal && op != Operator::NotEqual && op != Operator::In)
+            refuse(token, "a network has no order: compare with == or !=");
+        return range;
     }
 
     Token take_value(const Field& field) {
