@@ -23,6 +23,22 @@ namespace {
                       token.width());
 }
 
+[[noreturn]] void refuse_value(const Field& field, const Token& token) {
+    const auto wanted = [&]() -> std::string {
+        switch (field.kind) {
+            case Kind::Present:
+            case Kind::Flag:
+                return "neither true nor false";
+            case Kind::Bytes:
+                return "no row of hexadecimal digits in pairs";
+            default:
+                return fmt::format("no {}", name(field.kind));
+        }
+    };
+    refuse(token,
+           fmt::format("'{}' is {}, which {} is compared with", token.text, wanted(), field.name));
+}
+
 template <typename Number>
 std::optional<Number> number_of(std::string_view text, int base) {
     Number number{};
@@ -110,8 +126,7 @@ Range address_of(const Field& field, const Token& token) {
     if (!range && (field.kind == Kind::Ipv6 || field.kind == Kind::Ip))
         range = network_of<wire::Ipv6Address>(AF_INET6, token.text);
     if (!range)
-        refuse(token, fmt::format("'{}' is no {}, which {} is compared with", token.text,
-                                  name(field.kind), field.name));
+        refuse_value(field, token);
     return *range;
 }
 
@@ -148,10 +163,7 @@ Range one(Value value) {
 }  // namespace
 
 Range parse_constant(const Field& field, const Token& token) {
-    const auto no_value = [&]() -> Range {
-        refuse(token, fmt::format("'{}' is no {}, which {} is compared with", token.text,
-                                  name(field.kind), field.name));
-    };
+    const auto no_value = [&]() -> Range { refuse_value(field, token); };
     switch (field.kind) {
         case Kind::Present:
         case Kind::Flag:

@@ -42,6 +42,13 @@ bool needs_icrc(const Node& node) {
                                      : std::ranges::any_of(node.children, needs_icrc);
 }
 
+// "a number", "an IP address"
+std::string described(Kind kind) {
+    if (kind == Kind::Flag || kind == Kind::Text || kind == Kind::Bytes)
+        return std::string(name(kind));
+    return fmt::format("{} {}", name(kind).starts_with('I') ? "an" : "a", name(kind));
+}
+
 // A name for two fields, one of each direction.
 struct EitherField {
     std::string_view name;
@@ -172,7 +179,7 @@ class Parser {
         }
         if (!allows(field.kind, *op))
             refuse(token_, fmt::format("'{}' does not work with {}, which is {}", token_.text,
-                                       field.name, name(field.kind)));
+                                       field.name, described(field.kind)));
         take();
         return *op;
     }
