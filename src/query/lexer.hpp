@@ -13,10 +13,10 @@ struct Token {
 
     Kind kind = Kind::End;
     std::string_view text;   ///< as it stands in the expression; of Quoted without the quotes
-    std::size_t column = 1;  ///< from 1
+    std::size_t column = 1;  ///< from 1, in characters of UTF-8
 
     bool is(std::string_view word) const { return kind != Kind::Quoted && text == word; }
-    std::size_t width() const;
+    std::size_t width() const;  ///< in characters, at least 1
 };
 
 /// One token at a time. A word is a run of letters, digits and _ . : / - where ".." ends it; what
@@ -33,6 +33,7 @@ class Lexer {
 
     std::string_view expression_;
     std::size_t at_ = 0;
+    std::size_t column_ = 1;  // of at_
 };
 
 }  // namespace query

@@ -226,10 +226,11 @@ class Parser {
 
 }  // namespace
 
+// A character is taken for a column; one that moves the terminal's cursor becomes a blank.
 std::string SyntaxError::marked() const {
     std::string line = expression_;
     std::ranges::replace_if(
-        line, [](char c) { return c == '\t' || c == '\n'; }, ' ');
+        line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
     return fmt::format("  {}\n  {:>{}}{:~>{}}\n", line, "^", column_, "", width_ - 1);
 }
 

@@ -31,8 +31,9 @@ class SyntaxError : public util::Error {
                 std::string_view expression = {})
         : util::Error(sentence), column_(column), width_(width), expression_(expression) {}
 
-    std::size_t column() const { return column_; }  ///< of the offending part, from 1
-    std::size_t width() const { return width_; }    ///< of it, at least 1
+    /// Of the offending part, from 1, in characters of UTF-8.
+    std::size_t column() const { return column_; }
+    std::size_t width() const { return width_; }  ///< of it, at least 1
 
     /// The expression, and below it marks under the offending part; two lines, for a terminal.
     std::string marked() const;
