@@ -55,6 +55,11 @@ std::string_view last_part(std::string_view name) {
     return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
+std::string_view without_prefix(std::string_view name) {
+    constexpr std::string_view wiresharks = "infiniband.";
+    return name.substr(name.starts_with(wiresharks) ? wiresharks.size() : 0);
+}
+
 std::string_view trimmed(std::string_view text) {
     while (text.starts_with(' '))
         text.remove_prefix(1);
@@ -103,8 +108,7 @@ const Field* find_field(std::string_view name) {
             std::ranges::find(other_names, name, [](auto pair) { return pair.first; });
         other != other_names.end())
         name = other->second;
-    if (constexpr std::string_view prefix = "infiniband."; name.starts_with(prefix))
-        name.remove_prefix(prefix.size());
+    name = without_prefix(name);
     const auto all = fields();
     const auto found = std::ranges::find(all, name, &Field::name);
     return found == all.end() ? nullptr : &*found;
@@ -114,6 +118,7 @@ const Field* find_field(std::string_view name) {
 std::string_view similar_field(std::string_view name) {
     constexpr std::size_t longest = 64;
     constexpr std::size_t far = 3;
+    name = without_prefix(name);
     if (name.empty() || name.size() > longest)
         return {};
     std::string_view best;
