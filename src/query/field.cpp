@@ -126,7 +126,7 @@ std::string_view similar_field(std::string_view name) {
     for (const Field& field : fields()) {
         const std::size_t distance =
             last_part(field.name) == name ? 1 : edit_distance(name, field.name);
-        if (distance < least && distance < field.name.size()) {
+        if (distance < least && 2 * distance < field.name.size()) {
             least = distance;
             best = field.name;
         }
