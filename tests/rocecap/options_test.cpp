@@ -53,7 +53,7 @@ TEST(Options, a_snap_length_and_a_buffer_have_limits) {
 
 TEST(Options, what_is_missing_or_too_much_is_named) {
     expect_refused({}, "A subcommand is required.");
-    expect_refused({"live"}, "--interface is required.");
+    expect_refused({"live"}, "--interface (or --list) is required.");
     expect_refused({"decode"}, "file is required.");
     expect_refused({"timeline"}, "directory is required.");
     expect_refused({"decode", "one", "two"}, "The following argument was not expected: two.");
@@ -72,8 +72,9 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
             EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " in\n" << outcome.out;
     };
     lists({}, {"live", "decode", "timeline", "--color", "--version", "Exit status: 0"});
-    lists({"live"}, {"-i,--interface", "-f,--filter", "-w,--write", "-d,--duration", "-c,--count",
-                     "--json", "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
+    lists({"live"},
+          {"-i,--interface", "--list", "-f,--filter", "-w,--write", "-d,--duration", "-c,--count",
+           "--json", "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
     lists({"decode"}, {"--json", "-c,--count", "standard input"});
     lists({"timeline"}, {"--follow", "RUN_DIR"});
 }
