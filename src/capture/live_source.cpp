@@ -1,42 +1,36 @@
 #include "capture/live_source.hpp"
 
+#include <algorithm>
 #include <array>
-#include <memory>
-#include <net/if.h>
-#include <set>
+#include <poll.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "capture/devices.hpp"
 #include "util/error.hpp"
 
 namespace capture {
 namespace {
 
-std::set<std::string> interface_names() {
-    std::set<std::string> names{"any"};
-    const std::unique_ptr<struct if_nameindex, void (*)(struct if_nameindex*)> list(
-        if_nameindex(), if_freenameindex);
-    for (const auto* entry = list.get(); entry != nullptr && entry->if_name != nullptr; ++entry)
-        names.insert(entry->if_name);
-    return names;
+// libpcap opens devices that are no network interfaces, too: rdmasniff's mlx5_0, and mlx5_0:2 for
+// its second port.
+std::string without_port(const std::string& name) {
+    return name.substr(0, name.find(':'));
 }
 
-// libpcap opens devices that are no network interfaces, too (rdmasniff's mlx5_0).
-bool libpcap_knows(const std::string& name) {
-    std::array<char, PCAP_ERRBUF_SIZE> why{};
-    pcap_if_t* devices = nullptr;
-    if (pcap_findalldevs(&devices, why.data()) != 0)
-        return false;
-    const std::unique_ptr<pcap_if_t, void (*)(pcap_if_t*)> owner(devices, [](pcap_if_t* list) {
-        if (list != nullptr)
-            pcap_freealldevs(list);
-    });
-    for (const auto* device = devices; device != nullptr; device = device->next)
-        if (name == device->name)
-            return true;
-    return false;
+void need_known(const LiveOptions& options) {
+    const std::string& name = options.interface;
+    const auto names = interface_names();
+    if (names.contains(name) || libpcap_names().contains(without_port(name)))
+        return;
+    const auto device =
+        std::ranges::find(options.rdma_devices, without_port(name), &RdmaDevice::name);
+    if (device != options.rdma_devices.end())
+        throw util::Error(not_sniffable(*device));
+    throw util::Error(fmt::format("there is no interface '{}' here: choose one of {}.", name,
+                                  fmt::join(names, ", ")));
 }
 
 std::string own_path() {
@@ -65,9 +59,7 @@ std::string activation_error(pcap_t* handle, int error, const std::string& name)
 
 PcapHandle activate(const LiveOptions& options) {
     const std::string& name = options.interface;
-    if (const auto names = interface_names(); !names.contains(name) && !libpcap_knows(name))
-        throw util::Error(fmt::format("there is no interface '{}' here: choose one of {}.", name,
-                                      fmt::join(names, ", ")));
+    need_known(options);
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     PcapHandle handle(pcap_create(name.c_str(), why.data()));
     if (!handle)
@@ -107,7 +99,8 @@ LiveSource::LiveSource(const LiveOptions& options)
       latency_(options.latency),
       handle_(activate(options)),
       link_type_(link_type_of(handle_.get(), name_)),
-      fd_(pcap_get_selectable_fd(handle_.get())) {
+      fd_(pcap_get_selectable_fd(handle_.get())),
+      sniffs_rdma_(!interface_names().contains(name_)) {
     if (fd_ < 0)
         throw util::Error(fmt::format("cannot capture on {}: it cannot be waited for.", name_));
     set_filter(options.filter.value_or(default_filter(link_type_)));
@@ -128,8 +121,17 @@ void LiveSource::set_filter(const std::string& filter) {
     filter_ = filter;
 }
 
+// rdmasniff reports an empty queue as an error where the handle does not wait (pcap-rdmasniff.c:
+// its wait for the completion channel takes no EAGAIN), so that the channel is asked first.
 std::optional<Frame> LiveSource::next() {
-    return next_frame(handle_.get(), link_type_, name_);
+    if (sniffs_rdma_ && drained_) {
+        pollfd channel{fd_, POLLIN, 0};
+        if (poll(&channel, 1, 0) != 1)
+            return std::nullopt;
+    }
+    auto frame = next_frame(handle_.get(), link_type_, name_);
+    drained_ = !frame;
+    return frame;
 }
 
 LiveCounters LiveSource::counters() const {

@@ -7,17 +7,19 @@
 #include <string>
 
 #include "capture/pcap_handle.hpp"
+#include "capture/rdma_devices.hpp"
 #include "capture/source.hpp"
 
 namespace capture {
 
 struct LiveOptions {
-    std::string interface;                  // "eth0"; "any" for all of them
+    std::string interface;                  // "eth0"; "any" for all; an RDMA device: "mlx5_0"
     std::optional<std::string> filter;      // pcap-filter(7); nullopt: default_filter()
     int snaplen = 262144;                   // bytes kept of each packet
     int buffer_bytes = 64 * 1024 * 1024;    // the kernel's ring
     std::chrono::milliseconds latency{20};  // a packet is handed over after this time at the latest
     bool promiscuous = false;               // also frames addressed to other machines
+    std::vector<RdmaDevice> rdma_devices{};  // those here: rdma_devices()
 };
 
 /// Since the capture began. pcap_stats(3PCAP).
@@ -56,6 +58,8 @@ class LiveSource : public Source {
     PcapHandle handle_;
     wire::LinkType link_type_;
     int fd_ = -1;
+    bool sniffs_rdma_;
+    bool drained_ = true;  // an RDMA device's queue
 };
 
 /// What to capture where no filter is given: RoCEv2 over IPv4 and IPv6, and on Ethernet also

@@ -34,11 +34,13 @@ util::Deadline deadline_of(const std::optional<double>& seconds) {
 
 LiveRun::LiveRun(const Options& options)
     : options_(options),
+      rdma_devices_(capture::rdma_devices()),
       source_({.interface = options.interface,
                .filter = options.filter,
                .snaplen = options.snaplen,
                .buffer_bytes = options.buffer_mib * 1024 * 1024,
-               .promiscuous = options.promiscuous}) {
+               .promiscuous = options.promiscuous,
+               .rdma_devices = rdma_devices_}) {
     begin_ = now();
     deadline_ = deadline_of(options.seconds);
     open_outputs();
@@ -194,6 +196,8 @@ void LiveRun::close() {
 }
 
 void LiveRun::say_ready() const {
+    if (const auto warning = capture::offload_warning(rdma_devices_, options_.interface))
+        std::fputs(fmt::format("rocecap: warning: {}\n", *warning).c_str(), stderr);
     std::fputs(fmt::format("rocecap: ready, capturing on {} (filter: {})\n", options_.interface,
                            source_.filter())
                    .c_str(),

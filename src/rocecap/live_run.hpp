@@ -51,6 +51,7 @@ class LiveRun {
     void say_end() const;
 
     Options options_;
+    std::vector<capture::RdmaDevice> rdma_devices_;
     util::StopSignal stop_;
     capture::LiveSource source_;
     std::optional<capture::PcapngWriter> writer_;
