@@ -62,6 +62,7 @@ class PcapngWriter {
     void close() { sink_.close(); }
 
     Sink& sink() { return sink_; }
+    std::uint64_t bytes() const { return sink_.appended(); }
 
   private:
     Sink sink_;

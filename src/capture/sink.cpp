@@ -67,6 +67,7 @@ Sink::~Sink() {
 
 void Sink::append(std::span<const std::byte> record) {
     buffer_.insert(buffer_.end(), record.begin(), record.end());
+    appended_ += record.size();
     if (created_)
         record_ends_.push_back(buffer_.size());
     if (buffer_.size() - written_ >= buffer_limit_)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class Sink {
     /// where the buffer is full. Throws as flush() does.
     void append(std::span<const std::byte> record);
     void append(std::string_view line);
+    /// Bytes, written or not yet.
+    std::uint64_t appended() const { return appended_; }
 
     /// How much may gather before append() waits for a slow reader; at first 256 KiB.
     void set_buffer_limit(std::size_t bytes) { buffer_limit_ = bytes; }
@@ -82,6 +85,7 @@ class Sink {
     util::StopSignal* stop_ = nullptr;
     util::Deadline end_;
     std::size_t buffer_limit_ = std::size_t{256} * 1024;
+    std::uint64_t appended_ = 0;
     std::vector<std::byte> buffer_;
     std::size_t written_ = 0;               // of buffer_
     std::vector<std::size_t> record_ends_;  // in buffer_, of a file made here

@@ -15,6 +15,8 @@ constexpr const char* footer = R"(Examples:
   rocecap live --list                           what there is to capture on
   sudo rocecap live -i eth0                     watch; Ctrl-C ends it
   sudo rocecap live -i eth0 -w run.pcapng -d 10 and keep the packets of ten seconds
+  sudo rocecap live -i eth0 -q -w run.pcapng --rotate-size 100 --keep 20
+                                                always the last two gigabytes
   sudo rocecap live -i eth0 -w - | wireshark -k -i -
 Without --filter, RoCEv2 (UDP port 4791, over IPv4 and IPv6) and RoCEv1 (EtherType 0x8915) are
 captured, with or without one VLAN tag. A hardware NIC that offloads RDMA does not show these
@@ -29,6 +31,44 @@ int print_list(bool json) {
     return all_decoded;
 }
 
+// How much of a capture is in one file, and how many files are kept.
+struct Rotating {
+    std::uint64_t megabytes = 0;  // 0: however many
+    std::uint64_t seconds = 0;    // the same
+    CLI::Option* keep = nullptr;
+};
+
+void add_rotation(CLI::App& command, LiveRun::Options& options, Rotating& rotating) {
+    constexpr int most = 1'000'000;
+    command
+        .add_option("--rotate-size", rotating.megabytes,
+                    "With --write: begin a new file after so many\nmegabytes (10^6 bytes): "
+                    "run_00001.pcapng, …")
+        ->check(CLI::Range(1, most).description(""))
+        ->type_name("MB");
+    command
+        .add_option("--rotate-seconds", rotating.seconds,
+                    "The same after so many seconds, with the next packet")
+        ->check(CLI::Range(1, most).description(""))
+        ->type_name("SECONDS");
+    rotating.keep =
+        command.add_option("--keep", options.rotation.keep, "Of these files keep only the last N")
+            ->check(is_count())
+            ->type_name("N");
+}
+
+void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
+    if (rotating.megabytes != 0)
+        options.rotation.bytes = rotating.megabytes * 1'000'000;
+    if (rotating.seconds != 0)
+        options.rotation.time = std::chrono::seconds(rotating.seconds);
+    if (options.rotation.is_wanted() && options.write.value_or("-") == "-")
+        throw CLI::ValidationError(
+            "--rotate-size and --rotate-seconds need a file's name: --write run.pcapng");
+    if (!rotating.keep->empty() && !options.rotation.is_wanted())
+        throw CLI::ValidationError("--keep needs --rotate-size or --rotate-seconds");
+}
+
 }  // namespace
 
 void add_live(CLI::App& app, Context& context) {
@@ -38,8 +78,7 @@ void add_live(CLI::App& app, Context& context) {
         command->add_option("-i,--interface", options->interface, "Capture here; 'any': everywhere")
             ->type_name("IF");
     auto list = std::make_shared<bool>(false);
-    command->add_flag("--list", *list, "Only say what can be captured on here; also as --json")
-        ->excludes(interface);
+    command->add_flag("--list", *list, "Only say what can be captured on here; also as --json");
     command->add_option("-f,--filter", options->filter, "Which packets, written as for tcpdump")
         ->type_name("BPF");
     command
@@ -47,6 +86,8 @@ void add_live(CLI::App& app, Context& context) {
                      "Keep the packets in this pcapng file; '-': write\nthem to standard output "
                      "and decode nothing")
         ->type_name("FILE");
+    auto rotating = std::make_shared<Rotating>();
+    add_rotation(*command, *options, *rotating);
     command->add_option("-d,--duration", options->seconds, "Stop after so many seconds")
         ->check(is_duration())
         ->type_name("SECONDS");
@@ -69,9 +110,10 @@ void add_live(CLI::App& app, Context& context) {
     command->add_flag("-p,--promiscuous", options->promiscuous,
                       "Also packets addressed to other machines");
     command->footer(footer);
-    command->callback([&context, options, list, interface] {
+    command->callback([&context, options, list, interface, rotating] {
         if (!*list && interface->empty())
             throw CLI::RequiredError("--interface (or --list)");
+        settle_rotation(*rotating, *options);
         context.run = [&context, options, list] {
             if (*list)
                 return print_list(options->display.json);

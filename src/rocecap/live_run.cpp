@@ -47,27 +47,29 @@ LiveRun::LiveRun(const Options& options)
 }
 
 void LiveRun::open_outputs() {
-    const bool to_stdout = options_.write == "-";
-    if (options_.write) {
-        writer_.emplace(
-            to_stdout ? capture::Sink::standard_output() : capture::Sink::create(*options_.write),
-            capture::PcapngSection{
-                .hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}});
-        writer_->add_interface({.link_type = source_.link_type(),
-                                .name = options_.interface,
-                                .description = {},
-                                .filter = source_.filter(),
-                                .snaplen = static_cast<std::uint32_t>(options_.snaplen)});
-    }
-    if (!to_stdout && !options_.quiet)
-        printer_.emplace(options_.display);
-    for (capture::Sink* sink : outputs())
-        if (sink != nullptr) {
-            sink->give_up_on(stop_, deadline_);
-            sink->set_buffer_limit(backlog_limit);
-        }
+    if (options_.write)
+        writer_.emplace(capture::RotatingWriter::Options{
+            .path = *options_.write,
+            .rotation = options_.rotation,
+            .section =
+                {.hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}},
+            .interface = {.link_type = source_.link_type(),
+                          .name = options_.interface,
+                          .description = {},
+                          .filter = source_.filter(),
+                          .snaplen = static_cast<std::uint32_t>(options_.snaplen)},
+            .begin = begin_,
+            .counters = [this] { return source_.counters(); },
+            .opened = [this](capture::Sink& sink) { prepare(sink); }});
+    if (options_.write != "-" && !options_.quiet)
+        prepare(printer_.emplace(options_.display).sink());
     if (writer_)
-        writer_->flush();
+        writer_->sink().flush();
+}
+
+void LiveRun::prepare(capture::Sink& sink) {
+    sink.give_up_on(stop_, deadline_);
+    sink.set_buffer_limit(backlog_limit);
 }
 
 int LiveRun::run() {
@@ -124,7 +126,7 @@ bool LiveRun::take_some(capture::Time until) {
 void LiveRun::take(const capture::Frame& frame) {
     ++packets_;
     if (writer_)
-        writer_->packet(0, frame);
+        writer_->packet(frame);
     if (printer_)
         printer_->print(frame);
 }
@@ -181,16 +183,8 @@ void LiveRun::flush_some() {
 }
 
 void LiveRun::close() {
-    if (writer_) {
-        const capture::LiveCounters counters = source_.counters();
-        writer_->statistics(0, {.start = begin_,
-                                .end = now(),
-                                .passed_filter = counters.received,
-                                .dropped_by_interface = counters.dropped_by_interface,
-                                .dropped_by_kernel = counters.dropped_by_kernel,
-                                .written = packets_});
-        writer_->close();
-    }
+    if (writer_)
+        writer_->close(now());
     if (printer_)
         printer_->sink().close();
 }

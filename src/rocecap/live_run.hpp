@@ -7,7 +7,7 @@
 #include <string>
 
 #include "capture/live_source.hpp"
-#include "capture/pcapng_writer.hpp"
+#include "capture/rotating_writer.hpp"
 #include "rocecap/printer.hpp"
 #include "util/stop_signal.hpp"
 
@@ -19,6 +19,7 @@ class LiveRun {
         std::string interface;
         std::optional<std::string> filter;
         std::optional<std::string> write;  // a path, or "-"
+        capture::Rotation rotation;        // of that path
         std::optional<double> seconds;
         std::uint64_t count = UINT64_MAX;
         Printer::Options display;
@@ -39,6 +40,7 @@ class LiveRun {
     enum class Wake { packets, end, reader_gone };
 
     void open_outputs();
+    void prepare(capture::Sink& sink);
     void capture();
     bool take_some(capture::Time until);
     void take(const capture::Frame& frame);
@@ -54,7 +56,7 @@ class LiveRun {
     std::vector<capture::RdmaDevice> rdma_devices_;
     util::StopSignal stop_;
     capture::LiveSource source_;
-    std::optional<capture::PcapngWriter> writer_;
+    std::optional<capture::RotatingWriter> writer_;
     std::optional<Printer> printer_;
     util::Deadline deadline_;
     capture::Time begin_{};

@@ -56,8 +56,9 @@ class LiveCommand : public testing::Test {
     static void expect_ready(support::Process& process) {
         ASSERT_TRUE(process.await("ready", std::chrono::seconds(10)));
     }
-    int packets_in_file() const {
-        const auto tshark = support::run({"tshark", "-r", path_});
+    int packets_in_file() const { return packets_in(path_); }
+    static int packets_in(const std::string& path) {
+        const auto tshark = support::run({"tshark", "-r", path});
         EXPECT_EQ(tshark.exit_code, 0) << tshark.err;
         return lines(tshark.out);
     }

@@ -51,6 +51,19 @@ TEST(Options, a_snap_length_and_a_buffer_have_limits) {
                    "--buffer: Value 2000 not in range 1 to 1024.");
 }
 
+TEST(Options, several_files_need_a_name_and_a_limit) {
+    const std::string needs_name =
+        "--rotate-size and --rotate-seconds need a file's name: --write run.pcapng.";
+    expect_refused({"live", "-i", "lo", "--rotate-size", "1"}, needs_name);
+    expect_refused({"live", "-i", "lo", "--rotate-seconds", "1", "-w", "-"}, needs_name);
+    expect_refused({"live", "-i", "lo", "--keep", "1", "-w", "x"},
+                   "--keep needs --rotate-size or --rotate-seconds.");
+    expect_refused({"live", "-i", "lo", "--rotate-seconds", "0", "-w", "x"},
+                   "--rotate-seconds: Value 0 not in range 1 to 1000000.");
+    expect_refused({"live", "-i", "lo", "--rotate-size", "1", "-w", "x", "--keep", "0"},
+                   "--keep: '0' is not a whole number from 1 up.");
+}
+
 TEST(Options, what_is_missing_or_too_much_is_named) {
     expect_refused({}, "A subcommand is required.");
     expect_refused({"live"}, "--interface (or --list) is required.");
@@ -72,9 +85,9 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
             EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " in\n" << outcome.out;
     };
     lists({}, {"live", "decode", "timeline", "--color", "--version", "Exit status: 0"});
-    lists({"live"},
-          {"-i,--interface", "--list", "-f,--filter", "-w,--write", "-d,--duration", "-c,--count",
-           "--json", "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
+    lists({"live"}, {"-i,--interface", "--list", "--rotate-size", "--rotate-seconds", "--keep",
+                     "-f,--filter", "-w,--write", "-d,--duration", "-c,--count", "--json",
+                     "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
     lists({"decode"}, {"--json", "-c,--count", "standard input"});
     lists({"timeline"}, {"--follow", "RUN_DIR"});
 }
