@@ -7,13 +7,12 @@ namespace flow {
 void Gaps::note(wire::Psn first, std::uint32_t count) {
     ++count_;
     missing_ += count;
-    const auto unused = std::ranges::find(open_, 0U, &Gap::count);
-    if (unused == open_.end()) {
+    // Filled ones make room, so that the order stays that of age.
+    const auto kept = std::ranges::remove(open_, 0U, &Gap::count).begin();
+    std::fill(kept, open_.end(), Gap());
+    if (open_.back().count != 0)
         std::ranges::rotate(open_, open_.begin() + 1);
-        open_.back() = {first, count};
-    } else {
-        *unused = {first, count};
-    }
+    *std::min(kept, open_.end() - 1) = {first, count};
 }
 
 bool Gaps::fill(wire::Psn first, std::uint32_t count) {
