@@ -41,15 +41,20 @@ Conversation Tracker::conversation(PoolIndex index) const {
     result.pairing = stream.pairing;
     result.path_mtu = stream.path_mtu;
     result.is_sequenced = stream.is_connected();
-    result.is_doubled = stream.requests.is_doubled();
     result.forward = direction(stream);
-    if (!stream.is_paired())
+    if (!stream.is_paired()) {
+        result.is_doubled = stream.requests.is_doubled();
         return result;
+    }
     const Stream& peer = table_[stream.peer];
+    // What a NAK asks for comes as soon as a second tap's packets.
+    const auto is_doubled = [](const Stream& requester, const Stream& responder) {
+        return requester.requests.is_doubled() && !responder.responses.asked_again();
+    };
+    result.is_doubled = is_doubled(stream, peer) || is_doubled(peer, stream);
     result.backward = direction(peer);
     if (result.path_mtu == 0)
         result.path_mtu = peer.path_mtu;
-    result.is_doubled = result.is_doubled || peer.requests.is_doubled();
     return result;
 }
 

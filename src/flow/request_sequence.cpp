@@ -154,8 +154,11 @@ double RequestSequence::psns_per_second() const {
            static_cast<double>(newest_time_ - first_time_);
 }
 
+// The capture may have begun and ended between the two.
 bool RequestSequence::is_doubled() const {
-    return soon_repeats_ >= least_doubled && soon_repeats_ == repeats_ && repeats_ * 2 == packets_;
+    constexpr std::uint64_t ends = 2;
+    return soon_repeats_ >= least_doubled && soon_repeats_ == repeats_ &&
+           packets_ - repeats_ * 2 <= ends;
 }
 
 }  // namespace flow

@@ -16,6 +16,7 @@ class ResponseSequence {
   public:
     /// The five codes of the specification, and one for all others.
     static constexpr std::size_t nak_codes = 6;
+    static constexpr std::size_t psn_sequence_error = 0;
 
     /// The first PSN that a request had: from there on acknowledged packets can be counted. Without
     /// effect once a response has passed.
@@ -43,6 +44,8 @@ class ResponseSequence {
     std::uint64_t most_acked() const { return most_acked_; }
     const std::array<std::uint64_t, nak_codes>& naks() const { return naks_; }
     std::uint64_t rnr_naks() const { return rnr_naks_; }
+    /// Whether a requester was told to send something again.
+    bool asked_again() const { return rnr_naks_ != 0 || naks_[psn_sequence_error] != 0; }
     /// Responses that had passed before: to repeated requests.
     std::uint64_t repeats() const { return repeats_; }
     /// READ responses that fill a gap.

@@ -254,7 +254,9 @@ class Table {
     }
 
     std::string number() const { return fmt::format("#{}", conversation_.number); }
-    std::string text_of(const flow::Host& host) const { return flow::text(host, conversation_.network); }
+    std::string text_of(const flow::Host& host) const {
+        return flow::text(host, conversation_.network);
+    }
 
     std::string pairing() const {
         switch (conversation_.pairing) {
