@@ -31,7 +31,7 @@ STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 SUITES   := differential lab
 objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/% tests/fuzz/%,$(wildcard tests/*/*_test.cpp))))
-SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp))
+SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
 # Made traffic of so many packets, for `make bench`.
@@ -128,7 +128,7 @@ clean: ## Remove what the build made (the lab must be down)
 $(BUILD)/obj/%.o: %.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests -I.) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)

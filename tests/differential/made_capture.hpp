@@ -15,18 +15,20 @@ namespace differential {
 
 class MadeCapture {
   public:
-    explicit MadeCapture(const std::string& name)
+    explicit MadeCapture(const std::string& name,
+                         wire::LinkType link_type = wire::LinkType::Ethernet)
         : path_(testing::TempDir() + "differential_" + name + ".pcapng"),
           writer_(capture::Sink::create(path_), {}),
-          interface_(writer_.add_interface({})) {}
+          interface_(writer_.add_interface(
+              {.link_type = link_type, .name = {}, .description = {}, .filter = {}})) {}
     ~MadeCapture() { std::filesystem::remove(path_); }
     MadeCapture(const MadeCapture&) = delete;
     MadeCapture& operator=(const MadeCapture&) = delete;
     MadeCapture(MadeCapture&&) = delete;
     MadeCapture& operator=(MadeCapture&&) = delete;
 
-    void add(const wire::Packet& packet) {
-        const auto bytes = wire::encode(packet);
+    void add(const wire::Packet& packet) { add(wire::encode(packet)); }
+    void add(util::Bytes bytes) {
         writer_.packet(interface_, {.time = capture::Time(++count_),
                                     .bytes = bytes,
                                     .original_length = static_cast<std::uint32_t>(bytes.size())});
