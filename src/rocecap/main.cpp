@@ -28,6 +28,9 @@ constexpr const char* footer = R"(Examples:
   sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
   rocecap decode run.pcapng                       read a capture, a line for each packet
   rocecap decode run.pcapng --json | jq .bth.psn  the same for programs
+  rocecap decode run.pcapng --where 'aeth.type == NAK'
+  rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
+  rocecap verify run.pcapng                       is each packet's ICRC right?
   rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
 'rocecap live --help' and so on list each command's options.
 
