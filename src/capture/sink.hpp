@@ -25,7 +25,7 @@ class ReaderGone : public util::Error {
 
 class Sink {
   public:
-    /// Makes (or empties) the file at `path`. Throws util::Error.
+    /// Makes (or empties) the file at `path`; is_new(): nothing was there. Throws util::Error.
     static Sink create(const std::string& path);
     /// A duplicate of standard output; the original stays open. Throws util::Error where it is
     /// closed.
@@ -67,6 +67,7 @@ class Sink {
     }
 
     const std::string& name() const { return name_; }
+    bool is_new() const { return is_new_; }
     int fd() const { return fd_.get(); }
 
   private:
@@ -82,6 +83,7 @@ class Sink {
     std::string name_;
     Kind kind_ = Kind::pipe;
     bool created_ = false;  // made by create(): nobody else writes there
+    bool is_new_ = false;
     util::StopSignal* stop_ = nullptr;
     util::Deadline end_;
     std::size_t buffer_limit_ = std::size_t{256} * 1024;

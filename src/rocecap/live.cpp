@@ -109,6 +109,11 @@ void add_live(CLI::App& app, Context& context) {
         ->type_name("MIB");
     command->add_flag("-p,--promiscuous", options->promiscuous,
                       "Also packets addressed to other machines");
+    command
+        ->add_option("--user", options->user,
+                     "Once the capture runs, be this user instead of root;\nwithout it: who called "
+                     "sudo, or nobody")
+        ->type_name("NAME");
     command->footer(footer);
     command->callback([&context, options, list, interface, rotating] {
         if (!*list && interface->empty())

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <poll.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -34,6 +36,7 @@ util::Deadline deadline_of(const std::optional<double>& seconds) {
 
 LiveRun::LiveRun(const Options& options)
     : options_(options),
+      privileges_(util::plan_privilege_drop(options.user)),
       rdma_devices_(capture::rdma_devices()),
       source_({.interface = options.interface,
                .filter = options.filter,
@@ -43,7 +46,26 @@ LiveRun::LiveRun(const Options& options)
                .rdma_devices = rdma_devices_}) {
     begin_ = now();
     deadline_ = deadline_of(options.seconds);
-    open_outputs();
+    if (options.rotation.is_wanted()) {
+        util::drop_privileges(privileges_);
+        need_writable_folder();
+        open_outputs();
+    } else {
+        open_outputs();
+        util::drop_privileges(privileges_);
+    }
+}
+
+// access(2) asks for the real user, who is the effective one by now.
+void LiveRun::need_writable_folder() const {
+    std::string folder = std::filesystem::path(options_.write.value()).parent_path();
+    if (folder.empty())
+        folder = ".";
+    if (privileges_.user && access(folder.c_str(), W_OK | X_OK) != 0)
+        throw util::Error(fmt::format(
+            "{} may not write in '{}', and rocecap does not stay root to begin new files there: "
+            "choose another folder or user (--user), or keep root (--user root).",
+            privileges_.user->name, folder));
 }
 
 void LiveRun::open_outputs() {
@@ -68,6 +90,13 @@ void LiveRun::open_outputs() {
 }
 
 void LiveRun::prepare(capture::Sink& sink) {
+    // Only a file that is made here: whoever has put a link in its place gets nothing by it. A file
+    // system without owners says EPERM.
+    const auto& user = privileges_.user;
+    if (sink.is_new() && user && user->uid != geteuid() &&
+        fchown(sink.fd(), user->uid, user->gid) != 0 && errno != EPERM)
+        util::throw_system_error(errno,
+                                 fmt::format("cannot give {} to {}", sink.name(), user->name));
     sink.give_up_on(stop_, deadline_);
     sink.set_buffer_limit(backlog_limit);
 }

@@ -9,6 +9,7 @@
 #include "capture/live_source.hpp"
 #include "capture/rotating_writer.hpp"
 #include "rocecap/printer.hpp"
+#include "util/privileges.hpp"
 #include "util/stop_signal.hpp"
 
 namespace rocecap {
@@ -23,13 +24,15 @@ class LiveRun {
         std::optional<double> seconds;
         std::uint64_t count = UINT64_MAX;
         Printer::Options display;
+        std::optional<std::string> user{};  // util::plan_privilege_drop()
         bool quiet = false;
         bool promiscuous = false;
         int snaplen = 262144;
         int buffer_mib = 64;
     };
 
-    /// Opens the interface, then the outputs, so that an error leaves an older file as it was.
+    /// Opens the interface, then the outputs, so that an error leaves an older file as it was, and
+    /// gives root's rights up. Files in a row are made by whom it has become.
     explicit LiveRun(const Options& options);
 
     /// Captures until a signal, the duration, the count, or an output that nobody reads any more.
@@ -39,6 +42,7 @@ class LiveRun {
   private:
     enum class Wake { packets, end, reader_gone };
 
+    void need_writable_folder() const;
     void open_outputs();
     void prepare(capture::Sink& sink);
     void capture();
@@ -53,6 +57,7 @@ class LiveRun {
     void say_end() const;
 
     Options options_;
+    util::PrivilegeDrop privileges_;
     std::vector<capture::RdmaDevice> rdma_devices_;
     util::StopSignal stop_;
     capture::LiveSource source_;

@@ -1,0 +1,135 @@
+#include "util/privileges.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <string_view>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_LEAK_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_LEAK_SANITIZER
+#endif
+#endif
+
+namespace util {
+namespace {
+
+constexpr unsigned overflow_id = 65534;  // nobody's on most systems: user_namespaces(7)
+
+std::optional<User> named(const std::string& name) {
+    const passwd* entry = getpwnam(name.c_str());
+    if (entry == nullptr)
+        return std::nullopt;
+    return User{name, entry->pw_uid, entry->pw_gid};
+}
+
+std::optional<unsigned> number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    unsigned number = 0;
+    if (text == nullptr)
+        return std::nullopt;
+    const char* end = text + std::strlen(text);
+    const auto [rest, error] = std::from_chars(text, end, number);
+    // 0: root called sudo. All ones: setresuid(2) takes that as "leave it".
+    if (error != std::errc() || rest != end || number == 0 || number == UINT32_MAX)
+        return std::nullopt;
+    return number;
+}
+
+std::optional<User> sudo_caller() {
+    const auto uid = number_in("SUDO_UID");
+    const auto gid = number_in("SUDO_GID");
+    if (!uid || !gid)
+        return std::nullopt;
+    const passwd* entry = getpwuid(*uid);
+    return User{entry != nullptr ? entry->pw_name : fmt::format("user {}", *uid), *uid, *gid};
+}
+
+// A line of the map: first number inside, first outside, how many.
+bool is_mapped(const char* map, std::uint64_t id) {
+    std::ifstream file(map);
+    std::uint64_t inside = 0, outside = 0, count = 0;
+    while (file >> inside >> outside >> count)
+        if (id >= inside && id - inside < count)
+            return true;
+    return false;
+}
+
+bool can_become(const User& user) {
+    std::string setgroups;
+    std::getline(std::ifstream("/proc/self/setgroups"), setgroups);
+    return setgroups != "deny" && is_mapped("/proc/self/uid_map", user.uid) &&
+           is_mapped("/proc/self/gid_map", user.gid);
+}
+
+void drop_capabilities() {
+    __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+    check_errno(static_cast<int>(syscall(SYS_capset, &header, none.data())), "capset");
+    check_errno(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), "prctl(PR_CAP_AMBIENT)");
+}
+
+}  // namespace
+
+PrivilegeDrop plan_privilege_drop(const std::optional<std::string>& chosen) {
+    if (chosen == "root")
+        return {.wanted = false, .user = {}};
+    if (chosen) {
+        auto user = named(*chosen);
+        if (!user)
+            throw Error(
+                fmt::format("there is no user '{}' here: choose one of /etc/passwd, or "
+                            "root.",
+                            *chosen));
+        if (user->uid == geteuid())
+            return {};
+        if (geteuid() != 0)
+            throw Error(fmt::format("only root can become {}: run it with sudo.", *chosen));
+        return {.user = std::move(user)};
+    }
+    if (geteuid() != 0)
+        return {};
+    auto user = sudo_caller();
+    if (!user)
+        user = named("nobody");
+    if (!user)
+        user = User{"nobody", overflow_id, overflow_id};
+    if (!can_become(*user))
+        return {};
+    return {.user = std::move(user)};
+}
+
+void drop_privileges(const PrivilegeDrop& drop) {
+    if (!drop.wanted)
+        return;
+    if (const auto& user = drop.user) {
+        check_errno(setgroups(0, nullptr), "setgroups");
+        check_errno(setresgid(user->gid, user->gid, user->gid), "setresgid");
+        check_errno(setresuid(user->uid, user->uid, user->uid), "setresuid");
+    }
+    drop_capabilities();
+    check_errno(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)");
+#ifdef WITH_LEAK_SANITIZER
+    // LeakSanitizer looks at the process from a copy of it, as ptrace does, which a change of user
+    // forbids.
+    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+#endif
+}
+
+}  // namespace util
