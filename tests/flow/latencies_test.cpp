@@ -1,0 +1,168 @@
+// Times from requests to their answers. The tests say when each packet passes, in nanoseconds; all
+// times are below 64 ns, where they are exact, or alone, so that median and maximum are the same.
+#include "flow/connection.hpp"
+
+namespace {
+
+using namespace flow_test;
+
+using Latencies = Connection;
+
+TEST_F(Latencies, an_ack_ends_the_time_of_each_request_that_it_covers) {
+    feed_.at(0);
+    send(100);
+    feed_.at(10);
+    send(101);
+    feed_.at(30);
+    ack(101);
+    EXPECT_EQ(requests().ack.count, 2U);
+    EXPECT_EQ(requests().ack.p50, 20);
+    EXPECT_EQ(requests().ack.p99, 30);
+    EXPECT_EQ(requests().ack.max, 30);
+    EXPECT_EQ(requests().unmeasured, 0U);
+}
+
+TEST_F(Latencies, begin_with_the_last_packet_of_a_message) {
+    feed_.at(0);
+    feed_.add(packet(there, opcode::send_first, 100, mtu));
+    feed_.at(40);
+    feed_.add(packet(there, opcode::send_last, 101, 1));
+    feed_.at(50);
+    ack(100);
+    EXPECT_EQ(requests().ack.count, 0U);
+    feed_.at(60);
+    ack(101);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().ack.max, 20);
+}
+
+TEST_F(Latencies, of_a_read_are_those_to_its_first_and_its_last_response) {
+    feed_.at(0);
+    read(100, 3 * mtu);
+    feed_.at(11);
+    response(opcode::read_first, 100);
+    feed_.at(22);
+    response(opcode::read_middle, 101);
+    feed_.at(33);
+    response(opcode::read_last, 102);
+    EXPECT_EQ(requests().read_first.count, 1U);
+    EXPECT_EQ(requests().read_first.max, 11);
+    EXPECT_EQ(requests().read_last.count, 1U);
+    EXPECT_EQ(requests().read_last.max, 33);
+    EXPECT_EQ(requests().ack.count, 0U);
+    EXPECT_EQ(requests().unmeasured, 0U);
+}
+
+TEST_F(Latencies, of_reads_in_flight_do_not_mix) {
+    feed_.at(0);
+    read(100, 2 * mtu);
+    feed_.at(5);
+    read(102, mtu);
+    feed_.at(20);
+    response(opcode::read_first, 100);
+    feed_.at(30);
+    response(opcode::read_last, 101);
+    feed_.at(37);
+    response(opcode::read_only, 102);
+    EXPECT_EQ(requests().read_first.count, 2U);
+    EXPECT_EQ(requests().read_first.p50, 20);
+    EXPECT_EQ(requests().read_first.max, 32);
+    EXPECT_EQ(requests().read_last.p50, 30);
+    EXPECT_EQ(requests().read_last.max, 32);
+}
+
+TEST_F(Latencies, a_read_response_acknowledges_the_requests_before_it) {
+    feed_.at(0);
+    send(100);
+    feed_.at(10);
+    read(101, 1);
+    feed_.at(25);
+    response(opcode::read_only, 101, 1);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().ack.max, 25);
+    EXPECT_EQ(requests().read_last.max, 15);
+}
+
+TEST_F(Latencies, a_nak_acknowledges_the_requests_before_it_and_not_its_own) {
+    feed_.at(0);
+    send(100);
+    feed_.at(10);
+    send(101);
+    feed_.at(25);
+    nak(101, syndrome::access_error);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().ack.max, 25);
+    EXPECT_EQ(requests().unmeasured, 1U);
+}
+
+TEST_F(Latencies, a_request_that_was_sent_again_keeps_its_first_time) {
+    feed_.at(0);
+    send(100);
+    feed_.at(10);
+    nak(100, syndrome::rnr);
+    feed_.at(40);
+    send(100);
+    feed_.at(55);
+    ack(100);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().ack.max, 55);
+}
+
+TEST_F(Latencies, after_going_back_upon_a_nak_each_request_is_measured_once) {
+    feed_.at(0);
+    for (std::uint32_t i = 0; i < 8; ++i)
+        send(100 + i);
+    nak(102, syndrome::psn_error);
+    for (std::uint32_t i = 2; i < 8; ++i)
+        send(100 + i);
+    ack(107);
+    EXPECT_EQ(requests().ack.count, 8U);
+    EXPECT_EQ(requests().unmeasured, 0U);
+    EXPECT_EQ(requests().ack.max, 13 * Feed::step) << "from 102 on";
+}
+
+TEST_F(Latencies, the_rest_of_a_read_that_is_asked_for_again_settles_the_read) {
+    feed_.at(0);
+    read(100, 4 * mtu);
+    feed_.at(10);
+    response(opcode::read_first, 100);
+    feed_.at(30);
+    read(101, 3 * mtu);
+    feed_.at(40);
+    response(opcode::read_first, 101);
+    feed_.at(45);
+    response(opcode::read_middle, 102);
+    feed_.at(50);
+    response(opcode::read_last, 103);
+    EXPECT_EQ(requests().read_first.count, 1U);
+    EXPECT_EQ(requests().read_first.max, 10);
+    EXPECT_EQ(requests().read_last.count, 1U);
+    EXPECT_EQ(requests().read_last.max, 50);
+    EXPECT_EQ(requests().unmeasured, 0U);
+}
+
+TEST_F(Latencies, a_read_whose_last_response_is_missing_is_not_measured_to_its_end) {
+    read(100, 2 * mtu);
+    response(opcode::read_first, 100);
+    send(102);
+    ack(102);
+    EXPECT_EQ(requests().read_first.count, 1U);
+    EXPECT_EQ(requests().read_last.count, 0U);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().unmeasured, 1U);
+}
+
+TEST_F(Latencies, what_is_not_answered_is_not_measured) {
+    send(100, 3);
+    ack(100);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().unmeasured, 2U);
+}
+
+TEST_F(Latencies, unreliable_connections_have_none) {
+    feed_.add(packet(there, opcode::uc_send_only, 100, 8));
+    EXPECT_EQ(requests().ack.count, 0U);
+    EXPECT_EQ(requests().unmeasured, 0U);
+}
+
+}  // namespace
