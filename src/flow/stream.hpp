@@ -92,7 +92,7 @@ struct Stream {
 
     // Of this stream's requests; the responses come in the peer's stream.
     Outstanding outstanding;
-    std::uint64_t unmeasured = 0;  ///< requests that found no room in `outstanding`
+    std::uint64_t unmeasured = 0;  ///< requests that no latency has, nor `outstanding`
     Latency ack;
     Latency read_first;
     Latency read_last;

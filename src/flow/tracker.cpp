@@ -139,6 +139,7 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
     const std::uint64_t restarts = stream.requests.restarts();
     const Seen seen = place(stream, time, packet);
     if (stream.requests.restarts() != restarts) {
+        stream.unmeasured += stream.outstanding.size();
         stream.outstanding.clear(pools_.outstanding);
         if (stream.is_paired())
             table_[stream.peer].responses.restart();
@@ -148,8 +149,12 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
     if (opcode.ends_message())
         if (const auto message = message_of(opcode))
             ++stream.messages[static_cast<std::size_t>(*message)];
-    if (seen == Seen::New && stream.is_reliable() && opcode.ends_message())
+    if (!stream.is_reliable() || !opcode.ends_message())
+        return;
+    if (seen == Seen::New)
         await_answer(index, time, packet);
+    else
+        ++stream.unmeasured;  // those that wait do so in the order of their PSNs
 }
 
 Seen Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& packet) {

@@ -165,4 +165,21 @@ TEST_F(Latencies, unreliable_connections_have_none) {
     EXPECT_EQ(requests().unmeasured, 0U);
 }
 
+TEST_F(Latencies, a_late_request_is_not_measured) {
+    send(100);
+    send(102);
+    send(101);
+    ack(102);
+    EXPECT_EQ(requests().ack.count, 2U);
+    EXPECT_EQ(requests().unmeasured, 1U);
+}
+
+TEST_F(Latencies, requests_that_a_new_beginning_leaves_behind_are_not_measured) {
+    send(100, 3);
+    send(0x700000);
+    ack(0x700000);
+    EXPECT_EQ(requests().ack.count, 1U);
+    EXPECT_EQ(requests().unmeasured, 3U);
+}
+
 }  // namespace
