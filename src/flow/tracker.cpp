@@ -228,8 +228,9 @@ void Tracker::settle(Stream& stream, std::int64_t time, const wire::Packet& pack
     const bool is_read = packet.opcode->operation == wire::Operation::RdmaReadResponse;
     const bool is_refusal = packet.opcode->operation == wire::Operation::Acknowledge &&
                             packet.aeth->kind() != wire::AethKind::Ack;
-    // A refusal, and a READ's response, acknowledge all requests before theirs.
-    const wire::Psn acked = is_read || is_refusal ? psn - 1 : psn;
+    // A refusal, and a READ's response, acknowledge all requests before theirs. A READ response to
+    // what is no READ acknowledges it: a FLUSH or an ATOMIC WRITE (IBTA annex A19).
+    const wire::Psn acked = is_refusal ? psn - 1 : psn;
     Outstanding& waiting = stream.outstanding;
     while (!waiting.empty()) {
         const OutstandingRequest& request = waiting.front(pools_.outstanding);

@@ -182,4 +182,21 @@ TEST_F(Latencies, requests_that_a_new_beginning_leaves_behind_are_not_measured) 
     EXPECT_EQ(requests().unmeasured, 3U);
 }
 
+// FLUSH and ATOMIC WRITE are answered by a READ response without data (Linux rxe_resp.c,
+// send_read_response_ack; IBTA annex A19).
+TEST_F(Latencies, a_flush_is_acknowledged_by_a_read_response) {
+    feed_.at(0);
+    feed_.add(packet(there, opcode::flush, 100));
+    feed_.at(12);
+    response(opcode::read_only, 100, 0);
+    feed_.at(50);
+    send(101);
+    feed_.at(60);
+    ack(101);
+    EXPECT_EQ(requests().ack.count, 2U);
+    EXPECT_EQ(requests().ack.max, 12);
+    EXPECT_EQ(requests().read_first.count, 0U);
+    EXPECT_EQ(requests().unmeasured, 0U);
+}
+
 }  // namespace
