@@ -40,6 +40,7 @@ class RequestSequence {
     /// A READ request while the path MTU is not known; `dmalen` is nullopt where the capture cut it
     /// off. The next request's PSN, the response or the path MTU will tell how many PSNs it took.
     Seen add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    bool is_read_open() const { return read_is_open_; }
     /// The last response to a READ carried this PSN.
     void end_open_read(wire::Psn last);
     void learn(PathMtu path_mtu);

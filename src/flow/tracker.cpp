@@ -21,6 +21,11 @@ bool is_path_mtu(std::size_t bytes) {
     return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
 }
 
+// A message's packets but the last one are full (IBTA volume 1, 9.7.2).
+bool shows_path_mtu(const wire::Packet& packet) {
+    return !packet.opcode->ends_message() && packet.icrc && is_path_mtu(packet.payload_length);
+}
+
 void count_marks(Marks& marks, const wire::Packet& packet) {
     constexpr std::uint8_t congestion_experienced = 3;
     const std::uint8_t ecn = packet.ipv4   ? packet.ipv4->ecn()
@@ -132,9 +137,7 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
         stream.rkeys.add(packet.reth->rkey);
     if (packet.atomic_eth)
         stream.rkeys.add(packet.atomic_eth->rkey);
-    const bool is_full =
-        !opcode.ends_message() && packet.icrc && is_path_mtu(packet.payload_length);
-    if (is_full && stream.is_connected() && !stream.path_mtu_was_seen)
+    if (shows_path_mtu(packet) && stream.is_connected())
         learn_path_mtu(stream, static_cast<PathMtu>(packet.payload_length), true);
     const std::uint64_t restarts = stream.requests.restarts();
     const Seen seen = place(stream, time, packet);
@@ -180,9 +183,10 @@ void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packe
         learn_path_mtu(stream, stream.requests.learnt_path_mtu(), false);
     OutstandingRequest request{.time_ns = time, .psn = packet.bth->psn, .read_psns = 0};
     if (packet.opcode->operation == wire::Operation::RdmaReadRequest)
-        request.read_psns = packet.reth && stream.path_mtu != 0
-                                ? read_psns(packet.reth->dmalen, stream.path_mtu)
-                                : OutstandingRequest::unknown_psns;
+        request.read_psns =
+            stream.requests.is_read_open()
+                ? OutstandingRequest::unknown_psns
+                : static_cast<std::uint32_t>(distance(request.psn, stream.requests.next()));
     if (!stream.outstanding.push(request, pools_.outstanding))
         ++stream.unmeasured;
     if (!stream.is_paired())
@@ -192,6 +196,8 @@ void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packe
 }
 
 void Tracker::learn_path_mtu(Stream& stream, PathMtu path_mtu, bool was_seen) {
+    if (stream.path_mtu_was_seen)
+        return;
     stream.path_mtu = path_mtu;
     stream.path_mtu_was_seen = was_seen;
     stream.requests.learn(path_mtu);
@@ -204,6 +210,8 @@ void Tracker::response(PoolIndex index, std::int64_t time, const wire::Packet& p
     Stream& stream = table_[index];
     switch (packet.opcode->operation) {
         case wire::Operation::RdmaReadResponse:
+            if (stream.is_paired())
+                learn_from_read_response(table_[stream.peer], packet);
             stream.responses.add_read_response(psn, packet.opcode->position);
             break;
         case wire::Operation::AtomicAcknowledge:
@@ -220,6 +228,13 @@ void Tracker::response(PoolIndex index, std::int64_t time, const wire::Packet& p
             ++stream.messages[static_cast<std::size_t>(*message)];
     if (stream.is_paired())
         settle(table_[stream.peer], time, packet);
+}
+
+void Tracker::learn_from_read_response(Stream& requester, const wire::Packet& packet) {
+    if (shows_path_mtu(packet))
+        learn_path_mtu(requester, static_cast<PathMtu>(packet.payload_length), true);
+    else if (packet.opcode->ends_message())
+        requester.requests.end_open_read(packet.bth->psn);
 }
 
 // Which of `stream`'s requests a response answers.

@@ -57,6 +57,7 @@ class Tracker {
     Seen place(Stream& stream, std::int64_t time, const wire::Packet& packet);
     void await_answer(PoolIndex index, std::int64_t time, const wire::Packet& packet);
     void response(PoolIndex index, std::int64_t time, const wire::Packet& packet);
+    static void learn_from_read_response(Stream& requester, const wire::Packet& packet);
     void settle(Stream& stream, std::int64_t time, const wire::Packet& packet);
     void settle_read(Stream& stream, std::int64_t time, const wire::OpcodeInfo& opcode);
     static void learn_path_mtu(Stream& stream, PathMtu path_mtu, bool was_seen);

@@ -199,4 +199,54 @@ TEST_F(Latencies, a_flush_is_acknowledged_by_a_read_response) {
     EXPECT_EQ(requests().unmeasured, 0U);
 }
 
+class UnknownPathMtu : public Connection {
+  protected:
+    UnknownPathMtu() : Connection(0) {}
+};
+
+TEST_F(UnknownPathMtu, is_told_by_a_first_response_to_a_read) {
+    read(100, 3 * mtu);
+    EXPECT_EQ(conversation().path_mtu, 0U);
+    response(opcode::read_first, 100);
+    EXPECT_EQ(conversation().path_mtu, mtu);
+    EXPECT_EQ(requests().psns, 3U);
+    EXPECT_EQ(requests().last_psn, wire::Psn(102));
+}
+
+TEST_F(UnknownPathMtu, does_not_hide_how_many_psns_a_read_took_once_its_last_response_passed) {
+    const auto cut = wire::encode(flow_test::read(there, 100, 3 * mtu));
+    feed_.add(util::Bytes(cut).first(60), cut.size());
+    const auto last = wire::encode(packet(back, opcode::read_last, 102, 1000));
+    feed_.add(last);
+    EXPECT_EQ(requests().psns, 3U);
+    send(105);
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 2U);
+}
+
+TEST_F(UnknownPathMtu, does_not_mix_the_responses_of_short_reads) {
+    feed_.at(0);
+    read(100, 8);
+    feed_.at(5);
+    read(101, 8);
+    feed_.at(20);  // the first one's response is not captured
+    response(opcode::read_only, 101, 8);
+    EXPECT_EQ(requests().read_last.count, 1U);
+    EXPECT_EQ(requests().read_last.max, 15);
+    EXPECT_EQ(requests().unmeasured, 1U);
+}
+
+TEST_F(UnknownPathMtu, does_not_make_the_rest_of_a_read_that_is_asked_for_again_a_new_one) {
+    read(100, 8 * mtu);
+    response(opcode::read_first, 100);
+    response(opcode::read_middle, 101);
+    read(102, 6 * mtu);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(requests().psns, 8U);
+    read_response(102, 6);
+    EXPECT_EQ(requests().read_first.count, 1U);
+    EXPECT_EQ(requests().read_last.count, 1U);
+}
+
 }  // namespace
