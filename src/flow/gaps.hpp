@@ -13,6 +13,13 @@ namespace flow {
 /// behind a long loss of the capture's. 65536 packets are more than any queue has in flight.
 inline constexpr std::int32_t longest_jump = 65536;
 
+/// A packet in its sequence.
+enum class Seen : std::uint8_t {
+    New,
+    Late,    ///< was missing: a gap is filled
+    Repeat,  ///< not ahead of what passed already, and not missing
+};
+
 /// Remembers the last few runs of missing PSNs. One that is older is forgotten: what comes of it
 /// then counts as repeated.
 class Gaps {

@@ -20,12 +20,6 @@ constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
     return dmalen == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
 }
 
-enum class Seen : std::uint8_t {
-    New,
-    Late,    ///< was missing: a gap is filled
-    Repeat,  ///< not ahead of what passed already, and not missing
-};
-
 class RequestSequence {
   public:
     /// The PSN that the first request will have, from the connection manager.

@@ -11,14 +11,20 @@ void ResponseSequence::expect(wire::Psn first) {
     next_ = first;
 }
 
-// Where the sequence has no beginning yet, or lies far off, this is its beginning: 0, and nothing
-// can be told about what was acknowledged before.
-std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
+void ResponseSequence::count(wire::Psn psn) {
     if (packets_++ == 0)
         first_psn_ = last_psn_ = psn;
+}
+
+// Where the sequence has no beginning yet, or lies far off, this is its beginning: 0, and nothing
+// can be told about what was acknowledged before. The first may answer what passed before the
+// capture began.
+std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
+    const bool is_first = packets_ == 0;
+    count(psn);
     const std::int32_t ahead = distance(next_, psn);
     const auto reach = longest_jump + static_cast<std::int32_t>(longest_read_run_);
-    if (started_ && ahead >= -reach && ahead <= longest_jump)
+    if (started_ && ahead >= (is_first ? 0 : -reach) && ahead <= longest_jump)
         return ahead;
     started_ = false;
     next_ = psn;
@@ -43,8 +49,7 @@ void ResponseSequence::add_acknowledge(wire::Psn psn, const wire::Aeth& aeth) {
             ++naks_[std::min<std::size_t>(aeth.code(), nak_codes - 1)];
             return refuse(psn);
         case wire::AethKind::Reserved:
-            ++packets_;
-            return;
+            return count(psn);
     }
 }
 
@@ -75,22 +80,24 @@ void ResponseSequence::refuse(wire::Psn psn) {
     in_read_ = false;
 }
 
-void ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
+Seen ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
     if (ahead_of_next(psn) < 0) {
         ++repeats_;
-        return;
+        return Seen::Repeat;
     }
     in_read_ = false;
     move_to(psn);
+    return Seen::New;
 }
 
-void ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
+Seen ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
     const bool begins = position == wire::Position::First || position == wire::Position::Only;
     const std::int32_t ahead = ahead_of_next(psn);
     if (ahead < 0) {
         // What was asked for again and had passed, or had not.
-        ++(gaps_.fill(psn, 1) ? late_ : repeats_);
-        return;
+        const bool is_late = gaps_.fill(psn, 1);
+        ++(is_late ? late_ : repeats_);
+        return is_late ? Seen::Late : Seen::Repeat;
     }
     // A first response may leave out the PSNs of requests that it acknowledges; the others, and one
     // in the middle of another READ, may not.
@@ -100,6 +107,7 @@ void ResponseSequence::add_read_response(wire::Psn psn, wire::Position position)
     longest_read_run_ = std::max(longest_read_run_, read_run_);
     in_read_ = position == wire::Position::First || position == wire::Position::Middle;
     move_to(psn);
+    return Seen::New;
 }
 
 }  // namespace flow

@@ -26,8 +26,8 @@ class ResponseSequence {
 
     /// An Acknowledge packet.
     void add_acknowledge(wire::Psn psn, const wire::Aeth& aeth);
-    void add_read_response(wire::Psn psn, wire::Position position);
-    void add_atomic_acknowledge(wire::Psn psn);
+    Seen add_read_response(wire::Psn psn, wire::Position position);
+    Seen add_atomic_acknowledge(wire::Psn psn);
 
     bool started() const { return started_; }
     /// Behind the last PSN acknowledged.
@@ -54,6 +54,7 @@ class ResponseSequence {
     const Gaps& gaps() const { return gaps_; }
 
   private:
+    void count(wire::Psn psn);
     void acknowledge(wire::Psn psn);
     void refuse(wire::Psn psn);
     std::int32_t ahead_of_next(wire::Psn psn);

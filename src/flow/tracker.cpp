@@ -208,22 +208,25 @@ void Tracker::response(PoolIndex index, std::int64_t time, const wire::Packet& p
     if (!table_[index].is_paired())
         pair_by_psn(index, psn);
     Stream& stream = table_[index];
+    Seen seen = Seen::New;
     switch (packet.opcode->operation) {
         case wire::Operation::RdmaReadResponse:
             if (stream.is_paired())
                 learn_from_read_response(table_[stream.peer], packet);
-            stream.responses.add_read_response(psn, packet.opcode->position);
+            seen = stream.responses.add_read_response(psn, packet.opcode->position);
             break;
         case wire::Operation::AtomicAcknowledge:
-            stream.responses.add_atomic_acknowledge(psn);
+            seen = stream.responses.add_atomic_acknowledge(psn);
             break;
         default:
             if (!packet.aeth)
                 return;
             stream.responses.add_acknowledge(psn, *packet.aeth);
+            if (packet.aeth->kind() == wire::AethKind::Reserved)
+                return;
             break;
     }
-    if (packet.opcode->ends_message())
+    if (packet.opcode->ends_message() && seen != Seen::Repeat)
         if (const auto message = message_of(*packet.opcode))
             ++stream.messages[static_cast<std::size_t>(*message)];
     if (stream.is_paired())

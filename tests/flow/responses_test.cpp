@@ -122,4 +122,55 @@ TEST_F(Responses, cut_off_before_their_aeth_are_not_judged) {
     EXPECT_EQ(responder().packets, 1U);
 }
 
+TEST_F(Responses, to_requests_from_before_the_capture_are_no_repetition) {
+    send(105, 2);
+    ack(102);
+    ack(104);
+    ack(106);
+    EXPECT_EQ(responses().repeats, 0U);
+    EXPECT_EQ(responses().acks, 3U);
+    EXPECT_EQ(responses().counted_acks, 2U) << "what the first one is for nobody saw";
+    EXPECT_EQ(responses().psns_acked, 4U);
+}
+
+TEST_F(Responses, with_a_reserved_syndrome_count_as_packets_and_answer_nothing) {
+    send(99, 2);
+    nak(100, syndrome::reserved);
+    EXPECT_EQ(requests().ack.count, 0U);
+    EXPECT_EQ(responses().packets, 1U);
+    EXPECT_EQ(responses().first_psn, Psn(100));
+    EXPECT_EQ(responses().last_psn, Psn(100));
+    ack(100);
+    EXPECT_EQ(requests().ack.count, 2U);
+    EXPECT_EQ(responses().counted_acks, 1U);
+}
+
+TEST_F(Responses, the_lost_middle_of_a_read_that_is_asked_for_again_fills_its_gap) {
+    read(100, 5 * mtu);
+    response(opcode::read_first, 100);
+    response(opcode::read_middle, 103);
+    response(opcode::read_last, 104);
+    read(101, 4 * mtu);
+    read_response(101, 4);
+    EXPECT_EQ(responses().gaps, 1U);
+    EXPECT_EQ(responses().missing, 0U);
+    EXPECT_EQ(responses().late, 2U);
+    EXPECT_EQ(responses().repeats, 2U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::Message::ReadResponse)], 1U)
+        << "its last packet had passed already";
+}
+
+TEST_F(Responses, an_atomic_acknowledge_counts_as_a_message) {
+    auto add = packet(there, opcode::fetch_add, 100);
+    add.atomic_eth = wire::AtomicEth{.va = 0, .rkey = 0x99, .swapdt = 1, .cmpdt = 0};
+    feed_.add(add);
+    for (int i = 0; i < 2; ++i)
+        feed_.add(packet(back, opcode::atomic_acknowledge, 100));
+    EXPECT_EQ(responder().messages[static_cast<std::size_t>(flow::Message::AtomicAcknowledge)], 1U);
+    EXPECT_EQ(responses().repeats, 1U);
+    EXPECT_EQ(requests().ack.count, 1U);
+}
+
 }  // namespace
