@@ -69,6 +69,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 const Field* field_or_throw(std::string_view name) {
+    if (name.empty())
+        throw util::Error("the list of fields has an empty name: 'bth.psn,reth.r_key' is one.");
     if (const Field* field = find_field(name))
         return field;
     const std::string_view similar = similar_field(name);
