@@ -5,11 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "capture/pcapng_writer.hpp"
-#include "support/process.hpp"
-#include "support/temp_path.hpp"
-#include "support/tool.hpp"
-#include "wire/sample_frames.hpp"
+#include "rocecap/capture_file.hpp"
 
 namespace {
 
@@ -18,30 +14,18 @@ using support::rocecap;
 
 class DecodeCommand : public testing::Test {
   protected:
-    DecodeCommand() : out_(capture::Sink::create(path_), {}), interface_(out_.add_interface({})) {}
-
     void add(const std::vector<std::byte>& bytes, std::size_t length = 0) {
-        out_.packet(interface_, {.time = capture::Time(1'000'000'000 + 1000 * count_++),
-                                 .bytes = bytes,
-                                 .original_length =
-                                     static_cast<std::uint32_t>(std::max(length, bytes.size()))});
-        out_.flush();
+        file_.add(bytes, length);
     }
     static std::vector<std::byte> write_only(std::size_t payload = 64) {
-        return wire::encode(
-            wire_test::sample_packet(*wire::find_opcode(0x0a), wire_test::Network::Ipv4, payload));
+        return rocecap_test::frame_of(0x0a, payload);
     }
-    support::Outcome decode(support::Argv options = {}) const {
-        support::Argv argv{rocecap(), "decode", path_};
-        argv.insert(argv.end(), options.begin(), options.end());
-        return support::run(argv);
+    support::Outcome decode(const support::Argv& options = {}) const {
+        return file_.run("decode", options);
     }
 
-    support::TempPath temp_{"decode.pcapng"};
-    std::string path_ = temp_.str();
-    capture::PcapngWriter out_;
-    std::uint32_t interface_;
-    int count_ = 0;
+    rocecap_test::CaptureFile file_{"decode.pcapng"};
+    std::string path_ = file_.path();
 };
 
 TEST_F(DecodeCommand, lists_a_line_for_each_packet) {
@@ -155,7 +139,8 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({"decode", rocecap()}, "is not a pcap or pcapng capture");
     says({"decode"}, "file is required");
     says({"decode", "x", "--jsn"}, "--jsn");
-    says({"decoed"}, "there is no command 'decoed': choose live, decode, flows, verify, fields, timeline.");
+    says({"decoed"},
+         "there is no command 'decoed': choose live, decode, flows, verify, fields, timeline.");
     says({}, "--help");
 }
 
