@@ -1,14 +1,20 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
-# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, and the lab's own (lab/lab help).
+# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, FUZZ_SECONDS, and the
+# lab's own (lab/lab help).
 
 SANITIZE ?= 0
+FUZZ     ?= 0
 OPT      ?= -O2 -g
 STEP     ?= 01
 STEPS    ?= $(STEP)
 HOST     ?= server
 PREFIX   ?= /usr/local
 
-ifeq ($(SANITIZE),1)
+ifeq ($(FUZZ),1)
+BUILD    ?= build/fuzz
+CXX      := clang++
+SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else
@@ -30,9 +36,15 @@ STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 # Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit.
 SUITES   := differential lab
 objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
-UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/% tests/fuzz/%,$(wildcard tests/*/*_test.cpp))))
+UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
+            $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
 SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
+
+# tests/fuzz/<target>.cpp is a libFuzzer target; the unit tests have all of them, each under a name of its own.
+FUZZ_HELP := tests/fuzz/check.cpp
+FUZZ_BIN  := $(patsubst %.cpp,$(BUILD)/%,$(filter-out %_test.cpp $(FUZZ_HELP),$(wildcard tests/fuzz/*.cpp)))
+entry_of   = $(if $(filter 1,$(FUZZ)),,$(if $(filter tests/fuzz/%,$<),-DLLVMFuzzerTestOneInput=fuzz_$(basename $(notdir $<))))
 
 # Made traffic of so many packets, for `make bench`.
 BENCH_PACKETS ?= 1000000 10000000
@@ -48,8 +60,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test bench lint format clean packages lab-up lab-down lab-status lab-shell \
-        lab-run lab-capture lab-capture-live
+.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench lint format clean packages lab-up lab-down \
+        lab-status lab-shell lab-run lab-capture lab-capture-live
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +86,16 @@ check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 test: ## Every test: unit, against tshark, and end to end in the lab
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
+
+fuzz: ## Look for inputs that break a reader: FUZZ_SECONDS=60 a target
+	$(Q)lab/install-packages build fuzz
+	$(Q)tests/fuzz/run
+
+fuzz-binaries: $(FUZZ_BIN)
+	@:
+
+fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
+	$(Q)$<
 
 install: build ## Install rocecap, its manual page and its completion below PREFIX (/usr/local)
 	$(Q)install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/rocecap
@@ -128,7 +150,7 @@ clean: ## Remove what the build made (the lab must be down)
 $(BUILD)/obj/%.o: %.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests -I.) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests -I. $(entry_of)) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)
@@ -159,5 +181,16 @@ $(BUILD)/tests/%: $(SUPPORT) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS) -lz
+
+# A shorter stem than the rule above: make takes this one.
+$(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call objects,$(FUZZ_HELP)) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/fuzz_seeds: $(call objects,tests/fuzz/seeds/main.cpp) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

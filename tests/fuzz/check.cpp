@@ -1,0 +1,85 @@
+#include "fuzz/check.hpp"
+
+#include <algorithm>
+
+#include "query/where.hpp"
+#include "report/json.hpp"
+#include "report/line.hpp"
+#include "wire/packet_invariants.hpp"
+
+namespace fuzz {
+namespace {
+
+std::string all_fields() {
+    std::string names;
+    for (const query::Field& field : query::fields())
+        names.append(names.empty() ? "" : ",").append(field.name);
+    return names;
+}
+
+std::vector<query::Where> filters() {
+    std::vector<query::Where> all;
+    for (const auto* filter :
+         {"ip.addr == 192.0.2.0/24 or ipv6.addr == 2001:db8::/32 or cm.ip_cm.sip == 10.0.0.0/8",
+          "bth.psn in 0xfffff0..0x10 and not (aeth.type == NAK or reth.va >= 0x1000)",
+          "bth.opcode_name contains WRITE or malformed contains length or cm.private contains 00",
+          "eth.addr != 02:00:00:00:00:01 and time > -1.5 and aeth.timer_ms in 0.01..5",
+          "not_roce contains TCP or truncated or icrc.status in {good, bad} or tcp.port == 80"})
+        all.push_back(query::Where::parse(filter));
+    return all;
+}
+
+void check_text(const query::View& view) {
+    for (const bool colour : {false, true}) {
+        const std::string line = report::Listing(report::Style(colour))
+                                     .line(view.number, view.time, view.packet, view.frame);
+        require(std::ranges::count(line, '\n') == 1 && line.ends_with('\n'),
+                "a packet's line is one line: " + line);
+    }
+}
+
+void check_rows(const query::View& view) {
+    static const query::Row tsv(all_fields(), query::Row::Format::Tsv);
+    static const query::Row csv(all_fields(), query::Row::Format::Csv);
+    std::string row;
+    tsv.append(row, view);
+    const auto tabs = static_cast<std::size_t>(std::ranges::count(row, '\t'));
+    require(tabs + 1 == query::fields().size() && std::ranges::count(row, '\n') == 1,
+            "a row has a column a field: " + row);
+    csv.append(row, view);
+}
+
+// A packet's form does not depend on whether its ICRC is computed.
+void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::LinkType link,
+                        std::size_t length) {
+    const auto skipped = wire::decode(frame, link, length, wire::IcrcCheck::Skip);
+    require(wire_test::broken_invariant(skipped, frame).empty(),
+            "without its ICRC: " + std::string(wire_test::broken_invariant(skipped, frame)));
+    require(skipped.is_complete() == packet.is_complete() &&
+                skipped.icrc.has_value() == packet.icrc.has_value() &&
+                skipped.malformed.has_value() == packet.malformed.has_value() &&
+                skipped.payload_length == packet.payload_length,
+            "a packet is the same without its ICRC computed");
+}
+
+}  // namespace
+
+void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
+             std::chrono::nanoseconds time) {
+    const wire::Packet packet = wire::decode(frame, link, length);
+    const auto broken = wire_test::broken_invariant(packet, frame);
+    require(broken.empty(), std::string(broken));
+    check_without_icrc(packet, frame, link, length);
+
+    std::string scratch;
+    const query::View view{1, time, packet, frame, length, scratch};
+    check_text(view);
+    check_rows(view);
+    static const std::vector<query::Where> all = filters();
+    for (const query::Where& filter : all)
+        static_cast<void>(filter.matches(view));
+    const auto json = report::packet_json(1, time, packet, frame, length);
+    require(!json.dump().empty(), "a packet has a JSON object");
+}
+
+}  // namespace fuzz

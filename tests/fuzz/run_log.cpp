@@ -1,0 +1,30 @@
+// A run log.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "fuzz/check.hpp"
+#include "fuzz/memory_file.hpp"
+#include "runlog/tail.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto bytes = std::as_bytes(std::span(data, size));
+    const fuzz::MemoryFile file(bytes);
+    runlog::Tail tail(file.path());
+    std::uint64_t events = 0;
+    while (const auto event = tail.next()) {
+        ++events;
+        fuzz::require(!runlog::to_text(*event).empty(), "an event has words");
+        const std::string json = runlog::to_json(*event);
+        const auto again = runlog::from_json(json);
+        fuzz::require(again && runlog::to_json(*again) == json, "an event is read as written");
+        fuzz::require(again->role == event->role && again->name == event->name &&
+                          again->t_ns == event->t_ns &&
+                          again->fields.size() == event->fields.size(),
+                      "an event keeps its fields: " + json);
+    }
+    fuzz::require(events + tail.skipped_lines() ==
+                      static_cast<std::uint64_t>(std::ranges::count(bytes, std::byte{'\n'})),
+                  "each line is an event or skipped");
+    return 0;
+}

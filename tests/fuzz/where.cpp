@@ -1,0 +1,76 @@
+// A display filter, and a list of fields.
+#include "query/where.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/check.hpp"
+#include "query/sample_view.hpp"
+
+namespace {
+
+// Few, and of each kind: they are matched in every run.
+std::vector<query_test::Sample> samples() {
+    std::vector<query_test::Sample> all;
+    const auto frames = wire_test::sample_set();
+    for (std::size_t i = 0; i < frames.size(); i += 23)
+        all.emplace_back(frames[i]);
+    const auto& last = frames.back().bytes;
+    all.emplace_back(std::vector(last.begin(), last.begin() + 40), last.size(), frames.back().link);
+    return all;
+}
+
+void check_error(const query::SyntaxError& error, std::string_view text) {
+    const std::string marked = error.marked();
+    fuzz::require(error.column() >= 1 && error.column() <= text.size() + 1 && error.width() >= 1,
+                  "an error is in the filter");
+    fuzz::require(std::ranges::count(marked, '\n') == 2, "a mark is two lines");
+    fuzz::require(std::string_view(error.what()).find("column " + std::to_string(error.column())) !=
+                      std::string_view::npos,
+                  "a sentence has its column: " + std::string(error.what()));
+}
+
+void check_filter(std::string_view text) {
+    const auto filter = query::Where::parse(text);
+    std::optional<query::Where> opposite;
+    try {
+        opposite = query::Where::parse("not (" + std::string(text) + ")");
+    } catch (const query::SyntaxError& error) {
+        fuzz::require(std::string_view(error.what()).find("nested") != std::string_view::npos,
+                      "a filter has an opposite: " + std::string(error.what()));
+    }
+    static std::vector<query_test::Sample> all = samples();
+    for (auto& sample : all)
+        fuzz::require(
+            !opposite || filter.matches(sample.view()) != opposite->matches(sample.view()),
+            "a packet matches the filter or its opposite");
+    fuzz::require(!opposite || filter.needs_icrc() == opposite->needs_icrc(),
+                  "a filter needs what its opposite needs");
+}
+
+void check_row(std::string_view names) {
+    try {
+        const query::Row row(names, query::Row::Format::Tsv);
+        const std::string header = row.header();
+        fuzz::require(std::ranges::count(header, '\t') == std::ranges::count(names, ','),
+                      "a header has all names");
+    } catch (const util::Error& error) {
+        fuzz::require(std::string_view(error.what()).ends_with('.'), "an error is a sentence");
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string text(data, data + size);
+    try {
+        check_filter(text);
+    } catch (const query::SyntaxError& error) {
+        check_error(error, text);
+    }
+    check_row(text);
+    return 0;
+}
