@@ -6,7 +6,7 @@
 namespace flow {
 namespace {
 
-constexpr std::array<PathMtu, 5> path_mtus{4096, 2048, 1024, 512, 256};
+constexpr std::array<PathMtu, 5> path_mtus{largest_path_mtu, 2048, 1024, 512, 256};
 
 // A second tap is this close behind the first; no timer of a requester is as short (the shortest
 // in use, local ACK timeout 8, is 1 ms).
@@ -129,8 +129,14 @@ void RequestSequence::close_open_read(wire::Psn next_request) {
 }
 
 void RequestSequence::end_open_read(wire::Psn last) {
-    if (read_is_open_ && distance(next_, last + 1) >= 0)
-        settle_open_read(static_cast<std::uint32_t>(distance(read_psn_, last + 1)));
+    const std::int32_t psns = distance(read_psn_, last) + 1;
+    const auto has_as_many = [&](PathMtu path_mtu) {
+        return read_psns(dmalen_, path_mtu) == static_cast<std::uint32_t>(psns);
+    };
+    if (!read_is_open_ || psns <= 0 || psns > longest_jump ||
+        (dmalen_is_known_ && std::ranges::none_of(path_mtus, has_as_many)))
+        return;
+    settle_open_read(static_cast<std::uint32_t>(psns));
 }
 
 void RequestSequence::learn(PathMtu path_mtu) {

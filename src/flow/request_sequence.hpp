@@ -14,6 +14,7 @@ namespace flow {
 
 /// Bytes of payload in each packet of a message but the last; 0: not known.
 using PathMtu = std::uint32_t;
+inline constexpr PathMtu largest_path_mtu = 4096;
 
 /// PSNs that a READ of `dmalen` bytes takes, at least 1. `path_mtu` not 0.
 constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
@@ -34,6 +35,7 @@ class RequestSequence {
     /// A READ request while the path MTU is not known; `dmalen` is nullopt where the capture cut it
     /// off. The next request's PSN, the response or the path MTU will tell how many PSNs it took.
     Seen add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    /// Whether it is not known yet how many PSNs the newest READ took.
     bool is_read_open() const { return read_is_open_; }
     /// The last response to a READ carried this PSN.
     void end_open_read(wire::Psn last);

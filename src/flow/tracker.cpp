@@ -184,9 +184,10 @@ void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packe
     OutstandingRequest request{.time_ns = time, .psn = packet.bth->psn, .read_psns = 0};
     if (packet.opcode->operation == wire::Operation::RdmaReadRequest)
         request.read_psns =
-            stream.requests.is_read_open()
+            stream.requests.is_read_open() || !packet.reth
                 ? OutstandingRequest::unknown_psns
-                : static_cast<std::uint32_t>(distance(request.psn, stream.requests.next()));
+                : read_psns(packet.reth->dmalen,
+                            stream.path_mtu != 0 ? stream.path_mtu : largest_path_mtu);
     if (!stream.outstanding.push(request, pools_.outstanding))
         ++stream.unmeasured;
     if (!stream.is_paired())

@@ -199,6 +199,13 @@ TEST_F(Latencies, a_flush_is_acknowledged_by_a_read_response) {
     EXPECT_EQ(requests().unmeasured, 0U);
 }
 
+TEST_F(Latencies, a_read_of_more_bytes_than_the_psns_have_packets_is_a_read) {
+    read(100, UINT32_MAX);
+    response(opcode::read_first, 100);
+    EXPECT_EQ(requests().read_first.count, 1U);
+    EXPECT_EQ(requests().ack.count, 0U);
+}
+
 class UnknownPathMtu : public Connection {
   protected:
     UnknownPathMtu() : Connection(0) {}
@@ -222,6 +229,15 @@ TEST_F(UnknownPathMtu, does_not_hide_how_many_psns_a_read_took_once_its_last_res
     send(105);
     EXPECT_EQ(requests().gaps, 1U);
     EXPECT_EQ(requests().missing, 2U);
+}
+
+TEST_F(UnknownPathMtu, is_not_told_by_a_response_that_no_length_fits) {
+    read(100, 3 * mtu);  // 1, 2, 3, 6 or 12 packets
+    const auto last = wire::encode(packet(back, opcode::read_last, 104, 1000));
+    feed_.add(last);
+    send(103);
+    EXPECT_EQ(requests().psns, 4U);
+    EXPECT_EQ(requests().gaps, 0U);
 }
 
 TEST_F(UnknownPathMtu, does_not_mix_the_responses_of_short_reads) {
