@@ -87,7 +87,10 @@ const std::set<std::string_view> only_fields{"time", "bth.transport"};
 // What the JSON says at a field's place as a Value's alternative would have it; null and "not
 // there" are the same.
 Json in_json(const Json& packet, const Field& field) {
-    const auto at = pointer(field.name);
+    auto at = pointer(field.name);
+    // Of one header or the other.
+    if (field.name == "va" || field.name == "r_key")
+        at = pointer(packet.contains("reth") ? "reth" : "atomiceth") / std::string(field.name);
     if (!packet.contains(at) || packet[at].is_null())
         return {};
     return field.kind == Kind::Present ? Json(true) : packet[at];
@@ -196,7 +199,9 @@ TEST(Fields, are_found_by_wiresharks_names) {
         {"ipv6.tclass.ecn", "ipv6.ecn"},
         {"infiniband.invariant.crc", "icrc.value"},
         {"infiniband.bth.psn", "bth.psn"},
-        {"infiniband.reth.r_key", "reth.r_key"},
+        {"infiniband.reth.r_key", "r_key"},
+        {"infiniband.reth.va", "va"},
+        {"infiniband.reth.dmalen", "reth.dmalen"},
         {"infiniband.grh.sgid", "grh.sgid"},
         {"infiniband.mad.method", "mad.method"},
     };

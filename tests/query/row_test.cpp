@@ -99,9 +99,10 @@ TEST(Row, an_unknown_field_is_a_sentence_with_the_one_that_may_be_meant) {
     EXPECT_EQ(error_of("bth.psn,bth.pns"),
               "there is no field 'bth.pns' (is it 'bth.psn'?): 'rocecap fields' lists what there "
               "is.");
-    EXPECT_EQ(error_of("r_key"),
-              "there is no field 'r_key' (is it 'reth.r_key'?): 'rocecap fields' lists what there "
-              "is.");
+    EXPECT_EQ(
+        error_of("dmalen"),
+        "there is no field 'dmalen' (is it 'reth.dmalen'?): 'rocecap fields' lists what there "
+        "is.");
     EXPECT_EQ(error_of("nonsense"),
               "there is no field 'nonsense': 'rocecap fields' lists what there is.");
     EXPECT_EQ(error_of("a name is missing"),

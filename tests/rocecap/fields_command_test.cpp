@@ -34,7 +34,7 @@ TEST(FieldsCommand, lists_every_field_with_its_kind_and_description) {
 
 TEST(FieldsCommand, finds_a_part_of_a_name_or_a_description) {
     EXPECT_EQ(first_words(fields({"r_key"}).out),
-              (std::vector<std::string>{"reth.r_key", "atomiceth.r_key"}));
+              (std::vector<std::string>{"reth.r_key", "atomiceth.r_key", "r_key"}));
     EXPECT_EQ(first_words(fields({"rkey to invalidate"}).out), std::vector<std::string>{"ieth"});
 }
 
