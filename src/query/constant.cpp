@@ -84,6 +84,8 @@ template <typename Address>
 std::optional<Address> ip_of(int family, std::string_view text) {
     Address address;
     const std::string terminated(text);
+    if (text.find('\0') != std::string_view::npos)  // where inet_pton() would stop reading
+        return std::nullopt;
     return inet_pton(family, terminated.c_str(), address.bytes.data()) == 1 ? std::optional(address)
                                                                             : std::nullopt;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "query/field_tables.hpp"
+#include "query/shown.hpp"
 #include "util/error.hpp"
 
 namespace query {
@@ -75,7 +76,7 @@ const Field* field_or_throw(std::string_view name) {
         return field;
     const std::string_view similar = similar_field(name);
     throw util::Error(fmt::format("there is no field '{}'{}: 'rocecap fields' lists what there is.",
-                                  name,
+                                  shown(name),
                                   similar.empty() ? "" : fmt::format(" (is it '{}'?)", similar)));
 }
 

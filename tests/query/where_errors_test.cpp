@@ -249,8 +249,12 @@ TEST(WhereErrors, are_marked_by_characters_not_by_bytes) {
     EXPECT_STREQ(error_of("reth ü").what(), "byte 0xc3 at column 6 has no meaning in a filter");
 }
 
-TEST(WhereErrors, a_mark_does_not_pass_control_characters_to_the_terminal) {
+TEST(WhereErrors, pass_no_control_characters_to_the_terminal) {
     EXPECT_EQ(error_of("\x1b[31m\r\x7f").marked(), "   [31m  \n  ^\n");
+    EXPECT_STREQ(error_of("icrc.status == '\x1b[31m'").what(),
+                 "icrc.status is one of good, bad, unchecked, not '?[31m' (column 16)");
+    EXPECT_STREQ(error_of(std::string_view("ip.src == '1.2.3.4\0x'", 22)).what(),
+                 "'1.2.3.4?x' is no IPv4 address, which ip.src is compared with (column 11)");
 }
 
 }  // namespace
