@@ -60,6 +60,22 @@ TEST_F(LiveCommand, passes_a_stream_on_while_it_captures) {
     capture.wait(10s);
 }
 
+// Each line comes with its packet: what is missing of the file does not hold up what is there.
+TEST_F(LiveCommand, tcpdumps_stream_is_decoded_as_it_comes) {
+    Process capture(
+        {"bash", "-c",
+         "tcpdump -i lo -n --immediate-mode -U -w - udp port 4791 | " + rocecap() + " decode -"});
+    ASSERT_TRUE(capture.await("listening on lo", 10s));
+    for (int packet = 1; packet <= 3; ++packet) {
+        send(1);
+        ASSERT_TRUE(capture.await("    " + std::to_string(packet) + "  ", 10s)) << packet;
+    }
+    EXPECT_EQ(kill(-capture.pid(), 0), 0) << "tcpdump had not ended";
+    kill(-capture.pid(), SIGTERM);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(lines(outcome.out), 3) << outcome.all();
+}
+
 TEST_F(LiveCommand, ends_when_nobody_reads_any_more) {
     Process capture({"bash", "-c", rocecap() + " live -i lo | true; echo ${PIPESTATUS[0]}"});
     const auto outcome = capture.wait(10s);
