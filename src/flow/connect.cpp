@@ -62,7 +62,8 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
                       .to_active = to_passive.reversed(request.qpn),
                       .first_to_passive = rep->starting_psn,
                       .first_to_active = request.starting_psn,
-                      .path_mtu = request.path_mtu};
+                      .path_mtu = request.path_mtu,
+                      .id = std::uint64_t{request.comm_id} << 32 | rep->local_comm_id};
 }
 
 }  // namespace flow

@@ -19,6 +19,8 @@ struct Connection {
     wire::Psn first_to_passive;
     wire::Psn first_to_active;
     PathMtu path_mtu = 0;
+    /// Of both ends' communication IDs: another connection has another.
+    std::uint64_t id = 0;
 };
 
 /// Remembers the latest requests until they are replied to.

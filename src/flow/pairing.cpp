@@ -1,5 +1,7 @@
 // Which two streams are the directions of one conversation: a BTH names only the receiver.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "flow/tracker.hpp"
 
@@ -42,35 +44,56 @@ void Tracker::pair_by_psn(PoolIndex response, wire::Psn psn) {
 }
 
 void Tracker::connect(const Connection& connection) {
-    const PoolIndex passive =
-        connected(connection.to_passive, connection.first_to_passive, connection.path_mtu);
-    const PoolIndex active =
-        connected(connection.to_active, connection.first_to_active, connection.path_mtu);
-    // Making room for the second may have taken the first.
-    if (table_[passive].number != 0 && table_[passive].key == connection.to_passive &&
-        table_[passive].peer != active)
-        link(passive, active, Pairing::Cm);
+    const std::array ways{&connection.to_passive, &connection.to_active};
+    const std::array firsts{connection.first_to_passive, connection.first_to_active};
+    std::array<PoolIndex, 2> streams{};
+    const auto find = [&] {
+        std::ranges::transform(ways, streams.begin(),
+                               [&](const StreamKey* key) { return table_.find(*key); });
+    };
+    find();
+    if (is_of_another(streams[0], connection.id, firsts[0]) ||
+        is_of_another(streams[1], connection.id, firsts[1])) {
+        std::ranges::for_each(streams, [&](PoolIndex index) { retire(index); });
+        find();
+    }
+    // Making room for one must not take the other.
+    for (const PoolIndex index : streams)
+        if (index != no_index)
+            table_.touch(index);
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        if (streams[i] == no_index)
+            streams[i] = make(*ways[i]);
+        Stream& stream = table_[streams[i]];
+        if (!std::exchange(stream.connection, connection.id) && !stream.requests.started())
+            stream.requests.expect(firsts[i]);
+        if (connection.path_mtu != 0 && stream.path_mtu == 0)
+            learn_path_mtu(stream, connection.path_mtu, false);
+    }
+    if (table_[streams[0]].peer != streams[1] || table_[streams[0]].pairing != Pairing::Cm)
+        link(streams[0], streams[1], Pairing::Cm);
 }
 
-// The stream of a connection that is made now. One that is there already is the same connection's,
-// whose messages were repeated, or an older one's on the same queue pair number.
-PoolIndex Tracker::connected(const StreamKey& key, wire::Psn first, PathMtu path_mtu) {
-    PoolIndex index = table_.find(key);
-    if (index != no_index && table_[index].packets != 0 &&
-        table_[index].requests.start() != first) {
-        table_.close(index);
-        std::ranges::replace(recent_, index, no_index);
-        index = no_index;
-    }
+// Whether the stream is an earlier connection's on the same queue pair number, and not this one's,
+// whose messages are repeated.
+bool Tracker::is_of_another(PoolIndex index, std::uint64_t connection, wire::Psn first) const {
     if (index == no_index)
-        index = make(key);
-    Stream& stream = table_[index];
-    table_.touch(index);
-    if (!stream.requests.started())
-        stream.requests.expect(first);
-    if (path_mtu != 0 && stream.path_mtu == 0)
-        learn_path_mtu(stream, path_mtu, false);
-    return index;
+        return false;
+    const Stream& stream = table_[index];
+    if (stream.connection)
+        return *stream.connection != connection;
+    return stream.packets != 0 && stream.requests.started() && stream.requests.start() != first;
+}
+
+// The stream's key is another connection's from now on. One that nobody used is forgotten.
+void Tracker::retire(PoolIndex index) {
+    if (index == no_index)
+        return;
+    std::ranges::replace(recent_, index, no_index);
+    if (is_empty(table_[index]))
+        remove(index);
+    else
+        table_.close(index);
 }
 
 void Tracker::link(PoolIndex a, PoolIndex b, Pairing pairing) {

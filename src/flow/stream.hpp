@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "flow/key.hpp"
 #include "flow/latency.hpp"
@@ -69,8 +70,9 @@ struct Stream {
     StreamKey key;
     /// Counts streams in the order in which they were met; 0: not in use.
     std::uint64_t number = 0;
-    PoolIndex peer = no_index;            ///< the other direction
-    std::uint32_t src_qpn = unknown_qpn;  ///< the sender's, where it is known
+    PoolIndex peer = no_index;                ///< the other direction
+    std::uint32_t src_qpn = unknown_qpn;      ///< the sender's, where it is known
+    std::optional<std::uint64_t> connection;  ///< Connection::id, where it was seen being made
     PathMtu path_mtu = 0;
     Pairing pairing = Pairing::None;
     bool path_mtu_was_seen = false;  ///< in a First or Middle packet, which has it exactly

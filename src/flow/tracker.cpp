@@ -105,14 +105,18 @@ PoolIndex Tracker::make(const StreamKey& key) {
 }
 
 void Tracker::evict(PoolIndex index) {
-    Stream& stream = table_[index];
-    ++totals_.evicted_streams;
+    const Stream& stream = table_[index];
+    totals_.evicted_streams += stream.packets == 0 ? 0 : 1;
     totals_.evicted_packets += stream.packets;
     totals_.evicted_bytes += stream.wire_bytes;
-    unlink(index);
-    stream.release(pools_);
-    table_.remove(index);
     std::ranges::replace(recent_, index, no_index);
+    remove(index);
+}
+
+void Tracker::remove(PoolIndex index) {
+    unlink(index);
+    table_[index].release(pools_);
+    table_.remove(index);
 }
 
 void Tracker::count(Stream& stream, std::int64_t time, const wire::Packet& packet,

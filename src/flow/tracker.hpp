@@ -50,6 +50,7 @@ class Tracker {
     PoolIndex marked_stream(const StreamKey& key) const;
     PoolIndex make(const StreamKey& key);
     void evict(PoolIndex index);
+    void remove(PoolIndex index);
 
     void count(Stream& stream, std::int64_t time, const wire::Packet& packet,
                std::size_t wire_length);
@@ -65,7 +66,8 @@ class Tracker {
     void pair_by_knowledge(PoolIndex index);
     void pair_by_psn(PoolIndex response, wire::Psn psn);
     void connect(const Connection& connection);
-    PoolIndex connected(const StreamKey& key, wire::Psn first, PathMtu path_mtu);
+    bool is_of_another(PoolIndex index, std::uint64_t connection, wire::Psn first) const;
+    void retire(PoolIndex index);
     void link(PoolIndex a, PoolIndex b, Pairing pairing);
     void unlink(PoolIndex index);
 
