@@ -71,7 +71,8 @@ void Tracker::add(std::chrono::nanoseconds time, const wire::Packet& packet,
 
 PoolIndex Tracker::stream_of(const StreamKey& key) {
     for (const PoolIndex index : recent_)
-        if (index != no_index && table_[index].key == key && !table_[index].is_closed) {
+        if (index != no_index && table_[index].key == key &&
+            key.transport != wire::Transport::Cnp) {
             table_.touch(index);
             return index;
         }

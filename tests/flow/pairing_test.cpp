@@ -352,4 +352,15 @@ TEST_F(Pairs, bad_icrcs_count_where_they_are_computed) {
     EXPECT_EQ(feed_.conversations()[0].forward.icrc_bad, 1U);
 }
 
+TEST_F(Cnps, at_once_after_one_that_came_too_early_still_find_the_connection) {
+    feed_.tracker().know({.host = std::nullopt, .qpn = there.qpn, .dest_qpn = back.qpn});
+    cnp();
+    ack(back, 100);
+    cnp();
+    const auto all = feed_.conversations();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].forward.marks.cnps, 1U);
+    EXPECT_EQ(all[1].forward.marks.cnps, 1U);
+}
+
 }  // namespace
