@@ -69,7 +69,7 @@ struct Direction {
 };
 
 struct Conversation {
-    std::uint64_t number = 0;  ///< from 1, in the order in which they began
+    std::uint64_t number = 0;  ///< from 1, in the order of their first packets
     wire::Transport transport{};
     Network network{};
     Pairing pairing = Pairing::None;

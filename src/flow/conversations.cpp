@@ -1,13 +1,20 @@
 // What a tracker tells of its streams.
+#include <algorithm>
+#include <vector>
+
 #include "flow/tracker.hpp"
 
 namespace flow {
 
 void Tracker::for_each(const std::function<void(const Conversation&)>& visit) const {
+    std::vector<PoolIndex> forwards = table_.by_number();
+    std::erase_if(forwards, [this](PoolIndex index) {
+        return is_folded(table_[index]) || is_empty(table_[index]);
+    });
+    std::ranges::stable_sort(forwards, {},
+                             [this](PoolIndex index) { return table_[index].first_ns; });
     std::uint64_t number = 0;
-    for (const PoolIndex index : table_.by_number()) {
-        if (is_folded(table_[index]) || is_empty(table_[index]))
-            continue;
+    for (const PoolIndex index : forwards) {
         Conversation conversation = this->conversation(index);
         conversation.number = ++number;
         visit(conversation);

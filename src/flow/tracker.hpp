@@ -42,7 +42,7 @@ class Tracker {
     const Totals& totals() const { return totals_; }
     std::size_t streams() const { return table_.size(); }
 
-    /// Calls visit for each conversation, in the order in which they began.
+    /// Calls visit for each conversation, in the order of their first packets.
     void for_each(const std::function<void(const Conversation&)>& visit) const;
 
   private:

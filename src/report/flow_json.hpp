@@ -1,6 +1,6 @@
 // Conversations and totals of a capture as JSON objects, one a line.
 //
-//   flow           number from 1, in the order in which they began; then
+//   flow           number from 1, in the order of their first packets; then
 //   transport      "RC", ...;  network "IPv4", "IPv6", "GRH"
 //   paired_by      null: the other direction is not known; "CM", "run log", "DETH"; "ACK PSNs" is a
 //                  guess, and paired_by_guess then true

@@ -363,4 +363,16 @@ TEST_F(Cnps, at_once_after_one_that_came_too_early_still_find_the_connection) {
     EXPECT_EQ(all[1].forward.marks.cnps, 1U);
 }
 
+TEST_F(Pairs, conversations_come_in_the_order_of_their_first_packets) {
+    const Way late{.from = 5, .to = 6, .qpn = 0x55};
+    feed_.connect(late, {.comm_id = 1, .qpn = 0x66, .psn = 0},
+                  {.comm_id = 2, .qpn = 0x55, .psn = 0});
+    send(there, 100);
+    send(late, 0);
+    const auto all = feed_.connections();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].forward.dest_qpn, there.qpn);
+    EXPECT_LT(all[0].number, all[1].number);
+}
+
 }  // namespace
