@@ -17,11 +17,11 @@ std::uint64_t AckIndex::hash_of(const Host& src, const Host& dst, const StreamKe
     return mixed(mixed(src.low, dst.low) ^ mixed(src.high, dst.high), rest);
 }
 
-PoolIndex AckIndex::answered_by(const StreamKey& response, wire::Psn psn) const {
+AckIndex::Noted AckIndex::answered_by(const StreamKey& response, wire::Psn psn) const {
     const std::uint64_t hash = hash_of(response.dst, response.src, response, psn);
     const Entry& entry = entries_[hash % entries_.size()];
     if (entry.tag != static_cast<std::uint32_t>(hash >> 32) || entry.is_shared)
-        return no_index;
+        return {};
     return entry.stream;
 }
 

@@ -12,8 +12,11 @@ bool OutstandingRequest::is_answered_by(wire::Psn response) const {
     return is_read() && behind >= 0 && static_cast<std::uint32_t>(behind) < read_psns;
 }
 
-bool Outstanding::push(const OutstandingRequest& request, Pages& pages) {
+bool Outstanding::push(const OutstandingRequest& request, bool is_answered, Pages& pages) {
     if (end_ == Page::slots || tail_ == no_index) {
+        const std::size_t left = pages.capacity() - pages.in_use();
+        if (!is_answered && size_ / Page::slots > left / 2)
+            return false;
         const PoolIndex page = pages.take();
         if (page == no_index)
             return false;

@@ -39,8 +39,9 @@ class Outstanding {
     };
     using Pages = Pool<Page>;
 
-    /// False where no page is left; the request is then not measured.
-    bool push(const OutstandingRequest& request, Pages& pages);
+    /// False where no page is left; the request is then not measured. Requests that may never be
+    /// answered (`is_answered` false: no answer passed so far) leave most of the pages to others.
+    bool push(const OutstandingRequest& request, bool is_answered, Pages& pages);
     void pop(Pages& pages);
     void clear(Pages& pages);
     /// Gives the memory back; to be called before the end.

@@ -30,17 +30,13 @@ void Tracker::pair_by_knowledge(PoolIndex index) {
 }
 
 void Tracker::pair_by_psn(PoolIndex response, wire::Psn psn) {
-    const PoolIndex requester = ack_index_.answered_by(table_[response].key, psn);
+    const auto [requester, number] = ack_index_.answered_by(table_[response].key, psn);
     if (requester == no_index || requester == response)
         return;
     const Stream& stream = table_[requester];
-    const StreamKey& key = table_[response].key;
-    // The index may hold a stream that is no longer there, or another one in its place.
-    if (stream.number == 0 || stream.is_closed || stream.is_paired() || stream.key.src != key.dst ||
-        stream.key.dst != key.src || stream.key.transport != key.transport ||
-        !stream.requests.has_sent(psn))
-        return;
-    link(response, requester, Pairing::AckGuess);
+    if (stream.number == number && !stream.is_closed && !stream.is_paired() &&
+        stream.requests.has_sent(psn))
+        link(response, requester, Pairing::AckGuess);
 }
 
 void Tracker::connect(const Connection& connection) {
@@ -117,11 +113,15 @@ void Tracker::unlink(PoolIndex index) {
     Stream& stream = table_[index];
     if (!stream.is_paired())
         return;
-    Stream& peer = table_[stream.peer];
-    peer.peer = no_index;
-    peer.pairing = Pairing::None;
-    stream.peer = no_index;
-    stream.pairing = Pairing::None;
+    const auto part = [](Stream& one) {
+        // What was guessed from the other is no longer known.
+        if (one.pairing == Pairing::AckGuess)
+            one.src_qpn = Stream::unknown_qpn;
+        one.peer = no_index;
+        one.pairing = Pairing::None;
+    };
+    part(table_[stream.peer]);
+    part(stream);
 }
 
 }  // namespace flow

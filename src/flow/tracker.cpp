@@ -10,7 +10,7 @@ namespace {
 // A stream of requests keeps few pages: times of one magnitude share a page, and requests are
 // answered soon. What finds no page is counted as left out.
 constexpr std::size_t latency_pages_per_stream = 2;
-constexpr std::size_t outstanding_pages_per_stream = 1;
+constexpr std::size_t outstanding_pages_per_stream = 2;
 constexpr std::size_t least_pages = 1024;
 
 std::size_t bounded(std::size_t streams) {
@@ -193,12 +193,15 @@ void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packe
                 ? OutstandingRequest::unknown_psns
                 : read_psns(packet.reth->dmalen,
                             stream.path_mtu != 0 ? stream.path_mtu : largest_path_mtu);
-    if (!stream.outstanding.push(request, pools_.outstanding))
+    const bool is_answered = stream.is_paired() && table_[stream.peer].responses.packets() != 0;
+    if (!stream.outstanding.push(request, is_answered, pools_.outstanding))
         ++stream.unmeasured;
     if (!stream.is_paired())
-        ack_index_.note(stream.key, request.psn, index, [this](PoolIndex other) {
-            return table_[other].number != 0 && !table_[other].is_paired();
-        });
+        ack_index_.note(stream.key, request.psn, {.index = index, .number = stream.number},
+                        [this](const AckIndex::Noted& other) {
+                            return table_[other.index].number == other.number &&
+                                   !table_[other.index].is_paired();
+                        });
 }
 
 void Tracker::learn_path_mtu(Stream& stream, PathMtu path_mtu, bool was_seen) {

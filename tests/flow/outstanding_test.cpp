@@ -37,14 +37,14 @@ TEST(OutstandingRequest, a_read_is_answered_by_its_own_psns_only) {
 TEST(Outstanding, a_request_in_the_place_of_an_answered_one_has_not_begun) {
     Outstanding::Pages pages(2);
     Outstanding waiting;
-    ASSERT_TRUE(waiting.push(request(1), pages));
-    ASSERT_TRUE(waiting.push(request(2), pages));
+    ASSERT_TRUE(waiting.push(request(1), true, pages));
+    ASSERT_TRUE(waiting.push(request(2), true, pages));
     waiting.front_begun(pages) = true;
     waiting.pop(pages);
     EXPECT_FALSE(waiting.front_begun(pages));
     waiting.front_begun(pages) = true;
     waiting.pop(pages);
-    ASSERT_TRUE(waiting.push(request(3), pages));
+    ASSERT_TRUE(waiting.push(request(3), true, pages));
     EXPECT_EQ(waiting.front(pages).psn, Psn(3));
     EXPECT_FALSE(waiting.front_begun(pages));
 }
@@ -58,7 +58,7 @@ TEST(Outstanding, is_a_queue_through_any_sequence_of_calls) {
     for (int step = 0; step < 100'000; ++step) {
         const bool grows = (step / 500) % 2 == 0;
         if (random() % 3 < (grows ? 2U : 1U)) {
-            const bool fits = waiting.push(request(next), pages);
+            const bool fits = waiting.push(request(next), true, pages);
             ASSERT_TRUE(fits || pages.in_use() == pages.capacity());
             if (fits)
                 model.emplace_back(next, false);
@@ -84,11 +84,28 @@ TEST(Outstanding, what_finds_no_page_is_refused_until_there_is_one) {
     Outstanding::Pages pages(1);
     Outstanding waiting;
     for (std::uint32_t i = 0; i < Outstanding::Page::slots; ++i)
-        ASSERT_TRUE(waiting.push(request(i), pages));
-    EXPECT_FALSE(waiting.push(request(9), pages));
+        ASSERT_TRUE(waiting.push(request(i), true, pages));
+    EXPECT_FALSE(waiting.push(request(9), true, pages));
     waiting.clear(pages);
-    EXPECT_TRUE(waiting.push(request(10), pages));
+    EXPECT_TRUE(waiting.push(request(10), true, pages));
     EXPECT_EQ(waiting.front(pages).psn, Psn(10));
+}
+
+TEST(Outstanding, what_may_never_be_answered_leaves_pages_to_others) {
+    Outstanding::Pages pages(30);
+    std::size_t used = 0;
+    for (int i = 0; i < 3; ++i) {
+        Outstanding unanswered;
+        for (std::uint32_t psn = 0; unanswered.push(request(psn), false, pages);)
+            ++psn;
+        EXPECT_GT(pages.in_use(), used);
+        used = pages.in_use();
+    }
+    EXPECT_LT(used, pages.capacity());
+    Outstanding answered;
+    for (std::uint32_t psn = 0; answered.push(request(psn), true, pages);)
+        ++psn;
+    EXPECT_EQ(pages.in_use(), pages.capacity());
 }
 
 }  // namespace
