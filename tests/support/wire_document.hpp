@@ -1,0 +1,39 @@
+// docs/wire-format.md, taken apart: packets as hex dumps, and tables.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace support {
+
+using Cells = std::vector<std::string>;
+
+struct Table {
+    std::string caption;   ///< the last line of text before it
+    std::size_t line = 0;  ///< of the header, from 1
+    Cells header;
+    std::vector<Cells> rows;
+
+    /// All of them after one another: "code | reason".
+    std::string head() const;
+};
+
+struct WireDocument {
+    std::string text;
+    /// By the name in "Packet `name`: ..." before the dump.
+    std::map<std::string, std::vector<std::byte>> packets;
+    /// What is behind "Masked `name`:", one list of bytes.
+    std::map<std::string, std::vector<std::byte>> masked;
+    std::vector<Table> tables;
+
+    /// The tables with this header.
+    std::vector<const Table*> with_head(std::string_view head) const;
+};
+
+/// Throws std::runtime_error, with the line, for a dump whose offsets do not fit its bytes.
+const WireDocument& wire_document();
+
+}  // namespace support
