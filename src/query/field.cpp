@@ -127,8 +127,11 @@ std::string_view similar_field(std::string_view name) {
     std::string_view best;
     std::size_t least = far;
     for (const Field& field : fields()) {
-        const std::size_t distance =
-            last_part(field.name) == name ? 1 : edit_distance(name, field.name);
+        const auto [shorter, longer] = std::minmax({name.size(), field.name.size()});
+        const bool is_last_part = last_part(field.name) == name;
+        if (longer - shorter >= far && !is_last_part)  // so many letters are missing at least
+            continue;
+        const std::size_t distance = is_last_part ? 1 : edit_distance(name, field.name);
         if (distance < least && 2 * distance < field.name.size()) {
             least = distance;
             best = field.name;

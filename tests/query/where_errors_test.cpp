@@ -253,7 +253,7 @@ TEST(WhereErrors, pass_no_control_characters_to_the_terminal) {
     EXPECT_EQ(error_of("\x1b[31m\r\x7f").marked(), "   [31m  \n  ^\n");
     EXPECT_STREQ(error_of("icrc.status == '\x1b[31m'").what(),
                  "icrc.status is one of good, bad, unchecked, not '?[31m' (column 16)");
-    EXPECT_STREQ(error_of(std::string_view("ip.src == '1.2.3.4\0x'", 22)).what(),
+    EXPECT_STREQ(error_of(std::string_view("ip.src == '1.2.3.4\0x'", 21)).what(),
                  "'1.2.3.4?x' is no IPv4 address, which ip.src is compared with (column 11)");
 }
 
