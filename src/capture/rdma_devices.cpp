@@ -64,8 +64,8 @@ RdmaDevice device_at(const fs::path& path) {
         for (const fs::path& netdev : entries_of(path / "device/net"))
             device.netdevs.push_back(netdev.filename());
     std::ranges::sort(device.netdevs);
-    const auto again = std::ranges::unique(device.netdevs);
-    device.netdevs.erase(again.begin(), again.end());
+    device.netdevs.erase(std::unique(device.netdevs.begin(), device.netdevs.end()),
+                         device.netdevs.end());
     std::erase(device.netdevs, "");
     return device;
 }
