@@ -8,9 +8,10 @@ namespace {
 Json latency_json(const flow::LatencySummary& latency) {
     if (latency.count == 0)
         return {};
+    const bool has_percentiles = latency.left_out < latency.count;
     return {{"count", latency.count},
-            {"p50", latency.p50},
-            {"p99", latency.p99},
+            {"p50", has_percentiles ? Json(latency.p50) : Json()},
+            {"p99", has_percentiles ? Json(latency.p99) : Json()},
             {"max", latency.max},
             {"left_out", latency.left_out}};
 }
