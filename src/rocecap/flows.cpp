@@ -2,9 +2,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "capture/file_source.hpp"
 #include "capture/sink.hpp"
@@ -15,6 +18,7 @@
 #include "rocecap/command.hpp"
 #include "rocecap/run_log_pairs.hpp"
 #include "rocecap/validators.hpp"
+#include "util/error.hpp"
 #include "util/grace.hpp"
 
 namespace rocecap {
@@ -30,10 +34,22 @@ struct Options {
     bool icrc = false;
 };
 
+flow::Tracker tracker(const flow::Limits& limits) {
+    try {
+        return flow::Tracker(limits);
+    } catch (const std::bad_alloc&) {
+        throw util::Error(fmt::format(
+            "there is no memory for {} directions: choose a smaller --max-flows.", limits.streams));
+    }
+}
+
 class Flows {
   public:
     Flows(const Options& options, bool colour)
-        : options_(options), style_(colour), source_(options.file), tracker_(options.limits) {
+        : options_(options),
+          style_(colour),
+          source_(options.file),
+          tracker_(tracker(options.limits)) {
         if (!options.where.empty())
             where_ = query::Where::parse(options.where);
         for (const flow::KnownPair& pair : pairs_of(options.run_logs))
