@@ -34,10 +34,15 @@ class MadeCapture {
                                     .original_length = static_cast<std::uint32_t>(bytes.size())});
     }
 
+    /// The file, with all packets so far.
+    const std::string& path() {
+        writer_.flush();
+        return path_;
+    }
+
     /// Expects that all packets were compared and none of their fields differs.
     void compare() {
-        writer_.flush();
-        const auto agreement = support::compare_with_tshark(path_);
+        const auto agreement = support::compare_with_tshark(path());
         std::printf("%s", agreement.text().c_str());
         EXPECT_EQ(agreement.problem, "");
         EXPECT_EQ(agreement.packets, static_cast<std::uint64_t>(count_));
