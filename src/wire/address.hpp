@@ -32,6 +32,7 @@ struct AddressBytes {
         std::ranges::transform(bytes, header.template subspan<Offset, N>().begin(),
                                [](std::uint8_t byte) { return std::byte{byte}; });
     }
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy's, of the 0 in "a <=> b < 0"
     friend constexpr auto operator<=>(const AddressBytes&, const AddressBytes&) = default;
 };
 

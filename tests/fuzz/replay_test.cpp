@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
 struct Target {
     const char* name;
     int (*run)(const std::uint8_t*, std::size_t);
-};
 
-void PrintTo(const Target& target, std::ostream* out) {
-    *out << target.name;
-}
+    friend std::ostream& operator<<(std::ostream& out, const Target& target) {
+        return out << target.name;
+    }
+};
 
 constexpr Target targets[] = {
     {"packet", fuzz_packet},

@@ -144,14 +144,13 @@ TEST(Where, a_set_has_values_and_ranges) {
 
 TEST(Where, addresses_and_networks_of_both_families) {
     auto v4 = sample_of(write_only);
-    expect_matches(v4, {"ip.src == 192.0.2.2", "ip.src == 192.0.2.0/24", "ip.src == 192.0.2.3/31",
-                        "ip.src == 128.0.0.0/1", "ip.src == 192.0.2.2/32", "ip.src == 0.0.0.0/0",
-                        "ip.src != 192.0.3.0/24", "ip.src in 192.0.2.1..192.0.2.9",
-                        "ip.src in {10.0.0.0/8, 192.0.0.0/16}", "ip.src > 192.0.1.255",
-                        "eth.src == 02:00:00:00:00:02",
-                        "eth.src in "
-                        "02:00:00:00:00:00..02:00:00:00:00:ff",
-                        "eth.src < 02:00:00:00:00:0A"});
+    expect_matches(
+        v4, {"ip.src == 192.0.2.2", "ip.src == 192.0.2.0/24", "ip.src == 192.0.2.3/31",
+             "ip.src == 128.0.0.0/1", "ip.src == 192.0.2.2/32", "ip.src == 0.0.0.0/0",
+             "ip.src != 192.0.3.0/24", "ip.src in 192.0.2.1..192.0.2.9",
+             "ip.src in {10.0.0.0/8, 192.0.0.0/16}", "ip.src > 192.0.1.255",
+             "eth.src == 02:00:00:00:00:02", "eth.src in 02:00:00:00:00:00..02:00:00:00:00:ff",
+             "eth.src < 02:00:00:00:00:0A"});
     expect_none(v4, {"ip.src == 192.0.2.0", "ip.src == 192.0.2.4/31", "ip.src == 0.0.0.0/1",
                      "ip.src != 192.0.2.0/24", "ip.src in 192.0.2.3..192.0.2.9",
                      "ip.src in {10.0.0.0/8, 192.1.0.0/16}", "ip.src != 0.0.0.0/0",
@@ -225,9 +224,12 @@ TEST(Where, says_whether_it_needs_the_icrc) {
 
 TEST(Where, nests_100_deep) {
     const auto nested = [](int depth, const std::string& open, const std::string& close) {
-        std::string filter = "reth";
+        std::string filter;
         for (int i = 0; i < depth; ++i)
-            filter = open + filter + close;
+            filter += open;
+        filter += "reth";
+        for (int i = 0; i < depth; ++i)
+            filter += close;
         return filter;
     };
     auto sample = sample_of(write_only);
