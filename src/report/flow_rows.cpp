@@ -115,7 +115,7 @@ std::string acks_text(const FlowSide& side) {
         return std::to_string(responses.acks);
     const double mean =
         static_cast<double>(responses.psns_acked) / static_cast<double>(responses.counted_acks);
-    return fmt::format("{}, for {:.1f} packets each, at most {}", responses.acks, mean,
+    return fmt::format("{}, each for {:.1f} packets, up to {}", responses.acks, mean,
                        responses.most_acked);
 }
 

@@ -100,15 +100,15 @@ class Table {
     static std::vector<std::string> lines_of(std::string_view cell) {
         std::vector<std::string> lines;
         while (!cell.empty()) {
-            const std::size_t comma = cell.find(", ");
-            const std::string_view part = cell.substr(0, comma);
-            if (!lines.empty() && lines.back().size() + part.size() + 2 < column_width)
+            const std::size_t comma = cell.find(',');
+            const std::string_view part = cell.substr(
+                0, comma == std::string_view::npos ? std::string_view::npos : comma + 1);
+            cell.remove_prefix(part.size());
+            cell.remove_prefix(std::min(cell.find_first_not_of(' '), cell.size()));
+            if (!lines.empty() && lines.back().size() + 1 + part.size() < column_width)
                 lines.back().append(" ").append(part);
             else
                 lines.emplace_back(part);
-            cell.remove_prefix(comma == std::string_view::npos ? cell.size() : comma + 2);
-            if (!cell.empty())
-                lines.back() += ',';
         }
         return lines;
     }

@@ -56,7 +56,7 @@ TEST_F(FlowText, is_a_table_of_both_directions) {
   READ, first answer        1 us / 1 us / 1 us, of 1
   READ, last answer         2 us / 2 us / 2 us, of 1
   no latency of             3 requests
-  ACKs sent                                                     1, for 3.0 packets each, at most 3
+  ACKs sent                                                     1, each for 3.0 packets, up to 3
   NAKs sent                                                     1 PSN Sequence Error
   RNR NAKs sent                                                 1 time
 
@@ -169,7 +169,7 @@ TEST_F(FlowText, is_never_wider_than_100_columns) {
     const std::string table = text(one);
     for (const std::string_view part :
          {"1234567 PSN Sequence Error,", "1234567 Remote Access Error,", "1234567 Reserved",
-          "12345678901 CNP", "at most 65536"})
+          "12345678901 CNP", "up to 65536"})
         EXPECT_TRUE(has(table, part)) << part << '\n' << table;
     EXPECT_TRUE(has(table, "  RDMA WRITE with Immediate 12345678901 messages")) << table;
 }
