@@ -2,8 +2,8 @@
 // the packets in it.
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -143,14 +143,21 @@ TEST(WireCodes, the_reasons_of_a_rej_and_the_statuses_of_a_sidr_rep_are_the_deco
 
 // Bits that the table says are taken as ones: "0 bits 3-0, 1-3". Numbered 8 * byte + bit.
 std::set<std::size_t> masked_bits(const std::string& cell) {
-    static const std::regex item("([0-9]+)(-([0-9]+))?( bits ([0-7])-([0-7]))?");
+    constexpr std::string_view only = " bits ";
     std::set<std::size_t> bits;
-    for (std::sregex_iterator at(cell.begin(), cell.end(), item), end; at != end; ++at) {
-        const auto& match = *at;
-        const std::size_t last = std::stoul(match[match[3].matched ? 3 : 1]);
-        for (std::size_t byte = std::stoul(match[1]); byte <= last; ++byte)
-            for (std::size_t bit = match[6].matched ? std::stoul(match[6]) : 0;
-                 bit <= (match[5].matched ? std::stoul(match[5]) : 7); ++bit)
+    std::istringstream items(cell);
+    for (std::string item; std::getline(items >> std::ws, item, ',');) {
+        const auto at = item.find(only);
+        const auto bytes = support::range_of(std::string_view(item).substr(0, at));
+        const auto within =
+            at == std::string::npos
+                ? support::Range{0, 7}
+                : support::range_of(std::string_view(item).substr(at + only.size()));
+        EXPECT_TRUE(bytes && within) << item;
+        if (!bytes || !within)
+            continue;
+        for (std::size_t byte = bytes->low; byte <= bytes->high; ++byte)
+            for (std::size_t bit = within->low; bit <= within->high; ++bit)
                 bits.insert(8 * byte + bit);
     }
     return bits;

@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -17,6 +16,8 @@
 namespace {
 
 using support::Cells;
+using support::Range;
+using support::range_of;
 using support::Table;
 using support::wire_document;
 
@@ -64,40 +65,22 @@ const std::map<std::string, std::size_t>& sizes() {
     return sizes;
 }
 
-struct Span {
-    std::size_t first = 0;
-    std::size_t last = 0;
-};
-
-std::optional<Span> ascending(const std::string& text) {
-    static const std::regex range("([0-9]+)(-([0-9]+))?");
-    std::smatch match;
-    if (!std::regex_match(text, match, range))
-        return std::nullopt;
-    const Span span{std::stoul(match[1]), std::stoul(match[match[3].matched ? 3 : 1])};
-    return span.first <= span.last ? std::optional(span) : std::nullopt;
-}
-
-// "5-3" of bits is written highest first; "" is all of them.
-std::optional<Span> bits_of(const std::string& text, std::size_t bytes) {
-    if (text.empty())
-        return Span{0, 8 * bytes - 1};
-    const auto dash = text.find('-');
-    const std::string low = dash == std::string::npos ? text : text.substr(dash + 1);
-    const auto span = ascending(low + "-" + text.substr(0, dash));
-    return span && span->last < 8 * bytes ? span : std::nullopt;
+// Bits are written highest first; "" is all of them.
+std::optional<Range> bits_of(const std::string& text, std::size_t bytes) {
+    const auto bits = text.empty() ? Range{0, 8 * bytes - 1} : range_of(text);
+    return bits && bits->high < 8 * bytes ? bits : std::nullopt;
 }
 
 bool is_zero(util::Bytes bytes) {
     return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-std::uint64_t number(util::Bytes bytes, Span bits) {
+std::uint64_t number(util::Bytes bytes, Range bits) {
     std::uint64_t value = 0;
     for (const std::byte byte : bytes)
         value = value << 8 | std::to_integer<std::uint64_t>(byte);
-    const std::size_t width = bits.last - bits.first + 1;
-    return width == 64 ? value : value >> bits.first & ((std::uint64_t{1} << width) - 1);
+    const std::size_t width = bits.high - bits.low + 1;
+    return width == 64 ? value : value >> bits.low & ((std::uint64_t{1} << width) - 1);
 }
 
 std::string unquoted(const std::string& cell) {
@@ -129,14 +112,14 @@ bool says(const std::string& cell, const std::string& printed) {
 // Whether the field is made of just these bits, where that can be said of its kind.
 struct IsMadeOf {
     util::Bytes bytes;
-    Span bits;
+    Range bits;
 
     bool operator()(std::monostate) const { return false; }
     bool operator()(std::uint64_t value) const {
         return bytes.size() <= sizeof value && value == number(bytes, bits);
     }
     bool operator()(bool value) const {
-        return bits.first == bits.last && (*this)(std::uint64_t{value});
+        return bits.low == bits.high && (*this)(std::uint64_t{value});
     }
     bool operator()(std::int64_t) const { return false; }
     // What a code means is in wire_codes_test.cpp.
@@ -158,13 +141,13 @@ class Layout {
 
     void row(const Cells& cells) {
         ASSERT_EQ(cells.size(), 6U);
-        const auto at = ascending(cells[0]);
-        ASSERT_TRUE(at && at->last < header_.size()) << "bytes outside of the header";
-        const auto bytes = header_.subspan(at->first, at->last - at->first + 1);
+        const auto at = range_of(cells[0]);
+        ASSERT_TRUE(at && at->high < header_.size()) << "bytes outside of the header";
+        const auto bytes = header_.subspan(at->low, at->high - at->low + 1);
         const auto bits = bits_of(cells[1], bytes.size());
         ASSERT_TRUE(bits) << "bits outside of the bytes";
-        for (std::size_t bit = bits->first; bit <= bits->last; ++bit)
-            EXPECT_TRUE(covered_.insert(8 * at->last + 7 - bit).second) << "covered twice";
+        for (std::size_t bit = bits->low; bit <= bits->high; ++bit)
+            EXPECT_TRUE(covered_.insert(8 * at->high + 7 - bit).second) << "covered twice";
         EXPECT_FALSE(cells[2].empty());
         EXPECT_TRUE(shows(cells[4], bytes)) << "the packet has other bytes there";
         if (cells[3].empty())
@@ -176,7 +159,7 @@ class Layout {
     void is_whole() const { EXPECT_EQ(covered_.size(), 8 * header_.size()) << "gaps"; }
 
   private:
-    static void nameless_value(const std::string& cell, util::Bytes bytes, Span bits) {
+    static void nameless_value(const std::string& cell, util::Bytes bytes, Range bits) {
         if (bytes.size() > sizeof(std::uint64_t)) {
             EXPECT_EQ(cell, is_zero(bytes) ? "zeros" : "");
             return;
@@ -186,7 +169,7 @@ class Layout {
     }
 
     void field_value(const std::string& name, const std::string& cell, util::Bytes bytes,
-                     Span bits) {
+                     Range bits) {
         const query::Field* field = query::find_field(name);
         ASSERT_NE(field, nullptr) << name;
         EXPECT_EQ(field->name, name);
@@ -211,12 +194,15 @@ struct Place {
 };
 
 std::optional<Place> place_of(const Table& table) {
-    static const std::regex caption(
-        R"(\*\*(.+)\*\*: ([0-9]+) bytes, in packet `([^`]+)` from byte ([0-9]+)\.)");
-    std::smatch match;
-    if (!std::regex_match(table.caption, match, caption))
+    support::Cutter caption(table.caption);
+    caption.until("**");
+    const std::string name = caption.until("**: ");
+    const auto size = range_of(caption.until(" bytes, in packet `"));
+    const std::string packet = caption.until("` from byte ");
+    const auto from = range_of(caption.until("."));
+    if (!caption.is_done() || !size || !from)
         return std::nullopt;
-    return Place{match[1], std::stoul(match[2]), match[3], std::stoul(match[4])};
+    return Place{name, size->low, packet, from->low};
 }
 
 void check(const Table& table, const Place& place) {
@@ -281,13 +267,13 @@ TEST(WireFormat, the_map_of_a_packet_has_no_gap) {
     std::size_t end = 0;
     for (const Cells& row : maps[0]->rows) {
         SCOPED_TRACE(row[1]);
-        const auto bytes = ascending(row[0]);
+        const auto bytes = range_of(row[0]);
         ASSERT_TRUE(bytes);
-        EXPECT_EQ(bytes->first, end);
-        end = bytes->last + 1;
-        EXPECT_EQ(std::stoul(row[2]), end - bytes->first);
+        EXPECT_EQ(bytes->low, end);
+        end = bytes->high + 1;
+        EXPECT_EQ(std::stoul(row[2]), end - bytes->low);
         const auto size = sizes().find(row[1]);
-        EXPECT_TRUE(size == sizes().end() || size->second == end - bytes->first);
+        EXPECT_TRUE(size == sizes().end() || size->second == end - bytes->low);
     }
     EXPECT_EQ(end, wire_document().packets.at("write-first").size());
 }

@@ -1,9 +1,10 @@
 #include "support/wire_document.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
 
@@ -57,14 +58,15 @@ class Reader {
   private:
     void fence() {
         inside_ = !inside_;
-        static const std::regex caption("(Packet|Masked) `([^`]+)`:.*");
-        std::smatch match;
-        const bool is_named = inside_ && std::regex_match(caption_, match, caption);
-        is_masked_ = is_named && match[1] == "Masked";
+        Cutter caption(caption_);
+        const std::string what = caption.until(" `");
+        const std::string name = caption.until("`:");
+        is_masked_ = what == "Masked";
+        const bool is_named = inside_ && (is_masked_ || what == "Packet");
         bytes_ = nullptr;
         if (!is_named)
             return;
-        bytes_ = &(is_masked_ ? document_.masked : document_.packets)[match[2]];
+        bytes_ = &(is_masked_ ? document_.masked : document_.packets)[name];
         if (!bytes_->empty())
             fail("this packet stands here twice");
         repeats_ = false;
@@ -141,6 +143,29 @@ WireDocument read() {
 }
 
 }  // namespace
+
+std::optional<Range> range_of(std::string_view text) {
+    const auto number = [](std::string_view digits) -> std::optional<std::size_t> {
+        std::size_t value = 0;
+        const auto end = digits.data() + digits.size();
+        const auto result = std::from_chars(digits.data(), end, value);
+        return result.ec == std::errc() && result.ptr == end ? std::optional(value) : std::nullopt;
+    };
+    const auto dash = text.find('-');
+    const auto first = number(text.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number(text.substr(dash + 1));
+    if (!first || !last)
+        return std::nullopt;
+    return Range{std::min(*first, *last), std::max(*first, *last)};
+}
+
+std::string Cutter::until(std::string_view mark) {
+    const auto at = rest_.find(mark);
+    failed_ = failed_ || at == std::string_view::npos;
+    std::string before(rest_.substr(0, at));
+    rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at + mark.size());
+    return before;
+}
 
 std::string Table::head() const {
     std::string head;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,29 @@ struct Table {
 
     /// All of them after one another: "code | reason".
     std::string head() const;
+};
+
+struct Range {
+    std::size_t low = 0;
+    std::size_t high = 0;
+};
+
+/// "12-15", "7-0" or "4"; nullopt for anything else.
+std::optional<Range> range_of(std::string_view text);
+
+/// Takes a text apart at what stands between its parts.
+class Cutter {
+  public:
+    explicit Cutter(std::string_view text) : rest_(text) {}
+
+    /// What is before `mark`, which is skipped; all of it, and then it has failed, without a mark.
+    std::string until(std::string_view mark);
+    /// Every mark was there, and nothing is left.
+    bool is_done() const { return !failed_ && rest_.empty(); }
+
+  private:
+    std::string_view rest_;
+    bool failed_ = false;
 };
 
 struct WireDocument {
