@@ -16,7 +16,8 @@ CXX      := clang++
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
-SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# g++ 12 takes std::regex for uninitialised once it is instrumented.
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-maybe-uninitialized
 else
 BUILD    ?= build
 endif
