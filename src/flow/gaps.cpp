@@ -8,10 +8,11 @@ void Gaps::note(wire::Psn first, std::uint32_t count) {
     ++count_;
     missing_ += count;
     // Filled ones make room, so that the order stays that of age.
-    const auto kept = std::ranges::remove(open_, 0U, &Gap::count).begin();
+    auto* const kept =
+        std::remove_if(open_.begin(), open_.end(), [](const Gap& gap) { return gap.count == 0; });
     std::fill(kept, open_.end(), Gap());
     if (open_.back().count != 0)
-        std::ranges::rotate(open_, open_.begin() + 1);
+        std::rotate(open_.begin(), open_.begin() + 1, open_.end());
     *std::min(kept, open_.end() - 1) = {first, count};
 }
 
@@ -25,15 +26,14 @@ bool Gaps::fill(wire::Psn first, std::uint32_t count) {
         missing_ -= filled;
         // Retransmissions come in order. So of two rests the later one is waited for, and the
         // earlier one only where there is room for both.
-        if (before == 0) {
+        const auto unused = std::ranges::find(open_, 0U, &Gap::count);
+        const bool has_room = behind.count == 0 || unused != open_.end();
+        if (before == 0 || !has_room) {
             gap = behind;
-        } else if (const auto unused = std::ranges::find(open_, 0U, &Gap::count);
-                   behind.count == 0 || unused != open_.end()) {
+        } else {
             gap.count = before;
             if (behind.count != 0)
                 *unused = behind;
-        } else {
-            gap = behind;
         }
         return true;
     }
