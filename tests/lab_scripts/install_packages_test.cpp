@@ -105,7 +105,8 @@ TEST_F(InstallPackages, installs_what_is_missing_through_sudo_and_lists_it_first
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_NE(outcome.err.find("through sudo: pkg-config libdeflate-dev"), std::string::npos)
         << outcome.all();
-    EXPECT_EQ(calls(), "sudo\napt-get -q install -y --no-install-recommends pkgconf libdeflate-dev\n");
+    EXPECT_EQ(calls(),
+              "sudo\napt-get -q install -y --no-install-recommends pkgconf libdeflate-dev\n");
 }
 
 TEST_F(InstallPackages, reads_the_lists_anew_when_installing_fails) {
