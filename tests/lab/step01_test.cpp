@@ -7,9 +7,7 @@
 #include <zlib.h>
 
 #include "lesson/memory.hpp"
-#include "support/lab.hpp"
-#include "support/tool.hpp"
-#include "support/tshark.hpp"
+#include "support/step_checks.hpp"
 
 namespace {
 
@@ -36,17 +34,6 @@ class Step01 : public testing::TestWithParam<Case> {
         ASSERT_FALSE(problem) << *problem;
     }
 };
-
-std::set<std::uint32_t> psns_of(const runlog::Event& post) {
-    std::set<std::uint32_t> psns;
-    const auto first = static_cast<std::uint32_t>(post.number("psn_first").value());
-    const auto last = static_cast<std::uint32_t>(post.number("psn_last").value());
-    for (std::uint32_t psn = first;; psn = (psn + 1) & 0xffffff) {
-        psns.insert(psn);
-        if (psn == last)
-            return psns;
-    }
-}
 
 TEST_P(Step01, log_wire_memory_and_counters_agree) {
     const Case& wanted = GetParam();
@@ -84,8 +71,8 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
         else if (is_read_response(packet))
             responded.insert(packet.psn);
     }
-    const auto write_psns = psns_of(posts[0]);
-    const auto read_psns = psns_of(posts[1]);
+    const auto write_psns = support::psns_of(posts[0]);
+    const auto read_psns = support::psns_of(posts[1]);
     EXPECT_TRUE(std::ranges::equal(write_psns, written));
     EXPECT_TRUE(std::ranges::equal(read_psns, responded));
     EXPECT_EQ(read_requests,
@@ -103,45 +90,9 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
         EXPECT_EQ(memory->number("crc32"), crc);
     }
 
-    // Nothing was lost: the capture holds each packet the server's device counted.
-    const auto& counters = run.info["hosts"]["server"]["counters"];
-    std::int64_t counted = 0;
-    for (const auto& [port, after] : counters["after"].items())
-        for (const char* name : {"sent_pkts", "rcvd_pkts"})
-            counted += after[name].get<std::int64_t>() -
-                       counters["before"][port][name].get<std::int64_t>();
-    EXPECT_EQ(static_cast<std::int64_t>(packets.size()), counted);
-    EXPECT_EQ(run.info["capture"]["packets"], packets.size());
-    EXPECT_EQ(run.info["capture"]["dropped"], 0);
+    support::expect_nothing_lost_and_all_understood(run);
+    support::expect_every_packet_joined(run);
     RecordProperty("packets", static_cast<int>(packets.size()));
-
-    // rocecap and tshark read the same in every packet.
-    const auto agreement = support::compare_with_tshark(run.file("wire.pcapng"));
-    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
-    EXPECT_EQ(agreement.packets, packets.size()) << agreement.text();
-
-    // The kernel computed every ICRC as rocecap does.
-    const auto decoded =
-        support::run({support::rocecap(), "decode", "--json", run.file("wire.pcapng")});
-    EXPECT_EQ(decoded.exit_code, 0) << decoded.err;
-    constexpr std::string_view good = R"("status":"good")";
-    std::size_t found = 0;
-    for (auto at = decoded.out.find(good); at != std::string::npos;
-         at = decoded.out.find(good, at + 1))
-        ++found;
-    EXPECT_EQ(found, packets.size());
-
-    // Every packet of the connection is joined to its work request in the listing.
-    const std::string timeline = run.text_of("timeline.txt");
-    const auto connected =
-        std::ranges::count_if(packets, [](const TsharkPacket& p) { return p.dest_qpn > 1; });
-    EXPECT_NE(timeline.find(std::to_string(connected) + " belong to a work request"),
-              std::string::npos)
-        << timeline;
-    std::puts((std::to_string(packets.size()) + " packets captured, " + std::to_string(counted) +
-               " counted by the kernel, " + std::to_string(connected) +
-               " predicted and found; against tshark: " + agreement.text())
-                  .c_str());
 }
 
 INSTANTIATE_TEST_SUITE_P(

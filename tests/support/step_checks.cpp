@@ -1,0 +1,82 @@
+#include "support/step_checks.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "support/tool.hpp"
+#include "support/tshark.hpp"
+
+namespace support {
+
+std::set<std::uint32_t> psns_of(const runlog::Event& post) {
+    std::set<std::uint32_t> psns;
+    const auto first = static_cast<std::uint32_t>(post.number("psn_first").value());
+    const auto last = static_cast<std::uint32_t>(post.number("psn_last").value());
+    for (std::uint32_t psn = first;; psn = (psn + 1) & 0xffffff) {
+        psns.insert(psn);
+        if (psn == last)
+            return psns;
+    }
+}
+
+void expect_nothing_lost_and_all_understood(const LabRun& run) {
+    const auto packets = tshark_packets(run.file("wire.pcapng"));
+    ASSERT_FALSE(packets.empty());
+    const auto& counters = run.info["hosts"]["server"]["counters"];
+    std::int64_t counted = 0;
+    for (const auto& [port, after] : counters["after"].items())
+        for (const char* name : {"sent_pkts", "rcvd_pkts"})
+            counted += after[name].get<std::int64_t>() -
+                       counters["before"][port][name].get<std::int64_t>();
+    EXPECT_EQ(static_cast<std::int64_t>(packets.size()), counted);
+    EXPECT_EQ(run.info["capture"]["packets"], packets.size());
+    EXPECT_EQ(run.info["capture"]["dropped"], 0);
+
+    const auto agreement = compare_with_tshark(run.file("wire.pcapng"));
+    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
+    EXPECT_EQ(agreement.packets, packets.size()) << agreement.text();
+
+    const auto verified = run({rocecap(), "verify", run.file("wire.pcapng")});
+    EXPECT_EQ(verified.exit_code, 0) << verified.all();
+    EXPECT_NE(verified.out.find("ICRC: " + std::to_string(packets.size()) + " good, 0 bad"),
+              std::string::npos)
+        << verified.out;
+}
+
+void expect_every_packet_joined(const LabRun& run) {
+    const auto packets = tshark_packets(run.file("wire.pcapng"));
+    const auto connected = std::ranges::count_if(
+        packets, [](const TsharkPacket& packet) { return packet.dest_qpn > 1; });
+    EXPECT_GT(connected, 0);
+    const std::string timeline = run.text_of("timeline.txt");
+    EXPECT_NE(timeline.find(std::to_string(connected) + " belong to a work request"),
+              std::string::npos)
+        << timeline;
+}
+
+Rows rows(const LabRun& run, const std::string& fields, const std::string& where) {
+    const auto decoded =
+        run({rocecap(), "decode", run.file("wire.pcapng"), "--fields", fields, "--where", where});
+    EXPECT_EQ(decoded.exit_code, 0) << decoded.all();
+    Rows all;
+    std::istringstream lines(decoded.out);
+    for (std::string line; std::getline(lines, line);) {
+        std::vector<std::string> cells;
+        std::istringstream text(line);
+        for (std::string cell; std::getline(text, cell, '\t');)
+            cells.push_back(cell);
+        all.push_back(std::move(cells));
+    }
+    return all;
+}
+
+std::vector<std::string> statuses(const std::vector<runlog::Event>& log) {
+    std::vector<std::string> all;
+    for (const runlog::Event& completion : LabRun::all(log, "wc"))
+        all.emplace_back(completion.text("status"));
+    return all;
+}
+
+}  // namespace support

@@ -1,0 +1,29 @@
+// What holds of every step's run, and rows of its capture.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/lab.hpp"
+
+namespace support {
+
+/// The PSNs that a post_send event predicts.
+std::set<std::uint32_t> psns_of(const runlog::Event& post);
+
+/// Expects that the capture holds each packet the server's device counted, that none was dropped,
+/// that rocecap and tshark read the same in all of them, and that each ICRC is good.
+void expect_nothing_lost_and_all_understood(const LabRun& run);
+
+/// Expects that the timeline gives every packet of a connected queue pair to a work request.
+void expect_every_packet_joined(const LabRun& run);
+
+/// The capture's packets that match `where`, as rows of these fields (rocecap decode).
+using Rows = std::vector<std::vector<std::string>>;
+Rows rows(const LabRun& run, const std::string& fields, const std::string& where);
+
+/// The statuses of the completions in a log, in order.
+std::vector<std::string> statuses(const std::vector<runlog::Event>& log);
+
+}  // namespace support
