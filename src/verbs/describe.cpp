@@ -79,6 +79,13 @@ runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<P
     return fields;
 }
 
+runlog::Fields describe(const ibv_qp& qp, const ibv_recv_wr& wr) {
+    std::uint64_t length = 0;
+    for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
+        length += sge.length;
+    return {{"qpn", qp.qp_num}, {"wr_id", wr.wr_id}, {"len", length}};
+}
+
 runlog::Fields describe(const ibv_wc& wc) {
     runlog::Fields fields{{"qpn", wc.qp_num}, {"wr_id", wc.wr_id}, {"status", name_of(wc.status)}};
     // After an error only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)).
@@ -88,7 +95,8 @@ runlog::Fields describe(const ibv_wc& wc) {
     }
     fields.emplace_back("opcode", name_of(wc.opcode));
     fields.emplace_back("byte_len", wc.byte_len);
-    if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0)
+    // Only a receiver's completion has it, whatever flags the requester's driver sets.
+    if ((wc.opcode & IBV_WC_RECV) != 0 && (wc.wc_flags & IBV_WC_WITH_IMM) != 0)
         fields.emplace_back("imm", ntohl(wc.imm_data));
     return fields;
 }

@@ -22,6 +22,9 @@ runlog::Fields query_state(ibv_qp* qp);
 /// A work request as posted, with the PSNs it will use. Only RC and UC requests have remote fields.
 runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<PsnRange> psns);
 
+/// A receive request as posted.
+runlog::Fields describe(const ibv_qp& qp, const ibv_recv_wr& wr);
+
 runlog::Fields describe(const ibv_wc& wc);
 
 /// The bytes of a work request's scatter/gather list.

@@ -1,0 +1,13 @@
+// What both programs of step 02 agree on: the lent memory is a row of slots, and the immediate data
+// of a WRITE is the number of the slot it filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace step02 {
+
+inline constexpr std::size_t slot_size = 16 * 1024;
+inline constexpr std::uint32_t slots = 8;
+
+}  // namespace step02

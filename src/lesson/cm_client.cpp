@@ -1,0 +1,104 @@
+#include "lesson/cm_client.hpp"
+
+#include "util/check.hpp"
+#include "verbs/describe.hpp"
+#include "verbs/device.hpp"
+
+namespace lesson {
+
+CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& log,
+                   util::StopSignal& stop)
+    : options_(options),
+      log_(log),
+      stop_(stop),
+      server_(options.resolve_server()),
+      channel_(cm::make_channel()),
+      id_(cm::make_id(channel_.get())) {
+    auto source = options.local.resolve(0, server_.is_ipv6());
+    cm::Event resolved =
+        cm::resolve_address(id_.get(), source ? &*source : nullptr, server_, stop, options.timeout);
+    log.event("cm_event", cm::describe(*resolved));
+    resolved.reset();
+    util::check_errno(rdma_resolve_route(id_.get(), static_cast<int>(options.timeout.count())),
+                      "rdma_resolve_route");
+    expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    pd_ = verbs::Pd{util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")};
+    completions_.emplace(id_->verbs, completions);
+}
+
+cm::Event CmClient::expect(rdma_cm_event_type wanted) {
+    cm::Event event = cm::expect_event(channel_.get(), wanted, server_, stop_,
+                                       util::deadline_in(options_.timeout));
+    log_.event("cm_event", cm::describe(*event));
+    return event;
+}
+
+void CmClient::make_qp(const ibv_qp_cap& cap) {
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = completions_->cq.get();
+    attributes.recv_cq = completions_->cq.get();
+    attributes.cap = cap;
+    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
+    log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
+}
+
+cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
+    rdma_conn_param parameters{};
+    parameters.private_data = private_data.data();
+    parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
+    parameters.initiator_depth = 1;  // one READ outstanding
+    parameters.retry_count = 7;
+    parameters.rnr_retry_count = 7;  // the server's patience with us, without end
+    util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
+    const cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
+    const auto& answer = established->param.conn;
+    const auto remote = cm::Capability::parse(std::as_bytes(
+        std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
+    log_.event("exchange", cm::describe(remote, "received"));
+    log_.event("device", verbs::describe_device(id_->qp));
+    log_.event("qp_state", verbs::query_state(id_->qp));
+    psns_ = verbs::PsnPredictor::of(id_->qp);
+    return remote;
+}
+
+void CmClient::post_send(ibv_send_wr& wr) {
+    log_.event("post_send",
+               verbs::describe(*id_->qp, wr, psns_->take(wr.opcode, verbs::length_of(wr))));
+    ibv_send_wr* refused = nullptr;
+    util::check_rc(ibv_post_send(id_->qp, &wr, &refused), "ibv_post_send");
+}
+
+void CmClient::post_recv(ibv_recv_wr& wr) {
+    log_.event("post_recv", verbs::describe(*id_->qp, wr));
+    ibv_recv_wr* refused = nullptr;
+    util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
+}
+
+std::optional<ibv_wc> CmClient::completion() {
+    const auto wc = completions_->next(stop_, util::deadline_in(options_.timeout));
+    if (wc)
+        log_.event("wc", verbs::describe(*wc));
+    return wc;
+}
+
+void CmClient::expect_success(std::string_view what) {
+    verbs::expect_success(completion(), what);
+}
+
+void CmClient::disconnect() {
+    util::check_errno(rdma_disconnect(id_.get()), "rdma_disconnect");
+    expect(RDMA_CM_EVENT_DISCONNECTED);
+}
+
+ibv_sge piece_of(const ibv_mr& mr) {
+    return piece_of(mr, 0, mr.length);
+}
+
+ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length) {
+    return {.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + offset,
+            .length = static_cast<std::uint32_t>(length),
+            .lkey = mr.lkey};
+}
+
+}  // namespace lesson

@@ -1,0 +1,68 @@
+// The active side of an rdma_cm connection, as step 01 writes it out, for the steps behind it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "lesson/program.hpp"
+#include "verbs/completion.hpp"
+#include "verbs/psn.hpp"
+
+namespace lesson {
+
+/// One connection. Every call that fails throws util::Error or std::system_error.
+class CmClient {
+  public:
+    /// Resolves the server's address and the route to it; makes the protection domain and a
+    /// completion queue of `completions` entries. The references must outlive the client.
+    CmClient(const ClientOptions& options, int completions, runlog::Log& log,
+             util::StopSignal& stop);
+
+    ibv_pd* pd() const { return pd_.get(); }
+    ibv_qp* qp() const { return id_->qp; }
+
+    /// An RC queue pair. Receives that must be there for the server's first message are posted
+    /// between this and connect().
+    void make_qp(const ibv_qp_cap& cap);
+
+    /// Connects, with `private_data` in the request (at most 56 bytes: rdma_connect(3)); the
+    /// capability comes in the server's answer.
+    cm::Capability connect(std::span<const std::byte> private_data = {});
+
+    /// Posts a work request, its predicted PSNs logged before its first packet exists.
+    void post_send(ibv_send_wr& wr);
+    void post_recv(ibv_recv_wr& wr);
+
+    /// The next completion, whatever its status; nullopt when --timeout passed or a stop was
+    /// requested.
+    std::optional<ibv_wc> completion();
+    /// The completion of the only request outstanding. Throws util::Error where it failed or did
+    /// not come, naming the request as `what`.
+    void expect_success(std::string_view what);
+
+    void disconnect();
+
+  private:
+    cm::Event expect(rdma_cm_event_type wanted);
+
+    const ClientOptions& options_;
+    runlog::Log& log_;
+    util::StopSignal& stop_;
+    util::Address server_;
+    cm::EventChannel channel_;
+    cm::Id id_;
+    verbs::Pd pd_;
+    std::optional<verbs::CompletionQueue> completions_;
+    cm::Qp qp_;
+    std::optional<verbs::PsnPredictor> psns_;
+};
+
+/// The whole of a memory region as one piece of a work request, or `length` bytes from `offset` on.
+ibv_sge piece_of(const ibv_mr& mr);
+ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length);
+
+}  // namespace lesson

@@ -1,0 +1,139 @@
+#include "lesson/cm_server.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <poll.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/describe.hpp"
+#include "verbs/device.hpp"
+
+namespace lesson {
+namespace {
+
+constexpr int backlog = 16;
+constexpr std::chrono::milliseconds patience{5000};
+
+bool is_end(rdma_cm_event_type type) {
+    return type == RDMA_CM_EVENT_DISCONNECTED || type == RDMA_CM_EVENT_CONNECT_ERROR ||
+           type == RDMA_CM_EVENT_UNREACHABLE || type == RDMA_CM_EVENT_REJECTED ||
+           type == RDMA_CM_EVENT_DEVICE_REMOVAL;
+}
+
+}  // namespace
+
+CmServer::CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop)
+    : log_(log), stop_(stop), channel_(cm::make_channel()), listener_(cm::make_id(channel_.get())) {
+    util::Address address =
+        options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+    util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
+                      "rdma_bind_addr(" + address.text() + ")");
+    util::check_errno(rdma_listen(listener_.get(), backlog), "rdma_listen");
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+}
+
+std::unique_ptr<CmSession> CmServer::next_client() {
+    while (waiting_.empty() && !stop_.requested())
+        take_event(nullptr, std::nullopt);
+    if (stop_.requested())
+        return nullptr;
+    Request request = std::move(waiting_.front());
+    waiting_.pop_front();
+    return std::unique_ptr<CmSession>(
+        new CmSession(*this, std::move(request.id), std::move(request.private_data)));
+}
+
+std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
+                                                       util::Deadline deadline) {
+    cm::Event event = cm::next_event(channel_.get(), stop_, deadline);
+    if (!event)
+        return std::nullopt;
+    log_.event("cm_event", cm::describe(*event));
+    const rdma_cm_event_type type = event->event;
+    rdma_cm_id* about = event->id;
+    if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+        const auto& conn = event->param.conn;
+        const auto data = std::as_bytes(
+            std::span(static_cast<const char*>(conn.private_data), conn.private_data_len));
+        waiting_.push_back({cm::Id{about}, {data.begin(), data.end()}});
+        return std::nullopt;
+    }
+    event.reset();  // an id can go only when its events are acknowledged
+    if (is_end(type))
+        std::erase_if(waiting_, [&](const Request& request) { return request.id.get() == about; });
+    return about == id ? std::optional(type) : std::nullopt;
+}
+
+CmSession::CmSession(CmServer& server, cm::Id id, std::vector<std::byte> request)
+    : server_(server),
+      id_(std::move(id)),
+      request_(std::move(request)),
+      pd_(util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")) {}
+
+void CmSession::make_qp(const ibv_qp_cap& cap) {
+    completions_.emplace(id_->verbs, static_cast<int>(cap.max_send_wr + cap.max_recv_wr));
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = completions_->cq.get();
+    attributes.recv_cq = completions_->cq.get();
+    attributes.cap = cap;
+    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
+    server_.log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
+}
+
+void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retries) {
+    const auto bytes = capability.serialize();
+    rdma_conn_param parameters{};
+    parameters.private_data = bytes.data();
+    parameters.private_data_len = bytes.size();
+    parameters.responder_resources = 1;
+    parameters.rnr_retry_count = rnr_retries;
+    util::check_errno(rdma_accept(id_.get(), &parameters), "rdma_accept");
+    server_.log_.event("exchange", cm::describe(capability, "sent"));
+}
+
+void CmSession::await_established() {
+    const util::Deadline deadline = util::deadline_in(patience);
+    while (!is_gone_ && !util::is_past(deadline) && !server_.stop_.requested()) {
+        const auto type = server_.take_event(id_.get(), deadline);
+        is_gone_ = type && is_end(*type);
+        if (type != RDMA_CM_EVENT_ESTABLISHED)
+            continue;
+        server_.log_.event("device", verbs::describe_device(id_->qp));
+        server_.log_.event("qp_state", verbs::query_state(id_->qp));
+        return;
+    }
+    if (!server_.stop_.requested())
+        throw util::Error("the client did not complete the connection.");
+}
+
+void CmSession::post_recv(ibv_recv_wr& wr) {
+    server_.log_.event("post_recv", verbs::describe(*id_->qp, wr));
+    ibv_recv_wr* refused = nullptr;
+    util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
+}
+
+// Completions first: those of a client that has gone are taken before its end is told.
+std::optional<ibv_wc> CmSession::next_completion() {
+    while (true) {
+        if (const auto wc = completions_->next(server_.stop_, util::Clock::now())) {
+            server_.log_.event("wc", verbs::describe(*wc));
+            return wc;
+        }
+        if (is_gone_ || server_.stop_.requested())
+            return std::nullopt;
+        std::array<pollfd, 3> fds{{{completions_->channel->fd, POLLIN, 0},
+                                   {server_.channel_->fd, POLLIN, 0},
+                                   {server_.stop_.fd(), POLLIN, 0}}};
+        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
+            util::check_errno(-1, "poll");
+        if (fds[1].revents != 0) {
+            const auto type = server_.take_event(id_.get(), util::Clock::now());
+            is_gone_ = type && is_end(*type);
+        }
+    }
+}
+
+}  // namespace lesson

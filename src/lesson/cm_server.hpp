@@ -1,0 +1,89 @@
+// The passive side of rdma_cm, as step 01 writes it out, for steps that serve one client after the
+// other and have work of their own with each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "lesson/program.hpp"
+#include "verbs/completion.hpp"
+
+namespace lesson {
+
+class CmServer;
+
+/// One client's connection, from its request on. Every call that fails throws util::Error or
+/// std::system_error; destroying it refuses or ends the connection.
+class CmSession {
+  public:
+    /// What the client sent with its request. rdma_cm pads it with zeros.
+    std::span<const std::byte> request() const { return request_; }
+
+    ibv_pd* pd() const { return pd_.get(); }
+    ibv_qp* qp() const { return id_->qp; }
+
+    /// An RC queue pair, and a completion queue for all its requests.
+    void make_qp(const ibv_qp_cap& cap);
+    /// Accepts with the capability as private data. The client may send from here on, and its
+    /// device tries `rnr_retries` times again where no receive is posted; 7: without end.
+    void accept(const cm::Capability& capability, std::uint8_t rnr_retries = 7);
+    /// Waits until the client says that the connection is up.
+    void await_established();
+
+    void post_recv(ibv_recv_wr& wr);
+
+    /// The next completion, whatever its status; nullopt once the client has gone and all
+    /// completions were taken, and when a stop was requested.
+    std::optional<ibv_wc> next_completion();
+
+  private:
+    friend CmServer;
+    CmSession(CmServer& server, cm::Id id, std::vector<std::byte> request);
+
+    CmServer& server_;
+    cm::Id id_;
+    std::vector<std::byte> request_;
+    verbs::Pd pd_;
+    std::optional<verbs::CompletionQueue> completions_;
+    cm::Qp qp_;
+    bool is_gone_ = false;
+};
+
+class CmServer {
+  public:
+    /// Listens. The references must outlive the server.
+    CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop);
+
+    /// The next client that asks to be connected; null when a stop was requested. One that asks
+    /// while another is served waits.
+    std::unique_ptr<CmSession> next_client();
+
+    runlog::Log& log() { return log_; }
+    util::StopSignal& stop() { return stop_; }
+
+  private:
+    friend CmSession;
+    struct Request {
+        cm::Id id;
+        std::vector<std::byte> private_data;
+    };
+
+    /// Takes an event that is there or comes before the deadline, keeps requests for
+    /// next_client(), and returns the type of one that is about `id`.
+    std::optional<rdma_cm_event_type> take_event(const rdma_cm_id* id, util::Deadline deadline);
+
+    runlog::Log& log_;
+    util::StopSignal& stop_;
+    cm::EventChannel channel_;
+    cm::Id listener_;
+    std::deque<Request> waiting_;
+};
+
+}  // namespace lesson
