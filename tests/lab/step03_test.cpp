@@ -1,0 +1,54 @@
+// Step 03 in the lab: RNR NAKs, what the requester's device does about them, and what its program
+// sees.
+#include <gtest/gtest.h>
+
+#include "support/step_checks.hpp"
+
+namespace {
+
+using support::LabRun;
+using support::rows;
+
+class Step03 : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
+    const LabRun run = support::capture("03");
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    const auto posts = LabRun::all(run.client, "post_send");
+    ASSERT_EQ(posts.size(), 2U);
+    const std::string first = std::to_string(posts[0].number("psn_first").value());
+
+    // Each RNR NAK names the SEND's PSN, and the time to wait: code 14, 1.28 ms. The same SEND goes
+    // out once more than it was refused.
+    const auto refusals = rows(run, "bth.psn,aeth.timer_ms", "aeth.type == \"RNR NAK\"");
+    ASSERT_FALSE(refusals.empty());
+    for (const auto& refusal : refusals)
+        EXPECT_EQ(refusal, (std::vector<std::string>{first, "1.28"}));
+    const auto sends =
+        rows(run, "bth.psn", "bth.opcode_name == \"RC SEND Only\" and bth.psn == " + first);
+    EXPECT_EQ(sends.size(), refusals.size() + 1);
+
+    // The program sees one completion for each, and the server each message once.
+    EXPECT_EQ(support::statuses(run.client), (std::vector<std::string>{"SUCCESS", "SUCCESS"}));
+    EXPECT_EQ(LabRun::all(run.server, "memory").size(), 2U);
+    support::expect_every_packet_joined(run);
+    support::expect_nothing_lost_and_all_understood(run);
+}
+
+TEST_F(Step03, patience_that_ends_is_an_error_in_a_sentence) {
+    const LabRun run = support::capture("03", {}, {"--rnr-retries", "0"});
+    EXPECT_EQ(run.outcome.exit_code, 1);
+    EXPECT_EQ(support::statuses(run.client), std::vector<std::string>{"RNR_RETRY_EXC_ERR"});
+    const auto* error = LabRun::find(run.client, "error");
+    ASSERT_NE(error, nullptr) << run.outcome.all();
+    EXPECT_NE(error->text("text").find("the server had no receive posted"), std::string::npos);
+    EXPECT_EQ(rows(run, "bth.psn", "aeth.type == \"RNR NAK\"").size(), 1U);
+}
+
+}  // namespace
