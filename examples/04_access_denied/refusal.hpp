@@ -1,0 +1,24 @@
+// The ways in which step 04's client is refused. It names one in its connection request, and the
+// server prepares its memory for it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace step04 {
+
+enum class Refusal : std::uint8_t { WrongKey, OutOfBounds, MissingRight, Deregistered };
+
+inline constexpr std::array refusals{Refusal::WrongKey, Refusal::OutOfBounds, Refusal::MissingRight,
+                                     Refusal::Deregistered};
+
+constexpr std::string_view text(Refusal refusal) {
+    constexpr std::array<std::string_view, 4> texts{
+        "an rkey that is not the memory's", "right key, but the last byte lies outside",
+        "memory lent for reading only", "memory that was deregistered meanwhile"};
+    return texts[static_cast<std::size_t>(refusal)];
+}
+
+}  // namespace step04

@@ -1,0 +1,78 @@
+// Step 04, the passive side: lends memory, each time with one thing wrong. The device refuses what
+// the client tries; this program has nothing to do with it.
+#include <string>
+#include <vector>
+
+#include "lesson/cm_server.hpp"
+#include "lesson/memory.hpp"
+#include "refusal.hpp"
+#include "util/error.hpp"
+#include "verbs/describe.hpp"
+
+namespace {
+
+constexpr std::size_t memory_size = 4096;
+
+step04::Refusal asked_for(std::span<const std::byte> request) {
+    if (request.empty() || std::to_integer<std::size_t>(request[0]) >= step04::refusals.size())
+        throw util::Error("the client's request names no refusal. Is it another step's?");
+    return static_cast<step04::Refusal>(request[0]);
+}
+
+void serve(lesson::CmSession& session, runlog::Log& log) {
+    const step04::Refusal refusal = asked_for(session.request());
+    log.note("this client tries " + std::string(text(refusal)));
+
+    // 1. The rights are the region's, decided here and checked by the device at each packet.
+    const bool is_read_only = refusal == step04::Refusal::MissingRight;
+    const int access =
+        IBV_ACCESS_LOCAL_WRITE | (is_read_only ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
+    std::vector<std::byte> memory(memory_size);
+    verbs::Mr mr = verbs::register_memory(session.pd(), memory, access);
+    log.event("mr", verbs::describe(*mr, access));
+    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                    .length = memory.size(),
+                                    .rkey = mr->rkey};
+
+    // 2. A key outlives its region only as a number.
+    if (refusal == step04::Refusal::Deregistered) {
+        mr.reset();
+        log.note("deregistered: the key that the client gets opens nothing any more");
+    }
+    session.make_qp({.max_send_wr = 1,
+                     .max_recv_wr = 1,
+                     .max_send_sge = 1,
+                     .max_recv_sge = 1,
+                     .max_inline_data = 0});
+    session.accept(capability);
+    session.await_established();
+    while (session.next_completion()) {
+    }
+
+    // 3. Not one byte has changed.
+    log.event("memory", lesson::describe_memory(memory));
+}
+
+int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    lesson::CmServer server(options, log, stop);
+    while (const auto session = server.next_client())
+        try {
+            serve(*session, log);
+        } catch (const std::exception& error) {  // one client's failure is not the next one's
+            log.error(error.what());
+        }
+    log.note("stopped by a signal");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "server", "Step 04, server: lends memory that the client may not use as it tries to.");
+    lesson::ServerOptions options;
+    command_line.add(options);
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

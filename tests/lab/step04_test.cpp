@@ -1,0 +1,39 @@
+// Step 04 in the lab: each refusal as a NAK, a completion and a state.
+#include <gtest/gtest.h>
+
+#include "support/step_checks.hpp"
+
+namespace {
+
+using support::LabRun;
+using support::rows;
+
+TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) {
+    const auto problem = support::bring_up();
+    ASSERT_FALSE(problem) << *problem;
+    const LabRun run = support::capture("04");
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+
+    const std::vector<std::string> refused{"Remote Access Error"};
+    EXPECT_EQ(rows(run, "aeth.error", "aeth.type == NAK"),
+              (support::Rows{refused, refused, refused, refused}));
+    EXPECT_EQ(support::statuses(run.client),
+              (std::vector<std::string>{"REM_ACCESS_ERR", "WR_FLUSH_ERR", "REM_ACCESS_ERR",
+                                        "WR_FLUSH_ERR", "REM_ACCESS_ERR", "WR_FLUSH_ERR",
+                                        "REM_ACCESS_ERR", "WR_FLUSH_ERR"}));
+    // The flushed WRITEs never left.
+    EXPECT_EQ(rows(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Only\"").size(), 4U);
+
+    std::vector<std::string> states;
+    for (const auto& state : LabRun::all(run.client, "qp_state"))
+        states.emplace_back(state.text("state"));
+    EXPECT_EQ(states,
+              (std::vector<std::string>{"RTS", "ERR", "RTS", "ERR", "RTS", "ERR", "RTS", "ERR"}));
+    const auto memories = LabRun::all(run.server, "memory");
+    ASSERT_EQ(memories.size(), 4U);
+    for (const auto& memory : memories)
+        EXPECT_EQ(memory.number("used"), 0U);
+    support::expect_nothing_lost_and_all_understood(run);
+}
+
+}  // namespace
