@@ -28,6 +28,11 @@ constexpr std::array rows{
         "QP {qpn:6} is {state}[, to QP {dest_qpn:6}][  send PSN {sq_psn:6}]"
         "[  receive PSN {rq_psn:6}][  path MTU {path_mtu}][  GID index {gid_index}]"
         "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"},
+    Row{"qp_attr",
+        "QP {qpn:6} {state}: port {port}, rights {access}; to QP {dest_qpn:6}, path MTU {path_mtu}, "
+        "GID index {gid_index}; receive PSN {rq_psn:6}, RNR timer {min_rnr_timer}; send PSN "
+        "{sq_psn:6}, timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}"},
+    Row{"transition", "{end}: {from} to {to}: {result}[  ({why})]"},
     Row{"cm_event", "{type}[ from {peer}][: {reason}]"},
     Row{"exchange",
         "{direction} in {channel}:[ QP {qpn:6}][ PSN {psn:6}]"
