@@ -127,6 +127,22 @@ Gid choose_gid(ibv_context* context, const util::Address& address) {
     return *it;
 }
 
+DevicePort open_device_of(const util::Address& address) {
+    const auto names = device_names();
+    for (const std::string& name : names) {
+        Context context = open_device(name);
+        for (const Gid& gid : gid_table(context.get()))
+            if (gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == address.host())
+                return {std::move(context), gid};
+    }
+    throw util::Error(
+        names.empty()
+            ? "this host has no RDMA device. Run 00_devices: it names what is missing."
+            : fmt::format("no RDMA device here ({}) has the address {}: connect through an "
+                          "interface that has one (00_devices lists them).",
+                          fmt::join(names, ", "), address.host()));
+}
+
 Gid gid_at(ibv_context* context, std::uint8_t port, std::uint32_t index) {
     const auto table = gid_table(context);
     const auto it = std::ranges::find_if(

@@ -48,6 +48,14 @@ Gid gid_at(ibv_context* context, std::uint8_t port, std::uint32_t index);
 /// The entry a connected QP uses, whoever chose it.
 Gid gid_of(ibv_qp* qp);
 
+/// An open device, and its entry for an address of this host.
+struct DevicePort {
+    Context context;
+    Gid gid;
+};
+/// The device whose RoCE v2 GIDs have `address`. Throws util::Error listing what devices there are.
+DevicePort open_device_of(const util::Address& address);
+
 ibv_port_attr query_port(ibv_context* context, std::uint8_t port);
 
 /// A run log "device" event: device, port, state, path MTU and, where given, the GID in use.

@@ -1,0 +1,45 @@
+// The connection over which endpoints are exchanged, whatever protects it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "exchange/endpoint.hpp"
+#include "util/stop_signal.hpp"
+
+namespace exchange {
+
+/// How long a call may take, and what ends it before.
+struct Patience {
+    util::StopSignal& stop;
+    util::Deadline deadline;
+};
+
+class Channel {
+  public:
+    Channel() = default;
+    virtual ~Channel() = default;
+    Channel(const Channel&) = delete;
+    Channel& operator=(const Channel&) = delete;
+    Channel(Channel&&) = delete;
+    Channel& operator=(Channel&&) = delete;
+
+    /// All bytes. Throws util::Error when the peer has gone, time is over or a stop was requested,
+    /// as does receive().
+    virtual void send(util::Bytes bytes, const Patience& patience) = 0;
+    /// Exactly as many bytes as there is room for.
+    virtual void receive(std::span<std::byte> bytes, const Patience& patience) = 0;
+    /// "TCP", "TLS 1.3": for the run log.
+    virtual std::string_view name() const = 0;
+};
+
+void send_endpoint(Channel& channel, const Endpoint& endpoint, const Patience& patience);
+Endpoint receive_endpoint(Channel& channel, const Patience& patience);
+
+/// Each side says that it has come so far, and waits until the other one has said so. The first
+/// packet must not come to a queue pair before RTR; and the memory must not go before the last.
+void meet(Channel& channel, const Patience& patience);
+
+}  // namespace exchange

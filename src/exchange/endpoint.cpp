@@ -1,0 +1,111 @@
+#include "exchange/endpoint.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+
+namespace exchange {
+namespace {
+
+constexpr std::uint32_t magic = 0x52574c58;  // "RWLX"
+constexpr std::uint8_t version = 1;
+constexpr std::uint32_t most_24_bits = 0xffffff;
+
+constexpr std::size_t size_of(MessageType type) {
+    return type == MessageType::Endpoint ? endpoint_size : 0;
+}
+
+constexpr std::string_view name(MessageType type) {
+    return type == MessageType::Endpoint ? "an endpoint" : "ready";
+}
+
+void write_header(std::span<std::byte, header_size> out, MessageType type) {
+    util::put_be32<0>(out, magic);
+    util::put_be8<4>(out, version);
+    util::put_be8<5>(out, static_cast<std::uint8_t>(type));
+    util::put_be16<6>(out, static_cast<std::uint16_t>(size_of(type)));
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+    throw util::Error("the peer's endpoint makes no sense: " + what + ".");
+}
+
+}  // namespace
+
+std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& endpoint) {
+    std::array<std::byte, header_size + endpoint_size> bytes{};
+    const std::span<std::byte, header_size + endpoint_size> all(bytes);
+    write_header(all.first<header_size>(), MessageType::Endpoint);
+    const auto out = all.subspan<header_size, endpoint_size>();
+    util::put_be32<0>(out, endpoint.qpn);
+    util::put_be32<4>(out, endpoint.psn);
+    util::put_be16<8>(out, endpoint.lid);
+    util::put_be16<10>(out, endpoint.path_mtu);
+    std::ranges::copy(endpoint.gid, out.subspan<12, 16>().begin());
+    util::put_be64<28>(out, endpoint.va);
+    util::put_be64<36>(out, endpoint.length);
+    util::put_be32<44>(out, endpoint.rkey);
+    return bytes;
+}
+
+std::array<std::byte, header_size> serialize_ready() {
+    std::array<std::byte, header_size> bytes{};
+    write_header(bytes, MessageType::Ready);
+    return bytes;
+}
+
+std::size_t parse_header(util::FixedBytes<header_size> bytes, MessageType expected) {
+    if (util::be32<0>(bytes) != magic)
+        throw util::Error(
+            "the peer does not speak this lab's exchange: is another program on that port?");
+    if (const unsigned theirs = util::be8<4>(bytes); theirs != version)
+        throw util::Error(fmt::format(
+            "the peer speaks version {} of the exchange, this program version {}: build both from "
+            "one source.",
+            theirs, version));
+    const unsigned type = util::be8<5>(bytes);
+    if (type != static_cast<unsigned>(expected))
+        throw util::Error(fmt::format("the peer sent a message of type {} where {} was expected.",
+                                      type, name(expected)));
+    const std::size_t size = util::be16<6>(bytes);
+    if (size != size_of(expected))
+        throw util::Error(fmt::format("the peer's message has {} bytes, where {} has {}.", size,
+                                      name(expected), size_of(expected)));
+    return size;
+}
+
+Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {
+    Endpoint endpoint{.qpn = util::be32<0>(bytes),
+                      .psn = util::be32<4>(bytes),
+                      .lid = util::be16<8>(bytes),
+                      .path_mtu = util::be16<10>(bytes),
+                      .va = util::be64<28>(bytes),
+                      .length = util::be64<36>(bytes),
+                      .rkey = util::be32<44>(bytes)};
+    std::ranges::copy(bytes.subspan<12, 16>(), endpoint.gid.begin());
+    if (endpoint.qpn < 2 || endpoint.qpn > most_24_bits)
+        refuse(fmt::format("queue pair {:#x}", endpoint.qpn));
+    if (endpoint.psn > most_24_bits)
+        refuse(fmt::format("PSN {:#x} has more than 24 bits", endpoint.psn));
+    constexpr std::array<std::uint16_t, 5> path_mtus{256, 512, 1024, 2048, 4096};
+    if (std::ranges::find(path_mtus, endpoint.path_mtu) == path_mtus.end())
+        refuse(fmt::format("path MTU {}", endpoint.path_mtu));
+    if (endpoint.length > UINT64_MAX - endpoint.va)
+        refuse("its memory wraps around");
+    return endpoint;
+}
+
+runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,
+                        std::string_view channel, bool with_psn) {
+    runlog::Fields fields{{"direction", direction}, {"channel", channel},
+                          {"qpn", endpoint.qpn},    {"path_mtu", endpoint.path_mtu},
+                          {"va", endpoint.va},      {"len", endpoint.length},
+                          {"rkey", endpoint.rkey}};
+    if (with_psn)
+        fields.emplace_back("psn", endpoint.psn);
+    return fields;
+}
+
+}  // namespace exchange

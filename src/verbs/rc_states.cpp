@@ -1,0 +1,64 @@
+#include "verbs/rc_states.hpp"
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/names.hpp"
+
+namespace verbs {
+namespace {
+
+ibv_mtu mtu_of(unsigned bytes) {
+    for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
+        if (bytes_of(mtu) == bytes)
+            return mtu;
+    throw util::Error("there is no path MTU of " + std::to_string(bytes) + " bytes.");
+}
+
+}  // namespace
+
+void to_init(ibv_qp* qp, std::uint8_t port, int access) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_INIT;
+    attributes.port_num = port;
+    attributes.qp_access_flags = static_cast<unsigned>(access);
+    util::check_rc(
+        ibv_modify_qp(qp, &attributes,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+        "ibv_modify_qp(RESET to INIT)");
+}
+
+void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTR;
+    attributes.path_mtu = mtu_of(path_mtu);
+    attributes.dest_qp_num = peer.qpn;
+    attributes.rq_psn = peer.psn;
+    attributes.max_dest_rd_atomic = 1;
+    attributes.min_rnr_timer = 12;  // 0.64 ms
+    attributes.ah_attr.is_global = 1;
+    attributes.ah_attr.port_num = own.port;
+    attributes.ah_attr.grh.dgid = peer.gid;
+    attributes.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(own.index);
+    attributes.ah_attr.grh.hop_limit = 64;
+    util::check_rc(
+        ibv_modify_qp(qp, &attributes,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+        "ibv_modify_qp(INIT to RTR)");
+}
+
+void to_rts(ibv_qp* qp, std::uint32_t psn) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTS;
+    attributes.sq_psn = psn;
+    attributes.timeout = 14;  // 4.096 us * 2^14 = 67 ms until a request is repeated
+    attributes.retry_cnt = 7;
+    attributes.rnr_retry = 7;  // without end
+    attributes.max_rd_atomic = 1;
+    util::check_rc(ibv_modify_qp(qp, &attributes,
+                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                                     IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),
+                   "ibv_modify_qp(RTR to RTS)");
+}
+
+}  // namespace verbs

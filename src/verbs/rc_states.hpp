@@ -1,0 +1,27 @@
+// A reliable connection's way to RTS, as step 05 shows it, for programs that connect by hand.
+#pragma once
+
+#include <cstdint>
+
+#include <infiniband/verbs.h>
+
+#include "verbs/device.hpp"
+
+namespace verbs {
+
+/// What one end has to know of the other.
+struct RcPeer {
+    std::uint32_t qpn = 0;
+    std::uint32_t psn = 0;  ///< of the first packet that the peer will send
+    ibv_gid gid{};
+};
+
+/// Each of them throws std::system_error naming the transition. `access`: IBV_ACCESS_* that the
+/// peer's requests may have.
+void to_init(ibv_qp* qp, std::uint8_t port, int access);
+/// `path_mtu`: bytes, one of 256 to 4096; what both ends can.
+void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu);
+/// `psn`: of the first packet that this end will send; the peer must know it already.
+void to_rts(ibv_qp* qp, std::uint32_t psn);
+
+}  // namespace verbs

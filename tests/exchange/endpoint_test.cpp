@@ -1,0 +1,106 @@
+// Endpoints by their bytes, and what is refused of a peer's.
+#include "exchange/endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include "util/error.hpp"
+
+namespace {
+
+using exchange::Endpoint;
+using exchange::MessageType;
+
+Endpoint sample() {
+    Endpoint endpoint{.qpn = 0x123456,
+                      .psn = 0xabcdef,
+                      .lid = 7,
+                      .path_mtu = 1024,
+                      .va = 0x7f0011223344,
+                      .length = 4096,
+                      .rkey = 0xdeadbeef};
+    for (std::size_t i = 0; i < endpoint.gid.size(); ++i)
+        endpoint.gid[i] = static_cast<std::byte>(0xf0 + i);
+    return endpoint;
+}
+
+using Message = std::array<std::byte, exchange::header_size + exchange::endpoint_size>;
+
+util::FixedBytes<exchange::header_size> header_of(const Message& message) {
+    return util::FixedBytes<Message().size()>(message).first<exchange::header_size>();
+}
+util::FixedBytes<exchange::endpoint_size> body_of(const Message& message) {
+    return util::FixedBytes<Message().size()>(message).last<exchange::endpoint_size>();
+}
+
+template <typename Call>
+std::string error_of(Call call) {
+    try {
+        call();
+    } catch (const util::Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(Endpoint, comes_back_as_it_was_sent) {
+    const Message message = exchange::serialize(sample());
+    EXPECT_EQ(exchange::parse_header(header_of(message), MessageType::Endpoint),
+              exchange::endpoint_size);
+    EXPECT_EQ(exchange::parse_endpoint(body_of(message)), sample());
+}
+
+TEST(Endpoint, is_in_network_order_at_fixed_places) {
+    const Message message = exchange::serialize(sample());
+    const auto body = body_of(message);
+    EXPECT_EQ(util::be32<0>(header_of(message)), 0x52574c58U);
+    EXPECT_EQ(util::be32<0>(body), 0x123456U);
+    EXPECT_EQ(util::be32<4>(body), 0xabcdefU);
+    EXPECT_EQ(util::be16<8>(body), 7);
+    EXPECT_EQ(util::be16<10>(body), 1024);
+    EXPECT_EQ(util::be8<12>(body), 0xf0);
+    EXPECT_EQ(util::be8<27>(body), 0xff);
+    EXPECT_EQ(util::be64<28>(body), 0x7f0011223344U);
+    EXPECT_EQ(util::be64<36>(body), 4096U);
+    EXPECT_EQ(util::be32<44>(body), 0xdeadbeefU);
+}
+
+TEST(Endpoint, another_program_version_or_message_is_named) {
+    Message message = exchange::serialize(sample());
+    const auto header_error = [&](MessageType expected) {
+        return error_of([&] { exchange::parse_header(header_of(message), expected); });
+    };
+    EXPECT_NE(header_error(MessageType::Ready).find("type 1 where ready was expected"),
+              std::string::npos);
+    message[4] = std::byte{2};
+    EXPECT_NE(header_error(MessageType::Endpoint).find("speaks version 2 of the exchange"),
+              std::string::npos);
+    message[0] = std::byte{'G'};
+    EXPECT_NE(header_error(MessageType::Endpoint).find("another program on that port"),
+              std::string::npos);
+    message = exchange::serialize(sample());
+    message[7] = std::byte{47};
+    EXPECT_NE(header_error(MessageType::Endpoint).find("has 47 bytes, where an endpoint has 48"),
+              std::string::npos);
+}
+
+TEST(Endpoint, values_that_make_no_sense_are_refused) {
+    const auto refused = [](auto change) {
+        Endpoint endpoint = sample();
+        change(endpoint);
+        const Message message = exchange::serialize(endpoint);
+        return error_of([&] { exchange::parse_endpoint(body_of(message)); });
+    };
+    EXPECT_EQ(refused([](Endpoint& e) { e.qpn = 1; }),
+              "the peer's endpoint makes no sense: queue pair 0x1.");
+    EXPECT_EQ(refused([](Endpoint& e) { e.qpn = 0x1000000; }),
+              "the peer's endpoint makes no sense: queue pair 0x1000000.");
+    EXPECT_EQ(refused([](Endpoint& e) { e.psn = 0x1000000; }),
+              "the peer's endpoint makes no sense: PSN 0x1000000 has more than 24 bits.");
+    EXPECT_EQ(refused([](Endpoint& e) { e.path_mtu = 1500; }),
+              "the peer's endpoint makes no sense: path MTU 1500.");
+    EXPECT_EQ(refused([](Endpoint& e) { e.va = UINT64_MAX; }),
+              "the peer's endpoint makes no sense: its memory wraps around.");
+    EXPECT_EQ(refused([](Endpoint&) {}), "accepted");
+}
+
+}  // namespace

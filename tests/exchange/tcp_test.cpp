@@ -1,0 +1,121 @@
+// The exchange over real TCP on loopback: peers that come late, go early, or say nothing.
+#include "exchange/tcp.hpp"
+
+#include <functional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "util/error.hpp"
+
+namespace {
+
+using exchange::Patience;
+using exchange::TcpChannel;
+using exchange::TcpListener;
+using std::chrono::milliseconds;
+
+const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
+
+class TcpExchange : public testing::Test {
+  protected:
+    util::StopSignal stop_;
+
+    Patience patience(milliseconds time = milliseconds(5000)) {
+        return {stop_, util::deadline_in(time)};
+    }
+
+    // Both ends of one connection.
+    struct Pair {
+        TcpChannel client;
+        TcpChannel server;
+    };
+    Pair connected() {
+        TcpListener listener(loopback);
+        auto client = exchange::connect_tcp(listener.address(), std::nullopt, patience());
+        auto server = listener.accept(patience());
+        return Pair{TcpChannel(std::move(client)), TcpChannel(std::move(server.value()))};
+    }
+};
+
+std::string error_of(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const util::Error& error) {
+        return error.what();
+    }
+    return "nothing thrown";
+}
+
+TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
+    Pair pair = connected();
+    const exchange::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
+    std::thread peer([&] {
+        EXPECT_EQ(exchange::receive_endpoint(pair.server, patience()), endpoint);
+        exchange::send_endpoint(pair.server, endpoint, patience());
+        exchange::meet(pair.server, patience());
+    });
+    exchange::send_endpoint(pair.client, endpoint, patience());
+    EXPECT_EQ(exchange::receive_endpoint(pair.client, patience()), endpoint);
+    exchange::meet(pair.client, patience());
+    peer.join();
+    EXPECT_EQ(pair.client.socket().local().port(), pair.server.socket().peer.port());
+}
+
+TEST_F(TcpExchange, a_server_that_starts_a_moment_later_is_found) {
+    util::Address address;
+    {
+        const TcpListener free_port(loopback);
+        address = free_port.address();
+    }
+    std::thread late([&] {
+        // Not a wait for the client: it is to be refused some times before anybody listens.
+        std::this_thread::sleep_for(milliseconds(150));
+        TcpListener listener(address);
+        EXPECT_TRUE(listener.accept(patience()).has_value());
+    });
+    EXPECT_NO_THROW(exchange::connect_tcp(address, std::nullopt, patience()));
+    late.join();
+}
+
+TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
+    util::Address address;
+    {
+        const TcpListener free_port(loopback);
+        address = free_port.address();
+    }
+    const auto begin = util::Clock::now();
+    const std::string error = error_of(
+        [&] { exchange::connect_tcp(address, std::nullopt, patience(milliseconds(300))); });
+    EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
+    EXPECT_NE(error.find("Nobody listens there: start the server first"), std::string::npos)
+        << error;
+}
+
+TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
+    TcpListener listener(loopback);
+    auto client = exchange::connect_tcp(listener.address(), std::nullopt, patience());
+    auto accepted = listener.accept(patience());
+    TcpChannel silent(std::move(client));
+    EXPECT_NE(error_of([&] {
+                  exchange::receive_endpoint(silent, patience(milliseconds(100)));
+              }).find("did not answer in time during the exchange"),
+              std::string::npos);
+    accepted.reset();
+    EXPECT_NE(error_of([&] {
+                  exchange::receive_endpoint(silent, patience());
+              }).find("closed the connection during the exchange"),
+              std::string::npos);
+}
+
+TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
+    Pair pair = connected();
+    const std::string_view http = "GET / HTTP/1.1\r\n\r\n";
+    pair.server.send(std::as_bytes(std::span(http)), patience());
+    EXPECT_NE(error_of([&] {
+                  exchange::receive_endpoint(pair.client, patience());
+              }).find("does not speak this lab's exchange"),
+              std::string::npos);
+}
+
+}  // namespace
