@@ -38,7 +38,7 @@ void expect_nothing_lost_and_all_understood(const LabRun& run) {
     EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
     EXPECT_EQ(agreement.packets, packets.size()) << agreement.text();
 
-    const auto verified = run({rocecap(), "verify", run.file("wire.pcapng")});
+    const auto verified = support::run({rocecap(), "verify", run.file("wire.pcapng")});
     EXPECT_EQ(verified.exit_code, 0) << verified.all();
     EXPECT_NE(verified.out.find("ICRC: " + std::to_string(packets.size()) + " good, 0 bad"),
               std::string::npos)
@@ -57,8 +57,8 @@ void expect_every_packet_joined(const LabRun& run) {
 }
 
 Rows rows(const LabRun& run, const std::string& fields, const std::string& where) {
-    const auto decoded =
-        run({rocecap(), "decode", run.file("wire.pcapng"), "--fields", fields, "--where", where});
+    const auto decoded = support::run(
+        {rocecap(), "decode", run.file("wire.pcapng"), "--fields", fields, "--where", where});
     EXPECT_EQ(decoded.exit_code, 0) << decoded.all();
     Rows all;
     std::istringstream lines(decoded.out);
