@@ -12,6 +12,7 @@
 extern "C" {
 int fuzz_packet(const std::uint8_t* data, std::size_t size);
 int fuzz_cm(const std::uint8_t* data, std::size_t size);
+int fuzz_flow(const std::uint8_t* data, std::size_t size);
 int fuzz_capture_file(const std::uint8_t* data, std::size_t size);
 int fuzz_pcapng_tail(const std::uint8_t* data, std::size_t size);
 int fuzz_run_log(const std::uint8_t* data, std::size_t size);
@@ -34,6 +35,7 @@ struct Target {
 constexpr Target targets[] = {
     {"packet", fuzz_packet},
     {"cm", fuzz_cm},
+    {"flow", fuzz_flow},
     {"capture_file", fuzz_capture_file},
     {"pcapng_tail", fuzz_pcapng_tail},
     {"run_log", fuzz_run_log},

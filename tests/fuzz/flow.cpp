@@ -1,0 +1,75 @@
+// A conversation: records of eight bytes, each a packet between two hosts and a few queue pairs.
+// The decoder is not asked, so that nearly every input is one that the tracker has to follow.
+#include <array>
+#include <cstdint>
+
+#include "flow/tracker.hpp"
+#include "fuzz/check.hpp"
+#include "report/flow_json.hpp"
+#include "report/flow_text.hpp"
+#include "wire/opcode.hpp"
+
+namespace {
+
+constexpr std::size_t record_size = 8;
+using Record = std::span<const std::uint8_t, record_size>;
+
+// Byte 0 the opcode; 1 hosts, queue pair and marks; 2 to 4 the PSN; 5 a length; 6 an AETH's
+// syndrome; 7 the time since the packet before.
+wire::Packet packet_of(Record record) {
+    const auto opcodes = wire::opcodes();
+    wire::Packet packet;
+    const bool is_forward = (record[1] & 1U) != 0;
+    packet.ipv4.emplace();
+    packet.ipv4->src.bytes = {10, 0, 0, static_cast<std::uint8_t>(is_forward ? 1 : 2)};
+    packet.ipv4->dst.bytes = {10, 0, 0, static_cast<std::uint8_t>(is_forward ? 2 : 1)};
+    packet.ipv4->dsfield = record[1] >> 6;
+    packet.opcode = &opcodes[record[0] % opcodes.size()];
+    packet.bth.emplace();
+    packet.bth->opcode = packet.opcode->value;
+    packet.bth->dest_qpn = 0x10U + (record[1] >> 1 & 7U);
+    packet.bth->psn =
+        wire::Psn(std::uint32_t{record[2]} << 16 | std::uint32_t{record[3]} << 8 | record[4]);
+    const std::size_t length = std::size_t{record[5]} * 64;
+    if (packet.opcode->has(wire::header::deth))
+        packet.deth = wire::Deth{.q_key = 1, .src_qpn = 0x10U + (record[1] >> 4 & 3U)};
+    if (packet.opcode->has(wire::header::reth))
+        packet.reth = wire::Reth{.va = 0,
+                                 .rkey = record[6],
+                                 .dmalen = static_cast<std::uint32_t>(length << (record[6] % 20))};
+    if (packet.opcode->has(wire::header::aeth))
+        packet.aeth = wire::Aeth{.syndrome = record[6], .msn = 0};
+    if (packet.opcode->carries_payload())
+        packet.payload_length = length;
+    packet.icrc.emplace();
+    return packet;
+}
+
+void check(const flow::Tracker& tracker) {
+    std::uint64_t packets =
+        tracker.totals().evicted_packets + tracker.totals().not_roce + tracker.totals().unreadable;
+    tracker.for_each([&](const flow::Conversation& conversation) {
+        packets += conversation.forward.packets +
+                   (conversation.backward ? conversation.backward->packets : 0);
+        fuzz::require(!report::flow_text(conversation, {}, report::Style()).empty(), "no text");
+        fuzz::require(!report::flow_json(conversation).dump().empty(), "no JSON");
+        const auto& requests = conversation.forward.requests;
+        fuzz::require(requests.repeats + requests.late <= requests.packets,
+                      "more requests are out of order than there are");
+    });
+    fuzz::require(packets == tracker.totals().packets, "packets are missing from the report");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    flow::Tracker tracker({.streams = flow::Limits::least_streams});
+    std::chrono::nanoseconds time{};
+    for (std::span rest(data, size); rest.size() >= record_size; rest = rest.subspan(record_size)) {
+        const Record record = rest.first<record_size>();
+        time += std::chrono::microseconds(record[7]);
+        tracker.add(time, packet_of(record), 100);
+    }
+    check(tracker);
+    return 0;
+}
