@@ -114,7 +114,7 @@ bench: ## What a packet costs in each part, and whole programs against tshark an
 	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS)
 
 lint: ## Format, clang-tidy, shellcheck and the layer rules
-	$(Q)lab/install-packages build test lint
+	$(Q)lab/install-packages build test bench lint
 	$(Q)tests/lint/run
 
 format: ## Rewrite the sources in the project's format

@@ -7,7 +7,7 @@
 
 namespace step02 {
 
-inline constexpr std::size_t slot_size = 16 * 1024;
+inline constexpr std::size_t slot_size = std::size_t{16} * 1024;
 inline constexpr std::uint32_t slots = 8;
 
 }  // namespace step02

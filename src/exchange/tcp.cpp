@@ -99,6 +99,7 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
                    const Patience& patience) {
     constexpr milliseconds longest_pause{1000};
     milliseconds pause{20};
+    bool was_refused = false;
     while (true) {
         util::Fd fd;
         const int error = try_to_connect(fd, server, source, patience);
@@ -106,11 +107,15 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
             send_at_once(fd.get());
             return {std::move(fd), server};
         }
+        // The last attempt may find no time left: what the others met says more.
         if (error != ECONNREFUSED)
+            give_up(server, error == ETIMEDOUT && was_refused ? ECONNREFUSED : error);
+        was_refused = true;
+        if (util::is_past(patience.deadline))
             give_up(server, error);
         util::Deadline next = util::deadline_in(pause);
-        if (patience.deadline && *next >= *patience.deadline)
-            give_up(server, error);
+        if (patience.deadline)
+            next = std::min(*next, *patience.deadline);
         if (util::wait_readable(patience.stop.fd(), patience.stop, next) == util::Ready::stop)
             give_up(server, ECANCELED);
         pause = std::min(2 * pause, longest_pause);
