@@ -29,7 +29,8 @@ constexpr std::array rows{
         "[  receive PSN {rq_psn:6}][  path MTU {path_mtu}][  GID index {gid_index}]"
         "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"},
     Row{"qp_attr",
-        "QP {qpn:6} {state}: port {port}, rights {access}; to QP {dest_qpn:6}, path MTU {path_mtu}, "
+        "QP {qpn:6} {state}: port {port}, rights {access}; to QP {dest_qpn:6}, path MTU "
+        "{path_mtu}, "
         "GID index {gid_index}; receive PSN {rq_psn:6}, RNR timer {min_rnr_timer}; send PSN "
         "{sq_psn:6}, timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}"},
     Row{"transition", "{end}: {from} to {to}: {result}[  ({why})]"},
