@@ -31,7 +31,7 @@ TEST(BoundedMemory, streams_beyond_the_limit_are_forgotten_and_counted) {
     }
     const flow::Totals& totals = feed.tracker().totals();
     EXPECT_EQ(feed.tracker().streams(), flow::Limits::least_streams);
-    EXPECT_EQ(totals.evicted_streams, 2 * pairs - flow::Limits::least_streams);
+    EXPECT_EQ(totals.evicted_streams, std::uint64_t{2} * pairs - flow::Limits::least_streams);
     EXPECT_EQ(totals.evicted_packets, totals.evicted_streams);
     EXPECT_GT(totals.evicted_bytes, totals.evicted_packets * 50);
     expect_totals_add_up(feed, feed.tracker());
