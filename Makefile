@@ -151,7 +151,7 @@ clean: ## Remove what the build made (the lab must be down)
 $(BUILD)/obj/%.o: %.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/%,$<),-Itests -I. $(entry_of)) $(if $(filter bench/%,$<),-I.) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-I.) $(if $(filter tests/%,$<),-Itests $(entry_of)) $(CXXFLAGS) -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)

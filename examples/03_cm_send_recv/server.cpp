@@ -85,13 +85,7 @@ void serve(lesson::CmSession& session, const Options& options, runlog::Log& log,
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     lesson::CmServer server(options.server, log, stop);
-    while (const auto session = server.next_client())
-        try {
-            serve(*session, options, log, stop);
-        } catch (const std::exception& error) {  // one client's failure is not the next one's
-            log.error(error.what());
-        }
-    log.note("stopped by a signal");
+    server.serve_each([&](lesson::CmSession& session) { serve(session, options, log, stop); });
     return 0;
 }
 

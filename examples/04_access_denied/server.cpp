@@ -55,13 +55,7 @@ void serve(lesson::CmSession& session, runlog::Log& log) {
 
 int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     lesson::CmServer server(options, log, stop);
-    while (const auto session = server.next_client())
-        try {
-            serve(*session, log);
-        } catch (const std::exception& error) {  // one client's failure is not the next one's
-            log.error(error.what());
-        }
-    log.note("stopped by a signal");
+    server.serve_each([&](lesson::CmSession& session) { serve(session, log); });
     return 0;
 }
 

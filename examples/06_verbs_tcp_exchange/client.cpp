@@ -65,9 +65,9 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
     exchange::send_endpoint(channel, mine, patience);
-    log.event("exchange", exchange::describe(mine, "sent", channel.name(), true));
+    log.event("exchange", exchange::describe(mine, "sent", channel.name()));
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
-    log.event("exchange", exchange::describe(theirs, "received", channel.name(), true));
+    log.event("exchange", exchange::describe(theirs, "received", channel.name()));
     if (theirs.length < options.length)
         throw util::Error("the server lends " + std::to_string(theirs.length) +
                           " bytes, fewer than --length " + std::to_string(options.length) +

@@ -62,9 +62,9 @@ void serve(exchange::TcpChannel& channel, const Options& options, runlog::Log& l
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
     const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
-    log.event("exchange", exchange::describe(theirs, "received", channel.name(), true));
+    log.event("exchange", exchange::describe(theirs, "received", channel.name()));
     exchange::send_endpoint(channel, mine, patience);
-    log.event("exchange", exchange::describe(mine, "sent", channel.name(), true));
+    log.event("exchange", exchange::describe(mine, "sent", channel.name()));
 
     // 3. To RTS. The path MTU is what both can.
     verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};

@@ -6,7 +6,7 @@ namespace {
 void receive_header(Channel& channel, MessageType expected, const Patience& patience) {
     std::array<std::byte, header_size> header{};
     channel.receive(header, patience);
-    parse_header(header, expected);
+    check_header(header, expected);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ std::array<std::byte, header_size> serialize_ready() {
     return bytes;
 }
 
-std::size_t parse_header(util::FixedBytes<header_size> bytes, MessageType expected) {
+void check_header(util::FixedBytes<header_size> bytes, MessageType expected) {
     if (util::be32<0>(bytes) != magic)
         throw util::Error(
             "the peer does not speak this lab's exchange: is another program on that port?");
@@ -73,7 +73,6 @@ std::size_t parse_header(util::FixedBytes<header_size> bytes, MessageType expect
     if (size != size_of(expected))
         throw util::Error(fmt::format("the peer's message has {} bytes, where {} has {}.", size,
                                       name(expected), size_of(expected)));
-    return size;
 }
 
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {
@@ -98,14 +97,11 @@ Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {
 }
 
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,
-                        std::string_view channel, bool with_psn) {
-    runlog::Fields fields{{"direction", direction}, {"channel", channel},
-                          {"qpn", endpoint.qpn},    {"path_mtu", endpoint.path_mtu},
-                          {"va", endpoint.va},      {"len", endpoint.length},
-                          {"rkey", endpoint.rkey}};
-    if (with_psn)
-        fields.emplace_back("psn", endpoint.psn);
-    return fields;
+                        std::string_view channel) {
+    return {{"direction", direction},        {"channel", channel},
+            {"qpn", endpoint.qpn},           {"psn", endpoint.psn},
+            {"path_mtu", endpoint.path_mtu}, {"va", endpoint.va},
+            {"len", endpoint.length},        {"rkey", endpoint.rkey}};
 }
 
 }  // namespace exchange

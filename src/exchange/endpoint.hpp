@@ -49,17 +49,16 @@ enum class MessageType : std::uint8_t { Endpoint = 1, Ready = 2 };
 std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& endpoint);
 std::array<std::byte, header_size> serialize_ready();
 
-/// What follows a header, in bytes. Throws util::Error where it is no header of this version, or
-/// not of the type that is expected: the sentence says what came instead.
-std::size_t parse_header(util::FixedBytes<header_size> bytes, MessageType expected);
+/// Throws util::Error where this is no header of this version, or not of the type that is expected:
+/// the sentence says what came instead.
+void check_header(util::FixedBytes<header_size> bytes, MessageType expected);
 
 /// Throws util::Error where a value is none: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
 /// unknown path MTU, memory that wraps around.
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes);
 
-/// A run log "exchange" event; `direction` is "sent" or "received". The PSN is left out where it is
-/// to stay a secret.
+/// A run log "exchange" event; `direction` is "sent" or "received".
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,
-                        std::string_view channel, bool with_psn);
+                        std::string_view channel);
 
 }  // namespace exchange

@@ -52,8 +52,4 @@ class TcpChannel : public Channel {
     Socket socket_;
 };
 
-/// Waits until the socket can be read (or written). Throws util::Error, naming the peer, when a
-/// stop was requested or time is over.
-void wait_for(const Socket& socket, bool to_read, const Patience& patience);
-
 }  // namespace exchange

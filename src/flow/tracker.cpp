@@ -173,11 +173,9 @@ Seen Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& packe
     }
     if (packet.opcode->operation != wire::Operation::RdmaReadRequest)
         return stream.requests.add(psn, 1, time);
-    if (stream.path_mtu == 0 || !packet.reth) {
-        const Seen seen = stream.requests.add_open_read(
+    if (stream.path_mtu == 0 || !packet.reth)
+        return stream.requests.add_open_read(
             psn, packet.reth ? std::optional(packet.reth->dmalen) : std::nullopt, time);
-        return seen;
-    }
     return stream.requests.add(psn, read_psns(packet.reth->dmalen, stream.path_mtu), time);
 }
 

@@ -34,6 +34,16 @@ CmServer::CmServer(const ServerOptions& options, runlog::Log& log, util::StopSig
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
 }
 
+void CmServer::serve_each(const std::function<void(CmSession&)>& serve) {
+    while (const auto session = next_client())
+        try {
+            serve(*session);
+        } catch (const std::exception& error) {
+            log_.error(error.what());
+        }
+    log_.note("stopped by a signal");
+}
+
 std::unique_ptr<CmSession> CmServer::next_client() {
     while (waiting_.empty() && !stop_.requested())
         take_event(nullptr, std::nullopt);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,12 +62,9 @@ class CmServer {
     /// Listens. The references must outlive the server.
     CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop);
 
-    /// The next client that asks to be connected; null when a stop was requested. One that asks
-    /// while another is served waits.
-    std::unique_ptr<CmSession> next_client();
-
-    runlog::Log& log() { return log_; }
-    util::StopSignal& stop() { return stop_; }
+    /// Serves one client after the other until a stop is requested. One that asks while another is
+    /// served waits; what goes wrong with one is logged, and the next one is served.
+    void serve_each(const std::function<void(CmSession&)>& serve);
 
   private:
     friend CmSession;
@@ -75,6 +73,8 @@ class CmServer {
         std::vector<std::byte> private_data;
     };
 
+    /// Null when a stop was requested.
+    std::unique_ptr<CmSession> next_client();
     /// Takes an event that is there or comes before the deadline, keeps requests for
     /// next_client(), and returns the type of one that is about `id`.
     std::optional<rdma_cm_event_type> take_event(const rdma_cm_id* id, util::Deadline deadline);

@@ -27,13 +27,8 @@ Value transport(const View& view) {
     return view.packet.opcode != nullptr ? Value(name(view.packet.opcode->transport())) : Value();
 }
 
-// "ACK", "RNR NAK", "NAK", "reserved", in the order of the two bits.
-std::string_view aeth_type(const Aeth& aeth) {
-    constexpr std::array<std::string_view, 4> names{"ACK", "RNR NAK", "reserved", "NAK"};
-    return names[static_cast<std::size_t>(aeth.kind())];
-}
-Value aeth_type_of(const View& view) {
-    return view.packet.aeth ? Value(aeth_type(*view.packet.aeth)) : Value();
+Value aeth_type(const View& view) {
+    return view.packet.aeth ? Value(name(view.packet.aeth->kind())) : Value();
 }
 Value aeth_error(const View& view) {
     const auto& aeth = view.packet.aeth;
@@ -125,7 +120,7 @@ constexpr auto table = std::to_array<Field>({
     {"aeth", Present, "acknowledge extended transport header", has<&Packet::aeth>},
     {"aeth.syndrome", Decimal, "ACK or NAK, and which", in<&Packet::aeth, &Aeth::syndrome>},
     {"aeth.msn", Decimal, "messages completed", in<&Packet::aeth, &Aeth::msn>},
-    {"aeth.type", Text, "ACK, RNR NAK, NAK or reserved", aeth_type_of},
+    {"aeth.type", Text, "ACK, RNR NAK, NAK or reserved", aeth_type},
     {"aeth.credits", Decimal, "of an ACK: receive credits", in<&Packet::aeth, &Aeth::credits>},
     {"aeth.timer_ms", Real, "of an RNR NAK: wait so long", in<&Packet::aeth, &Aeth::rnr_timer_ms>},
     {"aeth.error", Text, "of a NAK: \"Remote Access Error\", ...", aeth_error},

@@ -65,22 +65,18 @@ Json bth_json(const wire::Packet& packet) {
 }
 
 Json aeth_json(const wire::Aeth& aeth) {
-    Json json{{"syndrome", aeth.syndrome}, {"msn", aeth.msn}};
+    Json json{{"syndrome", aeth.syndrome}, {"msn", aeth.msn}, {"type", name(aeth.kind())}};
     switch (aeth.kind()) {
         case wire::AethKind::Ack:
-            json["type"] = "ACK";
             json["credits"] = aeth.credits() ? Json(*aeth.credits()) : Json();
             break;
         case wire::AethKind::RnrNak:
-            json["type"] = "RNR NAK";
             json["timer_ms"] = aeth.rnr_timer_ms().value_or(0);
             break;
         case wire::AethKind::Nak:
-            json["type"] = "NAK";
             json["error"] = aeth.nak_name().value_or("Reserved");
             break;
         case wire::AethKind::Reserved:
-            json["type"] = "reserved";
             break;
     }
     return json;

@@ -27,6 +27,11 @@ constexpr std::array<std::string_view, 5> nak_names{
 
 }  // namespace
 
+std::string_view name(AethKind kind) {
+    constexpr std::array<std::string_view, 4> names{"ACK", "RNR NAK", "reserved", "NAK"};
+    return names[static_cast<std::size_t>(kind)];
+}
+
 std::optional<std::uint32_t> Aeth::credits() const {
     if (kind() != AethKind::Ack || code() == no_flow_control)
         return std::nullopt;

@@ -15,6 +15,9 @@ namespace wire {
 /// Bits 6:5 of the syndrome.
 enum class AethKind : std::uint8_t { Ack = 0, RnrNak = 1, Reserved = 2, Nak = 3 };
 
+/// "ACK", "RNR NAK", "reserved", "NAK".
+std::string_view name(AethKind kind);
+
 struct Aeth {
     static constexpr std::size_t size = 4;
 

@@ -44,8 +44,8 @@ std::string error_of(Call call) {
 
 TEST(Endpoint, comes_back_as_it_was_sent) {
     const Message message = exchange::serialize(sample());
-    EXPECT_EQ(exchange::parse_header(header_of(message), MessageType::Endpoint),
-              exchange::endpoint_size);
+    EXPECT_NO_THROW(exchange::check_header(header_of(message), MessageType::Endpoint));
+    EXPECT_EQ(util::be16<6>(header_of(message)), exchange::endpoint_size);
     EXPECT_EQ(exchange::parse_endpoint(body_of(message)), sample());
 }
 
@@ -67,7 +67,7 @@ TEST(Endpoint, is_in_network_order_at_fixed_places) {
 TEST(Endpoint, another_program_version_or_message_is_named) {
     Message message = exchange::serialize(sample());
     const auto header_error = [&](MessageType expected) {
-        return error_of([&] { exchange::parse_header(header_of(message), expected); });
+        return error_of([&] { exchange::check_header(header_of(message), expected); });
     };
     EXPECT_NE(header_error(MessageType::Ready).find("type 1 where ready was expected"),
               std::string::npos);

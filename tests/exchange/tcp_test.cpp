@@ -1,7 +1,9 @@
 // The exchange over real TCP on loopback: peers that come late, go early, or say nothing.
 #include "exchange/tcp.hpp"
 
+#include <fstream>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -38,6 +40,22 @@ class TcpExchange : public testing::Test {
     }
 };
 
+// How many connections the kernel has seen fail so far (RFC 1213, tcpAttemptFails): the client has
+// been refused once this has grown.
+std::uint64_t refusals() {
+    std::ifstream file("/proc/self/net/snmp");
+    std::string names;
+    std::string values;
+    while (std::getline(file, names) && std::getline(file, values)) {
+        std::istringstream name(names);
+        std::istringstream value(values);
+        for (std::string key, count; name >> key && value >> count;)
+            if (key == "AttemptFails")
+                return std::stoull(count);
+    }
+    throw std::runtime_error("the kernel does not count refused connections");
+}
+
 std::string error_of(const std::function<void()>& call) {
     try {
         call();
@@ -68,9 +86,10 @@ TEST_F(TcpExchange, a_server_that_starts_a_moment_later_is_found) {
         const TcpListener free_port(loopback);
         address = free_port.address();
     }
+    const std::uint64_t before = refusals();
     std::thread late([&] {
-        // Not a wait for the client: it is to be refused some times before anybody listens.
-        std::this_thread::sleep_for(milliseconds(150));
+        while (refusals() == before)
+            std::this_thread::yield();
         TcpListener listener(address);
         EXPECT_TRUE(listener.accept(patience()).has_value());
     });
