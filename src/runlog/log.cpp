@@ -40,10 +40,19 @@ void Log::error(std::string_view text) {
     write_json(stamp("error", {{"text", text}}));
 }
 
-Event Log::stamp(std::string_view name, Fields fields) const {
+void Log::hide_psns() {
+    if (!psn_mask_)  // what it has counted stays
+        psn_mask_.emplace();
+}
+
+Event Log::stamp(std::string_view name, Fields fields) {
     using namespace std::chrono;
     const auto now = system_clock::now().time_since_epoch();
-    return {duration_cast<nanoseconds>(now).count(), role_, std::string(name), std::move(fields)};
+    Event event{duration_cast<nanoseconds>(now).count(), role_, std::string(name),
+                std::move(fields)};
+    if (psn_mask_)
+        psn_mask_->hide(event);
+    return event;
 }
 
 void Log::write_json(const Event& event) const {

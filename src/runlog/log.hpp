@@ -4,10 +4,12 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "runlog/event.hpp"
+#include "runlog/psn_mask.hpp"
 
 namespace runlog {
 
@@ -27,10 +29,14 @@ class Log {
     /// "error" event.
     void error(std::string_view text);
 
+    /// From here on no event is written with a PSN in it, neither as text nor as JSON: PsnMask says
+    /// what stands there instead. A sentence that the caller makes is written as it is.
+    void hide_psns();
+
     const std::string& role() const { return role_; }
 
   private:
-    Event stamp(std::string_view name, Fields fields) const;
+    Event stamp(std::string_view name, Fields fields);
     void write_json(const Event& event) const;
     void write_line(std::FILE* file, const std::string& line) const;
 
@@ -42,6 +48,7 @@ class Log {
     std::unique_ptr<std::FILE, Close> file_;
     std::FILE* text_ = stdout;
     std::FILE* json_ = nullptr;
+    std::optional<PsnMask> psn_mask_;
 };
 
 }  // namespace runlog

@@ -40,7 +40,8 @@ constexpr std::array rows{
         "[ memory {va:x} + {len} B][ rkey {rkey:8}]"},
     Row{"post_send",
         "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
-        "[  PSN {psn_first:6} to {psn_last:6}]"},
+        "[  PSN {psn_first:6} to {psn_last:6}]"
+        "[  PSN secret + {psn_offset_first} to + {psn_offset_last}]"},
     Row{"post_recv", "wr {wr_id} {len} B"},
     Row{"wc",
         "wr {wr_id} {status}[ {opcode}][ {byte_len} B][ imm {imm:8}][ vendor error {vendor_err}]"},

@@ -1,0 +1,43 @@
+#include "runlog/psn_mask.hpp"
+
+#include <string_view>
+
+namespace runlog {
+namespace {
+
+constexpr std::uint32_t psn_bits = 0xffffff;  // IBTA volume 1, 9.2.10: a PSN has 24
+
+bool names_a_psn(std::string_view key) {
+    return key == "psn" || key.starts_with("psn_") || key.ends_with("_psn");
+}
+
+}  // namespace
+
+void PsnMask::hide(Event& event) {
+    if (event.name == "qp")
+        if (const auto qpn = event.number("qpn"))
+            bases_.erase(*qpn);
+    if (event.name == "post_send")
+        hide_request(event);
+    for (Field& field : event.fields)
+        if (names_a_psn(field.key) && !field.key.starts_with("psn_offset_"))
+            field.value = std::string("secret");
+}
+
+void PsnMask::hide_request(Event& event) {
+    const auto qpn = event.number("qpn");
+    const auto first = event.number("psn_first");
+    if (!qpn || !first)
+        return;
+    const std::uint32_t base =
+        bases_.try_emplace(*qpn, static_cast<std::uint32_t>(*first)).first->second;
+    for (Field& field : event.fields) {
+        if (field.key != "psn_first" && field.key != "psn_last")
+            continue;
+        if (const auto psn = event.number(field.key))
+            field = Field(field.key == "psn_first" ? "psn_offset_first" : "psn_offset_last",
+                          static_cast<std::uint32_t>(*psn - base) & psn_bits);
+    }
+}
+
+}  // namespace runlog

@@ -1,0 +1,30 @@
+// Takes the PSNs out of events before they are written, for a run whose PSNs are secret until its
+// first packet shows them on the wire.
+//
+// What stays is what a PSN-less log can still be joined by: where a request's PSNs lie, counted
+// from the first request of its queue pair.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "runlog/event.hpp"
+
+namespace runlog {
+
+class PsnMask {
+  public:
+    /// Every field that names a PSN (its key is `psn`, begins with `psn_` or ends in `_psn`) gets
+    /// the value "secret". But the `psn_first` and `psn_last` of a post_send become
+    /// `psn_offset_first` and `psn_offset_last`: how far they lie, 0 to 2^24 - 1, from the
+    /// `psn_first` of the first post_send that was seen with that `qpn`. A `qp` event says that the
+    /// number belongs to a new queue pair, which counts from its own first request.
+    void hide(Event& event);
+
+  private:
+    void hide_request(Event& event);
+
+    std::map<std::uint64_t, std::uint32_t> bases_;  // QPN -> PSN of its first request
+};
+
+}  // namespace runlog
