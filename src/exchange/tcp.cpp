@@ -93,20 +93,6 @@ int try_to_connect(util::Fd& fd, const util::Address& server,
             : "Is the address right, the host up, and does its firewall let the port through?"));
 }
 
-// Until the socket can be read, or written.
-void wait_for(const Socket& socket, bool to_read, const Patience& patience) {
-    switch (wait_event(socket.fd.get(), to_read ? POLLIN : POLLOUT, patience)) {
-        case Event::Ready:
-            return;
-        case Event::Stop:
-            throw util::Error(fmt::format("stopped by a signal during the exchange with {}.",
-                                          socket.peer.text()));
-        case Event::Timeout:
-            throw util::Error(
-                fmt::format("{} did not answer in time during the exchange.", socket.peer.text()));
-    }
-}
-
 }  // namespace
 
 Socket connect_tcp(const util::Address& server, const std::optional<util::Address>& source,
@@ -170,6 +156,19 @@ std::optional<Socket> TcpListener::accept(const Patience& patience) {
         return Socket{std::move(fd), util::Address(address)};
     }
     return std::nullopt;
+}
+
+void wait_for(const Socket& socket, bool to_read, const Patience& patience) {
+    switch (wait_event(socket.fd.get(), to_read ? POLLIN : POLLOUT, patience)) {
+        case Event::Ready:
+            return;
+        case Event::Stop:
+            throw util::Error(fmt::format("stopped by a signal during the exchange with {}.",
+                                          socket.peer.text()));
+        case Event::Timeout:
+            throw util::Error(
+                fmt::format("{} did not answer in time during the exchange.", socket.peer.text()));
+    }
 }
 
 void TcpChannel::send(util::Bytes bytes, const Patience& patience) {

@@ -24,6 +24,10 @@ struct Socket {
 Socket connect_tcp(const util::Address& server, const std::optional<util::Address>& source,
                    const Patience& patience);
 
+/// Waits until the socket can be read (or written). Throws util::Error, naming the peer, when a
+/// stop was requested or time is over.
+void wait_for(const Socket& socket, bool to_read, const Patience& patience);
+
 class TcpListener {
   public:
     /// Throws std::system_error naming the address.

@@ -64,6 +64,27 @@ void CommandLine::add(ClientOptions& options) {
         ->type_name("SECONDS");
 }
 
+void CommandLine::add(SecureOptions& options) {
+    const std::string peer = impl_->role == "client" ? "server" : "client";
+    options.peer_name = "rdma-" + peer;
+    impl_->app
+        .add_option("--certs", options.certificates,
+                    "Folder with the CA's certificate, and this side's own with its key")
+        ->capture_default_str()
+        ->type_name("DIR");
+    impl_->app
+        .add_option("--" + peer + "-name", options.peer_name,
+                    "Name that the " + peer + "'s certificate must have")
+        ->capture_default_str()
+        ->type_name("NAME");
+    impl_->app.add_flag("--show-psn", options.show_psn, "Print PSNs, which are secrets otherwise");
+    impl_->app
+        .add_option("--keylog", options.keylog,
+                    "Write the secrets of TLS to this file ('-': into the run log),\n"
+                    "for Wireshark. For the lab only: it opens the exchange to whoever has them")
+        ->type_name("FILE");
+}
+
 void CommandLine::add_local(LocalEnd& local, const std::string& flag, const std::string& help) {
     impl_->local = &local;
     impl_->app.add_option(flag, local.address, help)->type_name("ADDRESS");

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "lesson/secure.hpp"
 #include "runlog/log.hpp"
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
@@ -60,6 +61,7 @@ class CommandLine {
 
     void add(ServerOptions& options);
     void add(ClientOptions& options);
+    void add(SecureOptions& options);
     void flag(const std::string& name, bool& value, const std::string& help);
     void number(const std::string& flag, std::uint64_t& value, std::uint64_t least,
                 std::uint64_t most, const std::string& help);

@@ -1,0 +1,58 @@
+#include "lesson/secure.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+#include "util/fd.hpp"
+
+namespace lesson {
+namespace {
+
+// An NSS key log that only its owner can read, whoever made the file.
+void log_secrets_to_file(exchange::TlsContext& tls, const std::string& path) {
+    auto file = std::make_shared<util::Fd>(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!*file || fchmod(file->get(), S_IRUSR | S_IWUSR) != 0)
+        throw util::Error(fmt::format("cannot write the key log {}: {}. Choose another --keylog.",
+                                      path, std::strerror(errno)));
+    tls.log_secrets([file](std::string_view line) {
+        const std::string whole = std::string(line) + '\n';
+        if (write(file->get(), whole.data(), whole.size()) != static_cast<ssize_t>(whole.size()))
+            throw util::Error("cannot write the key log: is the disk full?");
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<exchange::TlsContext> open_tls(exchange::TlsRole role, const SecureOptions& options,
+                                               runlog::Log& log) {
+    const std::string own =
+        options.certificates + (role == exchange::TlsRole::Client ? "/client" : "/server");
+    auto tls = std::make_unique<exchange::TlsContext>(
+        role,
+        exchange::TlsFiles{.ca = options.certificates + "/ca.crt",
+                           .certificate = own + ".crt",
+                           .key = own + ".key"},
+        options.peer_name);
+    if (!options.show_psn)
+        log.hide_psns();
+    if (options.keylog.empty())
+        return tls;
+    log.note(
+        "the secrets of TLS are written down (--keylog): who has them reads the exchange. For the "
+        "lab only");
+    if (options.keylog == "-")
+        tls->log_secrets([&log](std::string_view line) {
+            log.event("tls_secret", {{"line", line}});
+        });
+    else
+        log_secrets_to_file(*tls, options.keylog);
+    return tls;
+}
+
+}  // namespace lesson
