@@ -47,6 +47,9 @@ class Process {
     /// time was over first.
     bool await(const std::string& text, std::chrono::milliseconds time);
 
+    /// What await() has read of its standard output so far.
+    const std::string& output() const { return outcome_.out; }
+
     /// Waits for the end; kills the program when the time is over.
     Outcome wait(std::chrono::milliseconds time);
 

@@ -1,0 +1,26 @@
+// Certificates for tests, made by the script that makes the lab's.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "exchange/tls.hpp"
+#include "support/process.hpp"
+
+namespace support {
+
+/// A CA with a server's and a client's certificate in `folder`. `settings`: CERTS_DAYS=… and so on.
+inline void make_certificates(const std::string& folder, const Argv& settings = {}) {
+    const Outcome made = run({"lab/certs", folder}, settings);
+    if (made.exit_code != 0)
+        throw std::runtime_error("lab/certs: " + made.all());
+}
+
+/// The files of one role: `trusted` has the CA's certificate, `own` the role's own and its key.
+inline exchange::TlsFiles files_of(exchange::TlsRole role, const std::string& trusted,
+                                   const std::string& own) {
+    const std::string base = own + (role == exchange::TlsRole::Client ? "/client" : "/server");
+    return {.ca = trusted + "/ca.crt", .certificate = base + ".crt", .key = base + ".key"};
+}
+
+}  // namespace support
