@@ -31,7 +31,7 @@ PacketRow row_of(const wire::Packet& packet, std::int64_t t_ns, std::string text
         take_addresses(row, *packet.ipv6);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
         row.key = PacketKey{row.destination, packet.bth->dest_qpn, packet.bth->psn.value(),
-                            packet.opcode->is_response()};
+                            packet.opcode->is_response(), packet.opcode->starts_message()};
     return row;
 }
 
