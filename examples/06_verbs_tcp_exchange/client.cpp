@@ -19,10 +19,12 @@
 
 namespace {
 
+constexpr std::uint64_t default_psn = 0xc11e00;
+
 struct Options {
     lesson::ClientOptions client;
     std::uint64_t length = 10'000;
-    std::uint64_t psn = 0xc11e00;
+    std::uint64_t psn = default_psn;
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -64,6 +66,9 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         .lid = port.lid,
         .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    log.event("psn", {{"qpn", mine.qpn},
+                      {"psn", mine.psn},
+                      {"source", options.psn == default_psn ? "the program's default" : "--psn"}});
     exchange::send_endpoint(channel, mine, patience);
     log.event("exchange", exchange::describe(mine, "sent", channel.name()));
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);

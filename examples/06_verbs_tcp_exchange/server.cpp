@@ -17,10 +17,12 @@
 
 namespace {
 
+constexpr std::uint64_t default_psn = 0x5e1f00;
+
 struct Options {
     lesson::ServerOptions server;
     std::uint64_t memory = 1 << 20;
-    std::uint64_t psn = 0x5e1f00;
+    std::uint64_t psn = default_psn;
 };
 
 constexpr int access_rights =
@@ -60,6 +62,9 @@ void serve(exchange::TcpChannel& channel, const Options& options, runlog::Log& l
         .length = memory.size(),
         .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    log.event("psn", {{"qpn", mine.qpn},
+                      {"psn", mine.psn},
+                      {"source", options.psn == default_psn ? "the program's default" : "--psn"}});
     const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
     log.event("exchange", exchange::describe(theirs, "received", channel.name()));

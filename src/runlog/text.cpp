@@ -24,6 +24,7 @@ constexpr std::array rows{
     Row{"cq", "completion queue, {entries} entries"},
     Row{"mr", "memory {va:x} + {len} B  lkey {lkey:8} rkey {rkey:8}  {access}"},
     Row{"qp", "queue pair {qpn:6} {type}[, {max_send_wr} send and {max_recv_wr} receive requests]"},
+    Row{"psn", "QP {qpn:6} sends from PSN {psn:6} on (source: {source})"},
     Row{"qp_state",
         "QP {qpn:6} is {state}[, to QP {dest_qpn:6}][  send PSN {sq_psn:6}]"
         "[  receive PSN {rq_psn:6}][  path MTU {path_mtu}][  GID index {gid_index}]"

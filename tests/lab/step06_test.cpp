@@ -36,6 +36,13 @@ TEST_F(Step06, the_chosen_psns_are_on_the_wire_and_so_is_the_exchange) {
     ASSERT_NE(state, nullptr);
     EXPECT_EQ(state->number("rq_psn"), 0xabcdefU);
     EXPECT_EQ(state->number("sq_psn"), 0x5e1f00U);
+    const auto* server_psn = LabRun::find(run.server, "psn");
+    const auto* client_psn = LabRun::find(run.client, "psn");
+    ASSERT_TRUE(server_psn != nullptr && client_psn != nullptr);
+    EXPECT_EQ(server_psn->text("source"), "the program's default");
+    EXPECT_EQ(server_psn->number("psn"), 0x5e1f00U);
+    EXPECT_EQ(client_psn->text("source"), "--psn");
+    EXPECT_EQ(client_psn->number("psn"), 0xabcdefU);
     EXPECT_TRUE(rows(run, "frame", "cm").empty()) << "there is no connection manager here";
 
     // "RWLX", version 1, an endpoint of 48 bytes; in it the QPN and the PSN, for anyone to read.

@@ -73,6 +73,12 @@ TEST(RunlogText, names_request_target_and_psns) {
               "0x000000");
 }
 
+TEST(RunlogText, names_who_chose_a_psn) {
+    const Event event{0, "", "psn", {{"qpn", 17u}, {"psn", 0xc11e00u}, {"source", "--psn"}}};
+    EXPECT_EQ(runlog::to_text(event),
+              "psn       QP 0x000011 sends from PSN 0xc11e00 on (source: --psn)");
+}
+
 TEST(RunlogText, leaves_out_what_the_event_does_not_have) {
     const Event send{0, "", "post_send", {{"wr_id", 3u}, {"opcode", "SEND"}, {"len", 64u}}};
     EXPECT_EQ(runlog::to_text(send), "post_send wr 3 SEND 64 B");
