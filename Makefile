@@ -61,7 +61,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench lint format clean packages lab-up lab-down \
+.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench lint format clean packages certs lab-up lab-down \
         lab-status lab-shell lab-run lab-capture lab-capture-live
 
 help: ## List the targets
@@ -120,6 +120,10 @@ lint: ## Format, clang-tidy, shellcheck and the layer rules
 format: ## Rewrite the sources in the project's format
 	$(Q)lab/install-packages lint
 	$(Q)git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i
+
+certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
+	$(Q)lab/install-packages lab
+	$(Q)lab/certs build/certs
 
 lab-up: ## Bring the two lab machines up
 	$(Q)lab/install-packages lab

@@ -69,6 +69,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         .lid = port.lid,
         .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
     exchange::send_endpoint(channel, mine, patience);
     log.event("exchange", exchange::describe(mine, "sent", channel.name()));
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);

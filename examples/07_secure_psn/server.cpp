@@ -62,6 +62,7 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
         .length = memory.size(),
         .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
     const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
     log.event("exchange", exchange::describe(theirs, "received", channel.name()));

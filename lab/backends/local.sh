@@ -32,6 +32,7 @@ describe_host() { printf '%s, this host' "$1"; }
 backend_privilege() { [[ $LAB_SUDO == none ]] || ((EUID == 0)) || printf '%s' "$LAB_SUDO"; }
 
 backend_push() { :; }
+backend_push_to() { :; }
 
 on_host() { "${ON_HOST_AS[@]}" bash -c "$ENTER && $2"; }
 

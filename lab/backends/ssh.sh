@@ -84,21 +84,27 @@ backend_privilege() {
 # backend_push PATH...: these folders and files of the repository to both machines, where they are not there
 # already in this state.
 backend_push() {
-    local host key name there machine items=("$@")
-    name=.pushed-$(printf '%s ' "${items[@]}" | cksum | cut -d ' ' -f 1)
-    key=$(cd "$LAB_ROOT" && find "${items[@]}" -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c 1-16)
+    local host
     for host in "${LAB_HOSTS[@]}"; do
-        there=$(on_host "$host" "uname -m && { cat $name 2>/dev/null || true; }" </dev/null) ||
-            die "cannot use $LAB_REMOTE_DIR on the $host (see above): LAB_REMOTE_DIR names another folder."
-        machine=${there%%$'\n'*}
-        [[ $machine == "$(uname -m)" ]] ||
-            die "the $host is of another kind ($machine) than this machine ($(uname -m)), and the programs are built for this one."
-        [[ ${there##*$'\n'} != "$key" ]] || continue
-        tar -C "$LAB_ROOT" -czf - "${items[@]}" | on_host "$host" 'tar -xzf -' ||
-            die "cannot copy the programs to $LAB_REMOTE_DIR on the $host (see above)."
-        check_programs "$host" "${items[@]}"
-        on_host "$host" "echo $key >$name" </dev/null
+        backend_push_to "$host" "$@"
     done
+}
+
+backend_push_to() { # HOST PATH...
+    local host=$1 key name there machine
+    shift
+    name=.pushed-$(printf '%s ' "$@" | cksum | cut -d ' ' -f 1)
+    key=$(cd "$LAB_ROOT" && find "$@" -type f -printf '%p %s %T@\n' | sort | sha256sum | cut -c 1-16)
+    there=$(on_host "$host" "uname -m && { cat $name 2>/dev/null || true; }" </dev/null) ||
+        die "cannot use $LAB_REMOTE_DIR on the $host (see above): LAB_REMOTE_DIR names another folder."
+    machine=${there%%$'\n'*}
+    [[ $machine == "$(uname -m)" ]] ||
+        die "the $host is of another kind ($machine) than this machine ($(uname -m)), and the programs are built for this one."
+    [[ ${there##*$'\n'} != "$key" ]] || return 0
+    tar -C "$LAB_ROOT" -czf - "$@" | on_host "$host" 'tar --no-same-owner -xzf -' ||
+        die "cannot copy the programs to $LAB_REMOTE_DIR on the $host (see above)."
+    check_programs "$host" "$@"
+    on_host "$host" "echo $key >$name" </dev/null
 }
 
 check_programs() { # HOST ITEM...

@@ -162,6 +162,7 @@ backend_privilege() { :; }
 
 # The guests see the repository itself.
 backend_push() { :; }
+backend_push_to() { :; }
 
 backend_status() {
     if ! vm_running; then

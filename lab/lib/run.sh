@@ -25,6 +25,7 @@ run_step() {
     else
         backend_push lab/host "$STEP_DIR"
     fi
+    push_certificates
     make_run_dir "$mode"
     trap 'end_run $?' EXIT
     record_hosts
@@ -41,6 +42,16 @@ run_step() {
     else
         run_one_sided
     fi
+}
+
+# For a step that exchanges endpoints over TLS. Each machine gets its own key, and no other.
+push_certificates() {
+    local host
+    grep -qs 'lesson/secure.hpp' "$LAB_ROOT/examples/$STEP"/*.cpp || return 0
+    "$LAB_ROOT/lab/certs" "$LAB_ROOT/build/certs"
+    for host in "${LAB_HOSTS[@]}"; do
+        backend_push_to "$host" build/certs/{ca.crt,"$host.crt","$host.key"}
+    done
 }
 
 make_run_dir() { # MODE
