@@ -21,6 +21,8 @@ namespace {
 
 using step05::Link;
 
+constexpr std::chrono::milliseconds patience{5000};
+
 // Both ends have the same address: packets between them do not leave the device.
 Link link_to_itself(ibv_context* context) {
     for (const verbs::Gid& gid : verbs::gid_table(context))
@@ -151,6 +153,7 @@ class Lesson {
         for (const std::uint64_t wr_id : {2, 3})
             said("ibv_post_recv at b", b_.post_recv(wr_id));
         done(a_, step05::to(IBV_QPS_SQD));
+        await_drained(a_);
         done(a_, step05::to(IBV_QPS_SQD));
         dump(a_);
         said("ibv_post_send in SQD", a_.post_send(2));
@@ -223,6 +226,15 @@ class Lesson {
             throw util::Error(fmt::format("the device allowed what it must refuse: {}.", why));
     }
 
+    // Until what was posted before is finished, SQD allows nothing but ERR. The event for that is
+    // IBV_EVENT_SQ_DRAINED; the attribute says the same to who asks.
+    void await_drained(const End& end) {
+        const util::Deadline deadline = util::deadline_in(patience);
+        while (step05::query(end.qp.get()).sq_draining != 0)
+            if (stop_.requested() || util::is_past(deadline))
+                throw util::Error("the send queue was not drained in time.");
+    }
+
     // The device, or the kernel before it, says what it thinks of a transition by its return value.
     int attempt(End& end, step05::Transition transition, std::string_view why) {
         const auto from = verbs::name_of(step05::query(end.qp.get()).qp_state);
@@ -244,8 +256,7 @@ class Lesson {
     }
 
     void expect(End& end, ibv_wc_status wanted) {
-        const auto wc =
-            end.completions.next(stop_, util::deadline_in(std::chrono::milliseconds(5000)));
+        const auto wc = end.completions.next(stop_, util::deadline_in(patience));
         if (!wc)
             throw util::Error(fmt::format("no completion came at {} in five seconds.", name(end)));
         judge(end, *wc, wanted);
