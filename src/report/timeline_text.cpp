@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "report/work_request_table.hpp"
+
 namespace report {
 namespace {
 
@@ -14,7 +16,25 @@ std::string cause_text(const timeline::Cause& cause) {
     std::string text = fmt::format("← {} wr {}", cause.role, cause.wr_id);
     if (cause.packets > 1)
         text += fmt::format(", {} of {}", cause.packet, cause.packets);
+    if (cause.seen == timeline::Seen::Again)
+        text += ", again";
+    else if (cause.seen == timeline::Seen::Late)
+        text += ", late";
     return text;
+}
+
+std::string cause_text(const timeline::SetUp& set_up) {
+    if (set_up.by == timeline::SetUp::By::Exchange)
+        return fmt::format("← {}'s exchange", set_up.role);
+    if (set_up.qpn)
+        return fmt::format("← {}'s connection, QP {:#08x}", set_up.role, *set_up.qpn);
+    return fmt::format("← {}'s connection", set_up.role);
+}
+
+std::string cause_text(const timeline::PacketRow& packet) {
+    if (packet.cause)
+        return cause_text(*packet.cause);
+    return packet.set_up ? cause_text(*packet.set_up) : std::string();
 }
 
 Role role_of(const std::string& name) {
@@ -53,24 +73,25 @@ std::string TimelineText::line(const timeline::Row& row) {
                 ? std::string()
                 : fmt::format("{} → {}", who(packet.source), who(packet.destination));
         text += fmt::format("  {}  {}", padded(direction, who_width), packet.text);
-        if (packet.cause)
-            text += style_(Role::Dim, "  " + cause_text(*packet.cause));
+        if (const std::string cause = cause_text(packet); !cause.empty())
+            text += style_(Role::Dim, "  " + cause);
     }
     return wrapped(text, columns_, continuation_indent) + "\n";
 }
 
 std::string TimelineText::summary(const timeline::Timeline& timeline) {
     const timeline::JoinCount& joins = timeline.joins();
-    std::string text =
-        fmt::format("{} packets; of {} on connected queue pairs, {} belong to a work request\n",
-                    joins.packets, joins.joinable, joins.joined);
+    std::string text = fmt::format(
+        "{} packets; of {} on connected queue pairs, {} belong to a work request; of {} others, {} "
+        "set a connection up\n",
+        joins.packets, joins.joinable, joins.joined, joins.packets - joins.joinable, joins.set_up);
     for (const auto& [role, clock] : timeline.clocks())
         if (clock.known())
             text += fmt::format(
                 "the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by the pairs that match\n",
                 role, static_cast<double>(clock.shift()) / 1e6,
                 static_cast<double>(clock.uncertainty()) / 1e6);
-    return text;
+    return text + work_request_table(timeline);
 }
 
 }  // namespace report

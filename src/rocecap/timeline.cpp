@@ -98,7 +98,7 @@ class Show {
 
     timeline::PacketRow row(const capture::Frame& frame) const {
         const wire::Packet packet = capture::decode(frame);
-        return timeline::row_of(packet, frame.time.count(),
+        return timeline::row_of(packet, frame.bytes, frame.time.count(),
                                 report::packet_summary(packet, style_, frame.bytes));
     }
 

@@ -1,5 +1,6 @@
-// Which verbs call caused a packet. The key is not the time but the PSN: each post_send event names
-// the PSNs its packets will carry, on a queue pair whose number and peer are in the log too.
+// Which event caused a packet. For a packet of a connected queue pair the key is not the time but
+// the PSN: each post_send event names the PSNs its packets will carry, on a queue pair whose number
+// and peer are in the log too.
 //
 // A log that hides its PSNs (runlog/psn_mask.hpp) names their distance from the queue pair's first
 // one instead. That one is then taken from the wire: it is the PSN of the first request packet seen
@@ -9,28 +10,28 @@
 //
 // An RC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other end of
 // the QP it is sent to, the poster behind a response is the QP it is sent to.
+//
+// A connection manager's message belongs to the queue pair that its sender connects: a
+// ConnectRequest and a ConnectReply name it, the others name one of these by its communication IDs.
+// A TCP segment belongs to the exchange when one of its ports is the one that the server listens
+// on.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "timeline/packet_key.hpp"
+#include "timeline/send_queue.hpp"
 
 namespace timeline {
 
-/// What the join needs of a packet of a connected queue pair.
-struct PacketKey {
-    std::string destination;     // IP address, digits
-    std::uint32_t dest_qpn = 0;  // 24 bits
-    std::uint32_t psn = 0;       // 24 bits
-    bool is_response = false;    // ACK, NAK, READ response, atomic acknowledge
-    bool starts_message = true;  // a request's: First, Only, READ request, atomic
-};
-
+/// A packet's work request.
 struct Cause {
     std::string role;       // who posted
     std::uint32_t qpn = 0;  // the poster's
@@ -40,57 +41,53 @@ struct Cause {
     std::uint32_t packets = 0;   // how many it has
     std::int64_t posted_ns = 0;  // the poster's clock
     bool is_response = false;
+    Seen seen = Seen::First;
 
     bool operator==(const Cause&) const = default;
 };
 
+/// What a packet that sets a connection up or takes it down belongs to.
+struct SetUp {
+    enum class By : std::uint8_t { ConnectionManager, Exchange };
+
+    By by = By::Exchange;
+    std::string role;                  // who sent it
+    std::optional<std::uint32_t> qpn;  // of a CM message: the sender's queue pair, if it has one
+
+    bool operator==(const SetUp&) const = default;
+};
+
 class Join {
   public:
-    /// Takes note of device, qp, qp_state and post_send events, each log's in its order; the others
-    /// have nothing to tell.
+    /// Takes note of ready, device, qp, qp_state, post_send, exchange and wc events, each log's in
+    /// its order; the others have nothing to tell.
     void learn(const runlog::Event& event);
 
     /// nullopt where no event learned so far accounts for the packet; it may be asked for again
     /// later. A packet is to be asked for the first time in the order of the wire.
     std::optional<Cause> cause_of(const PacketKey& packet);
+    std::optional<SetUp> set_up_of(const CmKey& message);
+    std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
+
+    /// All that was posted, queue pair by queue pair. Valid until the next learn().
+    std::vector<const WorkRequest*> work_requests() const;
 
   private:
-    using QpKey = std::pair<std::string, std::uint32_t>;  // role, or receiving address, and QPN
-
-    struct Post {
-        std::uint64_t first;  // position of its first PSN
-        std::uint32_t packets;
-        std::uint64_t wr_id;
-        std::string opcode;
-        std::int64_t posted_ns;
-    };
-
-    /// What one queue pair posted. A position counts on past 2^24, and begins so far above 0 that
-    /// what lies a little before the first request has one, too.
-    struct Queue {
-        static constexpr std::uint64_t start = 0x1000000;
-
-        enum class Base : std::uint8_t { Unknown, Known, NeverSeen };
-
-        bool has_posts() const { return !posts.empty(); }
-        void add(const runlog::Event& post);
-        const Post* find(std::uint32_t psn);
-        void begin_at(const PacketKey& first_request);
-
-        std::vector<Post> posts;  // first rises
-        bool hidden = false;      // the posts' events have offsets
-        Base base_is = Base::Unknown;
-        std::uint32_t base = 0;      // the PSN at position `start`
-        std::uint64_t near = start;  // close to the traffic of the moment, to count on from
-    };
+    using QpKey = std::pair<std::string, std::uint32_t>;   // role, or receiving address, and QPN
+    using CommId = std::pair<std::string, std::uint32_t>;  // IP address, and its ID
 
     void begin_queue(const QpKey& key);
-    std::optional<Cause> find(const QpKey& poster, const PacketKey& packet);
+    std::optional<Cause> account(const QpKey& poster, const PacketKey& packet);
+    std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
-    std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may play both
-    std::map<QpKey, std::uint32_t> peers_;           // -> QPN of the other end
-    std::map<QpKey, std::vector<Queue>> queues_;     // of queue pairs with that number, in turn
+    std::multimap<std::string, std::string> roles_;   // IP address -> role; one host may play both
+    std::map<QpKey, std::uint32_t> peers_;            // -> QPN of the other end
+    std::map<QpKey, std::vector<SendQueue>> queues_;  // of queue pairs with that number, in turn
     std::map<QpKey, PacketKey> early_;  // by receiver: its first request packet without a cause
+    std::set<QpKey> made_;              // queue pairs that a log tells of
+    std::map<CommId, std::uint32_t> connections_;  // -> QPN
+    std::set<std::uint64_t> ports_;                // that a server said it listens on
+    std::set<std::string> exchanging_;             // roles that told of an exchange
 };
 
 }  // namespace timeline

@@ -1,6 +1,10 @@
 #include "timeline/packet_row.hpp"
 
+#include <optional>
 #include <utility>
+#include <variant>
+
+#include "wire/tcp.hpp"
 
 namespace timeline {
 namespace {
@@ -19,9 +23,42 @@ void take_addresses(PacketRow& row, const Header& ip) {
     row.destination = wire::text(ip.dst);
 }
 
+PacketKey key_of(const wire::Packet& packet, const std::string& destination, std::int64_t t_ns) {
+    const bool is_nak = packet.aeth && (packet.aeth->kind() == wire::AethKind::Nak ||
+                                        packet.aeth->kind() == wire::AethKind::RnrNak);
+    return {.destination = destination,
+            .dest_qpn = packet.bth->dest_qpn,
+            .psn = packet.bth->psn.value(),
+            .is_response = packet.opcode->is_response(),
+            .starts_message = packet.opcode->starts_message(),
+            .is_nak = is_nak,
+            .t_ns = t_ns};
+}
+
+// Messages that name a connection; those of UD's service resolution do not.
+std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
+    return std::visit(
+        [&]<typename Message>(const Message& message) -> std::optional<CmKey> {
+            CmKey key;
+            key.source = row.source;
+            key.destination = row.destination;
+            if constexpr (requires { message.local_comm_id; })
+                key.local_id = message.local_comm_id;
+            else
+                return std::nullopt;
+            if constexpr (requires { message.remote_comm_id; })
+                key.remote_id = message.remote_comm_id;
+            if constexpr (requires { message.local_qpn; })
+                key.local_qpn = message.local_qpn;
+            return key;
+        },
+        cm.body);
+}
+
 }  // namespace
 
-PacketRow row_of(const wire::Packet& packet, std::int64_t t_ns, std::string text) {
+PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_ns,
+                 std::string text) {
     PacketRow row;
     row.t_ns = t_ns;
     row.text = std::move(text);
@@ -30,8 +67,11 @@ PacketRow row_of(const wire::Packet& packet, std::int64_t t_ns, std::string text
     else if (packet.ipv6)
         take_addresses(row, *packet.ipv6);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
-        row.key = PacketKey{row.destination, packet.bth->dest_qpn, packet.bth->psn.value(),
-                            packet.opcode->is_response(), packet.opcode->starts_message()};
+        row.key = key_of(packet, row.destination, t_ns);
+    else if (packet.cm)
+        row.cm = key_of(*packet.cm, row);
+    else if (const auto segment = wire::tcp_segment(packet, frame))
+        row.segment = SegmentKey{row.source, row.destination, segment->src_port, segment->dst_port};
     return row;
 }
 

@@ -1,7 +1,6 @@
 #include "timeline/timeline.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace timeline {
 namespace {
@@ -26,23 +25,41 @@ Timeline::Timeline(const std::map<std::string, std::int64_t>& offsets,
             clocks_.emplace(role, ClockBounds(reference - offset));
 }
 
+template <typename What>
+void Timeline::hold(What what, Arrival now) {
+    Pending& pending = pending_.emplace_back();
+    pending.what = std::move(what);
+    pending.arrived = now;
+    pending.number = arrivals_++;
+}
+
 void Timeline::add(runlog::Event event, Arrival now) {
     join_.learn(event);
     if (event.name == "wc")
         note_completion(event);
-    pending_.push_back({std::move(event), now, arrivals_++});
+    hold(std::move(event), now);
 }
 
 void Timeline::add(PacketRow packet, Arrival now) {
     ++joins_.packets;
     joins_.joinable += packet.key.has_value();
     join(packet);
-    pending_.push_back({std::move(packet), now, arrivals_++});
+    hold(std::move(packet), now);
 }
 
 void Timeline::join(PacketRow& packet) {
-    if (!packet.key || packet.cause)
+    if (packet.has_cause())
         return;
+    if (packet.key)
+        join_request(packet);
+    else if (packet.cm)
+        packet.set_up = join_.set_up_of(*packet.cm);
+    else if (packet.segment)
+        packet.set_up = join_.set_up_of(*packet.segment);
+    joins_.set_up += packet.set_up.has_value();
+}
+
+void Timeline::join_request(PacketRow& packet) {
     packet.cause = join_.cause_of(*packet.key);
     if (!packet.cause)
         return;
@@ -70,8 +87,12 @@ std::int64_t Timeline::capture_time(const Pending& pending) const {
     if (const auto* packet = std::get_if<PacketRow>(&pending.what))
         return packet->t_ns;
     const auto& event = std::get<runlog::Event>(pending.what);
-    const auto clock = clocks_.find(event.role);
-    return event.t_ns + (clock == clocks_.end() ? 0 : clock->second.shift());
+    return event.t_ns + shift_of(event.role);
+}
+
+std::int64_t Timeline::shift_of(const std::string& role) const {
+    const auto clock = clocks_.find(role);
+    return clock == clocks_.end() ? 0 : clock->second.shift();
 }
 
 std::vector<Row> Timeline::take(Arrival arrived) {
@@ -82,17 +103,25 @@ std::vector<Row> Timeline::take(Arrival arrived) {
         if (const auto* event = std::get_if<runlog::Event>(&pending.what);
             event != nullptr && event->name == "wc")
             note_completion(*event);
-    const auto order = [&](const Pending& pending) {
-        return std::tuple(capture_time(pending), rank(pending.what), pending.number);
-    };
-    std::ranges::sort(pending_, {}, order);
-    const auto last = std::find_if(pending_.rbegin(), pending_.rend(), [&](const Pending& pending) {
-        return pending.arrived <= arrived;
+    // What is sorted is small: a row is not.
+    using Order = std::tuple<std::int64_t, int, std::uint64_t>;
+    std::vector<std::pair<Order, Pending*>> order;
+    order.reserve(pending_.size());
+    for (Pending& pending : pending_)
+        order.emplace_back(Order{capture_time(pending), rank(pending.what), pending.number},
+                           &pending);
+    std::ranges::sort(order, {}, &std::pair<Order, Pending*>::first);
+    const auto last = std::find_if(order.rbegin(), order.rend(), [&](const auto& entry) {
+        return entry.second->arrived <= arrived;
     });
     std::vector<Row> rows;
-    for (auto it = pending_.begin(); it != last.base(); ++it)
-        rows.push_back({capture_time(*it), std::move(it->what)});
-    pending_.erase(pending_.begin(), last.base());
+    std::vector<Pending> later;
+    rows.reserve(static_cast<std::size_t>(last.base() - order.begin()));
+    for (auto it = order.begin(); it != last.base(); ++it)
+        rows.push_back({std::get<0>(it->first), std::move(it->second->what)});
+    for (auto it = last.base(); it != order.end(); ++it)
+        later.push_back(std::move(*it->second));
+    pending_ = std::move(later);
     return rows;
 }
 

@@ -24,9 +24,15 @@ struct PacketRow {
     std::int64_t t_ns = 0;  // the capture's clock
     std::string source;     // IP address, digits; empty where the frame has none
     std::string destination;
-    std::string text;              // the decoded packet in a line
-    std::optional<PacketKey> key;  // of a packet that can be joined
+    std::string text;  // the decoded packet in a line
+    // At most one of the keys, and at most one of the causes.
+    std::optional<PacketKey> key;
+    std::optional<CmKey> cm;
+    std::optional<SegmentKey> segment;
     std::optional<Cause> cause;
+    std::optional<SetUp> set_up;
+
+    bool has_cause() const { return cause || set_up; }
 };
 
 struct Row {
@@ -38,7 +44,9 @@ struct Row {
 struct JoinCount {
     std::uint64_t packets = 0;   // all rows
     std::uint64_t joinable = 0;  // of a connected queue pair
-    std::uint64_t joined = 0;
+    std::uint64_t joined = 0;    // of these, those with a work request
+    std::uint64_t set_up = 0;    // of the others, those that set a connection up, or take it down
+    std::uint64_t causeless() const { return packets - joined - set_up; }
 };
 
 class Timeline {
@@ -60,27 +68,34 @@ class Timeline {
 
     const JoinCount& joins() const { return joins_; }
     const std::map<std::string, ClockBounds>& clocks() const { return clocks_; }
+    /// All that was posted so far. Valid until the next add().
+    std::vector<const WorkRequest*> work_requests() const { return join_.work_requests(); }
+    /// What is to be added to a role's times to get the capture's.
+    std::int64_t shift_of(const std::string& role) const;
 
   private:
     struct Pending {
         std::variant<runlog::Event, PacketRow> what;
         Arrival arrived;
-        std::uint64_t number;  // order of arrival, to keep rows of equal time stable
+        std::uint64_t number = 0;  // order of arrival, to keep rows of equal time stable
     };
-    using WorkRequest = std::tuple<std::string, std::uint32_t, std::uint64_t>;  // role, QPN, wr_id
+    using RequestKey = std::tuple<std::string, std::uint32_t, std::uint64_t>;  // role, QPN, wr_id
     struct Response {
         std::int64_t seen_ns;    // the capture's clock
         std::int64_t posted_ns;  // its request's, the poster's clock
     };
 
+    template <typename What>
+    void hold(What what, Arrival now);
     void join(PacketRow& packet);
+    void join_request(PacketRow& packet);
     void note_completion(const runlog::Event& wc);
     std::int64_t capture_time(const Pending& pending) const;
 
     Join join_;
     JoinCount joins_;
     std::map<std::string, ClockBounds> clocks_;
-    std::map<WorkRequest, Response> responses_;  // the last one so far to the request's last PSN
+    std::map<RequestKey, Response> responses_;  // the last one so far to the request's last PSN
     std::vector<Pending> pending_;
     std::uint64_t arrivals_ = 0;
     std::string capture_role_;

@@ -1,0 +1,104 @@
+#include "report/work_request_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace report {
+namespace {
+
+using timeline::WorkRequest;
+using Span = std::optional<std::int64_t>;  // nanoseconds
+
+constexpr std::size_t most_lines = 12;
+
+// Where a request's time went. Only the first compares two hosts' clocks.
+constexpr std::array spans{"post → wire", "wire → ACK", "post → wc"};
+using Spans = std::array<Span, spans.size()>;
+
+Span between(Span from, Span to) {
+    return from && to ? Span(*to - *from) : std::nullopt;
+}
+
+Spans spans_of(const WorkRequest& request, std::int64_t shift) {
+    return {between(request.posted_ns + shift, request.first_seen_ns),
+            between(request.first_seen_ns, request.acknowledged_ns),
+            between(request.posted_ns, request.completed_ns)};
+}
+
+std::string text_of(const Span& span) {
+    return span ? fmt::format("{:.3f} ms", static_cast<double>(*span) / 1e6) : "-";
+}
+
+std::string line(const std::string& what, const std::string& packets, const Spans& values) {
+    std::string text = fmt::format("{:<50}{:>14}", what, packets);
+    for (const Span& value : values)
+        text += fmt::format("{:>12}", text_of(value));
+    return text + "\n";
+}
+
+std::string line(const WorkRequest& request, std::int64_t shift) {
+    std::string packets = fmt::format("{} + {}", request.sent, request.answers);
+    if (request.repeats > 0)
+        packets += fmt::format(", {} again", request.repeats);
+    std::string what = fmt::format("{} QP {:#08x} wr {} {} {} B", request.role, request.qpn,
+                                   request.wr_id, request.opcode, request.length);
+    if (!request.status.empty() && request.status != "SUCCESS")
+        what += " " + request.status;
+    return line(what, packets, spans_of(request, shift));
+}
+
+// The value below which `share` of them lie, by the nearest rank.
+Span quantile(std::vector<std::int64_t>& values, double share) {
+    if (values.empty())
+        return std::nullopt;
+    const auto rank = static_cast<std::ptrdiff_t>(static_cast<double>(values.size() - 1) * share);
+    std::ranges::nth_element(values, values.begin() + rank);
+    return values[static_cast<std::size_t>(rank)];
+}
+
+std::string quantiles(const std::vector<const WorkRequest*>& requests,
+                      const timeline::Timeline& timeline) {
+    std::array<std::vector<std::int64_t>, spans.size()> values;
+    for (const WorkRequest* request : requests) {
+        const Spans of_one = spans_of(*request, timeline.shift_of(request->role));
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (of_one[i])
+                values[i].push_back(*of_one[i]);
+    }
+    std::string text;
+    for (const auto& [name, share] : {std::pair{"half of all", 0.5}, {"99 of 100", 0.99}}) {
+        Spans row;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            row[i] = quantile(values[i], share);
+        text += line(fmt::format("{} took at most", name), "", row);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string work_request_table(const timeline::Timeline& timeline) {
+    auto requests = timeline.work_requests();
+    if (requests.empty())
+        return {};
+    std::ranges::stable_sort(requests, {}, [&](const WorkRequest* request) {
+        return request->posted_ns + timeline.shift_of(request->role);
+    });
+    std::string text = fmt::format("\n{:<50}{:>14}", "work request", "sent + answers");
+    for (const char* span : spans)
+        text += fmt::format("{:>12}", span);
+    text += "\n";
+    for (std::size_t i = 0; i < std::min(requests.size(), most_lines); ++i)
+        text += line(*requests[i], timeline.shift_of(requests[i]->role));
+    if (requests.size() > most_lines)
+        text += fmt::format("… and {} more work requests\n", requests.size() - most_lines) +
+                quantiles(requests, timeline);
+    return text;
+}
+
+}  // namespace report

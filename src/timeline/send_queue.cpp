@@ -1,0 +1,145 @@
+#include "timeline/send_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace timeline {
+namespace {
+
+constexpr std::uint32_t psn_mask = 0xffffff;
+
+// The position nearest to `reference` whose low 24 bits are `psn`: a PSN counts as ahead of the
+// reference up to half the circle, as behind it beyond (IBTA volume 1, 9.7.3.1).
+std::uint64_t unwrap(std::uint32_t psn, std::uint64_t reference) {
+    const auto ahead = static_cast<std::uint32_t>((psn - reference) & psn_mask);
+    if (ahead < 0x800000)
+        return reference + ahead;
+    const std::uint64_t behind = 0x1000000 - ahead;
+    return reference >= behind ? reference - behind : reference + ahead;
+}
+
+// Requests whose responses take a PSN each; all others are acknowledged up to a PSN.
+bool has_responses(std::string_view opcode) {
+    return opcode == "RDMA_READ" || opcode.starts_with("ATOMIC");
+}
+
+}  // namespace
+
+void SendQueue::add(const runlog::Event& post) {
+    auto first = post.number("psn_first");
+    auto last = post.number("psn_last");
+    const bool has_psns = first && last;
+    if (!has_psns) {
+        first = post.number("psn_offset_first");
+        last = post.number("psn_offset_last");
+    }
+    if (!first || !last || (has_posts() && hidden_ == has_psns))
+        return;
+    if (!has_posts()) {
+        hidden_ = !has_psns;
+        if (has_psns) {
+            base_ = static_cast<std::uint32_t>(*first) & psn_mask;
+            base_is_ = Base::Known;
+        }
+    }
+    const auto offset = static_cast<std::uint32_t>(*first - (hidden_ ? 0 : base_)) & psn_mask;
+    Post added{};
+    added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
+    WorkRequest& request = added.request;
+    request.role = post.role;
+    request.qpn = static_cast<std::uint32_t>(post.number("qpn").value_or(0));
+    request.wr_id = post.number("wr_id").value_or(0);
+    request.opcode = post.text("opcode");
+    request.length = post.number("len").value_or(0);
+    request.packets = static_cast<std::uint32_t>(((*last - *first) & psn_mask) + 1);
+    request.posted_ns = post.t_ns;
+    posts_.push_back(std::move(added));
+}
+
+void SendQueue::begin_at(const PacketKey& first_request) {
+    base_ = first_request.psn;
+    base_is_ = first_request.starts_message ? Base::Known : Base::NeverSeen;
+}
+
+SendQueue::Post* SendQueue::find(std::uint64_t position) {
+    const auto after = std::ranges::upper_bound(posts_, position, {}, &Post::first);
+    if (after == posts_.begin())
+        return nullptr;
+    Post& post = *std::prev(after);
+    return position < post.end() ? &post : nullptr;
+}
+
+Seen SendQueue::note(std::vector<bool>& seen, WorkRequest& request, std::size_t index) {
+    if (seen.size() <= index) {
+        seen.resize(index + 1);
+        seen[index] = true;
+        return Seen::First;
+    }
+    const bool again = seen[index];
+    seen[index] = true;
+    request.repeats += again;
+    return again ? Seen::Again : Seen::Late;
+}
+
+Seen SendQueue::answer(Post& post, std::size_t index, std::int64_t t_ns) {
+    if (index + 1 == post.request.packets && !post.request.acknowledged_ns)
+        post.request.acknowledged_ns = t_ns;
+    return note(post.answered, post.request, index);
+}
+
+std::optional<SendQueue::Place> SendQueue::account(const PacketKey& packet) {
+    if (base_is_ != Base::Known)
+        return std::nullopt;
+    const std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
+    Post* post = find(position);
+    if (post == nullptr)
+        return std::nullopt;
+    near_ = position;
+    WorkRequest& request = post->request;
+    const auto index = static_cast<std::size_t>(position - post->first);
+    Seen seen = Seen::First;
+    if (packet.is_response) {
+        ++request.answers;
+        request.naks += packet.is_nak;
+        if (has_responses(request.opcode) && !packet.is_nak)
+            seen = answer(*post, index, packet.t_ns);
+        // A NAK acknowledges what lies before it (IBTA volume 1, 9.7.5.1.1).
+        acknowledge(packet.is_nak ? position : position + 1, packet.t_ns);
+    } else {
+        ++request.sent;
+        if (!request.first_seen_ns)
+            request.first_seen_ns = packet.t_ns;
+        // What is asked for again of a READ begins where the responses broke off.
+        if (!has_responses(request.opcode))
+            seen = note(post->sent, request, index);
+        else if (request.sent > 1)
+            ++request.repeats, seen = Seen::Again;
+    }
+    return Place{&request, static_cast<std::uint32_t>(index + 1), seen};
+}
+
+// All posts that end there or before; but a READ is not done before its last response.
+void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
+    for (; acknowledged_ < posts_.size() && posts_[acknowledged_].end() <= end; ++acknowledged_) {
+        WorkRequest& request = posts_[acknowledged_].request;
+        if (!request.acknowledged_ns && !has_responses(request.opcode))
+            request.acknowledged_ns = t_ns;
+    }
+}
+
+void SendQueue::complete(const runlog::Event& wc) {
+    const auto wr_id = wc.number("wr_id");
+    if (!wr_id || wc.text("opcode").starts_with("RECV"))
+        return;
+    for (std::size_t i = completed_; i < posts_.size(); ++i) {
+        WorkRequest& request = posts_[i].request;
+        if (request.wr_id != *wr_id || request.posted_ns > wc.t_ns)
+            continue;
+        request.completed_ns = wc.t_ns;
+        request.status = wc.text("status");
+        completed_ = i + 1;
+        return;
+    }
+}
+
+}  // namespace timeline
