@@ -32,6 +32,7 @@ constexpr const char* footer = R"(Examples:
   rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
   rocecap verify run.pcapng                       is each packet's ICRC right?
   rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
+  rocecap psns captures/runs/2026...              its first PSNs, and where the wire shows them
 'rocecap live --help' and so on list each command's options.
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
     add_verify(app, context);
     add_fields(app, context);
     add_timeline(app, context);
+    add_psns(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
+#include "timeline/gid_address.hpp"
+
 namespace timeline {
 namespace {
-
-// A GID as the log has it, "::ffff:192.0.2.1", as the address the packets carry.
-std::string address_of_gid(std::string_view gid) {
-    constexpr std::string_view mapped = "::ffff:";
-    if (gid.starts_with(mapped) && gid.find('.') != std::string_view::npos)
-        gid.remove_prefix(mapped.size());
-    return std::string(gid);
-}
 
 std::string other_role(const std::string& role) {
     return role == "server" ? "client" : "server";

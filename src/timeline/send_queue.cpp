@@ -8,14 +8,11 @@ namespace {
 
 constexpr std::uint32_t psn_mask = 0xffffff;
 
-// The position nearest to `reference` whose low 24 bits are `psn`: a PSN counts as ahead of the
+// The position nearest to `reference` whose low 24 bits are `offset`: a PSN counts as ahead of the
 // reference up to half the circle, as behind it beyond (IBTA volume 1, 9.7.3.1).
-std::uint64_t unwrap(std::uint32_t psn, std::uint64_t reference) {
-    const auto ahead = static_cast<std::uint32_t>((psn - reference) & psn_mask);
-    if (ahead < 0x800000)
-        return reference + ahead;
-    const std::uint64_t behind = 0x1000000 - ahead;
-    return reference >= behind ? reference - behind : reference + ahead;
+std::uint64_t unwrap(std::uint32_t offset, std::uint64_t reference) {
+    const auto ahead = static_cast<std::uint32_t>((offset - reference) & psn_mask);
+    return ahead < 0x800000 ? reference + ahead : reference + ahead - (psn_mask + 1);
 }
 
 // Requests whose responses take a PSN each; all others are acknowledged up to a PSN.

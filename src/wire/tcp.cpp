@@ -1,5 +1,7 @@
 #include "wire/tcp.hpp"
 
+#include <algorithm>
+
 namespace wire {
 namespace {
 
@@ -40,8 +42,15 @@ std::optional<TcpSegment> tcp_segment(const Packet& packet, util::Bytes frame) {
     if (!header)
         return std::nullopt;
     const std::size_t length = (util::be8<12>(*header) >> 4U) * std::size_t{4};
-    return TcpSegment{util::be16<0>(*header), util::be16<2>(*header), util::be8<13>(*header),
-                      ip->payload > length ? ip->payload - length : 0};
+    TcpSegment segment{util::be16<0>(*header),
+                       util::be16<2>(*header),
+                       util::be8<13>(*header),
+                       ip->payload > length ? ip->payload - length : 0,
+                       {}};
+    // Behind it, Ethernet may have padding.
+    if (length >= tcp_size && cursor.take(length - tcp_size))
+        segment.payload = cursor.rest().first(std::min(cursor.remaining(), segment.payload_length));
+    return segment;
 }
 
 }  // namespace wire

@@ -16,6 +16,7 @@ struct TcpSegment {
     std::uint16_t dst_port = 0;
     std::uint8_t flags = 0;          ///< FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32 (RFC 9293)
     std::size_t payload_length = 0;  ///< from the IP header's length, however much was captured
+    util::Bytes payload;             ///< what was captured of it; points into the frame
 };
 
 /// nullopt where `packet` is no TCP, or its header was not captured. `frame`: what `packet` was
