@@ -5,8 +5,7 @@
 SANITIZE ?= 0
 FUZZ     ?= 0
 OPT      ?= -O2 -g
-STEP     ?= 01
-STEPS    ?= $(STEP)
+STEPS    ?= 01 06 07
 HOST     ?= server
 PREFIX   ?= /usr/local
 
@@ -66,7 +65,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\n  STEPS="01"  steps for lab-capture-live      HOST=server|client  for lab-shell\n'
+	@printf '\n  STEPS="01 06 07"  steps for lab-capture-live and lab-run      HOST=server|client  for lab-shell\n'
 	@printf '  lab/lab help lists the lab'\''s own commands and variables.\n'
 
 packages: # Install what the build needs, when something is missing
@@ -141,12 +140,12 @@ lab-shell: ## A shell on a lab machine: HOST=server or HOST=client
 lab-run: build ## Run STEPS in the lab without a capture
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
-	$(Q)set -e; for step in $(STEPS); do lab/lab run $$step; done
+	$(Q)lab/lab run $(STEPS)
 
-lab-capture-live: build ## Run STEPS in the lab: both logs and the packets between them, live
+lab-capture-live: build ## Run STEPS in the lab: both logs and the packets between them, live, and the table of their PSNs
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
-	$(Q)set -e; for step in $(STEPS); do lab/lab capture $$step; done
+	$(Q)lab/lab capture $(STEPS)
 
 clean: ## Remove what the build made (the lab must be down)
 	$(Q)lab/lab down

@@ -12,6 +12,7 @@ lab/lab: two machines with RDMA between them, for the steps to run on.
   lab/lab exec HOST -- COMMAND [ARG…]  run one command there: its exit status, input and output are the command's
   lab/lab run STEP [-- ARG…]           run a step: its server, then its client with these arguments
   lab/lab capture STEP [-- ARG…]       the same with every packet captured; all of it in captures/runs/
+  lab/lab run|capture STEP STEP…       several steps in turn, until one fails; of captures, then the table of their PSNs
   lab/lab help                         this
 
 STEP is 01 or 01_cm_write_read. Settings, from the environment (NAME=value lab/lab …), with their defaults:

@@ -1,16 +1,11 @@
-# `run` and `capture`: one step between the two hosts, from the run directory to the summary.
+# One step between the two hosts, from the run directory to the summary.
 # shellcheck shell=bash
 
-# run_step run|capture STEP [-- CLIENT-ARGUMENT...]
+# run_step run|capture STEP CLIENT-ARGUMENT...
 run_step() {
     local mode=$1
-    (($# >= 2)) || usage_error "which step? lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
     find_step "$2"
     shift 2
-    if (($# > 0)); then
-        [[ $1 == -- ]] || usage_error "the client's arguments come after --: lab/lab $mode $STEP -- $*"
-        shift
-    fi
     check_number CAPTURE_SECONDS 0 86400
     check_number CAPTURE_SERVER_WAIT_SECONDS 1 86400
     need_tool jq jq
@@ -31,6 +26,7 @@ run_step() {
     record_hosts
     make_commands "$@"
     record_commands
+    ! wants_keys || chmod 600 "$RUN_DIR"/{server,client}.jsonl
     record '.clock = $clock' --argjson clock "$(clock_json)"
     record_counters before
     follow_run
@@ -66,6 +62,7 @@ make_run_dir() { # MODE
     RUN_STARTED=$(now_ms)
     touch "$RUN_DIR"/{server,client}.{log,jsonl}
     record_start "$1"
+    [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >>"$LAB_RUN_LIST" # run_in_turn's
 }
 
 start_program() { # server|client BOUND COMMAND...
@@ -124,6 +121,7 @@ end_run() {
     fi
     record '.ended = $ended' --arg ended "$(utc_now)"
     end_follow
+    keep_keys
     for role in client server capture; do
         ((status != 0)) || status=${JOB_STATUS[$role]:-0}
     done
@@ -147,7 +145,7 @@ end_follow() {
 }
 
 summary() { # STATUS
-    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped
+    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped keys=
     say "$STEP: client $(status_text client), server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
     read -r packets dropped < <(jq -r '.capture | select(.packets) | "\(.packets) \(.dropped)"' "$RUN_DIR/run.json")
     if [[ -n $packets ]]; then
@@ -161,7 +159,8 @@ summary() { # STATUS
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
             say "a device hands what it sends to itself over within itself: a capture sees traffic between two machines only"
         fi
-        say "wireshark $dir/wire.pcapng"
+        [[ ! -e $RUN_DIR/tls-keys.log ]] || keys="-o tls.keylog_file:$dir/tls-keys.log "
+        say "wireshark $keys$dir/wire.pcapng"
     fi
     say "everything of this run: $dir"
 }

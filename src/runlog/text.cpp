@@ -1,6 +1,7 @@
 // How each event reads. A row names the event and gives a pattern: literal text, and {key} or
-// {key:form} where a field goes. A part in [brackets] is left out when one of its fields is
-// missing, so that one row serves all its variants.
+// {key:form} where a field goes: x is hexadecimal, 6 and 8 with so many digits, w only the first of
+// several words. A part in [brackets] is left out when one of its fields is missing, so that one
+// row serves all its variants.
 #include <array>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ constexpr std::array rows{
     Row{"exchange",
         "{direction} in {channel}:[ QP {qpn:6}][ PSN {psn:6}]"
         "[ memory {va:x} + {len} B][ rkey {rkey:8}]"},
+    Row{"tls_secret", "{line:w}"},
     Row{"post_send",
         "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
         "[  PSN {psn_first:6} to {psn_last:6}]"
@@ -53,8 +55,12 @@ constexpr std::array rows{
 };
 
 std::string render(const Value& value, char form) {
-    if (const auto* text = std::get_if<std::string>(&value))
-        return *text;
+    if (const auto* text = std::get_if<std::string>(&value)) {
+        if (form != 'w')
+            return *text;
+        const auto end = text->find(' ');
+        return end == std::string::npos ? std::string() : text->substr(0, end);
+    }
     if (const auto* flag = std::get_if<bool>(&value))
         return *flag ? "yes" : "no";
     if (const auto* number = std::get_if<std::int64_t>(&value))

@@ -186,4 +186,62 @@ TEST_F(Lifecycle, a_capture_that_cannot_start_is_named_with_its_reason_at_once) 
     EXPECT_LT(run.outcome.took, 20s);
 }
 
+TEST_F(Lifecycle, several_captures_end_with_the_table_of_their_psns) {
+    const auto outcome = support::run({"lab/lab", "capture", "01", "06"}, {}, 120s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    const auto table = outcome.out.find("\nrun  ");
+    ASSERT_NE(table, std::string::npos) << outcome.out;
+    const std::string rows = outcome.out.substr(table);
+    for (const char* row : {"\n01_cm_write_read       client → server  0x",
+                            "\n01_cm_write_read       server → client  0x",
+                            "\n06_verbs_tcp_exchange  client → server  0xc11e00",
+                            "\n06_verbs_tcp_exchange  server → client  0x5e1f00"})
+        EXPECT_NE(rows.find(row), std::string::npos) << rows;
+    EXPECT_EQ(std::ranges::count(rows, '\n'), 6) << rows;
+}
+
+// Of the runs' directories that the lab names at their ends.
+std::size_t runs_in(const support::Outcome& outcome) {
+    constexpr std::string_view end_of_a_run = "everything of this run";
+    std::size_t count = 0;
+    for (auto at = outcome.err.find(end_of_a_run); at != std::string::npos;
+         at = outcome.err.find(end_of_a_run, at + 1))
+        ++count;
+    return count;
+}
+
+TEST_F(Lifecycle, the_first_of_several_steps_that_fails_is_the_last) {
+    const auto outcome =
+        support::run({"lab/lab", "capture", "01", "06"}, {"CAPTURE_BIND_IP=198.51.100.1"}, 120s);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(runs_in(outcome), 1U) << outcome.all();
+    EXPECT_EQ(outcome.out.find("readable in"), std::string::npos) << outcome.out;
+}
+
+class InterruptedSeries : public Lifecycle, public testing::WithParamInterface<int> {};
+
+// Ctrl-C reaches all processes of the terminal; SIGTERM and SIGKILL only the script.
+TEST_P(InterruptedSeries, ends_the_run_of_the_moment_and_begins_no_other) {
+    support::Process process({"lab/lab", "capture", "01", "06"});
+    ASSERT_TRUE(process.await("post_send", 60s));
+    if (GetParam() == SIGINT)
+        kill(-process.pid(), SIGINT);
+    else
+        process.signal(GetParam());
+    const auto outcome = process.wait(60s);
+    EXPECT_EQ(outcome.exit_code, 128 + GetParam()) << outcome.all();
+    EXPECT_EQ(outcome.out.find("readable in"), std::string::npos) << outcome.out;
+    if (GetParam() == SIGKILL) {
+        const auto deadline = std::chrono::steady_clock::now() + 20s;
+        while (!processes_of_runs().empty() && std::chrono::steady_clock::now() < deadline) {
+        }
+    } else {
+        EXPECT_EQ(runs_in(outcome), 1U) << outcome.all();
+    }
+    EXPECT_EQ(processes_of_runs(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, InterruptedSeries, testing::Values(SIGINT, SIGTERM, SIGKILL),
+                         [](const auto& test) { return "signal_" + std::to_string(test.param); });
+
 }  // namespace

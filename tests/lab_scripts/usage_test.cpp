@@ -38,6 +38,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"exec_without_command", {"exec", "server", "--"}, {}, "comes after --"},
                     Case{"run_without_step", {"run"}, {}, "which step?"},
                     Case{"run_unknown_step", {"run", "99"}, {}, "there is no step '99'"},
+                    Case{"run_unknown_second_step", {"run", "01", "98"}, {}, "no step '98'"},
+                    Case{"capture_arguments_of_two",
+                         {"capture", "01", "06", "--", "--length", "1"},
+                         {},
+                         "go with one step, not with 2"},
                     Case{"run_path_as_step", {"run", "../x"}, {}, "there is no step '../x'"}),
     [](const auto& test) { return std::string(test.param.name); });
 

@@ -79,6 +79,14 @@ TEST(RunlogText, names_who_chose_a_psn) {
               "psn       QP 0x000011 sends from PSN 0xc11e00 on (source: --psn)");
 }
 
+TEST(RunlogText, names_a_secret_of_tls_and_does_not_tell_it) {
+    const Event event{
+        0, "", "tls_secret", {{"line", "CLIENT_TRAFFIC_SECRET_0 0123456789abcdef 0badcafe"}}};
+    EXPECT_EQ(runlog::to_text(event), "tls_secret CLIENT_TRAFFIC_SECRET_0");
+    EXPECT_EQ(runlog::to_text({0, "", "tls_secret", {{"line", "0badcafe"}}}), "tls_secret ");
+    EXPECT_EQ(runlog::from_json(runlog::to_json(event)), event);
+}
+
 TEST(RunlogText, leaves_out_what_the_event_does_not_have) {
     const Event send{0, "", "post_send", {{"wr_id", 3u}, {"opcode", "SEND"}, {"len", 64u}}};
     EXPECT_EQ(runlog::to_text(send), "post_send wr 3 SEND 64 B");

@@ -1,0 +1,55 @@
+# `run` and `capture` of one step, or of several in turn.
+# shellcheck shell=bash
+
+# run_steps run|capture STEP... [-- CLIENT-ARGUMENT...]
+run_steps() {
+    local mode=$1 step
+    local -a steps=() arguments=()
+    shift
+    while (($# > 0)) && [[ $1 != -- ]]; do
+        steps+=("$1")
+        shift
+    done
+    ((${#steps[@]} > 0)) || usage_error "which step? lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
+    for step in "${steps[@]}"; do
+        find_step "$step"
+    done
+    if (($# > 0)); then
+        ((${#steps[@]} == 1)) || usage_error "arguments for the client go with one step, not with ${#steps[@]}."
+        arguments=("${@:2}")
+    fi
+    if ((${#steps[@]} == 1)); then
+        run_step "$mode" "$step" "${arguments[@]}"
+    else
+        run_in_turn "$mode" "${steps[@]}"
+    fi
+}
+
+# Each run is a command of its own, which ends as it does alone: also when this script is killed. The first one
+# that fails is the last.
+run_in_turn() { # MODE STEP...
+    local mode=$1 step status=0
+    local -a runs
+    RUN_LIST=$(mktemp) TURN_PID=
+    trap end_turn EXIT
+    for step in "${@:2}"; do
+        LAB_RUN_LIST=$RUN_LIST setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$step" &
+        TURN_PID=$!
+        wait "$TURN_PID" || status=$?
+        TURN_PID=
+        ((status == 0)) || exit "$status"
+    done
+    [[ $mode == capture ]] || return 0
+    mapfile -t runs <"$RUN_LIST"
+    echo
+    "$LAB_ROOT/$LAB_BUILD/rocecap" psns "${runs[@]}"
+}
+
+end_turn() {
+    trap '' INT TERM HUP
+    if [[ -n $TURN_PID ]]; then
+        kill "$TURN_PID" 2>/dev/null || true
+        wait "$TURN_PID" || true
+    fi
+    rm -f "$RUN_LIST"
+}
