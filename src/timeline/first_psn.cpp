@@ -106,7 +106,7 @@ class Reader {
         settle();
         ++number_;
         const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
-        const PacketRow row = row_of(packet, frame.time.count(), {});
+        const PacketRow row = row_of(packet, frame.bytes, frame.time.count(), {});
         for (const Announcement& said : announcements(packet, frame.bytes))
             for (Direction& direction : directions_)
                 note(direction, said, row.source);
