@@ -26,8 +26,6 @@ void Join::learn(const runlog::Event& event) {
             roles_.emplace(address, event.role);
         return;
     }
-    if (event.name == "exchange")
-        exchanging_.insert(event.role);
     const auto qpn = event.number("qpn");
     if (!qpn)
         return;
@@ -140,10 +138,7 @@ std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
     const bool to_server = ports_.contains(segment.destination_port);
     if (!to_server && !ports_.contains(segment.source_port))
         return std::nullopt;
-    const std::string role = to_server ? "client" : "server";
-    if (!exchanging_.contains(role))
-        return std::nullopt;
-    return SetUp{SetUp::By::Exchange, role, std::nullopt};
+    return SetUp{SetUp::By::Exchange, to_server ? "client" : "server", std::nullopt};
 }
 
 std::vector<const WorkRequest*> Join::work_requests() const {

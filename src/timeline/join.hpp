@@ -59,8 +59,8 @@ struct SetUp {
 
 class Join {
   public:
-    /// Takes note of ready, device, qp, qp_state, post_send, exchange and wc events, each log's in
-    /// its order; the others have nothing to tell.
+    /// Takes note of ready, device, qp, qp_state, post_send and wc events, each log's in its order;
+    /// the others have nothing to tell.
     void learn(const runlog::Event& event);
 
     /// nullopt where no event learned so far accounts for the packet; it may be asked for again
@@ -87,7 +87,6 @@ class Join {
     std::set<QpKey> made_;              // queue pairs that a log tells of
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
     std::set<std::uint64_t> ports_;                // that a server said it listens on
-    std::set<std::string> exchanging_;             // roles that told of an exchange
 };
 
 }  // namespace timeline
