@@ -139,13 +139,14 @@ end_follow() {
         kill "$FOLLOW_PID" 2>/dev/null
         wait "$FOLLOW_PID" || cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
         "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt"
+        [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null
     else
         cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
     fi
 }
 
 summary() { # STATUS
-    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped keys=
+    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped
     say "$STEP: client $(status_text client), server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
     read -r packets dropped < <(jq -r '.capture | select(.packets) | "\(.packets) \(.dropped)"' "$RUN_DIR/run.json")
     if [[ -n $packets ]]; then
@@ -159,8 +160,11 @@ summary() { # STATUS
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
             say "a device hands what it sends to itself over within itself: a capture sees traffic between two machines only"
         fi
-        [[ ! -e $RUN_DIR/tls-keys.log ]] || keys="-o tls.keylog_file:$dir/tls-keys.log "
-        say "wireshark $keys$dir/wire.pcapng"
+        if [[ -s $RUN_DIR/annotated.pcapng ]]; then
+            say "wireshark $dir/annotated.pcapng"
+        else
+            say "wireshark $dir/wire.pcapng"
+        fi
     fi
     say "everything of this run: $dir"
 }

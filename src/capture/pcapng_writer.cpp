@@ -1,7 +1,11 @@
 #include "capture/pcapng_writer.hpp"
 
+#include <algorithm>
+#include <arpa/inet.h>
 #include <array>
+#include <iterator>
 #include <sys/utsname.h>
+#include <vector>
 
 #include "capture/link_type.hpp"
 
@@ -11,6 +15,7 @@ namespace {
 // Block types and option codes: the draft's sections 3.5 and 4.
 enum Block : std::uint32_t {
     interface_description = 1,
+    name_resolution = 4,
     interface_statistics = 5,
     enhanced_packet = 6,
     decryption_secrets = 10,
@@ -35,6 +40,8 @@ enum Option : std::uint16_t {
     isb_osdrop = 7,
     isb_usrdeliv = 8,
 };
+// Records of a Name Resolution Block (the draft's section 4.5).
+enum Record : std::uint16_t { end_of_records = 0, ipv4_record = 1, ipv6_record = 2 };
 constexpr std::array nanoseconds{std::byte{9}};  // 10^-9 s
 
 std::uint64_t count(Time time) {
@@ -65,6 +72,25 @@ std::uint32_t PcapngWriter::add_interface(const PcapngInterface& interface) {
         block_.option(if_filter, std::string(1, '\0') + interface.filter);
     sink_.append(block_.finish());
     return interfaces_++;
+}
+
+void PcapngWriter::add_names(const std::map<std::string, std::string>& names) {
+    block_.start(name_resolution);
+    for (const auto& [address, name] : names) {
+        std::array<std::byte, sizeof(in6_addr)> digits{};
+        const bool is_ipv6 = address.find(':') != std::string::npos;
+        if (inet_pton(is_ipv6 ? AF_INET6 : AF_INET, address.c_str(), digits.data()) != 1)
+            continue;
+        const std::size_t size = is_ipv6 ? sizeof(in6_addr) : sizeof(in_addr);
+        std::vector<std::byte> record(digits.begin(),
+                                      digits.begin() + static_cast<std::ptrdiff_t>(size));
+        std::ranges::copy(std::as_bytes(std::span(name)), std::back_inserter(record));
+        record.push_back(std::byte{0});
+        block_.u16(is_ipv6 ? ipv6_record : ipv4_record);
+        block_.u16(static_cast<std::uint16_t>(record.size())).padded(record);
+    }
+    block_.u16(end_of_records).u16(0);
+    sink_.append(block_.finish());
 }
 
 void PcapngWriter::add_tls_secrets(std::string_view key_log) {

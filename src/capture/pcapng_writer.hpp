@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ class PcapngWriter {
 
     /// Returns the number by which packets and statistics name the interface: 0, 1, …
     std::uint32_t add_interface(const PcapngInterface& interface);
+
+    /// Names for addresses, IPv4 or IPv6 in digits; others are left out.
+    void add_names(const std::map<std::string, std::string>& names);
 
     /// `key_log`: lines as OpenSSL's keylog callback gives them. Wireshark needs them before the
     /// packets they decrypt.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "report/cause_text.hpp"
 #include "report/work_request_table.hpp"
 
 namespace report {
@@ -11,31 +12,6 @@ namespace {
 
 constexpr std::size_t who_width = 15;            // "client → server"
 constexpr std::size_t continuation_indent = 38;  // below what stands behind an event's name
-
-std::string cause_text(const timeline::Cause& cause) {
-    std::string text = fmt::format("← {} wr {}", cause.role, cause.wr_id);
-    if (cause.packets > 1)
-        text += fmt::format(", {} of {}", cause.packet, cause.packets);
-    if (cause.seen == timeline::Seen::Again)
-        text += ", again";
-    else if (cause.seen == timeline::Seen::Late)
-        text += ", late";
-    return text;
-}
-
-std::string cause_text(const timeline::SetUp& set_up) {
-    if (set_up.by == timeline::SetUp::By::Exchange)
-        return fmt::format("← {}'s exchange", set_up.role);
-    if (set_up.qpn)
-        return fmt::format("← {}'s connection, QP {:#08x}", set_up.role, *set_up.qpn);
-    return fmt::format("← {}'s connection", set_up.role);
-}
-
-std::string cause_text(const timeline::PacketRow& packet) {
-    if (packet.cause)
-        return cause_text(*packet.cause);
-    return packet.set_up ? cause_text(*packet.set_up) : std::string();
-}
 
 Role role_of(const std::string& name) {
     return name == "server" ? Role::Server : Role::Client;
@@ -73,7 +49,7 @@ std::string TimelineText::line(const timeline::Row& row) {
                 ? std::string()
                 : fmt::format("{} → {}", who(packet.source), who(packet.destination));
         text += fmt::format("  {}  {}", padded(direction, who_width), packet.text);
-        if (const std::string cause = cause_text(packet); !cause.empty())
+        if (const std::string cause = cause_arrow(packet); !cause.empty())
             text += style_(Role::Dim, "  " + cause);
     }
     return wrapped(text, columns_, continuation_indent) + "\n";

@@ -22,6 +22,7 @@ struct Context {
     std::function<int()> run;
 };
 
+void add_annotate(CLI::App& app, Context& context);
 void add_decode(CLI::App& app, Context& context);
 void add_fields(CLI::App& app, Context& context);
 void add_flows(CLI::App& app, Context& context);

@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
     add_fields(app, context);
     add_timeline(app, context);
     add_psns(app, context);
+    add_annotate(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -85,9 +85,9 @@ std::optional<Cause> Join::account(const QpKey& poster, const PacketKey& packet)
         if (!place)
             return std::nullopt;
         const WorkRequest& request = *place->request;
-        return Cause{poster.first,      poster.second,      request.wr_id,
-                     request.opcode,    place->packet,      request.packets,
-                     request.posted_ns, packet.is_response, place->seen};
+        return Cause{poster.first,  poster.second,   request.wr_id,     request.opcode,
+                     place->packet, request.packets, request.posted_ns, packet.is_response,
+                     place->seen,   request.length};
     };
     for (auto queue = it->second.rbegin(); queue != it->second.rend(); ++queue)
         if (auto cause = in(*queue))
@@ -139,6 +139,17 @@ std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
     if (!to_server && !ports_.contains(segment.source_port))
         return std::nullopt;
     return SetUp{SetUp::By::Exchange, to_server ? "client" : "server", std::nullopt};
+}
+
+void Join::find_cause(PacketRow& row) {
+    if (row.has_cause())
+        return;
+    if (row.key)
+        row.cause = cause_of(*row.key);
+    else if (row.cm)
+        row.set_up = set_up_of(*row.cm);
+    else if (row.segment)
+        row.set_up = set_up_of(*row.segment);
 }
 
 std::vector<const WorkRequest*> Join::work_requests() const {

@@ -27,35 +27,10 @@
 
 #include "runlog/event.hpp"
 #include "timeline/packet_key.hpp"
+#include "timeline/packet_row.hpp"
 #include "timeline/send_queue.hpp"
 
 namespace timeline {
-
-/// A packet's work request.
-struct Cause {
-    std::string role;       // who posted
-    std::uint32_t qpn = 0;  // the poster's
-    std::uint64_t wr_id = 0;
-    std::string opcode;          // "RDMA_WRITE"
-    std::uint32_t packet = 0;    // which PSN of the request's, from 1
-    std::uint32_t packets = 0;   // how many it has
-    std::int64_t posted_ns = 0;  // the poster's clock
-    bool is_response = false;
-    Seen seen = Seen::First;
-
-    bool operator==(const Cause&) const = default;
-};
-
-/// What a packet that sets a connection up or takes it down belongs to.
-struct SetUp {
-    enum class By : std::uint8_t { ConnectionManager, Exchange };
-
-    By by = By::Exchange;
-    std::string role;                  // who sent it
-    std::optional<std::uint32_t> qpn;  // of a CM message: the sender's queue pair, if it has one
-
-    bool operator==(const SetUp&) const = default;
-};
 
 class Join {
   public:
@@ -68,6 +43,8 @@ class Join {
     std::optional<Cause> cause_of(const PacketKey& packet);
     std::optional<SetUp> set_up_of(const CmKey& message);
     std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
+    /// One of these, as the row has a key; a row that has a cause keeps it.
+    void find_cause(PacketRow& row);
 
     /// All that was posted, queue pair by queue pair. Valid until the next learn().
     std::vector<const WorkRequest*> work_requests() const;

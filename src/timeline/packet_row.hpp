@@ -2,13 +2,30 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "timeline/timeline.hpp"
+#include "timeline/cause.hpp"
+#include "timeline/packet_key.hpp"
 #include "util/cursor.hpp"
 #include "wire/packet.hpp"
 
 namespace timeline {
+
+struct PacketRow {
+    std::int64_t t_ns = 0;  // the capture's clock
+    std::string source;     // IP address, digits; empty where the frame has none
+    std::string destination;
+    std::string text;  // the decoded packet in a line
+    // At most one of the keys, and at most one of the causes.
+    std::optional<PacketKey> key;
+    std::optional<CmKey> cm;
+    std::optional<SegmentKey> segment;
+    std::optional<Cause> cause;
+    std::optional<SetUp> set_up;
+
+    bool has_cause() const { return cause || set_up; }
+};
 
 /// `text`: the packet in a line, as the report renders it. `t_ns`: the capture's clock. `frame`:
 /// what `packet` was decoded from.

@@ -47,6 +47,8 @@ RunInfo RunDir::info() const {
     for (const char* role : {"server", "client"}) {
         if (auto address = value_at<std::string>(json, fmt::format("/hosts/{}/address", role)))
             info.addresses[role] = *address;
+        if (auto interface = value_at<std::string>(json, fmt::format("/hosts/{}/interface", role)))
+            info.interfaces[role] = *interface;
         if (auto offset = value_at<double>(json, fmt::format("/clock/{}/offset_s", role)))
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }

@@ -16,7 +16,8 @@ namespace timeline {
 struct RunInfo {
     std::string step;
     bool ended = false;  // run.json has the key "ended": nothing will be added any more
-    std::map<std::string, std::string> addresses;  // role -> IP address, digits
+    std::map<std::string, std::string> addresses;   // role -> IP address, digits
+    std::map<std::string, std::string> interfaces;  // role -> network interface
     std::map<std::string, std::int64_t>
         offsets;  // role -> clock offset in ns, as Timeline takes them
 };

@@ -50,20 +50,14 @@ void Timeline::add(PacketRow packet, Arrival now) {
 void Timeline::join(PacketRow& packet) {
     if (packet.has_cause())
         return;
-    if (packet.key)
-        join_request(packet);
-    else if (packet.cm)
-        packet.set_up = join_.set_up_of(*packet.cm);
-    else if (packet.segment)
-        packet.set_up = join_.set_up_of(*packet.segment);
+    join_.find_cause(packet);
+    joins_.joined += packet.cause.has_value();
     joins_.set_up += packet.set_up.has_value();
+    if (packet.cause)
+        note_request(packet);
 }
 
-void Timeline::join_request(PacketRow& packet) {
-    packet.cause = join_.cause_of(*packet.key);
-    if (!packet.cause)
-        return;
-    ++joins_.joined;
+void Timeline::note_request(const PacketRow& packet) {
     const Cause& cause = *packet.cause;
     if (cause.role != capture_role_)
         clocks_[cause.role].posted_before(cause.posted_ns, packet.t_ns);

@@ -17,23 +17,9 @@
 #include "runlog/event.hpp"
 #include "timeline/clock.hpp"
 #include "timeline/join.hpp"
+#include "timeline/packet_row.hpp"
 
 namespace timeline {
-
-struct PacketRow {
-    std::int64_t t_ns = 0;  // the capture's clock
-    std::string source;     // IP address, digits; empty where the frame has none
-    std::string destination;
-    std::string text;  // the decoded packet in a line
-    // At most one of the keys, and at most one of the causes.
-    std::optional<PacketKey> key;
-    std::optional<CmKey> cm;
-    std::optional<SegmentKey> segment;
-    std::optional<Cause> cause;
-    std::optional<SetUp> set_up;
-
-    bool has_cause() const { return cause || set_up; }
-};
 
 struct Row {
     std::int64_t t_ns = 0;  // the capture's clock, where known by the shift of the moment
@@ -88,7 +74,7 @@ class Timeline {
     template <typename What>
     void hold(What what, Arrival now);
     void join(PacketRow& packet);
-    void join_request(PacketRow& packet);
+    void note_request(const PacketRow& packet);
     void note_completion(const runlog::Event& wc);
     std::int64_t capture_time(const Pending& pending) const;
 
