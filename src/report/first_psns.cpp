@@ -42,7 +42,7 @@ std::string psn_text(const timeline::FirstPsns& run, const timeline::FirstPsn& d
         return fmt::format("{:#08x}", *direction.psn);
     if (!direction.hidden)
         return "not in the log";
-    return run.has_capture ? "secret (never on the wire)" : "secret";
+    return run.has_capture ? "secret (never in the clear)" : "secret";
 }
 
 std::string readable_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {

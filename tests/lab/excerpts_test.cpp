@@ -4,6 +4,7 @@
 // An excerpt stands in a code block behind a comment that says where it is from:
 //   <!-- from: COMMAND -->                a shell command, from the root of the repository
 //   <!-- from: FILE of step NN -->        a file of a run's directory
+//   <!-- from: COMMAND of steps NN… -->   the command, behind it the directories of these runs
 // Each of its lines must be among the real ones; one that ends in "…" must begin one of them.
 #include <algorithm>
 #include <filesystem>
@@ -61,16 +62,30 @@ std::string masked(const std::string& line) {
     return std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
 }
 
-std::string text_from(const std::string& source) {
+// Each step is run once, as it is without arguments.
+const support::LabRun& run_of(const std::string& step) {
     static std::map<std::string, support::LabRun> runs;
-    std::smatch match;
-    if (!std::regex_match(source, match, std::regex("([a-z.]+) of step ([0-9]+)")))
-        return support::run({"bash", "-c", source + " 2>&1"}).out;
-    const std::string step = match[2];
     if (!runs.contains(step))
         runs.emplace(step, support::capture(step));
     EXPECT_EQ(runs.at(step).outcome.exit_code, 0) << runs.at(step).outcome.all();
-    return runs.at(step).text_of(match[1]);
+    return runs.at(step);
+}
+
+std::string output_of(const std::string& command) {
+    return support::run({"bash", "-c", command + " 2>&1"}).out;
+}
+
+std::string text_from(const std::string& source) {
+    std::smatch match;
+    if (std::regex_match(source, match, std::regex("([a-z.]+) of step ([0-9]+)")))
+        return run_of(match[2]).text_of(match[1]);
+    if (!std::regex_match(source, match, std::regex("(.*) of steps((?: [0-9]+)+)")))
+        return output_of(source);
+    std::string command = match[1];
+    std::istringstream steps(match[2]);
+    for (std::string step; steps >> step;)
+        command += " " + run_of(step).dir;
+    return output_of(command);
 }
 
 std::vector<std::string> documents() {
