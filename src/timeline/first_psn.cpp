@@ -32,7 +32,7 @@ void find_endpoints(util::Bytes payload, std::vector<Announcement>& found) {
     static const auto model = exchange::serialize(exchange::Endpoint{});
     const auto header = std::span(model).first<exchange::header_size>();
     while (true) {
-        const auto hit = std::ranges::search(payload, header).begin();
+        const auto hit = std::search(payload.begin(), payload.end(), header.begin(), header.end());
         const auto at = static_cast<std::size_t>(hit - payload.begin());
         if (payload.size() - at < model.size())
             return;
