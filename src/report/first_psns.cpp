@@ -17,11 +17,11 @@ std::string in_frames(const Frames& frames) {
     return fmt::format("frame{} {}", frames.size() == 1 ? "" : "s", fmt::join(frames, ", "));
 }
 
-// A run is named after its step, where that tells it from the others.
+// A run is named after its step, where that tells it from the others: "06".
 std::string label(const timeline::FirstPsns& run, std::span<const timeline::FirstPsns> runs) {
     const bool is_unique =
         std::ranges::count(runs, run.step, &timeline::FirstPsns::step) == 1 && !run.step.empty();
-    return is_unique ? run.step : run.run;
+    return is_unique ? run.step.substr(0, run.step.find('_')) : run.run;
 }
 
 // The queue pair is named where the run has several connections.
@@ -37,12 +37,10 @@ std::string direction_text(const timeline::FirstPsns& run, const timeline::First
     return text;
 }
 
-std::string psn_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
+std::string psn_text(const timeline::FirstPsn& direction) {
     if (direction.psn)
         return fmt::format("{:#08x}", *direction.psn);
-    if (!direction.hidden)
-        return "not in the log";
-    return run.has_capture ? "secret (never in the clear)" : "secret";
+    return direction.hidden ? "secret" : "not in the log";
 }
 
 std::string readable_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
@@ -78,7 +76,7 @@ std::vector<Cells> rows_of(const timeline::FirstPsns& run,
         return {{name, "no connected queue pair", "", "", ""}};
     std::vector<Cells> rows;
     for (const timeline::FirstPsn& direction : run.directions)
-        rows.push_back({name, direction_text(run, direction), psn_text(run, direction),
+        rows.push_back({name, direction_text(run, direction), psn_text(direction),
                         direction.chosen_by.empty() ? "not in the log" : direction.chosen_by,
                         readable_text(run, direction)});
     return rows;

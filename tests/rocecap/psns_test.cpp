@@ -118,13 +118,11 @@ TEST(PsnsCommand, a_hidden_psn_is_the_first_request_s) {
     run.packet(acknowledge, 0xffffff, true);
     run.packet(write_first, 0xfffffe);  // retransmitted
     run.keep_capture();
-    EXPECT_EQ(
-        text(run),
-        "run     direction        first PSN                    chosen by   readable in\n"
-        "hidden  client → server  0xfffffe                     RAND_bytes  BTH only, from the "
-        "first packet on (frames 3, 6)\n"
-        "hidden  server → client  secret (never in the clear)  RAND_bytes  nowhere in the "
-        "capture\n");
+    EXPECT_EQ(text(run),
+              "run     direction        first PSN  chosen by   readable in\n"
+              "hidden  client → server  0xfffffe   RAND_bytes  BTH only, from the first packet on "
+              "(frames 3, 6)\n"
+              "hidden  server → client  secret     RAND_bytes  nowhere in the capture\n");
     const auto all = objects(run);
     EXPECT_EQ(all[0]["hidden"], true);
     EXPECT_EQ(all[0]["first_psn"], 0xfffffe);
