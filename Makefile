@@ -51,6 +51,10 @@ BENCH_PACKETS ?= 1000000 10000000
 BENCH    := decode whole make_capture
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
 
+# The two programs of `make bench-setup`, and what they share.
+SETUP_MAIN := client server
+SETUP_OBJ   = $(call objects,$(filter-out $(SETUP_MAIN:%=bench/setup/%.cpp),$(wildcard bench/setup/*.cpp)))
+
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -173,6 +177,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode,$@),-lbenchmark) $(LDLIBS)
+
+# A shorter stem than the rule above: make takes this one.
+$(BUILD)/bench/setup/%: $(BUILD)/obj/bench/setup/%.o $(SETUP_OBJ) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
 
 $(BUILD)/bench/%.pcap: $(BUILD)/bench/make_capture
 	$(call say,MAKE)

@@ -1,0 +1,61 @@
+#include "bench/setup/by_hand.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/check.hpp"
+#include "verbs/names.hpp"
+#include "verbs/rc_states.hpp"
+
+namespace bench {
+
+Resources::Resources(ibv_context* context, int access)
+    : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
+      memory(memory_size),
+      mr(verbs::register_memory(pd.get(), memory, access)),
+      completions(context, 2) {}
+
+ibv_qp_init_attr Resources::qp_attributes() const {
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = completions.cq.get();
+    attributes.recv_cq = completions.cq.get();
+    attributes.cap = {.max_send_wr = 1,
+                      .max_recv_wr = 1,
+                      .max_send_sge = 1,
+                      .max_recv_sge = 1,
+                      .max_inline_data = 0};
+    return attributes;
+}
+
+verbs::Qp make_qp(const Resources& resources) {
+    ibv_qp_init_attr attributes = resources.qp_attributes();
+    return verbs::Qp{
+        util::check_ptr(ibv_create_qp(resources.pd.get(), &attributes), "ibv_create_qp")};
+}
+
+exchange::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const verbs::Gid& gid,
+                               std::uint32_t psn) {
+    const ibv_port_attr port = verbs::query_port(qp.context, gid.port);
+    exchange::Endpoint mine{
+        .qpn = qp.qp_num,
+        .psn = psn,
+        .lid = port.lid,
+        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
+        .va = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
+        .length = resources.memory.size(),
+        .rkey = resources.mr->rkey};
+    std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    return mine;
+}
+
+void to_rts(ibv_qp* qp, const verbs::Gid& gid, const exchange::Endpoint& mine,
+            const exchange::Endpoint& theirs, int access) {
+    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+    verbs::to_init(qp, gid.port, access);
+    verbs::to_rtr(qp, gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
+    verbs::to_rts(qp, mine.psn);
+}
+
+}  // namespace bench

@@ -1,0 +1,38 @@
+// What both ends of a measured connection make, with the blocks and in the order of the steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "exchange/endpoint.hpp"
+#include "verbs/completion.hpp"
+#include "verbs/device.hpp"
+#include "verbs/handles.hpp"
+
+namespace bench {
+
+/// One page on each side: a larger region would only add the same to every method.
+inline constexpr std::size_t memory_size = 4096;
+
+/// All but the queue pair, which rdma_cm makes itself.
+struct Resources {
+    verbs::Pd pd;
+    std::vector<std::byte> memory;
+    verbs::Mr mr;
+    verbs::CompletionQueue completions;
+
+    Resources(ibv_context* context, int access);
+    ibv_qp_init_attr qp_attributes() const;
+};
+
+verbs::Qp make_qp(const Resources& resources);
+
+/// This side's endpoint, as steps 06 and 07 fill it in.
+exchange::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const verbs::Gid& gid,
+                               std::uint32_t psn);
+
+/// INIT, RTR, RTS. `access`: what the peer may do.
+void to_rts(ibv_qp* qp, const verbs::Gid& gid, const exchange::Endpoint& mine,
+            const exchange::Endpoint& theirs, int access);
+
+}  // namespace bench

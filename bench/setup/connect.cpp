@@ -1,0 +1,165 @@
+#include "bench/setup/connect.hpp"
+
+#include "bench/setup/by_hand.hpp"
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "exchange/psn_source.hpp"
+#include "lesson/secure.hpp"
+#include "util/check.hpp"
+
+namespace bench {
+namespace {
+
+// Each phase ends where the next one begins, with one look at the clock: they add up to the total.
+class Stopwatch {
+  public:
+    void lap(Sample& sample, Phase phase) {
+        const auto now = util::Clock::now();
+        sample.phases[static_cast<std::size_t>(phase)] = now - last_;
+        if (phase != Phase::FirstByte)
+            sample.connected = now - start_;
+        sample.total = now - start_;
+        last_ = now;
+    }
+
+  private:
+    util::Clock::time_point start_ = util::Clock::now();
+    util::Clock::time_point last_ = start_;
+};
+
+void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uint32_t rkey,
+                    const exchange::Patience& patience) {
+    ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
+                  .length = 1,
+                  .lkey = resources.mr->lkey};
+    ibv_send_wr wr{};
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &piece;
+    wr.num_sge = 1;
+    wr.wr.rdma.remote_addr = va;
+    wr.wr.rdma.rkey = rkey;
+    ibv_send_wr* refused = nullptr;
+    util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
+    verbs::expect_success(resources.completions.next(patience.stop, patience.deadline),
+                          "the first RDMA_WRITE");
+}
+
+util::Address address_for(const Method& method, util::Address control) {
+    control.set_port(static_cast<std::uint16_t>(control.port() + method.port));
+    return control;
+}
+
+}  // namespace
+
+Client::Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,
+               runlog::Log& log, util::StopSignal& stop)
+    : stop_(stop),
+      timeout_(options.timeout),
+      server_(options.resolve_server()),
+      control_(
+          exchange::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), patience())),
+      full_(lesson::open_tls(exchange::TlsRole::Client, secure, log)),
+      resuming_(lesson::open_tls(exchange::TlsRole::Client, secure, log)),
+      device_(verbs::open_device_of(control_.socket().local())),
+      events_(cm::make_channel()) {
+    resuming_->resume_sessions();
+}
+
+exchange::Patience Client::patience() const {
+    return {stop_, util::deadline_in(timeout_)};
+}
+
+Sample Client::connect(const Method& method) {
+    exchange::meet(control_, patience());
+    return method.way == Way::Cm ? by_cm(method) : by_hand(method);
+}
+
+// Step 01's client.
+Sample Client::by_cm(const Method& method) {
+    Sample sample;
+    util::Address server = address_for(method, server_);
+    Stopwatch watch;
+    const cm::Id id = cm::make_id(events_.get());
+    const auto expect = [&](rdma_cm_event_type wanted) {
+        return cm::expect_event(events_.get(), wanted, server, stop_, util::deadline_in(timeout_));
+    };
+    cm::resolve_address(id.get(), nullptr, server, stop_, timeout_);
+    util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout_.count())),
+                      "rdma_resolve_route");
+    expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    watch.lap(sample, Phase::Connect);
+
+    Resources resources(id->verbs, 0);
+    ibv_qp_init_attr attributes = resources.qp_attributes();
+    const cm::Qp qp = cm::make_qp(id.get(), resources.pd.get(), attributes);
+    watch.lap(sample, Phase::Resources);
+
+    rdma_conn_param parameters{};
+    parameters.initiator_depth = 1;
+    parameters.retry_count = 7;
+    parameters.rnr_retry_count = 7;
+    util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
+    cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
+    const auto& answer = established->param.conn;
+    const auto remote = cm::Capability::parse(std::as_bytes(
+        std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
+    established.reset();
+    watch.lap(sample, Phase::Exchange);
+
+    write_one_byte(id->qp, resources, remote.va, remote.rkey, patience());
+    watch.lap(sample, Phase::FirstByte);
+    util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
+    expect(RDMA_CM_EVENT_DISCONNECTED);
+    return sample;
+}
+
+// The client of steps 06 and 07.
+Sample Client::by_hand(const Method& method) {
+    Sample sample;
+    const exchange::Patience patience = this->patience();
+    const util::Address server = address_for(method, server_);
+    Stopwatch watch;
+    exchange::Socket socket = exchange::connect_tcp(server, std::nullopt, patience);
+    const util::Address local = socket.local();
+    watch.lap(sample, Phase::Connect);
+
+    std::unique_ptr<exchange::Channel> channel;
+    if (is_tls(method.way)) {
+        auto tls = std::make_unique<exchange::TlsChannel>(
+            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(socket), patience);
+        sample.was_resumed = tls->was_resumed();
+        channel = std::move(tls);
+        watch.lap(sample, Phase::Handshake);
+    } else {
+        channel = std::make_unique<exchange::TcpChannel>(std::move(socket));
+    }
+
+    verbs::DevicePort opened;
+    if (method.device == Device::OfTheConnection) {
+        opened = verbs::open_device_of(local);
+        watch.lap(sample, Phase::DeviceOpen);
+    }
+    const verbs::DevicePort& device = opened.context ? opened : device_;
+
+    Resources resources(device.context.get(), 0);
+    const verbs::Qp qp = make_qp(resources);
+    const exchange::Endpoint mine = endpoint_of(
+        resources, *qp, device.gid, is_tls(method.way) ? exchange::random_psn() : 0xc11e);
+    watch.lap(sample, Phase::Resources);
+
+    exchange::send_endpoint(*channel, mine, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(*channel, patience);
+    watch.lap(sample, Phase::Exchange);
+
+    to_rts(qp.get(), device.gid, mine, theirs, 0);
+    exchange::meet(*channel, patience);
+    watch.lap(sample, Phase::States);
+
+    write_one_byte(qp.get(), resources, theirs.va, theirs.rkey, patience);
+    watch.lap(sample, Phase::FirstByte);
+    exchange::meet(*channel, patience);
+    return sample;
+}
+
+}  // namespace bench

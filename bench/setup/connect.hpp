@@ -1,0 +1,49 @@
+// The active side of one measured connection.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+
+#include "bench/setup/method.hpp"
+#include "cm/handles.hpp"
+#include "exchange/tls.hpp"
+#include "lesson/program.hpp"
+#include "verbs/device.hpp"
+
+namespace bench {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+struct Sample {
+    std::array<Nanoseconds, phase_names.size()> phases{};
+    Nanoseconds total{};       ///< from the first call to the completion of a WRITE of one byte
+    Nanoseconds connected{};   ///< of that, until the queue pair may send
+    bool was_resumed = false;  ///< by TLS
+};
+
+class Client {
+  public:
+    /// Opens what a process has once: the device, the contexts of TLS, the event channel of
+    /// rdma_cm, and the control connection. Throws util::Error, std::system_error.
+    Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,
+           runlog::Log& log, util::StopSignal& stop);
+
+    /// Waits until the server has nothing left to do, connects, writes one byte, and parts.
+    Sample connect(const Method& method);
+
+  private:
+    Sample by_cm(const Method& method);
+    Sample by_hand(const Method& method);
+    exchange::Patience patience() const;
+
+    util::StopSignal& stop_;
+    std::chrono::milliseconds timeout_;
+    util::Address server_;
+    exchange::TcpChannel control_;
+    std::unique_ptr<exchange::TlsContext> full_, resuming_;
+    verbs::DevicePort device_;
+    cm::EventChannel events_;
+};
+
+}  // namespace bench

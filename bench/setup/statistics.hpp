@@ -1,0 +1,24 @@
+// Percentiles of what was measured, exactly: every value is kept.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace bench {
+
+/// The smallest of the values that `percent` of them do not exceed (nearest rank); 0 of none.
+double percentile(std::vector<double> values, double percent);
+
+/// The middle of the values, and the range that the half in the middle of them lies in.
+struct Spread {
+    double q1 = 0;
+    double median = 0;
+    double q3 = 0;
+};
+Spread spread_of(const std::vector<double>& values);
+
+/// Of values measured in turns: the spread of `values[i] / base[i]`. Throws std::invalid_argument
+/// where they are not equally many.
+Spread ratios(const std::vector<double>& values, const std::vector<double>& base);
+
+}  // namespace bench
