@@ -60,7 +60,9 @@ TlsContext::TlsContext(TlsRole role, const TlsFiles& files, std::string peer_nam
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context, this);
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);
+    // This side's certificate goes alone, as the peer has the CA's. Left to itself, OpenSSL verifies
+    // its own chain in each handshake so as to send the CA's along.
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 
@@ -93,6 +95,11 @@ void TlsContext::resume_sessions() {
     SSL_CTX* context = context_.get();
     if (role_ == TlsRole::Server) {
         static constexpr unsigned char id[] = "RDMA Wire Lab";
+        // The session stays here, and a ticket is its number in the cache (SSL_CTX_set_options(3)):
+        // there is no key of tickets to lose, and on the way back nothing, the client's certificate
+        // least of all, has to be decrypted and parsed.
+        SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_SERVER);
         SSL_CTX_set_num_tickets(context, 1);
         SSL_CTX_set_session_id_context(context, id, sizeof id - 1);
         return;
