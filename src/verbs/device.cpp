@@ -30,10 +30,22 @@ class DeviceList {
     }
     void devices() const&& = delete;  // the devices go with the list
 
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (ibv_device* device : devices())
+            names.emplace_back(ibv_get_device_name(device));
+        return names;
+    }
+
   private:
     int count_ = 0;
     std::unique_ptr<ibv_device*, void (*)(ibv_device**)> list_;
 };
+
+Context open(ibv_device* device) {
+    return Context{util::check_ptr(
+        ibv_open_device(device), fmt::format("ibv_open_device({})", ibv_get_device_name(device)))};
+}
 
 std::string table_text(const std::vector<Gid>& table) {
     std::string out;
@@ -75,20 +87,15 @@ util::Address Gid::address() const {
 }
 
 std::vector<std::string> device_names() {
-    const DeviceList list;
-    std::vector<std::string> names;
-    for (ibv_device* device : list.devices())
-        names.emplace_back(ibv_get_device_name(device));
-    return names;
+    return DeviceList().names();
 }
 
 Context open_device(const std::string& name) {
     const DeviceList list;
     for (ibv_device* device : list.devices())
         if (name == ibv_get_device_name(device))
-            return Context{
-                util::check_ptr(ibv_open_device(device), fmt::format("ibv_open_device({})", name))};
-    const auto names = device_names();
+            return open(device);
+    const auto names = list.names();
     throw util::Error(names.empty() ? fmt::format("no RDMA device '{}': this host has none. Run "
                                                   "00_devices: it names what is missing.",
                                                   name)
@@ -128,13 +135,14 @@ Gid choose_gid(ibv_context* context, const util::Address& address) {
 }
 
 DevicePort open_device_of(const util::Address& address) {
-    const auto names = device_names();
-    for (const std::string& name : names) {
-        Context context = open_device(name);
+    const DeviceList list;
+    for (ibv_device* device : list.devices()) {
+        Context context = open(device);
         for (const Gid& gid : gid_table(context.get()))
             if (gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == address.host())
                 return {std::move(context), gid};
     }
+    const auto names = list.names();
     throw util::Error(
         names.empty()
             ? "this host has no RDMA device. Run 00_devices: it names what is missing."
