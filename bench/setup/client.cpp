@@ -1,50 +1,91 @@
-// The active side of the connection set-up measurement: every method in turns, round by round.
+// The active side of the connection set-up measurement: every method in turns, round by round, so
+// that what disturbs the machines disturbs all of them.
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
-#include "bench/setup/connect.hpp"
-#include "bench/setup/statistics.hpp"
+#include "bench/setup/report.hpp"
 #include "lesson/program.hpp"
+#include "util/error.hpp"
+
+namespace {
+
+using namespace bench;
+
+struct Options {
+    lesson::ClientOptions client;
+    lesson::SecureOptions secure;
+    std::uint64_t connections = 200;
+    std::uint64_t warm_up = 5;
+    std::string json;
+    std::string cmtime;
+};
+
+std::string text_of(const std::string& path) {
+    std::ifstream file(path);
+    if (!file)
+        throw util::Error(fmt::format("cannot read {}: is it the output of cmtime?", path));
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+void write_json(const Result& result, const std::string& path) {
+    std::ofstream file(path);
+    file << json(result).dump(1) << '\n';
+    if (!file.flush())
+        throw util::Error(fmt::format("cannot write {}.", path));
+}
+
+Result measure(Client& client, const Options& options) {
+    Result result;
+    result.warm_up = options.warm_up;
+    for (const Method& method : methods)
+        result.series.push_back({&method, {}, {}});
+    for (std::uint64_t round = 0; round < options.warm_up + options.connections; ++round)
+        for (std::size_t turn = 0; turn < methods.size(); ++turn) {
+            // Another one begins each round: none always follows the same other one.
+            Series& series = result.series[(turn + round) % methods.size()];
+            const Sample sample = client.connect(*series.method);
+            if (round == 0)
+                series.first = sample;
+            else if (sample.was_resumed != (series.method->way == Way::TlsResumed))
+                throw util::Error(fmt::format("{}: the TLS session was {}.", series.method->name,
+                                              sample.was_resumed ? "resumed" : "not resumed"));
+            if (round >= options.warm_up)
+                series.samples.push_back(sample);
+        }
+    return result;
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    Client client(options.client, options.secure, log, stop);
+    Result result = measure(client, options);
+    if (!options.cmtime.empty())
+        result.cmtime = parse_cmtime(text_of(options.cmtime));
+    std::fputs(table(result).c_str(), stdout);
+    if (!options.json.empty())
+        write_json(result, options.json);
+    return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
-    using namespace bench;
     lesson::CommandLine command_line("client",
                                      "Connection set-up, the active side: see bench/setup/run.");
-    lesson::ClientOptions options;
-    options.port = 18600;
-    lesson::SecureOptions secure;
-    std::uint64_t connections = 200, warm_up = 5;
-    command_line.add(options);
-    command_line.add(secure);
-    command_line.number("--connections", connections, 1, 100'000, "Connections of each method");
-    command_line.number("--warm-up", warm_up, 1, 1000, "Rounds before, which do not count");
+    Options options;
+    options.client.port = default_port;
+    command_line.add(options.client);
+    command_line.add(options.secure);
+    command_line.number("--connections", options.connections, 1, 100'000,
+                        "Connections of each method");
+    command_line.number("--warm-up", options.warm_up, 1, 1000, "Rounds before, which do not count");
+    command_line.text("--json", options.json, "Also write all of it to this file");
+    command_line.text("--cmtime", options.cmtime, "What cmtime has printed, to be shown beside");
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        Client client(options, secure, log, stop);
-        std::vector<std::vector<Sample>> s(methods.size());
-        for (std::uint64_t r = 0; r < warm_up + connections; ++r)
-            for (std::size_t i = 0; i < methods.size(); ++i) {
-                const std::size_t m = (i + r) % methods.size();
-                Sample x = client.connect(methods[m]);
-                if (r >= warm_up)
-                    s[m].push_back(x);
-            }
-        for (std::size_t m = 0; m < methods.size(); ++m) {
-            fmt::print("{:14}", methods[m].name);
-            for (double p : {50., 99.}) {
-                for (std::size_t ph = 0; ph < phase_names.size(); ++ph) {
-                    std::vector<double> v;
-                    for (auto& x : s[m])
-                        v.push_back(static_cast<double>(x.phases[ph].count()) / 1e6);
-                    fmt::print(" {:7.2f}", percentile(v, p));
-                }
-                std::vector<double> v;
-                for (auto& x : s[m])
-                    v.push_back(static_cast<double>(x.total.count()) / 1e6);
-                fmt::print(" = {:7.2f} |", percentile(v, p));
-            }
-            fmt::print("\n");
-        }
-        return 0;
+        return run(options, log, stop);
     });
 }

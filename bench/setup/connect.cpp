@@ -44,12 +44,6 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
     verbs::expect_success(resources.completions.next(patience.stop, patience.deadline),
                           "the first RDMA_WRITE");
 }
-
-util::Address address_for(const Method& method, util::Address control) {
-    control.set_port(static_cast<std::uint16_t>(control.port() + method.port));
-    return control;
-}
-
 }  // namespace
 
 Client::Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,

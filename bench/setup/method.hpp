@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "util/address.hpp"
+
 namespace bench {
 
 /// Whose device it is. librdmacm opens a device once for a process and keeps it. Steps 06 and 07
@@ -23,6 +25,8 @@ struct Method {
     std::uint16_t port;  // counted from --port, which is the control connection's
 };
 
+inline constexpr std::uint16_t default_port = 18600;
+
 inline constexpr std::array methods{
     Method{"cm", Way::Cm, Device::OfTheProcess, 1},
     Method{"tcp", Way::Tcp, Device::OfTheProcess, 1},
@@ -32,6 +36,12 @@ inline constexpr std::array methods{
     Method{"tls+open", Way::Tls, Device::OfTheConnection, 5},
     Method{"resumed+open", Way::TlsResumed, Device::OfTheConnection, 6},
 };
+
+/// Where a method's connections go, by the control connection's address.
+inline util::Address address_for(const Method& method, util::Address control) {
+    control.set_port(static_cast<std::uint16_t>(control.port() + method.port));
+    return control;
+}
 
 constexpr bool is_tls(Way way) {
     return way == Way::Tls || way == Way::TlsResumed;
@@ -50,7 +60,15 @@ enum class Phase : std::uint8_t {
     FirstByte
 };
 
-inline constexpr std::array<std::string_view, 7> phase_names{
-    "connect", "tls_handshake", "device_open", "resources", "exchange", "states", "first_byte"};
+struct PhaseName {
+    std::string_view key;    // in JSON
+    std::string_view title;  // in the table
+};
+inline constexpr std::array phase_names{
+    PhaseName{"connect", "connect"},         PhaseName{"tls_handshake", "TLS handshake"},
+    PhaseName{"device_open", "device open"}, PhaseName{"resources", "PD, MR, CQ, QP"},
+    PhaseName{"exchange", "exchange"},       PhaseName{"states", "INIT, RTR, RTS"},
+    PhaseName{"first_byte", "first byte"},
+};
 
 }  // namespace bench

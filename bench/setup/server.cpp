@@ -30,11 +30,6 @@ util::Address address_of(const lesson::ServerOptions& options) {
     throw util::Error("which device is measured? Say so by --bind ADDRESS or --device NAME.");
 }
 
-util::Address address_for(const Method& method, util::Address control) {
-    control.set_port(static_cast<std::uint16_t>(control.port() + method.port));
-    return control;
-}
-
 // Step 01's server.
 class CmSide {
   public:
@@ -223,7 +218,7 @@ int main(int argc, char** argv) {
     lesson::CommandLine command_line("server",
                                      "Connection set-up, the passive side: see bench/setup/run.");
     lesson::ServerOptions options;
-    options.port = 18600;
+    options.port = default_port;
     lesson::SecureOptions secure;
     command_line.add(options);
     command_line.add(secure);
