@@ -1,6 +1,6 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
-# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS, FUZZ_SECONDS, and the
-# lab's own (lab/lab help).
+# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
+# SETUP_CONNECTIONS, FUZZ_SECONDS, and the lab's own (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0
@@ -38,7 +38,8 @@ SUITES   := differential lab
 objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
             $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
-SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp)
+SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp \
+              bench/setup/statistics.cpp bench/setup/cmtime.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
 # tests/fuzz/<target>.cpp is a libFuzzer target; the unit tests have all of them, each under a name of its own.
@@ -52,8 +53,9 @@ BENCH    := decode whole make_capture
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
 
 # The two programs of `make bench-setup`, and what they share.
-SETUP_MAIN := client server
-SETUP_OBJ   = $(call objects,$(filter-out $(SETUP_MAIN:%=bench/setup/%.cpp),$(wildcard bench/setup/*.cpp)))
+SETUP_MAIN := bench/setup/client.cpp bench/setup/server.cpp
+SETUP_OBJ  := $(call objects,$(filter-out $(SETUP_MAIN),$(wildcard bench/setup/*.cpp)))
+SETUP_BIN  := $(SETUP_MAIN:%.cpp=$(BUILD)/%)
 
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
@@ -64,8 +66,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench lint format clean packages certs lab-up lab-down \
-        lab-status lab-shell lab-run lab-capture lab-capture-live
+.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup lint format clean packages certs \
+        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,7 +83,7 @@ build: packages ## Build the steps and rocecap
 .PHONY: binaries tests
 binaries: $(STEP_BIN) $(TOOL)
 	@:
-tests: binaries $(TEST_BIN)
+tests: binaries $(TEST_BIN) $(SETUP_BIN)
 
 check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
@@ -115,6 +117,11 @@ bench: ## What a packet costs in each part, and whole programs against tshark an
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS)
 	$(Q)$(BUILD)/bench/decode
 	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS)
+
+bench-setup: ## What a connection's set-up takes in the lab, phase by phase: rdma_cm, TCP, TLS
+	$(Q)lab/install-packages build lab
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(SETUP_BIN)
+	$(Q)bench/setup/run
 
 lint: ## Format, clang-tidy, shellcheck and the layer rules
 	$(Q)lab/install-packages build test bench lint

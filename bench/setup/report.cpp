@@ -91,12 +91,17 @@ std::string cmtime_text(const std::vector<CmtimeStep>& steps) {
     constexpr double us_in_ms = 1000;
     if (steps.empty())
         return {};
-    std::string text =
-        "\ncmtime, as many connections, each step of all at once; ms a connection:\n ";
+    std::string names, times;
+    const auto add = [&](const std::string& name, double us) {
+        names += fmt::format("{}  ", name);
+        times += fmt::format("{:>{}.2f}  ", us / us_in_ms, name.size());
+    };
     for (const CmtimeStep& step : steps)
-        text += fmt::format(" {} {:.2f},", step.name, step.us_per_connection / us_in_ms);
-    text.pop_back();
-    return text + fmt::format("\n  until connected: {:.2f}\n", set_up_time(steps) / us_in_ms);
+        add(step.name, step.us_per_connection);
+    add("until connected", set_up_time(steps));
+    return fmt::format(
+        "\ncmtime, each step of all its connections at once, ms a connection:\n{}\n{}\n", names,
+        times);
 }
 
 Json percentiles(const Series& series, const Part& part) {
