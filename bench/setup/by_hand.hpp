@@ -14,6 +14,9 @@ namespace bench {
 /// One page on each side: a larger region would only add the same to every method.
 inline constexpr std::size_t memory_size = 4096;
 
+/// What the server's own program and its peer may do with the server's memory.
+inline constexpr int server_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
 /// All but the queue pair, which rdma_cm makes itself.
 struct Resources {
     verbs::Pd pd;

@@ -10,22 +10,7 @@
 namespace bench {
 namespace {
 
-// Each phase ends where the next one begins, with one look at the clock: they add up to the total.
-class Stopwatch {
-  public:
-    void lap(Sample& sample, Phase phase) {
-        const auto now = util::Clock::now();
-        sample.phases[static_cast<std::size_t>(phase)] = now - last_;
-        if (phase != Phase::FirstByte)
-            sample.connected = now - start_;
-        sample.total = now - start_;
-        last_ = now;
-    }
-
-  private:
-    util::Clock::time_point start_ = util::Clock::now();
-    util::Clock::time_point last_ = start_;
-};
+constexpr std::uint32_t chosen_psn = 0xc11e00;  // step 06's
 
 void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uint32_t rkey,
                     const exchange::Patience& patience) {
@@ -45,6 +30,15 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
                           "the first RDMA_WRITE");
 }
 }  // namespace
+
+void Stopwatch::lap(Phase phase) {
+    const auto now = util::Clock::now();
+    sample.phases[static_cast<std::size_t>(phase)] = now - last_;
+    sample.total = now - start_;
+    if (phase != Phase::FirstByte)
+        sample.connected = sample.total;
+    last_ = now;
+}
 
 Client::Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,
                runlog::Log& log, util::StopSignal& stop)
@@ -71,7 +65,6 @@ Sample Client::connect(const Method& method) {
 
 // Step 01's client.
 Sample Client::by_cm(const Method& method) {
-    Sample sample;
     util::Address server = address_for(method, server_);
     Stopwatch watch;
     const cm::Id id = cm::make_id(events_.get());
@@ -82,12 +75,12 @@ Sample Client::by_cm(const Method& method) {
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout_.count())),
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
-    watch.lap(sample, Phase::Connect);
+    watch.lap(Phase::Connect);
 
     Resources resources(id->verbs, 0);
     ibv_qp_init_attr attributes = resources.qp_attributes();
     const cm::Qp qp = cm::make_qp(id.get(), resources.pd.get(), attributes);
-    watch.lap(sample, Phase::Resources);
+    watch.lap(Phase::Resources);
 
     rdma_conn_param parameters{};
     parameters.initiator_depth = 1;
@@ -99,61 +92,73 @@ Sample Client::by_cm(const Method& method) {
     const auto remote = cm::Capability::parse(std::as_bytes(
         std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
     established.reset();
-    watch.lap(sample, Phase::Exchange);
+    watch.lap(Phase::Exchange);
 
     write_one_byte(id->qp, resources, remote.va, remote.rkey, patience());
-    watch.lap(sample, Phase::FirstByte);
+    watch.lap(Phase::FirstByte);
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
     expect(RDMA_CM_EVENT_DISCONNECTED);
+    return watch.sample;
+}
+
+// The client of steps 06 and 07: first its channel.
+Sample Client::by_hand(const Method& method) {
+    const bool is_kept = method.way == Way::TlsKept;
+    Stopwatch watch;
+    if (is_kept && kept_)
+        return over(*kept_, method, kept_->socket().local(), watch);
+
+    exchange::Socket socket =
+        exchange::connect_tcp(address_for(method, server_), std::nullopt, patience());
+    const util::Address local = socket.local();
+    watch.lap(Phase::Connect);
+    if (!is_tls(method.way)) {
+        exchange::TcpChannel channel(std::move(socket));
+        return over(channel, method, local, watch);
+    }
+
+    auto channel =
+        std::make_unique<exchange::TlsChannel>(context_of(method), std::move(socket), patience());
+    watch.lap(Phase::Handshake);
+    watch.sample.was_resumed = channel->was_resumed();
+    const Sample sample = over(*channel, method, local, watch);
+    if (is_kept)
+        kept_ = std::move(channel);
     return sample;
 }
 
-// The client of steps 06 and 07.
-Sample Client::by_hand(const Method& method) {
-    Sample sample;
+exchange::TlsContext& Client::context_of(const Method& method) {
+    return method.way == Way::TlsResumed ? *resuming_ : *full_;
+}
+
+Sample Client::over(exchange::Channel& channel, const Method& method, const util::Address& local,
+                    Stopwatch watch) {
     const exchange::Patience patience = this->patience();
-    const util::Address server = address_for(method, server_);
-    Stopwatch watch;
-    exchange::Socket socket = exchange::connect_tcp(server, std::nullopt, patience);
-    const util::Address local = socket.local();
-    watch.lap(sample, Phase::Connect);
-
-    std::unique_ptr<exchange::Channel> channel;
-    if (is_tls(method.way)) {
-        auto tls = std::make_unique<exchange::TlsChannel>(
-            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(socket), patience);
-        sample.was_resumed = tls->was_resumed();
-        channel = std::move(tls);
-        watch.lap(sample, Phase::Handshake);
-    } else {
-        channel = std::make_unique<exchange::TcpChannel>(std::move(socket));
-    }
-
     verbs::DevicePort opened;
     if (method.device == Device::OfTheConnection) {
         opened = verbs::open_device_of(local);
-        watch.lap(sample, Phase::DeviceOpen);
+        watch.lap(Phase::DeviceOpen);
     }
     const verbs::DevicePort& device = opened.context ? opened : device_;
 
     Resources resources(device.context.get(), 0);
     const verbs::Qp qp = make_qp(resources);
     const exchange::Endpoint mine = endpoint_of(
-        resources, *qp, device.gid, is_tls(method.way) ? exchange::random_psn() : 0xc11e);
-    watch.lap(sample, Phase::Resources);
+        resources, *qp, device.gid, is_tls(method.way) ? exchange::random_psn() : chosen_psn);
+    watch.lap(Phase::Resources);
 
-    exchange::send_endpoint(*channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(*channel, patience);
-    watch.lap(sample, Phase::Exchange);
+    exchange::send_endpoint(channel, mine, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    watch.lap(Phase::Exchange);
 
     to_rts(qp.get(), device.gid, mine, theirs, 0);
-    exchange::meet(*channel, patience);
-    watch.lap(sample, Phase::States);
+    exchange::meet(channel, patience);
+    watch.lap(Phase::States);
 
     write_one_byte(qp.get(), resources, theirs.va, theirs.rkey, patience);
-    watch.lap(sample, Phase::FirstByte);
-    exchange::meet(*channel, patience);
-    return sample;
+    watch.lap(Phase::FirstByte);
+    exchange::meet(channel, patience);
+    return watch.sample;
 }
 
 }  // namespace bench

@@ -22,6 +22,17 @@ struct Sample {
     bool was_resumed = false;  ///< by TLS
 };
 
+/// Each phase ends where the next one begins, with one look at the clock: they add up to the total.
+class Stopwatch {
+  public:
+    void lap(Phase phase);
+    Sample sample;
+
+  private:
+    util::Clock::time_point start_ = util::Clock::now();
+    util::Clock::time_point last_ = start_;
+};
+
 class Client {
   public:
     /// Opens what a process has once: the device, the contexts of TLS, the event channel of
@@ -35,6 +46,9 @@ class Client {
   private:
     Sample by_cm(const Method& method);
     Sample by_hand(const Method& method);
+    Sample over(exchange::Channel& channel, const Method& method, const util::Address& local,
+                Stopwatch watch);
+    exchange::TlsContext& context_of(const Method& method);
     exchange::Patience patience() const;
 
     util::StopSignal& stop_;
@@ -42,6 +56,7 @@ class Client {
     util::Address server_;
     exchange::TcpChannel control_;
     std::unique_ptr<exchange::TlsContext> full_, resuming_;
+    std::unique_ptr<exchange::TlsChannel> kept_;
     verbs::DevicePort device_;
     cm::EventChannel events_;
 };

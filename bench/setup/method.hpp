@@ -16,7 +16,9 @@ namespace bench {
 /// takes, they are measured in both ways.
 enum class Device : std::uint8_t { OfTheProcess, OfTheConnection };
 
-enum class Way : std::uint8_t { Cm, Tcp, Tls, TlsResumed };
+/// TlsKept: the endpoints of all connections travel over one TLS connection, which the first of
+/// them makes.
+enum class Way : std::uint8_t { Cm, Tcp, Tls, TlsResumed, TlsKept };
 
 struct Method {
     std::string_view name;
@@ -32,6 +34,7 @@ inline constexpr std::array methods{
     Method{"tcp", Way::Tcp, Device::OfTheProcess, 1},
     Method{"tls", Way::Tls, Device::OfTheProcess, 2},
     Method{"resumed", Way::TlsResumed, Device::OfTheProcess, 3},
+    Method{"kept", Way::TlsKept, Device::OfTheProcess, 7},
     Method{"tcp+open", Way::Tcp, Device::OfTheConnection, 4},
     Method{"tls+open", Way::Tls, Device::OfTheConnection, 5},
     Method{"resumed+open", Way::TlsResumed, Device::OfTheConnection, 6},
@@ -44,7 +47,7 @@ inline util::Address address_for(const Method& method, util::Address control) {
 }
 
 constexpr bool is_tls(Way way) {
-    return way == Way::Tls || way == Way::TlsResumed;
+    return way != Way::Cm && way != Way::Tcp;
 }
 
 /// In the order in which steps 06 and 07 go through them. Of rdma_cm, Connect is the resolution of

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Part = std::function<Nanoseconds(const Sample&)>;
 
-constexpr int cell = 8;
+constexpr int cell = 7;
 
 std::vector<double> values(const Series& series, const Part& part) {
     std::vector<double> all;
@@ -50,9 +50,9 @@ std::string row(std::string_view title, std::span<const Series> all, const Part&
     for (const Series& series : all) {
         const auto of = values(series, part);
         if (std::ranges::all_of(of, [](double ns) { return ns == 0; }))
-            line += fmt::format("{:>{}}{:>{}}", "-", cell + 2, "-", cell);
+            line += fmt::format("{:>{}}{:>{}}", "-", cell + 1, "-", cell);
         else
-            line += fmt::format("{:>{}.2f}{:>{}.2f}", in_ms(percentile(of, 50)), cell + 2,
+            line += fmt::format("{:>{}.2f}{:>{}.2f}", in_ms(percentile(of, 50)), cell + 1,
                                 in_ms(percentile(of, 99)), cell);
     }
     return line + '\n';
@@ -61,10 +61,10 @@ std::string row(std::string_view title, std::span<const Series> all, const Part&
 std::string phases_table(std::span<const Series> all) {
     std::string text = fmt::format("{:<16}", "ms");
     for (const Series& series : all)
-        text += fmt::format("{:>{}}", series.method->name, 2 * cell + 2);
+        text += fmt::format("{:>{}}", series.method->name, 2 * cell + 1);
     text += fmt::format("\n{:<16}", "");
     for (std::size_t i = 0; i < all.size(); ++i)
-        text += fmt::format("{:>{}}{:>{}}", "p50", cell + 2, "p99", cell);
+        text += fmt::format("{:>{}}{:>{}}", "p50", cell + 1, "p99", cell);
     text += '\n';
     for (std::size_t i = 0; i < phase_names.size(); ++i)
         text += row(phase_names[i].title, all, phase(i));

@@ -1,15 +1,13 @@
 // The passive side of the connection set-up measurement: answers by rdma_cm, over TCP and over TLS,
 // one connection at a time, until it is stopped.
 #include <cerrno>
-#include <map>
 #include <memory>
 #include <poll.h>
 #include <vector>
 
 #include "bench/setup/by_hand.hpp"
+#include "bench/setup/cm_listener.hpp"
 #include "bench/setup/method.hpp"
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "exchange/psn_source.hpp"
 #include "exchange/tls.hpp"
 #include "lesson/program.hpp"
@@ -21,7 +19,7 @@ namespace {
 
 using namespace bench;
 
-constexpr int peer_access = IBV_ACCESS_REMOTE_WRITE;
+constexpr std::uint32_t chosen_psn = 0x5e1f00;  // step 06's
 constexpr std::chrono::milliseconds patience_time{5000};
 
 util::Address address_of(const lesson::ServerOptions& options) {
@@ -30,71 +28,6 @@ util::Address address_of(const lesson::ServerOptions& options) {
     throw util::Error("which device is measured? Say so by --bind ADDRESS or --device NAME.");
 }
 
-// Step 01's server.
-class CmSide {
-  public:
-    explicit CmSide(util::Address address)
-        : channel_(cm::make_channel()), listener_(cm::make_id(channel_.get())) {
-        util::check_errno(rdma_bind_addr(listener_.get(), address.get()), "rdma_bind_addr");
-        util::check_errno(rdma_listen(listener_.get(), 16), "rdma_listen");
-    }
-
-    int fd() const { return channel_->fd; }
-    bool is_idle() const { return sessions_.empty(); }
-
-    void take_event(util::StopSignal& stop) {
-        cm::Event event = cm::next_event(channel_.get(), stop, util::Clock::now());
-        if (!event)
-            return;
-        rdma_cm_id* id = event->id;
-        switch (event->event) {
-            case RDMA_CM_EVENT_CONNECT_REQUEST:
-                accept(*sessions_.try_emplace(id, std::make_unique<Session>(cm::Id{id}))
-                            .first->second);
-                break;
-            case RDMA_CM_EVENT_DISCONNECTED:
-            case RDMA_CM_EVENT_CONNECT_ERROR:
-            case RDMA_CM_EVENT_UNREACHABLE:
-            case RDMA_CM_EVENT_REJECTED:
-                event.reset();  // an id can go only when its events are acknowledged
-                sessions_.erase(id);
-                break;
-            default:
-                break;
-        }
-    }
-
-  private:
-    struct Session {
-        cm::Id id;
-        Resources resources;
-        cm::Qp qp{};
-
-        explicit Session(cm::Id client)
-            : id(std::move(client)), resources(id->verbs, IBV_ACCESS_LOCAL_WRITE | peer_access) {}
-    };
-
-    static void accept(Session& session) {
-        ibv_qp_init_attr attributes = session.resources.qp_attributes();
-        session.qp = cm::make_qp(session.id.get(), session.resources.pd.get(), attributes);
-        const auto bytes =
-            cm::Capability{.va = reinterpret_cast<std::uintptr_t>(session.resources.memory.data()),
-                           .length = memory_size,
-                           .rkey = session.resources.mr->rkey}
-                .serialize();
-        rdma_conn_param parameters{};
-        parameters.private_data = bytes.data();
-        parameters.private_data_len = bytes.size();
-        parameters.responder_resources = 1;
-        parameters.rnr_retry_count = 7;
-        util::check_errno(rdma_accept(session.id.get(), &parameters), "rdma_accept");
-    }
-
-    cm::EventChannel channel_;
-    cm::Id listener_;
-    std::map<rdma_cm_id*, std::unique_ptr<Session>> sessions_;
-};
-
 // The server of steps 06 and 07.
 void serve(const Method& method, exchange::Channel& channel, const util::Address& local,
            const verbs::DevicePort& device, util::StopSignal& stop) {
@@ -102,15 +35,15 @@ void serve(const Method& method, exchange::Channel& channel, const util::Address
     if (method.device == Device::OfTheConnection)
         opened = verbs::open_device_of(local);
     const verbs::DevicePort& used = opened.context ? opened : device;
-    const Resources resources(used.context.get(), IBV_ACCESS_LOCAL_WRITE | peer_access);
+    const Resources resources(used.context.get(), server_access);
     const verbs::Qp qp = make_qp(resources);
-    const exchange::Endpoint mine =
-        endpoint_of(resources, *qp, used.gid, is_tls(method.way) ? exchange::random_psn() : 0x5e1f);
+    const exchange::Endpoint mine = endpoint_of(
+        resources, *qp, used.gid, is_tls(method.way) ? exchange::random_psn() : chosen_psn);
 
     const exchange::Patience patience{stop, util::deadline_in(patience_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
     exchange::send_endpoint(channel, mine, patience);
-    to_rts(qp.get(), used.gid, mine, theirs, peer_access);
+    to_rts(qp.get(), used.gid, mine, theirs, IBV_ACCESS_REMOTE_WRITE);
     exchange::meet(channel, patience);
     exchange::meet(channel, patience);
 }
@@ -156,6 +89,8 @@ class Server {
         std::vector<pollfd> fds{{stop_.fd(), POLLIN, 0}, {cm_.fd(), POLLIN, 0}};
         for (const Listener& listener : listeners_)
             fds.push_back({listener.socket.fd(), POLLIN, 0});
+        if (kept_.channel)
+            fds.push_back({kept_.channel->socket().fd.get(), POLLIN, 0});
         const std::size_t others = fds.size();
         if (!client_)
             fds.push_back({control_.fd(), POLLIN, 0});
@@ -168,6 +103,8 @@ class Server {
         for (std::size_t i = 0; i < listeners_.size(); ++i)
             if (fds[2 + i].revents != 0)
                 return accept(listeners_[i]);
+        if (kept_.channel && fds[others - 1].revents != 0)
+            return serve_kept();
         if (fds.size() > others && fds[others].revents != 0)
             answer();
     }
@@ -183,9 +120,20 @@ class Server {
             exchange::TcpChannel channel(std::move(*socket));
             return serve(method, channel, local, device_, stop_);
         }
-        exchange::TlsChannel channel(method.way == Way::TlsResumed ? *resuming_ : *full_,
-                                     std::move(*socket), patience);
-        serve(method, channel, local, device_, stop_);
+        auto channel = std::make_unique<exchange::TlsChannel>(
+            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(*socket), patience);
+        if (method.way == Way::TlsKept)
+            kept_ = {&method, std::move(channel)};  // what follows on it wakes step()
+        else
+            serve(method, *channel, local, device_, stop_);
+    }
+
+    void serve_kept() {
+        try {
+            serve(*kept_.method, *kept_.channel, address_, device_, stop_);
+        } catch (const util::Error&) {  // its client has gone; if that was a failure, it says so
+            kept_ = {};
+        }
     }
 
     void answer() {
@@ -208,7 +156,11 @@ class Server {
     verbs::DevicePort device_;
     exchange::TcpListener control_;
     std::unique_ptr<exchange::TcpChannel> client_;
-    CmSide cm_;
+    struct Kept {
+        const Method* method = nullptr;
+        std::unique_ptr<exchange::TlsChannel> channel;
+    } kept_;
+    CmListener cm_;
     std::vector<Listener> listeners_;
 };
 
