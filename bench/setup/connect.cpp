@@ -29,6 +29,7 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
     verbs::expect_success(resources.completions.next(patience.stop, patience.deadline),
                           "the first RDMA_WRITE");
 }
+
 }  // namespace
 
 void Stopwatch::lap(Phase phase) {

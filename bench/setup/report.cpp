@@ -93,8 +93,8 @@ std::string cmtime_text(const std::vector<CmtimeStep>& steps) {
         return {};
     std::string names, times;
     const auto add = [&](const std::string& name, double us) {
-        names += fmt::format("{}  ", name);
-        times += fmt::format("{:>{}.2f}  ", us / us_in_ms, name.size());
+        names += fmt::format("{}{}", names.empty() ? "" : "  ", name);
+        times += fmt::format("{}{:>{}.2f}", times.empty() ? "" : "  ", us / us_in_ms, name.size());
     };
     for (const CmtimeStep& step : steps)
         add(step.name, step.us_per_connection);

@@ -139,7 +139,8 @@ class Server {
     void answer() {
         const exchange::Patience patience{stop_, util::deadline_in(patience_time)};
         if (!client_) {
-            client_ = std::make_unique<exchange::TcpChannel>(*control_.accept(patience));
+            if (auto socket = control_.accept(patience))
+                client_ = std::make_unique<exchange::TcpChannel>(std::move(*socket));
             return;
         }
         try {
