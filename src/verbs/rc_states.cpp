@@ -47,11 +47,11 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu) {
         "ibv_modify_qp(INIT to RTR)");
 }
 
-void to_rts(ibv_qp* qp, std::uint32_t psn) {
+void to_rts(ibv_qp* qp, std::uint32_t psn, std::uint8_t timeout) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTS;
     attributes.sq_psn = psn;
-    attributes.timeout = 14;  // 4.096 us * 2^14 = 67 ms until a request is repeated
+    attributes.timeout = timeout;
     attributes.retry_cnt = 7;
     attributes.rnr_retry = 7;  // without end
     attributes.max_rd_atomic = 1;

@@ -21,7 +21,8 @@ struct RcPeer {
 void to_init(ibv_qp* qp, std::uint8_t port, int access);
 /// `path_mtu`: bytes, one of 256 to 4096; what both ends can.
 void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu);
-/// `psn`: of the first packet that this end will send; the peer must know it already.
-void to_rts(ibv_qp* qp, std::uint32_t psn);
+/// `psn`: of the first packet that this end will send; the peer must know it already. `timeout`:
+/// 4.096 us * 2^timeout until a request that was not answered is repeated, 67 ms; 0: never.
+void to_rts(ibv_qp* qp, std::uint32_t psn, std::uint8_t timeout = 14);
 
 }  // namespace verbs
