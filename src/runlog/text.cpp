@@ -48,6 +48,7 @@ constexpr std::array rows{
     Row{"post_recv", "wr {wr_id} {len} B"},
     Row{"wc",
         "wr {wr_id} {status}[ {opcode}][ {byte_len} B][ imm {imm:8}][ vendor error {vendor_err}]"},
+    Row{"forgery", "{name}: {packet}: {answer}; memory {memory}; QP {state}; counted {received} received, {duplicate} duplicate, {out_of_sequence} out of sequence"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"note", "{text}"},
