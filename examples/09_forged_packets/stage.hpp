@@ -128,19 +128,53 @@ class Stage {
         return report_;
     }
 
-    Trial attempt(const std::vector<std::vector<std::byte>>& frames) {
-        Trial trial{.before = observe(), .after = {}, .answers = {}};
-        for (const auto& frame : frames)
-            sender_.send(frame);
-        trial.after = observe();
-        trial.answers = answers_;
-        return trial;
+    Trial attempt(const forge::Frame& frame) {
+        return around([&] { sender_.send(frame); });
     }
-    Trial attempt(const forge::Frame& frame) { return attempt(std::vector<forge::Frame>{frame}); }
+
+    struct Burst {
+        Trial trial;
+        std::uint64_t received = 0;  // by the server's device, of the packets sent
+        double seconds = 0;          // from the first packet to the answer behind the last
+
+        double rate() const { return static_cast<double>(received) / seconds; }
+    };
+
+    Burst burst(const std::vector<forge::Frame>& frames) {
+        Burst burst;
+        util::Clock::time_point start;
+        burst.trial = around([&] {
+            start = util::Clock::now();
+            for (const forge::Frame& frame : frames)
+                sender_.send(frame);
+            witness_sends();
+            burst.seconds = std::chrono::duration<double>(util::Clock::now() - start).count();
+        });
+        constexpr std::uint64_t witnesses = 2;
+        const auto& [before, after, answers] = burst.trial;
+        burst.received = before.received && after.received
+                             ? *after.received - *before.received - witnesses
+                             : frames.size();
+        return burst;
+    }
+
+    /// What an honest WRITE comes to; its status in `status`.
+    Trial attempt_honest(std::string_view text, std::string_view& status) {
+        return around([&] { status = write(text); });
+    }
 
     void finish() { channel_.send(forge::serialize({.ask = forge::Ask::Done}), patience()); }
 
   private:
+    template <typename Do>
+    Trial around(Do what) {
+        Trial trial{.before = observe(), .after = {}, .answers = {}};
+        what();
+        trial.after = observe();
+        trial.answers = answers_;
+        return trial;
+    }
+
     ibv_context* context() const { return device_.context.get(); }
     exchange::Patience patience() { return {stop_, util::deadline_in(timeout_)}; }
 

@@ -48,7 +48,17 @@ constexpr std::array rows{
     Row{"post_recv", "wr {wr_id} {len} B"},
     Row{"wc",
         "wr {wr_id} {status}[ {opcode}][ {byte_len} B][ imm {imm:8}][ vendor error {vendor_err}]"},
-    Row{"forgery", "{name}: {packet}: {answer}; memory {memory}; QP {state}; counted {received} received, {duplicate} duplicate, {out_of_sequence} out of sequence"},
+    Row{"forgery",
+        "({name}) {packet}: {responder}; memory {memory}; QP {state}[; stopped by {stopped_by}]"},
+    Row{"probe", "{what}, PSN {offset}: {outcome}"},
+    Row{"window",
+        "{what}: {size} of 16777216 PSNs accepted, {lowest} to {highest}, {probes} tried"},
+    Row{"guesses",
+        "{packets} WRITEs with guessed PSNs: {received} received, {per_second} a second; memory "
+        "{memory}; QP {state}"},
+    Row{"odds",
+        "{what}: one packet in {packets}; all take {at_100g} at 100 Gbit/s, {at_10g} at 10 "
+        "Gbit/s, {in_lab} in this lab"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"note", "{text}"},

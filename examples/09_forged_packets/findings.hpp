@@ -1,0 +1,109 @@
+// What each forgery came to: an event of the run log as it happens, and the table at the end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runlog/log.hpp"
+#include "stage.hpp"
+
+class Findings {
+  public:
+    explicit Findings(runlog::Log& log) : log_(log) {}
+
+    /// A packet to the server as responder. `refusal`: what it is that a NAK "Remote Access Error"
+    /// speaks of in this case.
+    void request(std::string_view name, std::string_view packet, const Trial& trial,
+                 std::string_view refusal = "rkey") {
+        Finding finding = begin(name, packet, trial);
+        finding.memory = trial.changed_memory() ? "CHANGED" : "same";
+        finding.stopped_by = trial.changed_memory() ? "nothing" : barrier(trial, refusal);
+        keep(std::move(finding), trial);
+    }
+
+    /// A packet to the server as requester: `harm` says whether it did what its maker wanted.
+    void answer(std::string_view name, std::string_view packet, const Trial& trial,
+                bool is_harmed) {
+        Finding finding = begin(name, packet, trial);
+        finding.responder = fmt::format("completes: {}", trial.completion());
+        finding.memory = trial.before.read_crc != trial.after.read_crc ? "CHANGED" : "same";
+        finding.stopped_by = is_harmed ? "nothing" : "PSN";
+        keep(std::move(finding), trial);
+    }
+
+    /// The honest client's own WRITE afterwards, with this status.
+    void honest(std::string_view name, const Trial& trial, std::string_view status) {
+        Finding finding = begin(name, "the client's own next WRITE", trial);
+        finding.responder = fmt::format("{}: {}", finding.responder, status);
+        finding.memory = trial.changed_memory() ? "changed" : "same";
+        finding.stopped_by = trial.changed_memory() ? "" : "the forgery before";
+        keep(std::move(finding), trial);
+    }
+
+    void table() {
+        line("", "packet", "the server", "memory", "QP", "stopped by");
+        for (const Finding& f : findings_)
+            line(f.name, f.packet, f.responder, f.memory, f.state, f.stopped_by);
+    }
+
+  private:
+    struct Finding {
+        std::string name, packet, responder, memory, state, stopped_by;
+    };
+
+    static std::uint64_t grown(const std::optional<std::uint64_t>& before,
+                               const std::optional<std::uint64_t>& after) {
+        return before && after ? *after - *before : 0;
+    }
+
+    // The witness's packet is counted, too.
+    static bool was_counted(const Trial& trial) {
+        return !trial.after.received || grown(trial.before.received, trial.after.received) > 1;
+    }
+
+    static std::string_view barrier(const Trial& trial, std::string_view refusal) {
+        if (!was_counted(trial))
+            return "source address";
+        if (grown(trial.before.duplicate, trial.after.duplicate) > 0)
+            return "PSN: a duplicate";
+        if (grown(trial.before.out_of_sequence, trial.after.out_of_sequence) > 0)
+            return "PSN: not its turn";
+        return trial.answers.empty() ? "unexplained" : refusal;
+    }
+
+    static Finding begin(std::string_view name, std::string_view packet, const Trial& trial) {
+        std::string answers = fmt::format("{}", fmt::join(trial.answers, ", "));
+        if (answers.empty())
+            answers = was_counted(trial) ? "nothing" : "nothing, not counted";
+        return {
+            std::string(name), std::string(packet), answers, "", std::string(trial.state()), ""};
+    }
+
+    void keep(Finding finding, const Trial& trial) {
+        log_.event("forgery", {{"name", finding.name},
+                               {"packet", finding.packet},
+                               {"responder", finding.responder},
+                               {"memory", finding.memory},
+                               {"crc_before", trial.before.memory_crc},
+                               {"crc_after", trial.after.memory_crc},
+                               {"state", finding.state},
+                               {"stopped_by", finding.stopped_by},
+                               {"received", grown(trial.before.received, trial.after.received)},
+                               {"sent", grown(trial.before.sent, trial.after.sent)},
+                               {"duplicate", grown(trial.before.duplicate, trial.after.duplicate)},
+                               {"out_of_sequence",
+                                grown(trial.before.out_of_sequence, trial.after.out_of_sequence)}});
+        findings_.push_back(std::move(finding));
+    }
+
+    void line(std::string_view name, std::string_view packet, std::string_view responder,
+              std::string_view memory, std::string_view state, std::string_view stopped_by) {
+        log_.note(fmt::format("{:<2}  {:<33}  {:<25}  {:<7}  {:<3}  {}", name, packet, responder,
+                              memory, state, stopped_by));
+    }
+
+    runlog::Log& log_;
+    std::vector<Finding> findings_;
+};

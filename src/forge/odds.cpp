@@ -1,0 +1,46 @@
+#include "forge/odds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace forge {
+
+double line_rate(double bits_per_second, std::size_t frame_bytes) {
+    constexpr std::size_t around_a_frame = 24;
+    constexpr std::size_t shortest_frame = 60;
+    constexpr double bits_per_byte = 8;
+    return bits_per_second /
+           (bits_per_byte *
+            static_cast<double>(std::max(frame_bytes, shortest_frame) + around_a_frame));
+}
+
+std::string duration_text(double seconds) {
+    struct Unit {
+        double seconds;
+        std::string_view name;
+    };
+    constexpr std::array units{Unit{365.25 * 86400, "years"},
+                               Unit{86400, "days"},
+                               Unit{3600, "h"},
+                               Unit{60, "min"},
+                               Unit{1, "s"},
+                               Unit{1e-3, "ms"},
+                               Unit{1e-6, "us"}};
+    const auto at =
+        std::ranges::find_if(units, [&](const Unit& unit) { return seconds >= 2 * unit.seconds; });
+    const Unit unit = at == units.end() ? units.back() : *at;
+    const double count = seconds / unit.seconds;
+    constexpr double shown_whole = 10;
+    return count < shown_whole ? fmt::format("{:.1f} {}", count, unit.name)
+                               : fmt::format("{:.0f} {}", count, unit.name);
+}
+
+std::string count_text(double count) {
+    constexpr double exact = 1e10;
+    return count < exact ? fmt::format("{:.0f}", count) : fmt::format("{:.1e}", count);
+}
+
+}  // namespace forge
