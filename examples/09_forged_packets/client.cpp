@@ -101,7 +101,8 @@ void forged_answers(Stage& stage, Findings& findings) {
     Seen request = stage.see_request(Ask::PostWrite);
     Trial trial = stage.attempt(forge::acknowledge_of(
         request, server_qpn(), request.packet().bth->psn, forge::syndrome::ack));
-    findings.answer("e1", "ACK for a WRITE not received", trial, trial.completion() == "SUCCESS");
+    findings.answer("e1", "ACK for a WRITE nobody received", trial,
+                    trial.completion() == "SUCCESS");
 
     stage.connect_deaf();
     request = stage.see_request(Ask::PostWrite);
@@ -137,8 +138,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     Blind blind(stage, log);
     blind.measure();
     blind.guess(options.guesses);
+    blind.look_at_numbers();
     stage.finish();
     findings.table();
+    blind.table();
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runlog/log.hpp"
 #include "stage.hpp"
@@ -36,9 +37,13 @@ class Findings {
     /// The honest client's own WRITE afterwards, with this status.
     void honest(std::string_view name, const Trial& trial, std::string_view status) {
         Finding finding = begin(name, "the client's own next WRITE", trial);
-        finding.responder = fmt::format("{}: {}", finding.responder, status);
-        finding.memory = trial.changed_memory() ? "changed" : "same";
-        finding.stopped_by = trial.changed_memory() ? "" : "the forgery before";
+        finding.responder =
+            fmt::format("{}: {}", trial.answers.empty() ? "nothing" : finding.responder, status);
+        finding.memory = trial.changed_memory() ? "written" : "same";
+        if (trial.state() == "ERR")
+            finding.stopped_by = "QP in ERR";
+        else if (!trial.changed_memory())
+            finding.stopped_by = barrier(trial, "");
         keep(std::move(finding), trial);
     }
 
@@ -52,11 +57,6 @@ class Findings {
     struct Finding {
         std::string name, packet, responder, memory, state, stopped_by;
     };
-
-    static std::uint64_t grown(const std::optional<std::uint64_t>& before,
-                               const std::optional<std::uint64_t>& after) {
-        return before && after ? *after - *before : 0;
-    }
 
     // The witness's packet is counted, too.
     static bool was_counted(const Trial& trial) {
@@ -100,7 +100,7 @@ class Findings {
 
     void line(std::string_view name, std::string_view packet, std::string_view responder,
               std::string_view memory, std::string_view state, std::string_view stopped_by) {
-        log_.note(fmt::format("{:<2}  {:<33}  {:<25}  {:<7}  {:<3}  {}", name, packet, responder,
+        log_.note(fmt::format("{:<2}  {:<34}  {:<25}  {:<7}  {:<3}  {}", name, packet, responder,
                               memory, state, stopped_by));
     }
 

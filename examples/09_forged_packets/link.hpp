@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "exchange/channel.hpp"
+#include "runlog/log.hpp"
 #include "util/check.hpp"
 #include "verbs/completion.hpp"
+#include "verbs/describe.hpp"
 #include "verbs/device.hpp"
 #include "verbs/names.hpp"
 #include "verbs/rc_states.hpp"
@@ -17,7 +19,7 @@ struct Link {
     exchange::Endpoint theirs;
 };
 
-inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions) {
+inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions, runlog::Log& log) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = completions.cq.get();
@@ -27,7 +29,9 @@ inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions) 
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    return verbs::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
+    verbs::Qp qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
+    log.event("qp", verbs::describe(*qp, attributes.cap));
+    return qp;
 }
 
 /// `lent`: null where this end lends no memory.
@@ -55,10 +59,11 @@ inline void reset(ibv_qp* qp) {
 }
 
 /// From RESET to RTS.
-inline void raise(const Link& link, const verbs::Gid& gid, int access, std::uint8_t timeout) {
+inline void raise(const Link& link, const verbs::Gid& gid, int access,
+                  const verbs::Repetition& repetition) {
     verbs::RcPeer peer{.qpn = link.theirs.qpn, .psn = link.theirs.psn};
     std::memcpy(peer.gid.raw, link.theirs.gid.data(), link.theirs.gid.size());
     verbs::to_init(link.qp.get(), gid.port, access);
     verbs::to_rtr(link.qp.get(), gid, peer, std::min(link.mine.path_mtu, link.theirs.path_mtu));
-    verbs::to_rts(link.qp.get(), link.mine.psn, timeout);
+    verbs::to_rts(link.qp.get(), link.mine.psn, repetition);
 }

@@ -21,8 +21,8 @@ constexpr int access_rights =
 constexpr std::chrono::milliseconds exchange_time{10'000};
 constexpr std::size_t memory_size = 4096;
 constexpr std::size_t message_size = 64;
-// A request of this side is repeated never: it stays outstanding until somebody answers.
-constexpr std::uint8_t no_timeout = 0;
+// A request of this side is never repeated: it stays outstanding until somebody answers.
+constexpr verbs::Repetition no_repetition{.timeout = 0};
 
 class Session {
   public:
@@ -78,7 +78,7 @@ class Session {
     }
 
     Link connect(ibv_pd* pd, const verbs::CompletionQueue& completions, const ibv_mr& lent) {
-        Link link{.qp = make_qp(pd, completions), .mine = {}, .theirs = {}};
+        Link link{.qp = make_qp(pd, completions, log_), .mine = {}, .theirs = {}};
         exchange_and_raise(link, exchange::random_psn(), lent);
         return link;
     }
@@ -88,7 +88,7 @@ class Session {
         link.mine = endpoint_of(*link.qp, psn, device_.gid, &lent);
         link.theirs = exchange::receive_endpoint(channel_, patience());
         exchange::send_endpoint(channel_, link.mine, patience());
-        raise(link, device_.gid, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, no_timeout);
+        raise(link, device_.gid, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, no_repetition);
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }

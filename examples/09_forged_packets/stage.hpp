@@ -3,6 +3,7 @@
 // that the server's device has come so far: nothing here waits for a time to pass.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@
 #include "link.hpp"
 #include "util/error.hpp"
 #include "verbs/describe.hpp"
+
+/// By how much a counter has grown; 0 where the device has no such one.
+inline std::uint64_t grown(const std::optional<std::uint64_t>& before,
+                           const std::optional<std::uint64_t>& after) {
+    return before && after ? *after - *before : 0;
+}
 
 /// What was seen of a forged packet's effects.
 struct Trial {
@@ -47,7 +54,7 @@ class Stage {
         : channel_(channel), sender_(sender), timeout_(timeout), log_(log), stop_(stop) {
         sender_.use(device_.gid.netdev());
         log.event("device", verbs::describe_device(context(), device_.gid.port, &device_.gid));
-        witness_.qp = make_qp(pd_.get(), witness_cq_);
+        witness_.qp = make_qp(pd_.get(), witness_cq_, log_);
         exchange_and_raise(witness_, exchange::random_psn());
         report_ = {};
     }
@@ -58,7 +65,7 @@ class Stage {
     /// A new connection with secret PSNs, and a first honest WRITE of it, as the attacker saw it.
     forge::Seen connect(std::string_view text) {
         target_.qp.reset();
-        target_.qp = make_qp(pd_.get(), target_cq_);
+        target_.qp = make_qp(pd_.get(), target_cq_, log_);
         ask(forge::Ask::Connect, [&] { exchange_and_raise(target_, exchange::random_psn()); });
         return see_write(text);
     }
@@ -75,7 +82,7 @@ class Stage {
     /// A connection whose client answers nothing: its queue pair stays in RESET.
     void connect_deaf() {
         target_.qp.reset();
-        target_.qp = make_qp(pd_.get(), target_cq_);
+        target_.qp = make_qp(pd_.get(), target_cq_, log_);
         ask(forge::Ask::Connect, [&] { exchange_endpoints(target_, exchange::random_psn()); });
     }
 
@@ -163,6 +170,18 @@ class Stage {
         return around([&] { status = write(text); });
     }
 
+    /// The rkeys of as many memory regions, registered one after the other.
+    std::vector<std::uint32_t> make_rkeys(int count) {
+        std::vector<verbs::Mr> regions;
+        std::vector<std::uint32_t> rkeys;
+        for (int i = 0; i < count; ++i) {
+            regions.push_back(verbs::register_memory(
+                pd_.get(), outgoing_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+            rkeys.push_back(regions.back()->rkey);
+        }
+        return rkeys;
+    }
+
     void finish() { channel_.send(forge::serialize({.ask = forge::Ask::Done}), patience()); }
 
   private:
@@ -191,9 +210,8 @@ class Stage {
         link.mine = endpoint_of(*link.qp, psn, device_.gid, nullptr);
         exchange::send_endpoint(channel_, link.mine, patience());
         link.theirs = exchange::receive_endpoint(channel_, patience());
-        constexpr std::uint8_t timeout = 14;
         if (answers)
-            raise(link, device_.gid, 0, timeout);
+            raise(link, device_.gid, 0, {.count = 2});
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }

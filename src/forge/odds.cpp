@@ -28,14 +28,17 @@ std::string duration_text(double seconds) {
                                Unit{60, "min"},
                                Unit{1, "s"},
                                Unit{1e-3, "ms"},
-                               Unit{1e-6, "us"}};
+                               Unit{1e-6, "us"},
+                               Unit{1e-9, "ns"}};
     const auto at =
         std::ranges::find_if(units, [&](const Unit& unit) { return seconds >= 2 * unit.seconds; });
     const Unit unit = at == units.end() ? units.back() : *at;
     const double count = seconds / unit.seconds;
     constexpr double shown_whole = 10;
-    return count < shown_whole ? fmt::format("{:.1f} {}", count, unit.name)
-                               : fmt::format("{:.0f} {}", count, unit.name);
+    constexpr double shown_in_full = 1e5;
+    return count < shown_whole     ? fmt::format("{:.1f} {}", count, unit.name)
+           : count < shown_in_full ? fmt::format("{:.0f} {}", count, unit.name)
+                                   : fmt::format("{:.1e} {}", count, unit.name);
 }
 
 std::string count_text(double count) {

@@ -56,9 +56,7 @@ constexpr std::array rows{
     Row{"guesses",
         "{packets} WRITEs with guessed PSNs: {received} received, {per_second} a second; memory "
         "{memory}; QP {state}"},
-    Row{"odds",
-        "{what}: one packet in {packets}; all take {at_100g} at 100 Gbit/s, {at_10g} at 10 "
-        "Gbit/s, {in_lab} in this lab"},
+    Row{"numbers", "{what} one after the other: {values}: {pattern}"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"note", "{text}"},

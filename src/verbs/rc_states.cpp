@@ -47,12 +47,12 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu) {
         "ibv_modify_qp(INIT to RTR)");
 }
 
-void to_rts(ibv_qp* qp, std::uint32_t psn, std::uint8_t timeout) {
+void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTS;
     attributes.sq_psn = psn;
-    attributes.timeout = timeout;
-    attributes.retry_cnt = 7;
+    attributes.timeout = repetition.timeout;
+    attributes.retry_cnt = repetition.count;
     attributes.rnr_retry = 7;  // without end
     attributes.max_rd_atomic = 1;
     util::check_rc(ibv_modify_qp(qp, &attributes,

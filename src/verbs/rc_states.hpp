@@ -21,8 +21,13 @@ struct RcPeer {
 void to_init(ibv_qp* qp, std::uint8_t port, int access);
 /// `path_mtu`: bytes, one of 256 to 4096; what both ends can.
 void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu);
-/// `psn`: of the first packet that this end will send; the peer must know it already. `timeout`:
-/// 4.096 us * 2^timeout until a request that was not answered is repeated, 67 ms; 0: never.
-void to_rts(ibv_qp* qp, std::uint32_t psn, std::uint8_t timeout = 14);
+
+/// What happens to a request that is not answered (IBTA volume 1, 9.9.2.4.1).
+struct Repetition {
+    std::uint8_t timeout = 14;  ///< repeated after 4.096 us * 2^timeout, 67 ms; 0: never
+    std::uint8_t count = 7;     ///< times, 0 to 7; rxe takes 7 as "without end" (rxe_comp.c)
+};
+/// `psn`: of the first packet that this end will send; the peer must know it already.
+void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition = {});
 
 }  // namespace verbs

@@ -1,0 +1,59 @@
+// The sender's own check, which no caller gets around. Frames that it does send are seen in
+// tests/lab/step09_test.cpp.
+#include "forge/raw_sender.hpp"
+
+#include <system_error>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "support/error_text.hpp"
+#include "wire/encode.hpp"
+
+namespace {
+
+bool may_open() {
+    return support::error_text([] { const forge::RawSender sender; }).empty();
+}
+
+std::vector<std::byte> frame_to(const wire::Ipv4Address& destination) {
+    wire::Packet packet;
+    packet.ethernet.emplace();
+    packet.ipv4.emplace();
+    packet.ipv4->src = {{192, 0, 2, 2}};
+    packet.ipv4->dst = destination;
+    packet.bth.emplace();
+    packet.bth->opcode = 0x11;
+    return wire::encode(packet);
+}
+
+TEST(RawSender, sends_nothing_that_leaves_the_lab) {
+    if (!may_open())
+        GTEST_SKIP() << "raw sockets need root or CAP_NET_RAW";
+    forge::RawSender sender;
+    sender.use("lo");
+    EXPECT_NE(support::error_text([&] {
+                  sender.send(frame_to({{127, 0, 0, 1}}));
+              }).find("192.0.2.2 to 127.0.0.1 is not between the lab's addresses"),
+              std::string::npos);
+    EXPECT_NE(support::error_text([&] {
+                  sender.send(std::vector<std::byte>(60));
+              }).find("no untagged RoCEv2 packet"),
+              std::string::npos);
+    // Between the lab's addresses it goes out, here to nobody.
+    EXPECT_NO_THROW(sender.send(frame_to({{192, 0, 2, 1}})));
+}
+
+TEST(RawSender, names_an_interface_that_is_not_there) {
+    if (!may_open())
+        GTEST_SKIP() << "raw sockets need root or CAP_NET_RAW";
+    forge::RawSender sender;
+    try {
+        sender.use("nowhere0");
+        FAIL() << "took it";
+    } catch (const std::system_error& error) {
+        EXPECT_NE(std::string(error.what()).find("nowhere0"), std::string::npos);
+    }
+}
+
+}  // namespace
