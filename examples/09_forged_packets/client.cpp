@@ -3,6 +3,7 @@
 #include "blind.hpp"
 #include "findings.hpp"
 #include "forge/lab_only.hpp"
+#include "lesson/secure.hpp"
 #include "stage.hpp"
 
 namespace {

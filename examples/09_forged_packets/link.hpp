@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "exchange/channel.hpp"
 #include "runlog/log.hpp"
 #include "util/check.hpp"
 #include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
 #include "verbs/device.hpp"
 #include "verbs/names.hpp"
 #include "verbs/rc_states.hpp"
@@ -19,7 +19,10 @@ struct Link {
     exchange::Endpoint theirs;
 };
 
-inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions, runlog::Log& log) {
+inline constexpr std::string_view random_source = "RAND_bytes";
+inline constexpr std::string_view reused_source = "the one before";
+
+inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = completions.cq.get();
@@ -29,9 +32,7 @@ inline verbs::Qp make_qp(ibv_pd* pd, const verbs::CompletionQueue& completions, 
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    verbs::Qp qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
-    log.event("qp", verbs::describe(*qp, attributes.cap));
-    return qp;
+    return verbs::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
 }
 
 /// `lent`: null where this end lends no memory.
@@ -50,6 +51,13 @@ inline exchange::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const
         endpoint.rkey = lent->rkey;
     }
     return endpoint;
+}
+
+/// To the log, a queue pair that begins anew is a new one: its requests are counted from the first.
+inline void announce(const exchange::Endpoint& mine, std::string_view psn_source,
+                     runlog::Log& log) {
+    log.event("qp", {{"qpn", mine.qpn}, {"type", verbs::name_of(IBV_QPT_RC)}});
+    log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", psn_source}});
 }
 
 inline void reset(ibv_qp* qp) {

@@ -10,6 +10,7 @@
 #include "forge/lab_only.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
+#include "lesson/secure.hpp"
 #include "link.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/psn.hpp"
@@ -59,10 +60,10 @@ class Session {
                 target_ = connect(pd_.get(), target_cq_, *lent_mr_);
                 break;
             case forge::Ask::Reconnect:
-                exchange_and_raise(target_, target_.mine.psn, *lent_mr_);
+                exchange_and_raise(target_, target_.mine.psn, reused_source, *lent_mr_);
                 break;
             case forge::Ask::Renew:
-                exchange_and_raise(target_, exchange::random_psn(), *lent_mr_);
+                exchange_and_raise(target_, exchange::random_psn(), random_source, *lent_mr_);
                 break;
             case forge::Ask::PostWrite:
                 post(IBV_WR_RDMA_WRITE);
@@ -78,14 +79,16 @@ class Session {
     }
 
     Link connect(ibv_pd* pd, const verbs::CompletionQueue& completions, const ibv_mr& lent) {
-        Link link{.qp = make_qp(pd, completions, log_), .mine = {}, .theirs = {}};
-        exchange_and_raise(link, exchange::random_psn(), lent);
+        Link link{.qp = make_qp(pd, completions), .mine = {}, .theirs = {}};
+        exchange_and_raise(link, exchange::random_psn(), random_source, lent);
         return link;
     }
 
-    void exchange_and_raise(Link& link, std::uint32_t psn, const ibv_mr& lent) {
+    void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source,
+                            const ibv_mr& lent) {
         reset(link.qp.get());
         link.mine = endpoint_of(*link.qp, psn, device_.gid, &lent);
+        announce(link.mine, psn_source, log_);
         link.theirs = exchange::receive_endpoint(channel_, patience());
         exchange::send_endpoint(channel_, link.mine, patience());
         raise(link, device_.gid, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, no_repetition);

@@ -54,8 +54,8 @@ class Stage {
         : channel_(channel), sender_(sender), timeout_(timeout), log_(log), stop_(stop) {
         sender_.use(device_.gid.netdev());
         log.event("device", verbs::describe_device(context(), device_.gid.port, &device_.gid));
-        witness_.qp = make_qp(pd_.get(), witness_cq_, log_);
-        exchange_and_raise(witness_, exchange::random_psn());
+        witness_.qp = make_qp(pd_.get(), witness_cq_);
+        exchange_and_raise(witness_, exchange::random_psn(), random_source);
         report_ = {};
     }
 
@@ -65,8 +65,9 @@ class Stage {
     /// A new connection with secret PSNs, and a first honest WRITE of it, as the attacker saw it.
     forge::Seen connect(std::string_view text) {
         target_.qp.reset();
-        target_.qp = make_qp(pd_.get(), target_cq_, log_);
-        ask(forge::Ask::Connect, [&] { exchange_and_raise(target_, exchange::random_psn()); });
+        target_.qp = make_qp(pd_.get(), target_cq_);
+        ask(forge::Ask::Connect,
+            [&] { exchange_and_raise(target_, exchange::random_psn(), random_source); });
         return see_write(text);
     }
 
@@ -74,16 +75,21 @@ class Stage {
     void connect_again(forge::Ask how) {
         ask(how, [&] {
             reset(target_.qp.get());
-            exchange_and_raise(
-                target_, how == forge::Ask::Reconnect ? target_.mine.psn : exchange::random_psn());
+            if (how == forge::Ask::Reconnect)
+                exchange_and_raise(target_, target_.mine.psn, reused_source);
+            else
+                exchange_and_raise(target_, exchange::random_psn(), random_source);
         });
     }
 
     /// A connection whose client answers nothing: its queue pair stays in RESET.
     void connect_deaf() {
         target_.qp.reset();
-        target_.qp = make_qp(pd_.get(), target_cq_, log_);
-        ask(forge::Ask::Connect, [&] { exchange_endpoints(target_, exchange::random_psn()); });
+        target_.qp = make_qp(pd_.get(), target_cq_);
+        ask(forge::Ask::Connect, [&] {
+            exchange_endpoints(target_, exchange::random_psn(), random_source);
+            exchange::meet(channel_, patience());
+        });
     }
 
     /// An honest WRITE; its status, TIMEOUT where nothing came of it.
@@ -206,16 +212,19 @@ class Stage {
         report_ = forge::parse_report(bytes);
     }
 
-    void exchange_endpoints(Link& link, std::uint32_t psn, bool answers = false) {
+    void exchange_endpoints(Link& link, std::uint32_t psn, std::string_view psn_source) {
         link.mine = endpoint_of(*link.qp, psn, device_.gid, nullptr);
+        announce(link.mine, psn_source, log_);
         exchange::send_endpoint(channel_, link.mine, patience());
         link.theirs = exchange::receive_endpoint(channel_, patience());
-        if (answers)
-            raise(link, device_.gid, 0, {.count = 2});
+    }
+
+    void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source) {
+        exchange_endpoints(link, psn, psn_source);
+        raise(link, device_.gid, 0, {.count = 2});
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }
-    void exchange_and_raise(Link& link, std::uint32_t psn) { exchange_endpoints(link, psn, true); }
 
     ibv_send_wr write_request(std::uint64_t va, std::uint32_t rkey, std::uint32_t length) {
         piece_ = {.addr = reinterpret_cast<std::uintptr_t>(outgoing_.data()),
