@@ -55,7 +55,7 @@ class Stage {
         sender_.use(device_.gid.netdev());
         log.event("device", verbs::describe_device(context(), device_.gid.port, &device_.gid));
         witness_.qp = make_qp(pd_.get(), witness_cq_);
-        exchange_and_raise(witness_, exchange::random_psn(), random_source);
+        exchange_and_raise(witness_, exchange::random_psn(), random_source, patient);
         report_ = {};
     }
 
@@ -191,6 +191,11 @@ class Stage {
     void finish() { channel_.send(forge::serialize({.ask = forge::Ask::Done}), patience()); }
 
   private:
+    // An honest WRITE to a queue pair in ERR is to fail soon: three times 0.5 s. The witness waits
+    // behind a thousand packets, and a repetition would be counted with them: after 2.1 s.
+    static constexpr verbs::Repetition giving_up{.timeout = 17, .count = 2};
+    static constexpr verbs::Repetition patient{.timeout = 19, .count = 1};
+
     template <typename Do>
     Trial around(Do what) {
         Trial trial{.before = observe(), .after = {}, .answers = {}};
@@ -219,9 +224,10 @@ class Stage {
         link.theirs = exchange::receive_endpoint(channel_, patience());
     }
 
-    void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source) {
+    void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source,
+                            const verbs::Repetition& repetition = giving_up) {
         exchange_endpoints(link, psn, psn_source);
-        raise(link, device_.gid, 0, {.count = 2});
+        raise(link, device_.gid, 0, repetition);
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }

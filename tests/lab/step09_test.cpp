@@ -121,7 +121,9 @@ TEST_F(Step09, what_is_told_is_what_was_on_the_wire) {
     const auto* guesses = LabRun::find(run.client, "guesses");
     ASSERT_NE(guesses, nullptr);
     EXPECT_EQ(guesses->number("packets"), 1000U);
-    EXPECT_EQ(guesses->number("received"), 1000U);
+    EXPECT_GT(guesses->number("received"), 0U);
+    EXPECT_LE(guesses->number("received"), 1000U);
+    EXPECT_EQ(guesses->number("naks"), 1U) << "silent until the right packet comes";
     EXPECT_EQ(guesses->text("memory"), "same");
 }
 
