@@ -61,8 +61,14 @@ void Timeline::note_request(const PacketRow& packet) {
     const Cause& cause = *packet.cause;
     if (cause.role != capture_role_)
         clocks_[cause.role].posted_before(cause.posted_ns, packet.t_ns);
-    if (cause.is_response && cause.packet == cause.packets)
-        responses_[{cause.role, cause.qpn, cause.wr_id}] = {packet.t_ns, cause.posted_ns};
+    if (cause.is_response && cause.packet == cause.packets) {
+        // A duplicate request is answered again, perhaps long after the completion.
+        const Response response{packet.t_ns, cause.posted_ns};
+        const auto [first, is_new] =
+            responses_.try_emplace({cause.role, cause.qpn, cause.wr_id}, response);
+        if (!is_new && first->second.posted_ns != response.posted_ns)
+            first->second = response;
+    }
 }
 
 // A completion is read after the response to the request's last packet was captured. Programs use a

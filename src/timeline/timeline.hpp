@@ -81,7 +81,7 @@ class Timeline {
     Join join_;
     JoinCount joins_;
     std::map<std::string, ClockBounds> clocks_;
-    std::map<RequestKey, Response> responses_;  // the last one so far to the request's last PSN
+    std::map<RequestKey, Response> responses_;  // the first one to the request's last PSN
     std::vector<Pending> pending_;
     std::uint64_t arrivals_ = 0;
     std::string capture_role_;

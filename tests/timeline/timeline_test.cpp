@@ -123,6 +123,19 @@ TEST(Timeline, a_wr_id_used_again_does_not_bend_the_clock) {
     EXPECT_LE(timeline.clocks().at("client").uncertainty(), 100);
 }
 
+TEST(Timeline, a_second_answer_long_after_the_completion_does_not_bend_the_clock) {
+    Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+    add_hosts(timeline);
+    timeline.add(post(1000, 1, 7), start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    timeline.add(packet(1200, "192.0.2.2", 7, true), start);
+    timeline.add(packet(8000, "192.0.2.1", 7), start);
+    timeline.add(packet(8100, "192.0.2.2", 7, true), start);
+    timeline.add(completion(1300, 1), start);
+    timeline.take(start);
+    EXPECT_EQ(timeline.clocks().at("client").shift(), 0);
+}
+
 TEST(ClockBounds, keeps_an_estimate_that_is_possible_and_moves_one_that_is_not) {
     ClockBounds bounds(50);
     EXPECT_EQ(bounds.shift(), 50);
