@@ -88,18 +88,23 @@ class Stage {
         target_.qp = make_qp(pd_.get(), target_cq_);
         ask(forge::Ask::Connect, [&] {
             exchange_endpoints(target_, exchange::random_psn(), random_source);
+            log_.event("qp_state", {{"qpn", target_.mine.qpn},
+                                    {"state", verbs::name_of(IBV_QPS_RESET)},
+                                    {"dest_qpn", target_.theirs.qpn}});
             exchange::meet(channel_, patience());
         });
     }
 
-    /// An honest WRITE; its status, TIMEOUT where nothing came of it.
-    std::string_view write(std::string_view text) {
+    /// An honest WRITE; its status, TIMEOUT where nothing came of it. `is_first`: no forged packet
+    /// has had its PSN before, so that the log may say which packets are its own.
+    std::string_view write(std::string_view text, bool is_first) {
         const auto bytes = lesson::pattern(message_size, text);
         std::ranges::copy(bytes, outgoing_.begin());
         ibv_send_wr wr = write_request(target_.theirs.va, target_.theirs.rkey, message_size);
-        auto psns = verbs::PsnPredictor::of(target_.qp.get());
-        log_.event("post_send",
-                   verbs::describe(*target_.qp, wr, psns.take(wr.opcode, message_size)));
+        std::optional<verbs::PsnRange> psns;
+        if (is_first)
+            psns = verbs::PsnPredictor::of(target_.qp.get()).take(wr.opcode, message_size);
+        log_.event("post_send", verbs::describe(*target_.qp, wr, psns));
         post(target_.qp.get(), wr);
         const auto wc = target_cq_.next(stop_, util::deadline_in(timeout_));
         if (!wc)
@@ -110,7 +115,7 @@ class Stage {
 
     /// An honest WRITE that must succeed, and its packet.
     forge::Seen see_write(std::string_view text) {
-        if (const auto status = write(text); status != "SUCCESS")
+        if (const auto status = write(text, true); status != "SUCCESS")
             throw util::Error("an honest WRITE failed: " + std::string(status) + ".");
         return see_packet("the WRITE just sent", [&](const wire::Packet& packet) {
             return packet.reth && packet.bth->dest_qpn == target_.theirs.qpn;
@@ -173,7 +178,7 @@ class Stage {
 
     /// What an honest WRITE comes to; its status in `status`.
     Trial attempt_honest(std::string_view text, std::string_view& status) {
-        return around([&] { status = write(text); });
+        return around([&] { status = write(text, false); });
     }
 
     /// The rkeys of as many memory regions, registered one after the other.
