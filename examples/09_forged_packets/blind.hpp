@@ -36,12 +36,11 @@ class Blind {
             return Outcome{trial.state() == "ERR", outcome(trial)};
         });
         read_response_ = window("READ response", [&](std::int32_t offset) {
-            stage_.connect_deaf();
             const forge::Seen request = stage_.see_request(Ask::PostRead);
             const Trial trial = stage_.attempt(
-                forge::read_response_of(request, stage_.target().theirs.qpn,
+                forge::read_response_of(request, stage_.client().target().theirs.qpn,
                                         shifted(request.packet().bth->psn, offset), forged_));
-            return Outcome{trial.before.read_crc != trial.after.read_crc, outcome(trial)};
+            return Outcome{trial.changed_read(), outcome(trial)};
         });
     }
 
@@ -69,14 +68,14 @@ class Blind {
         constexpr int count = 8;
         std::vector<std::uint32_t> qpns;
         for (int i = 0; i < count; ++i) {
-            stage_.connect_deaf();
-            qpns.push_back(stage_.target().theirs.qpn);
+            stage_.client().connect_deaf();
+            qpns.push_back(stage_.client().target().theirs.qpn);
         }
         log_.event("numbers", {{"what", "QPNs"},
                                {"values", in_hexadecimal(qpns)},
                                {"pattern", steps_by_one(qpns) ? "each is the one before, plus 1"
                                                               : "no pattern seen"}});
-        const std::vector<std::uint32_t> rkeys = stage_.make_rkeys(count);
+        const std::vector<std::uint32_t> rkeys = stage_.client().make_rkeys(count);
         std::vector<std::uint32_t> indices;
         std::ranges::transform(rkeys, std::back_inserter(indices),
                                [](std::uint32_t rkey) { return rkey >> 8; });
@@ -125,9 +124,8 @@ class Blind {
     }
 
     Trial answer(forge::Ask request_kind, std::int32_t offset, std::uint8_t syndrome) {
-        stage_.connect_deaf();
         const forge::Seen request = stage_.see_request(request_kind);
-        return stage_.attempt(forge::acknowledge_of(request, stage_.target().theirs.qpn,
+        return stage_.attempt(forge::acknowledge_of(request, stage_.client().target().theirs.qpn,
                                                     shifted(request.packet().bth->psn, offset),
                                                     syndrome));
     }
@@ -189,5 +187,5 @@ class Blind {
     double rate_ = 0;
     std::size_t frame_bytes_ = 0;
     bool are_indices_known_ = false;
-    std::vector<std::byte> forged_ = lesson::pattern(Stage::message_size, "Forged. ");
+    std::vector<std::byte> forged_ = lesson::pattern(HonestClient::message_size, "Forged. ");
 };

@@ -3,6 +3,7 @@
 #include "blind.hpp"
 #include "findings.hpp"
 #include "forge/lab_only.hpp"
+#include "lesson/program.hpp"
 #include "lesson/secure.hpp"
 #include "stage.hpp"
 
@@ -18,7 +19,7 @@ struct Options {
 };
 
 std::vector<std::byte> message(std::string_view text) {
-    return lesson::pattern(Stage::message_size, text);
+    return lesson::pattern(HonestClient::message_size, text);
 }
 
 wire::Psn next_psn(const Seen& write) {
@@ -49,7 +50,7 @@ void wrong_rkey(Stage& stage, Findings& findings) {
         });
     };
     Seen seen = stage.connect("Honest. ");
-    const auto other = stage.witness().theirs;
+    const auto other = stage.client().witness().theirs;
     findings.request("b1", "WRITE, rkey of another PD",
                      stage.attempt(with_key(seen, other.va, other.rkey)), "protection domain");
     seen = stage.connect("Honest. ");
@@ -88,35 +89,32 @@ void replay(Stage& stage, Findings& findings) {
     const Seen first = stage.connect("First. ");
     stage.see_write("Second. ");
     findings.request("d1", "replay at once", stage.attempt(first.frame));
-    stage.connect_again(Ask::Reconnect);
+    stage.client().connect_again(Ask::Reconnect);
     findings.request("d2", "replay, reconnected, same PSN", stage.attempt(first.frame));
-    stage.connect_again(Ask::Renew);
+    stage.client().connect_again(Ask::Renew);
     stage.see_write("Third. ");
     findings.request("d3", "replay, reconnected, random PSN", stage.attempt(first.frame));
 }
 
 // (e) Answers to requests of the server's that the client never answered.
 void forged_answers(Stage& stage, Findings& findings) {
-    const auto server_qpn = [&] { return stage.target().theirs.qpn; };
-    stage.connect_deaf();
+    const auto server_qpn = [&] { return stage.client().target().theirs.qpn; };
     Seen request = stage.see_request(Ask::PostWrite);
     Trial trial = stage.attempt(forge::acknowledge_of(
         request, server_qpn(), request.packet().bth->psn, forge::syndrome::ack));
     findings.answer("e1", "ACK for a WRITE nobody received", trial,
                     trial.completion() == "SUCCESS");
 
-    stage.connect_deaf();
     request = stage.see_request(Ask::PostWrite);
     trial = stage.attempt(forge::acknowledge_of(request, server_qpn(), request.packet().bth->psn,
                                                 forge::syndrome::remote_access_error));
     findings.answer("e2", "NAK Remote Access Error", trial, trial.state() == "ERR");
 
-    stage.connect_deaf();
     request = stage.see_request(Ask::PostRead);
     const auto forged = message("Forged (e3). ");
     trial = stage.attempt(
         forge::read_response_of(request, server_qpn(), request.packet().bth->psn, forged));
-    findings.answer("e3", "READ response", trial, trial.before.read_crc != trial.after.read_crc);
+    findings.answer("e3", "READ response", trial, trial.changed_read());
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -129,7 +127,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         *tls,
         exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience),
         patience);
-    Stage stage(channel, sender, options.client.timeout, log, stop);
+    HonestClient client(channel, options.client.timeout, log, stop);
+    Stage stage(client, sender);
     Findings findings(log);
     wrong_psn(stage, findings);
     wrong_rkey(stage, findings);
@@ -140,7 +139,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     blind.measure();
     blind.guess(options.guesses);
     blind.look_at_numbers();
-    stage.finish();
+    client.finish();
     findings.table();
     blind.table();
     return 0;

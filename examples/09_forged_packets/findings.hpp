@@ -1,6 +1,7 @@
 // What each forgery came to: an event of the run log as it happens, and the table at the end.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ class Findings {
                 bool is_harmed) {
         Finding finding = begin(name, packet, trial);
         finding.responder = fmt::format("completes: {}", trial.completion());
-        finding.memory = trial.before.read_crc != trial.after.read_crc ? "CHANGED" : "same";
+        finding.memory = trial.changed_read() ? "CHANGED" : "same";
         finding.stopped_by = is_harmed ? "nothing" : "PSN";
         keep(std::move(finding), trial);
     }
@@ -81,20 +82,31 @@ class Findings {
             std::string(name), std::string(packet), answers, "", std::string(trial.state()), ""};
     }
 
+    static std::string first_text(std::span<const std::byte> bytes) {
+        std::string text;
+        for (const std::byte byte : bytes)
+            if (byte != std::byte{0})
+                text += static_cast<char>(byte);
+        return text;
+    }
+
     void keep(Finding finding, const Trial& trial) {
-        log_.event("forgery", {{"name", finding.name},
-                               {"packet", finding.packet},
-                               {"responder", finding.responder},
-                               {"memory", finding.memory},
-                               {"crc_before", trial.before.memory_crc},
-                               {"crc_after", trial.after.memory_crc},
-                               {"state", finding.state},
-                               {"stopped_by", finding.stopped_by},
-                               {"received", grown(trial.before.received, trial.after.received)},
-                               {"sent", grown(trial.before.sent, trial.after.sent)},
-                               {"duplicate", grown(trial.before.duplicate, trial.after.duplicate)},
-                               {"out_of_sequence",
-                                grown(trial.before.out_of_sequence, trial.after.out_of_sequence)}});
+        log_.event("forgery",
+                   {{"name", finding.name},
+                    {"packet", finding.packet},
+                    {"responder", finding.responder},
+                    {"memory", finding.memory},
+                    {"crc_before", trial.before.memory_crc},
+                    {"crc_after", trial.after.memory_crc},
+                    {"begins", first_text(trial.after.begins)},
+                    {"state", finding.state},
+                    {"advanced", (trial.after.rq_psn - trial.before.rq_psn) & wire::Psn::mask},
+                    {"stopped_by", finding.stopped_by},
+                    {"received", grown(trial.before.received, trial.after.received)},
+                    {"sent", grown(trial.before.sent, trial.after.sent)},
+                    {"duplicate", grown(trial.before.duplicate, trial.after.duplicate)},
+                    {"out_of_sequence",
+                     grown(trial.before.out_of_sequence, trial.after.out_of_sequence)}});
         findings_.push_back(std::move(finding));
     }
 

@@ -140,19 +140,17 @@ class Session {
         ibv_qp_attr attributes{};
         ibv_qp_init_attr unused{};
         if (target_.qp)
-            util::check_rc(ibv_query_qp(target_.qp.get(), &attributes,
-                                        IBV_QP_STATE | IBV_QP_RQ_PSN | IBV_QP_SQ_PSN, &unused),
-                           "ibv_query_qp");
+            util::check_rc(
+                ibv_query_qp(target_.qp.get(), &attributes, IBV_QP_STATE | IBV_QP_RQ_PSN, &unused),
+                "ibv_query_qp");
         forge::Report report{.state = static_cast<std::uint8_t>(attributes.qp_state),
                              .rq_psn = attributes.rq_psn,
-                             .sq_psn = attributes.sq_psn,
                              .memory_crc = libdeflate_crc32(0, lent_.data(), lent_.size()),
                              .read_crc = libdeflate_crc32(0, returned_.data(), returned_.size()),
                              .received = counter("rcvd_pkts"),
                              .sent = counter("sent_pkts"),
                              .duplicate = counter("duplicate_request"),
-                             .out_of_sequence = counter("out_of_seq_request"),
-                             .sequence_errors = counter("rcvd_seq_err")};
+                             .out_of_sequence = counter("out_of_seq_request")};
         std::copy_n(lent_.begin(), report.begins.size(), report.begins.begin());
         ibv_wc wc{};
         if (ibv_poll_cq(target_cq_.cq.get(), 1, &wc) == 1) {

@@ -51,15 +51,13 @@ std::array<std::byte, report_size> serialize(const Report& report) {
     util::put_be8<6>(out, report.state);
     util::put_be8<7>(out, report.completion);
     util::put_be32<8>(out, report.rq_psn);
-    util::put_be32<12>(out, report.sq_psn);
-    util::put_be32<16>(out, report.memory_crc);
-    util::put_be32<20>(out, report.read_crc);
+    util::put_be32<12>(out, report.memory_crc);
+    util::put_be32<16>(out, report.read_crc);
     std::ranges::copy(report.begins, out.subspan<24, Report::shown>().begin());
     util::put_be64<48>(out, report.received.value_or(no_counter));
     util::put_be64<56>(out, report.sent.value_or(no_counter));
     util::put_be64<64>(out, report.duplicate.value_or(no_counter));
     util::put_be64<72>(out, report.out_of_sequence.value_or(no_counter));
-    util::put_be64<80>(out, report.sequence_errors.value_or(no_counter));
     return bytes;
 }
 
@@ -73,14 +71,12 @@ Report parse_report(util::FixedBytes<report_size> bytes) {
     Report report{.state = util::be8<6>(bytes),
                   .completion = util::be8<7>(bytes),
                   .rq_psn = util::be32<8>(bytes),
-                  .sq_psn = util::be32<12>(bytes),
-                  .memory_crc = util::be32<16>(bytes),
-                  .read_crc = util::be32<20>(bytes),
+                  .memory_crc = util::be32<12>(bytes),
+                  .read_crc = util::be32<16>(bytes),
                   .received = counter(util::be64<48>(bytes)),
                   .sent = counter(util::be64<56>(bytes)),
                   .duplicate = counter(util::be64<64>(bytes)),
-                  .out_of_sequence = counter(util::be64<72>(bytes)),
-                  .sequence_errors = counter(util::be64<80>(bytes))};
+                  .out_of_sequence = counter(util::be64<72>(bytes))};
     std::ranges::copy(bytes.subspan<24, Report::shown>(), report.begins.begin());
     return report;
 }

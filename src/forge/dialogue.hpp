@@ -7,19 +7,19 @@
 //             5   1         what is asked for: Ask
 //             6   2         0
 //             8   8         report once the device has counted so many packets received
-//     a report, 88 bytes:
+//     a report, 80 bytes:
 //             0   4         "RWLF"
 //             4   1         version, 1
 //             5   1         0x80
 //             6   1         state of the queue pair: ibv_qp_state
 //             7   1         status of its oldest completion: ibv_wc_status; 0xff: there is none
-//             8   4, 4      rq_psn, sq_psn
-//            16   4         CRC-32 of the lent memory
-//            20   4         CRC-32 of the memory that a READ fills
+//             8   4         the PSN that the queue pair expects
+//            12   4         CRC-32 of the lent memory
+//            16   4         CRC-32 of the memory that a READ fills
+//            20   4         0
 //            24  24         the first bytes of the lent memory
-//            48   5 * 8     the device's counters, all ones where it has no such one: packets
-//                           received and sent, duplicate and out-of-sequence requests, sequence
-//                           errors told by the peer
+//            48   4 * 8     the device's counters, all ones where it has no such one: packets
+//                           received and sent, duplicate and out-of-sequence requests
 // Numbers are in network byte order.
 #pragma once
 
@@ -56,7 +56,6 @@ struct Report {
     std::uint8_t state = 0;
     std::uint8_t completion = none;
     std::uint32_t rq_psn = 0;
-    std::uint32_t sq_psn = 0;
     std::uint32_t memory_crc = 0;
     std::uint32_t read_crc = 0;
     std::array<std::byte, shown> begins{};
@@ -64,13 +63,12 @@ struct Report {
     std::optional<std::uint64_t> sent;
     std::optional<std::uint64_t> duplicate;
     std::optional<std::uint64_t> out_of_sequence;
-    std::optional<std::uint64_t> sequence_errors;
 
     bool operator==(const Report&) const = default;
 };
 
 inline constexpr std::size_t request_size = 16;
-inline constexpr std::size_t report_size = 88;
+inline constexpr std::size_t report_size = 80;
 
 std::array<std::byte, request_size> serialize(const Request& request);
 std::array<std::byte, report_size> serialize(const Report& report);

@@ -1,5 +1,6 @@
 #include "forge/packets.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "wire/encode.hpp"
@@ -29,6 +30,19 @@ Frame response(const Seen& request, std::uint32_t dest_qpn, wire::Psn psn, std::
 }
 
 }  // namespace
+
+wire::Gid source_gid(const wire::Packet& packet) {
+    if (packet.ipv6)
+        return packet.ipv6->src;
+    wire::Gid gid;
+    if (packet.ipv4) {
+        constexpr std::uint8_t mapped = 0xff;
+        constexpr std::size_t address_at = wire::Gid::size - wire::Ipv4Address::size;
+        gid.bytes[address_at - 2] = gid.bytes[address_at - 1] = mapped;
+        std::ranges::copy(packet.ipv4->src.bytes, gid.bytes.begin() + address_at);
+    }
+    return gid;
+}
 
 Frame altered(const Seen& seen, const std::function<void(wire::Packet&)>& edit) {
     wire::Packet packet = seen.packet();

@@ -13,6 +13,9 @@ namespace forge {
 
 using Frame = std::vector<std::byte>;
 
+/// Whose packet it says it is, as the GID of a RoCEv2 endpoint; all zeros without an IP header.
+wire::Gid source_gid(const wire::Packet& packet);
+
 /// `seen` with the changes that `edit` makes. Its TTL or hop limit is 1: no router would forward
 /// it.
 Frame altered(const Seen& seen, const std::function<void(wire::Packet&)>& edit);

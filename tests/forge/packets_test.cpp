@@ -74,6 +74,15 @@ TEST(Packets, an_answer_goes_back_where_the_request_came_from) {
     EXPECT_TRUE(packet.payload.empty());
 }
 
+TEST(Packets, say_whose_they_are) {
+    EXPECT_EQ(text(forge::source_gid(seen_write().packet())), "::ffff:192.0.2.2");
+    wire::Packet packet;
+    EXPECT_EQ(forge::source_gid(packet), wire::Gid{});
+    packet.ipv6.emplace();
+    packet.ipv6->src.bytes.back() = 7;
+    EXPECT_EQ(text(forge::source_gid(packet)), "::7");
+}
+
 TEST(Packets, a_read_response_carries_what_its_maker_likes) {
     const auto frame = forge::read_response_of(seen_write(), 0x22, wire::Psn(7), forged);
     const wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);

@@ -61,6 +61,13 @@ void expect_forgeries(const LabRun& run) {
         EXPECT_EQ(event.text("state"), expected.state) << name;
         EXPECT_EQ(event.text("stopped_by"), expected.stopped_by) << name;
     }
+    EXPECT_EQ(told.at("c1").text("begins"), "Honest. Honest. Honest. ");
+    EXPECT_EQ(told.at("c2").text("begins"), "Forged (c). Forged (c). ");
+    EXPECT_EQ(told.at("c3").text("begins"), "Forged (c). Forged (c). ");
+    EXPECT_EQ(told.at("d2").text("begins"), "First. First. First. Fir");
+    EXPECT_EQ(told.at("a1").number("advanced"), 0U);
+    EXPECT_EQ(told.at("c2").number("advanced"), 1U);
+    EXPECT_EQ(told.at("c3").number("advanced"), 0U);
     ASSERT_TRUE(told.contains("d3"));
     EXPECT_EQ(told.at("d3").text("memory"), "same");
     EXPECT_TRUE(told.at("d3").text("stopped_by").starts_with("PSN: "));
