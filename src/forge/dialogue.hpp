@@ -14,10 +14,10 @@
 //             6   1         state of the queue pair: ibv_qp_state
 //             7   1         status of its oldest completion: ibv_wc_status; 0xff: there is none
 //             8   4         the PSN that the queue pair expects
-//            12   4         CRC-32 of the lent memory
+//            12   4         CRC-32 of all lent memory, one connection's behind the other's
 //            16   4         CRC-32 of the memory that a READ fills
 //            20   4         0
-//            24  24         the first bytes of the lent memory
+//            24  24         the first bytes of the memory lent on the connection under attack
 //            48   4 * 8     the device's counters, all ones where it has no such one: packets
 //                           received and sent, duplicate and out-of-sequence requests
 // Numbers are in network byte order.

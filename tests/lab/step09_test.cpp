@@ -2,7 +2,6 @@
 // that the step stays inside the lab.
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include <gtest/gtest.h>
 
@@ -142,7 +141,10 @@ TEST_F(Step09, a_replay_has_the_same_bytes_and_two_fates) {
     for (const auto& row : rows(run, "bth.psn,bth.destqp,reth.va,ip.id,icrc.value",
                                 "reth.dmalen == 64 and ip.dst == 192.0.2.1"))
         ++frames[row];
-    EXPECT_EQ(std::ranges::max(frames | std::views::values), 4);
+    const auto most =
+        std::ranges::max_element(frames, {}, [](const auto& frame) { return frame.second; });
+    ASSERT_NE(most, frames.end());
+    EXPECT_EQ(most->second, 4);
 }
 
 TEST_F(Step09, works_over_ipv6) {
