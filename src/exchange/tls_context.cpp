@@ -60,8 +60,8 @@ TlsContext::TlsContext(TlsRole role, const TlsFiles& files, std::string peer_nam
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context, this);
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-    // This side's certificate goes alone, as the peer has the CA's. Left to itself, OpenSSL verifies
-    // its own chain in each handshake so as to send the CA's along.
+    // This side's certificate goes alone, as the peer has the CA's. Left to itself, OpenSSL
+    // verifies its own chain in each handshake so as to send the CA's along.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
