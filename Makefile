@@ -26,7 +26,7 @@ CPPFLAGS += -Isrc -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-LAYERS   := util wire capture flow verbs cm exchange runlog timeline report query forge lesson
+LAYERS   := util wire capture flow verbs cm exchange service runlog timeline report query forge lesson
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp)))
 TOOL     := $(BUILD)/rocecap

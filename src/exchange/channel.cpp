@@ -1,12 +1,27 @@
 #include "exchange/channel.hpp"
 
+#include <vector>
+
+#include "util/error.hpp"
+
 namespace exchange {
 namespace {
 
-void receive_header(Channel& channel, MessageType expected, const Patience& patience) {
-    std::array<std::byte, header_size> header{};
-    channel.receive(header, patience);
-    check_header(header, expected);
+void expect(Channel& channel, MessageType expected, const Patience& patience) {
+    std::array<std::byte, header_size> bytes{};
+    channel.receive(bytes, patience);
+    const Header header = parse_header(bytes);
+    if (header.type == MessageType::Refused) {
+        std::vector<std::byte> body(header.size);
+        channel.receive(body, patience);
+        throw util::Error("the peer refuses: " + parse_refusal(body));
+    }
+    check_type(header.type, expected);
+}
+
+void say_and_hear(Channel& channel, MessageType type, const Patience& patience) {
+    channel.send(serialize_header(type), patience);
+    expect(channel, type, patience);
 }
 
 }  // namespace
@@ -16,15 +31,18 @@ void send_endpoint(Channel& channel, const Endpoint& endpoint, const Patience& p
 }
 
 Endpoint receive_endpoint(Channel& channel, const Patience& patience) {
-    receive_header(channel, MessageType::Endpoint, patience);
+    expect(channel, MessageType::Endpoint, patience);
     std::array<std::byte, endpoint_size> body{};
     channel.receive(body, patience);
     return parse_endpoint(body);
 }
 
 void meet(Channel& channel, const Patience& patience) {
-    channel.send(serialize_ready(), patience);
-    receive_header(channel, MessageType::Ready, patience);
+    say_and_hear(channel, MessageType::Ready, patience);
+}
+
+void finish(Channel& channel, const Patience& patience) {
+    say_and_hear(channel, MessageType::Done, patience);
 }
 
 }  // namespace exchange

@@ -35,11 +35,16 @@ class Channel {
     virtual std::string_view name() const = 0;
 };
 
+/// What the peer sends instead of what is expected, a refusal with its reason above all, is thrown as
+/// util::Error.
 void send_endpoint(Channel& channel, const Endpoint& endpoint, const Patience& patience);
 Endpoint receive_endpoint(Channel& channel, const Patience& patience);
 
 /// Each side says that it has come so far, and waits until the other one has said so. The first
 /// packet must not come to a queue pair before RTR; and the memory must not go before the last.
 void meet(Channel& channel, const Patience& patience);
+
+/// A client says that its requests have completed, and waits until the server has drained.
+void finish(Channel& channel, const Patience& patience);
 
 }  // namespace exchange

@@ -4,32 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "util/error.hpp"
-
 namespace exchange {
 namespace {
 
-constexpr std::uint32_t magic = 0x52574c58;  // "RWLX"
-constexpr std::uint8_t version = 1;
 constexpr std::uint32_t most_24_bits = 0xffffff;
 
-constexpr std::size_t size_of(MessageType type) {
-    return type == MessageType::Endpoint ? endpoint_size : 0;
-}
-
-constexpr std::string_view name(MessageType type) {
-    return type == MessageType::Endpoint ? "an endpoint" : "ready";
-}
-
-void write_header(std::span<std::byte, header_size> out, MessageType type) {
-    util::put_be32<0>(out, magic);
-    util::put_be8<4>(out, version);
-    util::put_be8<5>(out, static_cast<std::uint8_t>(type));
-    util::put_be16<6>(out, static_cast<std::uint16_t>(size_of(type)));
-}
-
 [[noreturn]] void refuse(const std::string& what) {
-    throw util::Error("the peer's endpoint makes no sense: " + what + ".");
+    throw ProtocolError("the peer's endpoint makes no sense: " + what + ".");
 }
 
 }  // namespace
@@ -37,7 +18,7 @@ void write_header(std::span<std::byte, header_size> out, MessageType type) {
 std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& endpoint) {
     std::array<std::byte, header_size + endpoint_size> bytes{};
     const std::span<std::byte, header_size + endpoint_size> all(bytes);
-    write_header(all.first<header_size>(), MessageType::Endpoint);
+    std::ranges::copy(serialize_header(MessageType::Endpoint, endpoint_size), bytes.begin());
     const auto out = all.subspan<header_size, endpoint_size>();
     util::put_be32<0>(out, endpoint.qpn);
     util::put_be32<4>(out, endpoint.psn);
@@ -48,31 +29,6 @@ std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& end
     util::put_be64<36>(out, endpoint.length);
     util::put_be32<44>(out, endpoint.rkey);
     return bytes;
-}
-
-std::array<std::byte, header_size> serialize_ready() {
-    std::array<std::byte, header_size> bytes{};
-    write_header(bytes, MessageType::Ready);
-    return bytes;
-}
-
-void check_header(util::FixedBytes<header_size> bytes, MessageType expected) {
-    if (util::be32<0>(bytes) != magic)
-        throw util::Error(
-            "the peer does not speak this lab's exchange: is another program on that port?");
-    if (const unsigned theirs = util::be8<4>(bytes); theirs != version)
-        throw util::Error(fmt::format(
-            "the peer speaks version {} of the exchange, this program version {}: build both from "
-            "one source.",
-            theirs, version));
-    const unsigned type = util::be8<5>(bytes);
-    if (type != static_cast<unsigned>(expected))
-        throw util::Error(fmt::format("the peer sent a message of type {} where {} was expected.",
-                                      type, name(expected)));
-    const std::size_t size = util::be16<6>(bytes);
-    if (size != size_of(expected))
-        throw util::Error(fmt::format("the peer's message has {} bytes, where {} has {}.", size,
-                                      name(expected), size_of(expected)));
 }
 
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {

@@ -1,13 +1,7 @@
-// What one end of a connection has to know of the other before it can receive: the endpoint. And
-// how it travels: versioned messages, field by field in network order, so that two programs of
-// different machines, compilers and versions understand each other or say that they do not.
+// What one end of a connection has to know of the other before it can receive: the endpoint. As a
+// message (exchange/message.hpp) it is, behind the header:
 //
-//     offset  0   4 bytes   "RWLX"
-//             4   1         version, 1
-//             5   1         type: 1 endpoint, 2 ready
-//             6   2         bytes that follow: 48 of an endpoint, 0 of ready
-//     of an endpoint:
-//             8   4         QPN, 24 bits
+//     offset  8   4 bytes   QPN, 24 bits
 //            12   4         PSN of the first packet that its sender will send, 24 bits
 //            16   2         LID; 0 on RoCE
 //            18   2         path MTU in bytes: 256, 512, 1024, 2048 or 4096
@@ -20,9 +14,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
+#include "exchange/message.hpp"
 #include "runlog/event.hpp"
 #include "util/cursor.hpp"
 
@@ -41,19 +35,9 @@ struct Endpoint {
     bool operator==(const Endpoint&) const = default;
 };
 
-inline constexpr std::size_t header_size = 8;
-inline constexpr std::size_t endpoint_size = 48;
-
-enum class MessageType : std::uint8_t { Endpoint = 1, Ready = 2 };
-
 std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& endpoint);
-std::array<std::byte, header_size> serialize_ready();
 
-/// Throws util::Error where this is no header of this version, or not of the type that is expected:
-/// the sentence says what came instead.
-void check_header(util::FixedBytes<header_size> bytes, MessageType expected);
-
-/// Throws util::Error where a value is none: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
+/// Throws ProtocolError where a value is none: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
 /// unknown path MTU, memory that wraps around.
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes);
 

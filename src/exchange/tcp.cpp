@@ -123,7 +123,7 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
 }
 
 TcpListener::TcpListener(const util::Address& address) : fd_(make_socket(address)) {
-    constexpr int backlog = 128;
+    constexpr int backlog = 4096;  // a thousand clients may come at once; net.core.somaxconn caps it
     const int on = 1;
     const int off = 0;
     setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -142,20 +142,65 @@ util::Address Socket::local() const {
     return address_of(fd);
 }
 
+std::optional<Socket> TcpListener::accept_now() {
+    sockaddr_storage storage{};
+    socklen_t size = sizeof storage;
+    auto* address = reinterpret_cast<sockaddr*>(&storage);
+    util::Fd fd(accept4(fd_.get(), address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    // A client that gave up between poll and accept is no failure of the server's.
+    if (!fd && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR))
+        return std::nullopt;
+    util::check_errno(fd.get(), "accept");
+    send_at_once(fd.get());
+    return Socket{std::move(fd), util::Address(address)};
+}
+
 std::optional<Socket> TcpListener::accept(const Patience& patience) {
-    while (wait_event(fd_.get(), POLLIN, patience) == Event::Ready) {
-        sockaddr_storage storage{};
-        socklen_t size = sizeof storage;
-        auto* address = reinterpret_cast<sockaddr*>(&storage);
-        util::Fd fd(accept4(fd_.get(), address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-        // A client that gave up between poll and accept is no failure of the server's.
-        if (!fd && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR))
-            continue;
-        util::check_errno(fd.get(), "accept");
-        send_at_once(fd.get());
-        return Socket{std::move(fd), util::Address(address)};
-    }
+    while (wait_event(fd_.get(), POLLIN, patience) == Event::Ready)
+        if (auto socket = accept_now())
+            return socket;
     return std::nullopt;
+}
+
+bool discard_input(const Socket& socket) {
+    std::array<std::byte, 4096> ignored{};
+    // Not until there is nothing more: a peer that never stops must not hold its reader.
+    for (int tries = 0; tries < 16; ++tries) {
+        const ssize_t got = recv(socket.fd.get(), ignored.data(), ignored.size(), 0);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            return true;
+        if (got < 0 && errno == EAGAIN)
+            return false;
+    }
+    return false;
+}
+
+void notice_when_gone(const Socket& socket) {
+    const auto set = [&socket](int level, int option, int value) {
+        util::check_errno(setsockopt(socket.fd.get(), level, option, &value, sizeof value),
+                          "setsockopt");
+    };
+    set(SOL_SOCKET, SO_KEEPALIVE, 1);
+    set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
+    set(IPPROTO_TCP, TCP_KEEPINTVL, 3);
+    set(IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);
+}
+
+util::Address local_address_towards(const util::Address& server) {
+    const util::Fd fd(util::check_errno(
+        socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+    // Of a datagram socket, connect() only asks for the route.
+    util::check_errno(connect(fd.get(), server.get(), server.size()),
+                      "connect(" + server.text() + ")");
+    return address_of(fd);
+}
+
+std::chrono::microseconds round_trip(const Socket& socket) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket.fd.get(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return {};
+    return std::chrono::microseconds(info.tcpi_rtt);
 }
 
 void wait_for(const Socket& socket, bool to_read, const Patience& patience) {

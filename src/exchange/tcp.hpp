@@ -1,6 +1,7 @@
 // The exchange in the clear: a TCP connection.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,21 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
 /// stop was requested or time is over.
 void wait_for(const Socket& socket, bool to_read, const Patience& patience);
 
+/// The address of this host that packets to `server` leave from. Throws std::system_error where
+/// there is no route.
+util::Address local_address_towards(const util::Address& server);
+
+/// Reads off what is there, or a part of it; true once the peer has closed its end.
+bool discard_input(const Socket& socket);
+
+/// Lets the system find out that a peer's machine has vanished: after some 15 seconds without an
+/// answer, whether there is something to send or not, the socket fails with ETIMEDOUT (tcp(7)).
+void notice_when_gone(const Socket& socket);
+
+/// How long the first packet and its answer took, as the system has measured it; 0 where it has
+/// not.
+std::chrono::microseconds round_trip(const Socket& socket);
+
 class TcpListener {
   public:
     /// Throws std::system_error naming the address.
@@ -38,6 +54,8 @@ class TcpListener {
     util::Address address() const;
     /// The next client; nullopt when a stop was requested or time is over.
     std::optional<Socket> accept(const Patience& patience);
+    /// One that is there already; nullopt where there is none.
+    std::optional<Socket> accept_now();
 
   private:
     util::Fd fd_;

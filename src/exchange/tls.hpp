@@ -34,7 +34,8 @@ struct TlsFiles {
     std::string key;          // its private key, for its owner's eyes alone (mode 0600)
 };
 
-/// What all connections of a program have in common. Must outlive them.
+/// What all connections of a program have in common. Must outlive them. They may belong to several
+/// threads, but for those that resume sessions.
 class TlsContext {
   public:
     /// `peer_name`: the DNS name among the subjectAltNames of the peer's certificate. Throws
@@ -72,7 +73,6 @@ class TlsContext {
     std::unique_ptr<ssl_ctx_st, Free> context_;
     std::unique_ptr<ssl_session_st, Free> session_;  // of a client that resumes
     std::function<void(std::string_view)> write_secret_;
-    std::exception_ptr unwritten_;  // what write_secret_ threw: nothing may fly through OpenSSL
 };
 
 /// What a call on a stream that never waits has come to. WantRead, WantWrite: call again once the
@@ -100,10 +100,16 @@ class TlsStream {
     /// Done: `put` bytes, at least one, were written. The same bytes again after a Want.
     Progress write(util::Bytes bytes, std::size_t& put);
 
+    /// Tells the peer that nothing follows, and closes this direction of the connection: what is
+    /// left is to read until the peer has closed, too. A socket that is closed earlier, while bytes
+    /// of the peer's lie unread in it, is reset, and with it goes what the peer was to read.
+    void end();
+
     const Socket& socket() const { return socket_; }
     bool was_resumed() const;
 
   private:
+    friend class TlsContext;
     struct Free {
         void operator()(ssl_st* ssl) const;
     };
@@ -116,6 +122,7 @@ class TlsStream {
     Socket socket_;
     std::unique_ptr<ssl_st, Free> ssl_;
     std::string objection_;  // why the peer's certificate was refused; written while it is checked
+    std::exception_ptr unwritten_;  // what writing a secret threw: nothing may fly through OpenSSL
     bool is_up_ = false;
 };
 
@@ -131,6 +138,8 @@ class TlsChannel : public Channel {
     std::string_view name() const override { return "TLS 1.3"; }
     const Socket& socket() const { return stream_.socket(); }
     bool was_resumed() const { return stream_.was_resumed(); }
+    /// Says that nothing follows, and waits, a second at most, until the peer has said so, too.
+    void close(const Patience& patience);
 
   private:
     TlsStream stream_;

@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <sys/socket.h>
 
 #include <fmt/format.h>
 
@@ -10,24 +7,6 @@
 
 namespace exchange {
 namespace {
-
-// A socket that is closed while bytes of the client's lie unread in it is reset, and with it goes
-// the alert that was to tell the client why. So: until the client has closed its end.
-void let_peer_read(const Socket& socket, const Patience& patience) {
-    util::Deadline deadline = util::deadline_in(std::chrono::seconds(1));
-    if (patience.deadline)
-        deadline = std::min(*deadline, *patience.deadline);
-    shutdown(socket.fd.get(), SHUT_WR);
-    std::array<std::byte, 4096> ignored{};
-    while (!util::is_past(deadline)) {
-        const ssize_t got = recv(socket.fd.get(), ignored.data(), ignored.size(), 0);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-            return;
-        if (got < 0 &&
-            util::wait_readable(socket.fd.get(), patience.stop, deadline) != util::Ready::input)
-            return;
-    }
-}
 
 // Calls until it is done, and waits in between for what it wants.
 template <typename Call>
@@ -55,7 +34,7 @@ TlsChannel::TlsChannel(TlsContext& context, Socket socket, const Patience& patie
             has_closed(this->socket());
     } catch (const util::Error&) {
         if (context.role() == TlsRole::Server)
-            let_peer_read(this->socket(), patience);
+            close(patience);  // once the client has closed its end it has read why
         throw;
     }
 }
@@ -78,6 +57,16 @@ void TlsChannel::receive(std::span<std::byte> bytes, const Patience& patience) {
             has_closed(socket());
         bytes = bytes.subspan(got);
     }
+}
+
+void TlsChannel::close(const Patience& patience) {
+    util::Deadline deadline = util::deadline_in(std::chrono::seconds(1));
+    if (patience.deadline)
+        deadline = std::min(*deadline, *patience.deadline);
+    stream_.end();
+    while (!discard_input(socket()) && !util::is_past(deadline))
+        if (util::wait_readable(socket().fd.get(), patience.stop, deadline) != util::Ready::input)
+            return;
 }
 
 }  // namespace exchange

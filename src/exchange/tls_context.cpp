@@ -60,9 +60,12 @@ TlsContext::TlsContext(TlsRole role, const TlsFiles& files, std::string peer_nam
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context, this);
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-    // This side's certificate goes alone, as the peer has the CA's. Left to itself, OpenSSL
-    // verifies its own chain in each handshake so as to send the CA's along.
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_NO_AUTO_CHAIN);
+    // This side's certificate goes alone, as the peer has the CA's: left to itself, OpenSSL
+    // verifies its own chain in each handshake so as to send the CA's along. Between two messages a
+    // connection keeps no buffers, as a server has many that are silent; and what waits to be
+    // written may move in memory as more is added behind it.
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                  SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 
@@ -86,7 +89,7 @@ void TlsContext::log_secrets(std::function<void(std::string_view)> write) {
         try {
             self->write_secret_(line);
         } catch (...) {
-            self->unwritten_ = std::current_exception();
+            static_cast<TlsStream*>(SSL_get_app_data(ssl))->unwritten_ = std::current_exception();
         }
     });
 }

@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <sys/socket.h>
 #include <utility>
 
 #include <openssl/err.h>
@@ -40,6 +41,14 @@ TlsStream::~TlsStream() {
     ERR_clear_error();
 }
 
+void TlsStream::end() {
+    if (is_up_)
+        SSL_shutdown(ssl_.get());
+    is_up_ = false;
+    ERR_clear_error();
+    shutdown(socket_.fd.get(), SHUT_WR);
+}
+
 // OpenSSL itself only says "verify failed" later.
 int TlsStream::on_verify(int is_good, X509_STORE_CTX* store) {
     if (is_good == 0) {
@@ -57,8 +66,8 @@ Progress TlsStream::progress_of(Call call) {
     errno = 0;
     const int result = call();
     const int system_error = errno;
-    if (context_.unwritten_)
-        std::rethrow_exception(std::exchange(context_.unwritten_, nullptr));
+    if (unwritten_)
+        std::rethrow_exception(std::exchange(unwritten_, nullptr));
     if (result == 1)
         return Progress::Done;
     switch (SSL_get_error(ssl_.get(), result)) {

@@ -6,6 +6,23 @@
 
 namespace lesson {
 
+void perform(const Requester& requester, ibv_send_wr& wr) {
+    wr.send_flags |= IBV_SEND_SIGNALED;
+    const std::uint64_t length = verbs::length_of(wr);
+    const auto psns = requester.psns.take(wr.opcode, length);
+    if (requester.log != nullptr)
+        requester.log->event("post_send", verbs::describe(*requester.qp, wr, psns));
+    ibv_send_wr* refused = nullptr;
+    util::check_rc(ibv_post_send(requester.qp, &wr, &refused), "ibv_post_send");
+    const auto wc = requester.completions.next(
+        requester.stop,
+        util::deadline_in(requester.patience +
+                          std::chrono::seconds(static_cast<std::int64_t>(length >> 20))));
+    if (wc && requester.log != nullptr)
+        requester.log->event("wc", verbs::describe(*wc));
+    verbs::expect_success(wc, verbs::name_of(wr.opcode));
+}
+
 void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
               const RemoteMemory& remote, verbs::PsnPredictor& psns,
               verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
@@ -16,19 +33,11 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = opcode;
-    wr.send_flags = IBV_SEND_SIGNALED;
     wr.sg_list = &piece;
     wr.num_sge = 1;
     wr.wr.rdma.remote_addr = remote.va;
     wr.wr.rdma.rkey = remote.rkey;
-    log.event("post_send", verbs::describe(*qp, wr, psns.take(opcode, piece.length)));
-    ibv_send_wr* refused = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
-    const auto wc = completions.next(
-        stop, util::deadline_in(patience + std::chrono::seconds(piece.length >> 20)));
-    if (wc)
-        log.event("wc", verbs::describe(*wc));
-    verbs::expect_success(wc, verbs::name_of(opcode));
+    perform({qp, psns, completions, patience, &log, stop}, wr);
 }
 
 }  // namespace lesson

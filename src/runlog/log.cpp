@@ -27,6 +27,7 @@ Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)
 
 void Log::event(std::string_view name, Fields fields) {
     using namespace std::chrono;
+    const std::scoped_lock lock(mutex_);
     const Event event = stamp(name, std::move(fields));
     const auto day = nanoseconds(event.t_ns) % days(1);
     write_line(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
@@ -36,6 +37,7 @@ void Log::event(std::string_view name, Fields fields) {
 }
 
 void Log::error(std::string_view text) {
+    const std::scoped_lock lock(mutex_);
     write_line(stderr, fmt::format("{}: {}\n", role_, text));
     write_json(stamp("error", {{"text", text}}));
 }

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 namespace runlog {
 
+/// Its calls may come from several threads, but for hide_psns().
 class Log {
   public:
     /// `json_path`: where the JSON lines go; empty: nowhere, "-": standard output (the text then
@@ -49,6 +51,7 @@ class Log {
     std::FILE* text_ = stdout;
     std::FILE* json_ = nullptr;
     std::optional<PsnMask> psn_mask_;
+    std::mutex mutex_;  // events are whole, and in one order, in both renderings
 };
 
 }  // namespace runlog

@@ -59,6 +59,21 @@ constexpr std::array rows{
     Row{"numbers", "{what} one after the other: {values}: {pattern}"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
+    Row{"client",
+        "client {client} from {peer}: {state}[, QP {qpn:6} to QP {dest_qpn:6}]"
+        "[, send PSN {sq_psn:6}][, {sends} SENDs of {send_bytes} B]"},
+    Row{"clients", "{done} of {clients} clients {what}[ in {took_ms} ms]"},
+    Row{"lost", "[client {client}, ]{peer}: {loss}: {text}"},
+    Row{"setup",
+        "{clients} clients[; µs of p50 and p99: TCP {tcp_p50_us} {tcp_p99_us}]"
+        "[, TLS {tls_p50_us} {tls_p99_us}][, exchange {exchange_p50_us} {exchange_p99_us}]"
+        "[, QP {qp_p50_us} {qp_p99_us}]"},
+    Row{"stats",
+        "{clients} clients (most {most}, in all {total}), {refused} refused, {lost} lost (closed "
+        "{lost_closed}, late {lost_late}, tls {lost_tls}, protocol {lost_protocol}, failed "
+        "{lost_failed}); {sends} SENDs {send_bytes} B, {errors} errors; told: {told_writes} WRITEs "
+        "{told_write_bytes} B, {told_reads} READs {told_read_bytes} B; {memory} B resident"
+        "[, {memory_a_client} a client]"},
     Row{"note", "{text}"},
     Row{"error", "{text}"},
 };

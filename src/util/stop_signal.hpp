@@ -1,12 +1,11 @@
 // SIGINT and SIGTERM as a readable descriptor, so that a program waits for "stop" in the same
-// poll() as for its work. Make it first in main, before any thread: threads inherit the blocked
-// mask. Source: signalfd(2).
+// poll() as for its work. Make it first in main, before any thread.
 #pragma once
 
 #include <chrono>
 #include <optional>
 
-#include "util/fd.hpp"
+#include "util/signal_fd.hpp"
 
 namespace util {
 
@@ -28,21 +27,14 @@ inline bool is_past(Deadline deadline) {
 
 class StopSignal {
   public:
-    StopSignal();
-    ~StopSignal();
-    StopSignal(const StopSignal&) = delete;
-    StopSignal& operator=(const StopSignal&) = delete;
-    StopSignal(StopSignal&&) = delete;
-    StopSignal& operator=(StopSignal&&) = delete;
+    int fd() const { return signals_.fd(); }
 
-    int fd() const { return fd_.get(); }
-
-    /// True once SIGINT or SIGTERM has arrived; stays true.
-    bool requested();
+    /// True once SIGINT or SIGTERM has arrived; stays true, for all threads: the signal is never
+    /// taken, and so wakes each of them.
+    bool requested() const { return signals_.is_pending(); }
 
   private:
-    Fd fd_;
-    bool requested_ = false;
+    SignalFd signals_{SIGINT, SIGTERM};
 };
 
 enum class Ready { input, stop, timeout };

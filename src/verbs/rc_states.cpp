@@ -61,4 +61,10 @@ void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition) {
                    "ibv_modify_qp(RTR to RTS)");
 }
 
+void to_error(ibv_qp* qp) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    util::check_rc(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
+}
+
 }  // namespace verbs

@@ -30,4 +30,8 @@ struct Repetition {
 /// `psn`: of the first packet that this end will send; the peer must know it already.
 void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition = {});
 
+/// Requests and receives that are still posted complete with WR_FLUSH_ERR: once all have, the queue
+/// pair is drained.
+void to_error(ibv_qp* qp);
+
 }  // namespace verbs

@@ -1,0 +1,74 @@
+// What the server of step 08 has for one client: nothing in it is another client's, so that an rkey
+// opens one client's memory to that client alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "report.hpp"
+#include "util/check.hpp"
+#include "verbs/handles.hpp"
+
+namespace step08 {
+
+inline constexpr int access_rights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+/// In the order of creation, as it is destroyed in the reverse one.
+struct PrivateSet {
+    static constexpr std::uint32_t receives = 4;
+
+    verbs::Pd pd;
+    std::vector<std::byte> memory;  // lent: the client writes and reads it
+    verbs::Mr memory_mr;
+    std::array<std::byte, receives * Report::size> inbox{};  // where its SENDs go
+    verbs::Mr inbox_mr;
+    verbs::Cq cq;
+    verbs::Qp qp;
+    std::uint32_t posted = 0;  // receives that have not completed
+
+    /// `channel`: wakes the waiter for all clients at once; `owner` comes back with each event and
+    /// says which of them it is about (ibv_get_cq_event(3)).
+    PrivateSet(ibv_context* context, ibv_comp_channel* channel, void* owner, std::size_t size)
+        : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
+          memory(size),
+          memory_mr(verbs::register_memory(pd.get(), memory, access_rights)),
+          inbox_mr(verbs::register_memory(pd.get(), inbox, IBV_ACCESS_LOCAL_WRITE)),
+          cq(util::check_ptr(ibv_create_cq(context, receives, owner, channel, 0),
+                             "ibv_create_cq")) {
+        util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq");
+        ibv_qp_init_attr attributes{};
+        attributes.qp_type = IBV_QPT_RC;
+        attributes.send_cq = cq.get();
+        attributes.recv_cq = cq.get();
+        attributes.cap = {.max_send_wr = 1,
+                          .max_recv_wr = receives,
+                          .max_send_sge = 1,
+                          .max_recv_sge = 1,
+                          .max_inline_data = 0};
+        qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp"));
+    }
+
+    /// The part of the inbox that receive `wr_id` fills.
+    std::span<std::byte, Report::size> slot(std::uint64_t wr_id) {
+        return std::span(inbox).subspan(wr_id * Report::size).first<Report::size>();
+    }
+
+    /// `wr_id`: 0 .. receives - 1.
+    void post_receive(std::uint64_t wr_id) {
+        ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(slot(wr_id).data()),
+                      .length = Report::size,
+                      .lkey = inbox_mr->lkey};
+        ibv_recv_wr wr{};
+        wr.wr_id = wr_id;
+        wr.sg_list = &piece;
+        wr.num_sge = 1;
+        ibv_recv_wr* refused = nullptr;
+        util::check_rc(ibv_post_recv(qp.get(), &wr, &refused), "ibv_post_recv");
+        ++posted;
+    }
+};
+
+}  // namespace step08

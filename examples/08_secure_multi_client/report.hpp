@@ -1,0 +1,35 @@
+// What a client of step 08 SENDs after each round: the one-sided requests that the server's
+// processor never saw. Four numbers of 8 bytes in network order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "util/cursor.hpp"
+
+namespace step08 {
+
+/// Since the report before.
+struct Report {
+    static constexpr std::size_t size = 32;
+
+    std::uint64_t writes = 0;
+    std::uint64_t write_bytes = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t read_bytes = 0;
+
+    static Report parse(util::FixedBytes<size> bytes) {
+        return {util::be64<0>(bytes), util::be64<8>(bytes), util::be64<16>(bytes),
+                util::be64<24>(bytes)};
+    }
+
+    void write_to(std::span<std::byte, size> out) const {
+        util::put_be64<0>(out, writes);
+        util::put_be64<8>(out, write_bytes);
+        util::put_be64<16>(out, reads);
+        util::put_be64<24>(out, read_bytes);
+    }
+};
+
+}  // namespace step08

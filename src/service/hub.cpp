@@ -1,0 +1,227 @@
+#include "service/hub.hpp"
+
+#include <array>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace service {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Id listener_id = 0;
+// A client begins to speak as soon as it is connected. One that does not costs a descriptor for so
+// long only.
+constexpr auto silence = 2s;
+constexpr auto farewell = 1s;
+
+}  // namespace
+
+std::string_view name_of(Loss loss) {
+    constexpr std::array<std::string_view, losses> names{"closed", "late", "tls", "protocol", "failed"};
+    return names[static_cast<std::size_t>(loss)];
+}
+
+Hub::Hub(exchange::TlsContext& tls, const util::Address& address, Bounds bounds, Handler& handler)
+    : tls_(tls), bounds_(bounds), handler_(handler), listener_(address) {
+    poller_.add(listener_.fd(), EPOLLIN, listener_id);
+}
+
+void Hub::watch(int fd, std::function<void()> on_ready) {
+    watched_.emplace(next_, std::move(on_ready));
+    poller_.add(fd, EPOLLIN, next_++);
+}
+
+void Hub::run(util::StopSignal& stop) {
+    watch(stop.fd(), [] {});
+    while (!stop.requested()) {
+        util::Deadline nearest = deadlines_.nearest();
+        if (const auto other = handler_deadlines_.nearest(); other && (!nearest || *other < *nearest))
+            nearest = other;
+        for (const util::Poller::Event& event : poller_.wait(nearest)) {
+            if (event.key == listener_id)
+                accept_some();
+            else if (const auto watched = watched_.find(event.key); watched != watched_.end())
+                watched->second();
+            else if (const auto it = connections_.find(event.key); it != connections_.end())
+                advance(event.key, it->second);
+        }
+        check_deadlines();
+        look_for_newcomers();
+    }
+}
+
+// A few at a time: those who are here already come in between.
+void Hub::accept_some() {
+    try {
+        for (int tries = 0; tries < 16 && newcomers() < bounds_.newcomers; ++tries)
+            if (auto socket = listener_.accept_now())
+                take_in(std::move(*socket));
+            else
+                return;
+    } catch (const std::system_error& error) {
+        if (error.code().value() != EMFILE && error.code().value() != ENFILE)
+            throw;
+        // No descriptor is left. Whoever comes waits in the kernel; in a moment we look again.
+        deadlines_.set(listener_id, util::deadline_in(silence));
+    }
+}
+
+void Hub::take_in(exchange::Socket socket) {
+    exchange::notice_when_gone(socket);
+    const Id id = next_++;
+    const int fd = socket.fd.get();
+    connections_.try_emplace(id, tls_, std::move(socket));
+    poller_.add(fd, EPOLLIN, id);
+    deadlines_.set(id, util::deadline_in(silence));
+}
+
+void Hub::look_for_newcomers() {
+    const bool has_room = newcomers() < bounds_.newcomers && !deadlines_.has(listener_id);
+    if (has_room != is_accepting_)
+        poller_.change(listener_.fd(), has_room ? std::uint32_t{EPOLLIN} : 0, listener_id);
+    is_accepting_ = has_room;
+}
+
+void Hub::advance(Id id, Connection& connection) {
+    try {
+        if (connection.state == State::Closing || connection.state == State::Ended) {
+            finish(id, connection);
+            return;
+        }
+        converse(id, connection);
+    } catch (const exchange::ProtocolError& error) {
+        lose(id, Loss::Protocol, error.what());
+    } catch (const util::Error& error) {
+        lose(id, connection.state == State::Open ? Loss::Closed : Loss::Tls, error.what());
+    }
+}
+
+void Hub::converse(Id id, Connection& connection) {
+    if (connection.state == State::Silent) {
+        connection.state = State::Handshake;
+        deadlines_.set(id, util::Clock::now() + bounds_.setup_time);
+    }
+    if (connection.state == State::Handshake && connection.stream.handshake()) {
+        connection.state = State::Open;
+        connection.handshake_time = util::Clock::now() - connection.arrived;
+        ++open_;
+        deadlines_.clear(id);
+        tell(id, [&] { handler_.on_open(id); });
+    }
+    while (connection.state == State::Open) {
+        const auto message = connection.stream.receive();
+        if (!message) {
+            connection.stream.flush();
+            break;
+        }
+        tell(id, [&] { handler_.on_message(id, *message); });
+    }
+    update_poller(id, connection);
+}
+
+// Whatever the handler throws is about this connection only.
+template <typename Call>
+void Hub::tell(Id id, Call call) {
+    try {
+        call();
+    } catch (const exchange::ProtocolError& error) {
+        lose(id, Loss::Protocol, error.what());
+    } catch (const std::exception& error) {
+        lose(id, Loss::Failed, error.what());
+    }
+}
+
+void Hub::finish(Id id, Connection& connection) {
+    bool is_over = false;
+    try {
+        if (connection.state == State::Closing && connection.stream.flush()) {
+            connection.stream.end();
+            connection.state = State::Ended;
+        }
+        is_over = exchange::discard_input(connection.stream.socket());
+    } catch (const util::Error&) {
+        is_over = true;  // it is gone, and so is who could have read the rest
+    }
+    if (is_over) {
+        deadlines_.clear(id);
+        connections_.erase(id);
+    } else {
+        update_poller(id, connection);
+    }
+}
+
+void Hub::update_poller(Id id, Connection& connection) {
+    const std::uint32_t wanted =
+        connection.state != State::Ended &&
+                (connection.state == State::Closing || connection.stream.has_unsent())
+            ? EPOLLIN | EPOLLOUT
+            : EPOLLIN;
+    if (wanted != std::exchange(connection.events, wanted))
+        poller_.change(connection.stream.socket().fd.get(), wanted, id);
+}
+
+void Hub::check_deadlines() {
+    const auto now = util::Clock::now();
+    while (const auto id = deadlines_.take_past(now)) {
+        const auto it = connections_.find(*id);
+        if (it == connections_.end())
+            continue;  // the listener's: look_for_newcomers() follows
+        if (it->second.state == State::Closing || it->second.state == State::Ended)
+            connections_.erase(it);
+        else
+            lose(*id, Loss::Late,
+                 fmt::format("{} did not complete the TLS handshake in time.",
+                             it->second.stream.socket().peer.text()));
+    }
+    while (const auto id = handler_deadlines_.take_past(now))
+        handler_.on_late(*id);
+}
+
+const exchange::Socket& Hub::socket(Id id) const {
+    return connections_.at(id).stream.socket();
+}
+
+std::chrono::nanoseconds Hub::handshake_time(Id id) const {
+    return connections_.at(id).handshake_time;
+}
+
+void Hub::send(Id id, util::Bytes message) {
+    Connection& connection = connections_.at(id);
+    connection.stream.send(message);
+    update_poller(id, connection);
+}
+
+void Hub::leave(Id id, Connection& connection, State state) {
+    if (connection.state == State::Open)
+        --open_;
+    connection.state = state;
+    deadlines_.set(id, util::deadline_in(farewell));
+    update_poller(id, connection);
+}
+
+void Hub::close(Id id) {
+    leave(id, connections_.at(id), State::Closing);
+}
+
+void Hub::lose(Id id, Loss loss, const std::string& sentence) {
+    const auto it = connections_.find(id);
+    if (it == connections_.end() || it->second.state == State::Closing ||
+        it->second.state == State::Ended)
+        return;
+    Connection& connection = it->second;
+    const util::Address peer = connection.stream.socket().peer;
+    if (connection.state == State::Open && loss != Loss::Closed) {
+        connection.stream.send(exchange::serialize_refusal(sentence));
+        leave(id, connection, State::Closing);
+    } else if (loss == Loss::Late) {
+        connections_.erase(it);  // without TLS there is nothing it could be told
+    } else {
+        connection.stream.end();  // an alert may be on its way, and may still be read
+        leave(id, connection, State::Ended);
+    }
+    handler_.on_lost(id, peer, loss, sentence);
+}
+
+}  // namespace service

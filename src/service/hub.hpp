@@ -1,0 +1,126 @@
+// Many TLS connections on one thread. The hub takes them in, shakes hands, hands their messages to
+// its handler, and sees to it that none of them can hold up the others: no call waits, whoever has
+// not said who it is has little time and is one of a bounded number, and every connection can be
+// given a deadline.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "exchange/message_stream.hpp"
+#include "util/deadlines.hpp"
+#include "util/poller.hpp"
+
+namespace service {
+
+/// Names a connection and what its handler keeps of it; never used twice.
+using Id = std::uint64_t;
+
+enum class Loss : std::uint8_t {
+    Closed,    // by the peer, or its machine has vanished
+    Late,      // it did not do in time what was expected
+    Tls,       // no handshake came about: no or a wrong certificate, another version, garbage
+    Protocol,  // it said what the protocol does not have
+    Failed,    // what it asked for failed here, or its queue pair broke
+};
+inline constexpr std::size_t losses = 5;
+std::string_view name_of(Loss loss);
+
+/// What the hub tells. Where on_open or on_message throws, the connection is lost, for
+/// exchange::ProtocolError as Protocol, for others as Failed.
+class Handler {
+  public:
+    Handler() = default;
+    virtual ~Handler() = default;
+    Handler(const Handler&) = delete;
+    Handler& operator=(const Handler&) = delete;
+    Handler(Handler&&) = delete;
+    Handler& operator=(Handler&&) = delete;
+
+    /// A peer has shown its certificate. From here on only the handler's deadlines hold.
+    virtual void on_open(Id id) = 0;
+    virtual void on_message(Id id, const exchange::Message& message) = 0;
+    /// The deadline that the handler gave has passed.
+    virtual void on_late(Id id) = 0;
+    /// The connection is gone; on_open may never have been called.
+    virtual void on_lost(Id id, const util::Address& peer, Loss loss,
+                         const std::string& sentence) = 0;
+};
+
+class Hub {
+  public:
+    /// At most `newcomers` connections without a certificate at a time; beyond it, further ones
+    /// wait in the kernel. Each has `setup_time` for its handshake.
+    struct Bounds {
+        std::size_t newcomers = 256;
+        std::chrono::milliseconds setup_time{10'000};
+    };
+
+    /// Listens. The references must outlive the hub. Throws std::system_error.
+    Hub(exchange::TlsContext& tls, const util::Address& address, Bounds bounds, Handler& handler);
+
+    util::Address address() const { return listener_.address(); }
+    /// `on_ready` is called whenever `fd` can be read.
+    void watch(int fd, std::function<void()> on_ready);
+    /// Until a stop is requested.
+    void run(util::StopSignal& stop);
+
+    const exchange::Socket& socket(Id id) const;
+    /// Between the connection's arrival and its handshake's end.
+    std::chrono::nanoseconds handshake_time(Id id) const;
+
+    void send(Id id, util::Bytes message);
+    /// The handler is told nothing more of it. What was sent still goes, and the peer gets a second
+    /// to read it and close its end.
+    void close(Id id);
+    /// The same, but on_lost() is called first, and the peer is told the sentence as a refusal
+    /// where there is still a way to. Nothing happens where the connection is gone already.
+    void lose(Id id, Loss loss, const std::string& sentence);
+    /// For on_late(); also for an id whose connection is gone. nullopt: none any more.
+    void set_deadline(Id id, util::Deadline deadline) { handler_deadlines_.set(id, deadline); }
+
+  private:
+    enum class State : std::uint8_t { Silent, Handshake, Open, Closing, Ended };
+    struct Connection {
+        Connection(exchange::TlsContext& tls, exchange::Socket socket)
+            : stream(tls, std::move(socket)) {}
+
+        exchange::MessageStream stream;
+        State state = State::Silent;
+        std::uint32_t events = EPOLLIN;  // what the poller looks for
+        util::Clock::time_point arrived = util::Clock::now();
+        std::chrono::nanoseconds handshake_time{};
+    };
+
+    void accept_some();
+    void take_in(exchange::Socket socket);
+    void look_for_newcomers();
+    void advance(Id id, Connection& connection);
+    void converse(Id id, Connection& connection);
+    void finish(Id id, Connection& connection);
+    void update_poller(Id id, Connection& connection);
+    void check_deadlines();
+    void leave(Id id, Connection& connection, State state);
+    template <typename Call>
+    void tell(Id id, Call call);
+    std::size_t newcomers() const { return connections_.size() - open_; }
+
+    exchange::TlsContext& tls_;
+    Bounds bounds_;
+    Handler& handler_;
+    exchange::TcpListener listener_;
+    util::Poller poller_;
+    util::Deadlines<Id> deadlines_;  // the hub's own
+    util::Deadlines<Id> handler_deadlines_;
+    std::unordered_map<Id, std::function<void()>> watched_;
+    std::unordered_map<Id, Connection> connections_;
+    std::size_t open_ = 0;
+    Id next_ = 1;
+    bool is_accepting_ = true;
+};
+
+}  // namespace service

@@ -1,0 +1,29 @@
+#include "util/limits.hpp"
+
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+namespace util {
+
+std::uint64_t raise_open_files() {
+    rlimit limit{};
+    check_errno(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
+    limit.rlim_cur = limit.rlim_max;
+    check_errno(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE)");
+    return limit.rlim_cur;
+}
+
+std::uint64_t resident_memory() {
+    std::ifstream statm("/proc/self/statm");
+    std::uint64_t whole = 0;
+    std::uint64_t resident = 0;
+    if (!(statm >> whole >> resident))
+        throw Error("cannot read /proc/self/statm.");
+    return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace util

@@ -1,0 +1,37 @@
+// Many descriptors, waited for at once. Source: epoll(7), level-triggered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <sys/epoll.h>
+
+#include "util/fd.hpp"
+#include "util/stop_signal.hpp"
+
+namespace util {
+
+class Poller {
+  public:
+    Poller();
+
+    /// `events`: EPOLLIN and EPOLLOUT; errors and hang-ups are always told. `key`: the caller's
+    /// name for the descriptor, which stays its own. Throws std::system_error.
+    void add(int fd, std::uint32_t events, std::uint64_t key);
+    void change(int fd, std::uint32_t events, std::uint64_t key);
+    void remove(int fd);
+
+    struct Event {
+        std::uint64_t key;
+        std::uint32_t events;
+    };
+    /// At most 64 of those that are ready; none when the deadline has passed or a signal came in
+    /// between. Valid until the next call.
+    std::span<const Event> wait(Deadline deadline);
+
+  private:
+    Fd fd_;
+    std::array<Event, 64> ready_{};
+};
+
+}  // namespace util
