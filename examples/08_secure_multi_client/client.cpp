@@ -1,5 +1,5 @@
-// Step 08, the active side: N independent clients in one process. Each is step 07's client on a
-// thread of its own; all are connected before one of them works, and all work before one leaves.
+// Step 08, the active side: one client, or many independent ones in one process. Each is step 07's;
+// all are connected before one of them works, and all have worked before one leaves.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -34,6 +34,7 @@ struct Options {
     lesson::ClientOptions client;
     lesson::SecureOptions secure;
     std::uint64_t clients = 1;
+    std::uint64_t at_once = 32;
     std::uint64_t operations = 1;
     std::uint64_t length = 10'000;
 };
@@ -193,8 +194,8 @@ class Client {
     verbs::Qp qp_;
 };
 
-// All clients, each on a thread, phase by phase: nobody begins one before all others have ended the
-// one before. Whoever fails is out, and the others go on.
+// All clients, phase by phase: nobody begins one before all others have ended the one before. Whoever
+// fails is out, and the others go on.
 class Crowd {
   public:
     explicit Crowd(Common& common) : common_(common) {
@@ -203,27 +204,31 @@ class Crowd {
     }
 
     int run() {
-        each("are connected", &Client::connect);
+        each("are connected", common_.options.at_once, &Client::connect);
         service::SetupTimes setup;
         for (const auto& client : clients_)
             if (client)
                 setup.add(client->times());
         common_.log.event("setup", setup.describe());
-        each("have worked", &Client::work);
-        each("have left", &Client::disconnect);
+        each("have worked", clients_.size(), &Client::work);
+        each("have left", clients_.size(), &Client::disconnect);
         if (failures_ > in_full)
             common_.log.error(fmt::format("{} more clients failed.", failures_ - in_full));
         return failures_ == 0 ? 0 : 1;
     }
 
   private:
-    void each(std::string_view what, void (Client::*phase)()) {
+    void each(std::string_view what, std::size_t at_once, void (Client::*phase)()) {
         service::Stopwatch watch;
         {
+            std::atomic<std::size_t> next = 0;
             std::vector<std::jthread> threads;
-            for (std::size_t i = 0; i < clients_.size(); ++i)
-                if (clients_[i])
-                    threads.emplace_back([this, i, phase] { attempt(i, phase); });
+            while (threads.size() < std::min(at_once, clients_.size()))
+                threads.emplace_back([this, &next, phase] {
+                    for (std::size_t i = next++; i < clients_.size(); i = next++)
+                        if (clients_[i])
+                            attempt(i, phase);
+                });
         }
         const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(watch.lap());
         common_.log.event("clients", {{"what", what},
@@ -276,6 +281,8 @@ int main(int argc, char** argv) {
     command_line.add(options.client);
     command_line.add(options.secure);
     command_line.number("--clients", options.clients, 1, 100'000, "Be so many clients at once");
+    command_line.number("--at-once", options.at_once, 1, 100'000,
+                        "Of them, connect so many at the same time");
     command_line.number("--operations", options.operations, 1, 1'000'000'000,
                         "Rounds of WRITE, READ and SEND of each client");
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");

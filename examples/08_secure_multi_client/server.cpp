@@ -37,7 +37,7 @@ struct Options {
     std::uint64_t clients = 1000;
     std::uint64_t memory = 16 << 10;
     std::uint64_t setup_time = 10;
-    std::uint64_t idle_time = 120;
+    std::uint64_t idle_time = 300;
     std::uint64_t stats = 0;
 };
 

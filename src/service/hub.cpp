@@ -11,10 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Id listener_id = 0;
-// A client begins to speak as soon as it is connected. One that does not costs a descriptor for so
-// long only.
-constexpr auto silence = 2s;
 constexpr auto farewell = 1s;
+constexpr auto until_descriptors_are_back = 1s;
 
 }  // namespace
 
@@ -48,6 +46,7 @@ void Hub::run(util::StopSignal& stop) {
                 advance(event.key, it->second);
         }
         check_deadlines();
+        begin_handshakes();
         look_for_newcomers();
     }
 }
@@ -64,7 +63,7 @@ void Hub::accept_some() {
         if (error.code().value() != EMFILE && error.code().value() != ENFILE)
             throw;
         // No descriptor is left. Whoever comes waits in the kernel; in a moment we look again.
-        deadlines_.set(listener_id, util::deadline_in(silence));
+        deadlines_.set(listener_id, util::deadline_in(until_descriptors_are_back));
     }
 }
 
@@ -74,7 +73,7 @@ void Hub::take_in(exchange::Socket socket) {
     const int fd = socket.fd.get();
     connections_.try_emplace(id, tls_, std::move(socket));
     poller_.add(fd, EPOLLIN, id);
-    deadlines_.set(id, util::deadline_in(silence));
+    deadlines_.set(id, util::deadline_in(bounds_.setup_time));
 }
 
 void Hub::look_for_newcomers() {
@@ -84,8 +83,33 @@ void Hub::look_for_newcomers() {
     is_accepting_ = has_room;
 }
 
+void Hub::begin_handshakes() {
+    for (; handshakes_ < bounds_.handshakes && !waiting_.empty(); waiting_.pop_front()) {
+        const auto it = connections_.find(waiting_.front());
+        if (it == connections_.end() || it->second.state != State::Waiting)
+            continue;  // it has gone in the meantime
+        it->second.state = State::Handshake;
+        ++handshakes_;
+        deadlines_.set(it->first, util::deadline_in(bounds_.setup_time));
+        update_poller(it->first, it->second);
+    }
+}
+
 void Hub::advance(Id id, Connection& connection) {
     try {
+        if (connection.state == State::Silent) {
+            connection.state = State::Waiting;
+            waiting_.push_back(id);
+            deadlines_.clear(id);
+            update_poller(id, connection);
+            return;
+        }
+        if (connection.state == State::Waiting) {
+            // Nothing of it is looked for: this is the news that it has been reset.
+            lose(id, Loss::Closed,
+                 fmt::format("{} has gone.", connection.stream.socket().peer.text()));
+            return;
+        }
         if (connection.state == State::Closing || connection.state == State::Ended) {
             finish(id, connection);
             return;
@@ -99,12 +123,9 @@ void Hub::advance(Id id, Connection& connection) {
 }
 
 void Hub::converse(Id id, Connection& connection) {
-    if (connection.state == State::Silent) {
-        connection.state = State::Handshake;
-        deadlines_.set(id, util::Clock::now() + bounds_.setup_time);
-    }
     if (connection.state == State::Handshake && connection.stream.handshake()) {
         connection.state = State::Open;
+        --handshakes_;
         connection.handshake_time = util::Clock::now() - connection.arrived;
         ++open_;
         deadlines_.clear(id);
@@ -153,11 +174,12 @@ void Hub::finish(Id id, Connection& connection) {
 }
 
 void Hub::update_poller(Id id, Connection& connection) {
-    const std::uint32_t wanted =
-        connection.state != State::Ended &&
-                (connection.state == State::Closing || connection.stream.has_unsent())
-            ? EPOLLIN | EPOLLOUT
-            : EPOLLIN;
+    std::uint32_t wanted = EPOLLIN;
+    if (connection.state == State::Waiting)
+        wanted = 0;
+    else if (connection.state == State::Closing ||
+             (connection.state != State::Ended && connection.stream.has_unsent()))
+        wanted = EPOLLIN | EPOLLOUT;
     if (wanted != std::exchange(connection.events, wanted))
         poller_.change(connection.stream.socket().fd.get(), wanted, id);
 }
@@ -172,8 +194,9 @@ void Hub::check_deadlines() {
             connections_.erase(it);
         else
             lose(*id, Loss::Late,
-                 fmt::format("{} did not complete the TLS handshake in time.",
-                             it->second.stream.socket().peer.text()));
+                 it->second.state == State::Silent
+                     ? "it said nothing at all."
+                     : "it did not complete the TLS handshake in time.");
     }
     while (const auto id = handler_deadlines_.take_past(now))
         handler_.on_late(*id);
@@ -196,6 +219,8 @@ void Hub::send(Id id, util::Bytes message) {
 void Hub::leave(Id id, Connection& connection, State state) {
     if (connection.state == State::Open)
         --open_;
+    else if (connection.state == State::Handshake)
+        --handshakes_;
     connection.state = state;
     deadlines_.set(id, util::deadline_in(farewell));
     update_poller(id, connection);
@@ -216,6 +241,8 @@ void Hub::lose(Id id, Loss loss, const std::string& sentence) {
         connection.stream.send(exchange::serialize_refusal(sentence));
         leave(id, connection, State::Closing);
     } else if (loss == Loss::Late) {
+        leave(id, connection, State::Ended);
+        deadlines_.clear(id);
         connections_.erase(it);  // without TLS there is nothing it could be told
     } else {
         connection.stream.end();  // an alert may be on its way, and may still be read

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -53,10 +54,13 @@ class Handler {
 
 class Hub {
   public:
-    /// At most `newcomers` connections without a certificate at a time; beyond it, further ones
-    /// wait in the kernel. Each has `setup_time` for its handshake.
+    /// Whoever has not shown a certificate yet is one of at most `newcomers`: silence costs a
+    /// descriptor, so there may be many, and further ones wait in the kernel. A handshake costs
+    /// processor time: of those who speak, at most `handshakes` are listened to at once, in the
+    /// order in which they began. Each has `setup_time` to begin, and as much for the handshake.
     struct Bounds {
-        std::size_t newcomers = 256;
+        std::size_t newcomers = 512;
+        std::size_t handshakes = 32;
         std::chrono::milliseconds setup_time{10'000};
     };
 
@@ -84,7 +88,7 @@ class Hub {
     void set_deadline(Id id, util::Deadline deadline) { handler_deadlines_.set(id, deadline); }
 
   private:
-    enum class State : std::uint8_t { Silent, Handshake, Open, Closing, Ended };
+    enum class State : std::uint8_t { Silent, Waiting, Handshake, Open, Closing, Ended };
     struct Connection {
         Connection(exchange::TlsContext& tls, exchange::Socket socket)
             : stream(tls, std::move(socket)) {}
@@ -99,6 +103,7 @@ class Hub {
     void accept_some();
     void take_in(exchange::Socket socket);
     void look_for_newcomers();
+    void begin_handshakes();
     void advance(Id id, Connection& connection);
     void converse(Id id, Connection& connection);
     void finish(Id id, Connection& connection);
@@ -118,6 +123,8 @@ class Hub {
     util::Deadlines<Id> handler_deadlines_;
     std::unordered_map<Id, std::function<void()>> watched_;
     std::unordered_map<Id, Connection> connections_;
+    std::deque<Id> waiting_;  // for their handshake
+    std::size_t handshakes_ = 0;
     std::size_t open_ = 0;
     Id next_ = 1;
     bool is_accepting_ = true;
