@@ -96,6 +96,7 @@ class Client {
         exchange::meet(*channel_, patience);
         time(service::Phase::Exchange, watch);
         if (log_ != nullptr) {
+            log_->event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
             log_->event("exchange", exchange::describe(mine, "sent", channel_->name()));
             log_->event("exchange", exchange::describe(theirs, "received", channel_->name()));
             log_->event("qp_state", verbs::query_state(qp_.get()));
@@ -105,8 +106,8 @@ class Client {
     // 2. WRITE and READ are between the devices: the server's processor learns of them by the SEND.
     void work() {
         auto psns = verbs::PsnPredictor::of(qp_.get());
-        const lesson::Requester requester{qp_.get(),       psns, *completions_,
-                                          common_.options.client.timeout, log_, common_.stop};
+        const lesson::Requester requester{
+            qp_.get(), psns, *completions_, common_.options.client.timeout, log_, common_.stop};
         std::uint64_t wr_id = 0;
         for (std::uint64_t round = 0; round < common_.options.operations; ++round) {
             std::ranges::fill(returned_, std::byte{0});
@@ -194,8 +195,8 @@ class Client {
     verbs::Qp qp_;
 };
 
-// All clients, phase by phase: nobody begins one before all others have ended the one before. Whoever
-// fails is out, and the others go on.
+// All clients, phase by phase: nobody begins one before all others have ended the one before.
+// Whoever fails is out, and the others go on.
 class Crowd {
   public:
     explicit Crowd(Common& common) : common_(common) {
@@ -255,17 +256,17 @@ class Crowd {
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::uint64_t needed = 2 * options.clients + 32;  // a socket and a completion channel
     if (const std::uint64_t limit = util::raise_open_files(); limit < needed)
-        throw util::Error(fmt::format(
-            "--clients {} takes {} open files, and {} are allowed: raise the limit (ulimit -Hn), or "
-            "be fewer.",
-            options.clients, needed, limit));
+        throw util::Error(
+            fmt::format("--clients {} takes {} open files, and {} are allowed: raise the limit "
+                        "(ulimit -Hn), or "
+                        "be fewer.",
+                        options.clients, needed, limit));
     const util::Address server = options.client.resolve_server();
     const auto source = options.client.local.resolve(0, server.is_ipv6());
     const auto tls = lesson::open_tls(exchange::TlsRole::Client, options.secure, log);
     verbs::DevicePort device =
         verbs::open_device_of(source ? *source : exchange::local_address_towards(server));
-    log.event("device",
-              verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
+    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
     const ibv_port_attr port = verbs::query_port(device.context.get(), device.gid.port);
     Common common{options, log, stop, *tls, server, source, std::move(device), port};
     return Crowd(common).run();

@@ -19,6 +19,11 @@ inline constexpr int access_rights =
 /// In the order of creation, as it is destroyed in the reverse one.
 struct PrivateSet {
     static constexpr std::uint32_t receives = 4;
+    static constexpr ibv_qp_cap cap{.max_send_wr = 1,
+                                    .max_recv_wr = receives,
+                                    .max_send_sge = 1,
+                                    .max_recv_sge = 1,
+                                    .max_inline_data = 0};
 
     verbs::Pd pd;
     std::vector<std::byte> memory;  // lent: the client writes and reads it
@@ -43,11 +48,7 @@ struct PrivateSet {
         attributes.qp_type = IBV_QPT_RC;
         attributes.send_cq = cq.get();
         attributes.recv_cq = cq.get();
-        attributes.cap = {.max_send_wr = 1,
-                          .max_recv_wr = receives,
-                          .max_send_sge = 1,
-                          .max_recv_sge = 1,
-                          .max_inline_data = 0};
+        attributes.cap = cap;
         qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp"));
     }
 

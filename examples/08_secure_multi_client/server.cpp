@@ -90,7 +90,7 @@ class Server : public service::Handler {
     }
 
   private:
-    static constexpr Id stats_id = 0;          // of no connection: the next regular statistics
+    static constexpr Id stats_id = 0;             // of no connection: the next regular statistics
     static constexpr std::uint64_t in_full = 10;  // clients whose every event is in the log
 
     // 1. A client has shown its certificate. One too many is told so, in secret.
@@ -98,9 +98,9 @@ class Server : public service::Handler {
         const exchange::Socket& socket = hub_.socket(id);
         if (clients_.size() >= options_.clients) {
             ++statistics_.refused;
-            hub_.send(id, exchange::serialize_refusal(fmt::format(
-                              "the server already serves {} clients (--clients).",
-                              clients_.size())));
+            hub_.send(id,
+                      exchange::serialize_refusal(fmt::format(
+                          "the server already serves {} clients (--clients).", clients_.size())));
             hub_.close(id);
             return;
         }
@@ -118,8 +118,8 @@ class Server : public service::Handler {
             case State::Exchange:
                 exchange::check_type(message.type, MessageType::Endpoint);
                 time(client, service::Phase::Exchange);
-                connect(client, exchange::parse_endpoint(
-                                    message.body.first<exchange::endpoint_size>()));
+                connect(client,
+                        exchange::parse_endpoint(message.body.first<exchange::endpoint_size>()));
                 time(client, service::Phase::Qp);
                 client.state = State::Ready;
                 break;
@@ -169,6 +169,8 @@ class Server : public service::Handler {
         if (client.number <= in_full) {
             log_.event("exchange", exchange::describe(theirs, "received", "TLS 1.3"));
             log_.event("mr", verbs::describe(*set.memory_mr, step08::access_rights));
+            log_.event("qp", verbs::describe(*set.qp, PrivateSet::cap));
+            log_.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
             log_.event("qp_state", verbs::query_state(set.qp.get()));
             log_.event("exchange", exchange::describe(mine, "sent", "TLS 1.3"));
         }
@@ -192,7 +194,8 @@ class Server : public service::Handler {
 
     void take_completions(Client& client) {
         std::array<ibv_wc, PrivateSet::receives> completions{};
-        const int found = ibv_poll_cq(client.set->cq.get(), PrivateSet::receives, completions.data());
+        const int found =
+            ibv_poll_cq(client.set->cq.get(), PrivateSet::receives, completions.data());
         if (found < 0)
             throw util::Error("ibv_poll_cq failed: the completion queue is broken.");
         for (const ibv_wc& wc : std::span(completions).first(static_cast<std::size_t>(found)))
@@ -283,12 +286,12 @@ class Server : public service::Handler {
                                   client.set->qp->qp_num, client.set->posted));
             part(client);
         } else {
-            hub_.lose(id, Loss::Late,
-                      client.state == State::Serving
-                          ? fmt::format("there was no SEND for {} s (--idle-time).",
-                                        options_.idle_time)
-                          : fmt::format("the exchange took more than {} s (--setup-time).",
-                                        options_.setup_time));
+            hub_.lose(
+                id, Loss::Late,
+                client.state == State::Serving
+                    ? fmt::format("there was no SEND for {} s (--idle-time).", options_.idle_time)
+                    : fmt::format("the exchange took more than {} s (--setup-time).",
+                                  options_.setup_time));
         }
     }
 
@@ -309,7 +312,8 @@ class Server : public service::Handler {
         device_ = verbs::open_device_of(address);
         ibv_context* context = device_->context.get();
         log_.event("device", verbs::describe_device(context, device_->gid.port, &device_->gid));
-        channel_.reset(util::check_ptr(ibv_create_comp_channel(context), "ibv_create_comp_channel"));
+        channel_.reset(
+            util::check_ptr(ibv_create_comp_channel(context), "ibv_create_comp_channel"));
         util::check_errno(fcntl(channel_->fd, F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
         hub_.watch(channel_->fd, [this] { on_completions(); });
         return device_->gid;
@@ -352,10 +356,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::SignalFd usr1{SIGUSR1};
     const std::uint64_t needed = options.clients + service::Hub::Bounds().newcomers + 32;
     if (const std::uint64_t limit = util::raise_open_files(); limit < needed)
-        throw util::Error(fmt::format(
-            "--clients {} takes {} open files, and {} are allowed: raise the limit (ulimit -Hn), or "
-            "serve fewer clients.",
-            options.clients, needed, limit));
+        throw util::Error(
+            fmt::format("--clients {} takes {} open files, and {} are allowed: raise the limit "
+                        "(ulimit -Hn), or "
+                        "serve fewer clients.",
+                        options.clients, needed, limit));
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
     Server server(options, *tls,
                   options.server.local.resolve(options.server.port, false)
@@ -369,11 +374,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     lesson::CommandLine command_line(
-        "server", "Step 08, server: many clients on one thread, each with a queue pair of its own.");
+        "server",
+        "Step 08, server: many clients on one thread, each with a queue pair of its own.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);
-    command_line.number("--clients", options.clients, 1, 100'000, "Serve so many clients at a time");
+    command_line.number("--clients", options.clients, 1, 100'000,
+                        "Serve so many clients at a time");
     command_line.number("--memory", options.memory, 1, 1u << 30,
                         "Bytes of memory lent to each client");
     command_line.number("--setup-time", options.setup_time, 1, 3600,

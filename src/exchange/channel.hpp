@@ -35,8 +35,8 @@ class Channel {
     virtual std::string_view name() const = 0;
 };
 
-/// What the peer sends instead of what is expected, a refusal with its reason above all, is thrown as
-/// util::Error.
+/// What the peer sends instead of what is expected, a refusal with its reason above all, is thrown
+/// as util::Error.
 void send_endpoint(Channel& channel, const Endpoint& endpoint, const Patience& patience);
 Endpoint receive_endpoint(Channel& channel, const Patience& patience);
 

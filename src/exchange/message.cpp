@@ -42,21 +42,20 @@ Header parse_header(util::FixedBytes<header_size> bytes) {
     const auto* const row = std::ranges::find(rows, type, &Row::type);
     if (row == rows.end())
         throw ProtocolError(fmt::format("the peer sent a message of the unknown type {}.",
-                                      static_cast<unsigned>(type)));
+                                        static_cast<unsigned>(type)));
     const std::size_t size = util::be16<6>(bytes);
     if (size < row->least || size > row->most)
-        throw ProtocolError(fmt::format("the peer's message has {} bytes, where {} has {}.", size,
-                                      row->name,
-                                      row->least == row->most
-                                          ? fmt::format("{}", row->most)
-                                          : fmt::format("{} to {}", row->least, row->most)));
+        throw ProtocolError(
+            fmt::format("the peer's message has {} bytes, where {} has {}.", size, row->name,
+                        row->least == row->most ? fmt::format("{}", row->most)
+                                                : fmt::format("{} to {}", row->least, row->most)));
     return {type, size};
 }
 
 void check_type(MessageType type, MessageType expected) {
     if (type != expected)
-        throw ProtocolError(fmt::format("the peer sent {} where {} was expected.", row_of(type).name,
-                                      row_of(expected).name));
+        throw ProtocolError(fmt::format("the peer sent {} where {} was expected.",
+                                        row_of(type).name, row_of(expected).name));
 }
 
 std::array<std::byte, header_size> serialize_header(MessageType type, std::size_t size) {

@@ -43,8 +43,8 @@ struct Header {
     std::size_t size;  // bytes that follow
 };
 
-/// Throws ProtocolError where this is no header of this version, no known type, or not of that type's
-/// size: the sentence says what came instead.
+/// Throws ProtocolError where this is no header of this version, no known type, or not of that
+/// type's size: the sentence says what came instead.
 Header parse_header(util::FixedBytes<header_size> bytes);
 
 /// And where it is of another type than the expected one.

@@ -123,7 +123,8 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
 }
 
 TcpListener::TcpListener(const util::Address& address) : fd_(make_socket(address)) {
-    constexpr int backlog = 4096;  // a thousand clients may come at once; net.core.somaxconn caps it
+    constexpr int backlog =
+        4096;  // a thousand clients may come at once; net.core.somaxconn caps it
     const int on = 1;
     const int off = 0;
     setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -187,8 +188,8 @@ void notice_when_gone(const Socket& socket) {
 }
 
 util::Address local_address_towards(const util::Address& server) {
-    const util::Fd fd(util::check_errno(
-        socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+    const util::Fd fd(
+        util::check_errno(socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
     // Of a datagram socket, connect() only asks for the route.
     util::check_errno(connect(fd.get(), server.get(), server.size()),
                       "connect(" + server.text() + ")");

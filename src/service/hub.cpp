@@ -17,7 +17,8 @@ constexpr auto until_descriptors_are_back = 1s;
 }  // namespace
 
 std::string_view name_of(Loss loss) {
-    constexpr std::array<std::string_view, losses> names{"closed", "late", "tls", "protocol", "failed"};
+    constexpr std::array<std::string_view, losses> names{"closed", "late", "tls", "protocol",
+                                                         "failed"};
     return names[static_cast<std::size_t>(loss)];
 }
 
@@ -35,7 +36,8 @@ void Hub::run(util::StopSignal& stop) {
     watch(stop.fd(), [] {});
     while (!stop.requested()) {
         util::Deadline nearest = deadlines_.nearest();
-        if (const auto other = handler_deadlines_.nearest(); other && (!nearest || *other < *nearest))
+        if (const auto other = handler_deadlines_.nearest();
+            other && (!nearest || *other < *nearest))
             nearest = other;
         for (const util::Poller::Event& event : poller_.wait(nearest)) {
             if (event.key == listener_id)

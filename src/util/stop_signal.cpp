@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <poll.h>
+
+#include <climits>
 
 #include "util/check.hpp"
 

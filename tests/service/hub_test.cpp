@@ -1,0 +1,234 @@
+// The hub on loopback, on this thread, with peers of all kinds on another one.
+#include "service/hub.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <sys/socket.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/certificates.hpp"
+#include "support/temp_path.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using exchange::MessageType;
+using exchange::Patience;
+using exchange::TlsChannel;
+using exchange::TlsRole;
+using service::Hub;
+using service::Id;
+using service::Loss;
+
+const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
+
+// Answers ready with ready and done with done; closes after that. An endpoint is too much for it.
+class Answering : public service::Handler {
+  public:
+    Hub* hub = nullptr;
+    std::optional<std::chrono::milliseconds> patience;  // with an open connection
+    std::size_t opened = 0;
+    std::vector<Loss> losses;
+
+    void on_open(Id id) override {
+        ++opened;
+        if (patience)
+            hub->set_deadline(id, util::deadline_in(*patience));
+    }
+    void on_message(Id id, const exchange::Message& message) override {
+        if (message.type == MessageType::Endpoint)
+            throw std::runtime_error("there is no memory left");
+        if (message.type == MessageType::Refused)
+            throw exchange::ProtocolError("a client does not refuse.");
+        hub->send(id, exchange::serialize_header(message.type));
+        if (message.type == MessageType::Done)
+            hub->close(id);
+    }
+    void on_late(Id id) override { hub->lose(id, Loss::Late, "that took too long."); }
+    void on_lost(Id id, const util::Address& peer, Loss loss, const std::string& text) override {
+        EXPECT_GT(id, 0U);
+        EXPECT_EQ(peer.host(), "127.0.0.1");
+        EXPECT_FALSE(text.empty());
+        losses.push_back(loss);
+    }
+};
+
+class HubTest : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        certificates_ = new support::TempPath("hub_test");
+        support::make_certificates(certificates_->str());
+    }
+    static void TearDownTestSuite() { delete certificates_; }
+
+    // Runs the hub until `peers` is through with it.
+    void serve(Hub::Bounds bounds, const std::function<void()>& peers) {
+        Hub hub(server_, loopback, bounds, handler_);
+        handler_.hub = &hub;
+        address_ = hub.address();
+        std::thread others([&] {
+            peers();
+            kill(getpid(), SIGTERM);
+        });
+        hub.run(stop_);
+        others.join();
+    }
+
+    Patience patience() { return {stop_, util::deadline_in(20s)}; }
+    exchange::Socket connect() { return exchange::connect_tcp(address_, std::nullopt, patience()); }
+    std::unique_ptr<TlsChannel> join() {
+        return std::make_unique<TlsChannel>(client_, connect(), patience());
+    }
+    // Waits until the hub has closed its end.
+    void expect_end(const exchange::Socket& socket) {
+        while (!exchange::discard_input(socket))
+            ASSERT_EQ(util::wait_readable(socket.fd.get(), stop_, util::deadline_in(20s)),
+                      util::Ready::input);
+    }
+    // What a peer that says `type` is told.
+    std::string answer_to(MessageType type, std::size_t size = 0) {
+        const auto channel = join();
+        std::vector<std::byte> message(exchange::header_size + size);
+        std::ranges::copy(exchange::serialize_header(type, size), message.begin());
+        channel->send(message, patience());
+        try {
+            exchange::meet(*channel, patience());
+        } catch (const util::Error& error) {
+            expect_end(channel->socket());
+            return error.what();
+        }
+        return "ready";
+    }
+
+    static exchange::TlsContext context(TlsRole role) {
+        return {role, support::files_of(role, certificates_->str(), certificates_->str()),
+                role == TlsRole::Client ? "rdma-server" : "rdma-client"};
+    }
+
+    inline static support::TempPath* certificates_ = nullptr;
+    util::StopSignal stop_;
+    exchange::TlsContext server_ = context(TlsRole::Server);
+    exchange::TlsContext client_ = context(TlsRole::Client);
+    Answering handler_;
+    util::Address address_;
+};
+
+TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
+    serve({.newcomers = 8, .handshakes = 2}, [&] {
+        std::vector<std::unique_ptr<TlsChannel>> channels;
+        for (int i = 0; i < 40; ++i) {
+            channels.push_back(join());
+            exchange::meet(*channels.back(), patience());
+        }
+        for (const auto& channel : channels) {
+            exchange::finish(*channel, patience());
+            channel->close(patience());
+        }
+    });
+    EXPECT_EQ(handler_.opened, 40U);
+    EXPECT_TRUE(handler_.losses.empty());
+}
+
+TEST_F(HubTest, silent_peers_are_dropped_and_nobody_waits_for_their_handshake) {
+    serve({.newcomers = 8, .handshakes = 1, .setup_time = 400ms}, [&] {
+        std::vector<exchange::Socket> silent;
+        for (int i = 0; i < 5; ++i)
+            silent.push_back(connect());
+        const auto begin = util::Clock::now();
+        exchange::meet(*join(), patience());
+        EXPECT_LT(util::Clock::now() - begin, 400ms);
+        for (const auto& socket : silent)
+            expect_end(socket);
+    });
+    EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 5);
+}
+
+TEST_F(HubTest, newcomers_beyond_the_bound_wait_in_the_kernel_for_their_turn) {
+    serve({.newcomers = 3, .setup_time = 300ms}, [&] {
+        std::deque<exchange::Socket> silent;
+        for (int i = 0; i < 9; ++i)
+            silent.push_back(connect());
+        exchange::meet(*join(), patience());
+        for (const auto& socket : silent)
+            expect_end(socket);
+    });
+    EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 9);
+}
+
+TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
+    serve({.handshakes = 1, .setup_time = 300ms}, [&] {
+        // The header of a ClientHello, and no more.
+        const exchange::Socket half = connect();
+        const std::array<unsigned char, 5> hello{0x16, 3, 1, 0, 200};
+        ASSERT_EQ(send(half.fd.get(), hello.data(), hello.size(), 0), 5);
+        exchange::meet(*join(), patience());
+        expect_end(half);
+    });
+    EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);
+}
+
+TEST_F(HubTest, garbage_is_dropped_at_once_and_told_by_an_alert_where_it_looked_like_tls) {
+    serve({}, [&] {
+        const exchange::Socket http = connect();
+        ASSERT_EQ(send(http.fd.get(), "GET / HTTP/1.0\r\n\r\n", 18, 0), 18);
+        expect_end(http);
+        // A record with a handshake message of the unknown type 99.
+        const exchange::Socket socket = connect();
+        const std::array<unsigned char, 9> record{0x16, 3, 1, 0, 4, 99, 0, 0, 0};
+        ASSERT_EQ(send(socket.fd.get(), record.data(), record.size(), 0), 9);
+        ASSERT_EQ(util::wait_readable(socket.fd.get(), stop_, util::deadline_in(5s)),
+                  util::Ready::input);
+        unsigned char type = 0;
+        ASSERT_EQ(recv(socket.fd.get(), &type, 1, 0), 1);
+        EXPECT_EQ(type, 21) << "no TLS alert (RFC 8446, 6)";
+        expect_end(socket);
+    });
+    EXPECT_EQ(handler_.losses, (std::vector{Loss::Tls, Loss::Tls}));
+}
+
+TEST_F(HubTest, what_the_protocol_does_not_have_ends_the_connection_with_a_sentence) {
+    serve({}, [&] {
+        EXPECT_EQ(answer_to(MessageType{7}),
+                  "the peer refuses: the peer sent a message of the unknown type 7.");
+        EXPECT_EQ(answer_to(MessageType::Refused), "the peer refuses: a client does not refuse.");
+    });
+    EXPECT_EQ(handler_.losses, (std::vector{Loss::Protocol, Loss::Protocol}));
+}
+
+TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
+    serve({}, [&] {
+        const auto other = join();
+        EXPECT_EQ(answer_to(MessageType::Endpoint, exchange::endpoint_size),
+                  "the peer refuses: there is no memory left");
+        exchange::meet(*other, patience());
+        exchange::finish(*other, patience());
+    });
+    EXPECT_EQ(handler_.losses, std::vector{Loss::Failed});
+}
+
+TEST_F(HubTest, a_peer_that_goes_without_a_word_is_lost_at_once) {
+    serve({}, [&] {
+        const auto channel = join();
+        exchange::meet(*channel, patience());
+        shutdown(channel->socket().fd.get(), SHUT_WR);
+        expect_end(channel->socket());
+    });
+    EXPECT_EQ(handler_.losses, std::vector{Loss::Closed});
+}
+
+TEST_F(HubTest, the_handlers_deadline_holds_for_an_open_connection) {
+    handler_.patience = 200ms;
+    serve({}, [&] {
+        const auto channel = join();
+        exchange::meet(*channel, patience());
+        std::array<std::byte, 8> header{};
+        channel->receive(header, patience());
+        EXPECT_EQ(exchange::parse_header(header).type, MessageType::Refused);
+    });
+    EXPECT_EQ(handler_.losses, std::vector{Loss::Late});
+}
+
+}  // namespace
