@@ -66,8 +66,8 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup lint format clean packages certs \
-        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
+.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup bench-clients lint format clean \
+        packages certs lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -122,6 +122,11 @@ bench-setup: ## What a connection's set-up takes in the lab, phase by phase: rdm
 	$(Q)lab/install-packages build lab
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(SETUP_BIN)
 	$(Q)bench/setup/run
+
+bench-clients: build ## Step 08 with 10, 100 and 1,000 clients in the lab: set-up times and memory (minutes)
+	$(Q)lab/install-packages lab
+	$(Q)lab/lab up
+	$(Q)bench/clients
 
 lint: ## Format, clang-tidy, shellcheck and the layer rules
 	$(Q)lab/install-packages build test bench lint

@@ -1,22 +1,20 @@
 // Step 08, the active side: one client, or many independent ones in one process. Each is step 07's;
 // all are connected before one of them works, and all have worked before one leaves.
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "crowd.hpp"
 #include "exchange/psn_source.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "lesson/secure.hpp"
 #include "lesson/transfer.hpp"
 #include "report.hpp"
-#include "service/setup_times.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/limits.hpp"
@@ -195,72 +193,9 @@ class Client {
     verbs::Qp qp_;
 };
 
-// All clients, phase by phase: nobody begins one before all others have ended the one before.
-// Whoever fails is out, and the others go on.
-class Crowd {
-  public:
-    explicit Crowd(Common& common) : common_(common) {
-        for (unsigned number = 1; number <= common.options.clients; ++number)
-            clients_.push_back(std::make_unique<Client>(common, number));
-    }
-
-    int run() {
-        each("are connected", common_.options.at_once, &Client::connect);
-        service::SetupTimes setup;
-        for (const auto& client : clients_)
-            if (client)
-                setup.add(client->times());
-        common_.log.event("setup", setup.describe());
-        each("have worked", clients_.size(), &Client::work);
-        each("have left", clients_.size(), &Client::disconnect);
-        if (failures_ > in_full)
-            common_.log.error(fmt::format("{} more clients failed.", failures_ - in_full));
-        return failures_ == 0 ? 0 : 1;
-    }
-
-  private:
-    void each(std::string_view what, std::size_t at_once, void (Client::*phase)()) {
-        service::Stopwatch watch;
-        {
-            std::atomic<std::size_t> next = 0;
-            std::vector<std::jthread> threads;
-            while (threads.size() < std::min(at_once, clients_.size()))
-                threads.emplace_back([this, &next, phase] {
-                    for (std::size_t i = next++; i < clients_.size(); i = next++)
-                        if (clients_[i])
-                            attempt(i, phase);
-                });
-        }
-        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(watch.lap());
-        common_.log.event("clients", {{"what", what},
-                                      {"done", clients_.size() - failures_},
-                                      {"clients", clients_.size()},
-                                      {"took_ms", took.count()}});
-    }
-
-    void attempt(std::size_t i, void (Client::*phase)()) {
-        try {
-            (*clients_[i].*phase)();
-        } catch (const std::exception& error) {
-            clients_[i].reset();
-            if (++failures_ <= in_full)
-                common_.log.error(fmt::format("client {}: {}", i + 1, error.what()));
-        }
-    }
-
-    Common& common_;
-    std::vector<std::unique_ptr<Client>> clients_;
-    std::atomic<std::size_t> failures_ = 0;
-};
-
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const std::uint64_t needed = 2 * options.clients + 32;  // a socket and a completion channel
-    if (const std::uint64_t limit = util::raise_open_files(); limit < needed)
-        throw util::Error(
-            fmt::format("--clients {} takes {} open files, and {} are allowed: raise the limit "
-                        "(ulimit -Hn), or "
-                        "be fewer.",
-                        options.clients, needed, limit));
+    util::need_open_files(2 * options.clients + 32,  // each has a socket and a completion channel
+                          fmt::format("--clients {}", options.clients));
     const util::Address server = options.client.resolve_server();
     const auto source = options.client.local.resolve(0, server.is_ipv6());
     const auto tls = lesson::open_tls(exchange::TlsRole::Client, options.secure, log);
@@ -269,7 +204,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
     const ibv_port_attr port = verbs::query_port(device.context.get(), device.gid.port);
     Common common{options, log, stop, *tls, server, source, std::move(device), port};
-    return Crowd(common).run();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (unsigned number = 1; number <= options.clients; ++number)
+        clients.push_back(std::make_unique<Client>(common, number));
+    step08::Crowd<Client> crowd(std::move(clients), log);
+    crowd.each("are connected", options.at_once, &Client::connect);
+    crowd.log_setup();
+    crowd.each("have worked", options.clients, &Client::work);
+    crowd.each("have left", options.clients, &Client::disconnect);
+    return crowd.failures() == 0 ? 0 : 1;
 }
 
 }  // namespace

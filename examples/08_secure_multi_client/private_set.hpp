@@ -2,21 +2,32 @@
 // opens one client's memory to that client alone.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "exchange/endpoint.hpp"
+#include "exchange/psn_source.hpp"
 #include "report.hpp"
 #include "util/check.hpp"
-#include "verbs/handles.hpp"
+#include "util/error.hpp"
+#include "verbs/device.hpp"
+#include "verbs/names.hpp"
+#include "verbs/rc_states.hpp"
 
 namespace step08 {
 
 inline constexpr int access_rights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-/// In the order of creation, as it is destroyed in the reverse one.
+/// In the order of creation, as it is destroyed in the reverse one. Every call throws
+/// std::system_error or util::Error where a verb fails.
 struct PrivateSet {
     static constexpr std::uint32_t receives = 4;
     static constexpr ibv_qp_cap cap{.max_send_wr = 1,
@@ -52,6 +63,37 @@ struct PrivateSet {
         qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp"));
     }
 
+    /// To RTS, with every receive posted before the first packet can come. What the client has to
+    /// know: the PSN in it is new, and random.
+    exchange::Endpoint connect(const verbs::Gid& gid, const exchange::Endpoint& theirs) {
+        const ibv_port_attr port = verbs::query_port(qp->context, gid.port);
+        exchange::Endpoint mine{
+            .qpn = qp->qp_num,
+            .psn = exchange::random_psn(),
+            .lid = port.lid,
+            .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
+            .va = reinterpret_cast<std::uintptr_t>(memory.data()),
+            .length = memory.size(),
+            .rkey = memory_mr->rkey};
+        std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+        verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+        std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+        verbs::to_init(qp.get(), gid.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+        for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
+            post_receive(wr_id);
+        verbs::to_rtr(qp.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
+        verbs::to_rts(qp.get(), mine.psn);
+        return mine;
+    }
+
+    /// The completions that are there, at most as many as there is room for.
+    std::span<ibv_wc> poll(std::span<ibv_wc> room) const {
+        const int found = ibv_poll_cq(cq.get(), static_cast<int>(room.size()), room.data());
+        if (found < 0)
+            throw util::Error("ibv_poll_cq failed: the completion queue is broken.");
+        return room.first(static_cast<std::size_t>(found));
+    }
+
     /// The part of the inbox that receive `wr_id` fills.
     std::span<std::byte, Report::size> slot(std::uint64_t wr_id) {
         return std::span(inbox).subspan(wr_id * Report::size).first<Report::size>();
@@ -71,5 +113,13 @@ struct PrivateSet {
         ++posted;
     }
 };
+
+/// Why a receive that completed is no report. After an error, byte_len says nothing
+/// (ibv_poll_cq(3)).
+inline std::string objection_to(const ibv_wc& wc) {
+    return wc.status == IBV_WC_SUCCESS
+               ? fmt::format("a SEND of {} bytes is no report.", wc.byte_len)
+               : fmt::format("a receive completed with {}.", verbs::name_of(wc.status));
+}
 
 }  // namespace step08

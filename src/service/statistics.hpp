@@ -24,23 +24,28 @@ struct Traffic {
 
 class Statistics {
   public:
-    std::uint64_t refused = 0;                 // beyond the bound on clients
-    std::array<std::uint64_t, losses> lost{};  // by Loss
-    std::uint64_t errors = 0;                  // completions that were not a success
-    Traffic sends;                             // as this side's completions say
-    Traffic writes, reads;                     // as the clients say: nothing completes here
+    std::uint64_t refused = 0;  // beyond the bound on clients
+    std::uint64_t errors = 0;   // completions that were not a success
+    Traffic sends;              // as this side's completions say
+    Traffic writes, reads;      // as the clients say: nothing completes here
 
     /// A client has all it needs.
     void connected(const PhaseTimes& times);
     void left() { --clients_; }
+    /// Counts it, and writes a "lost" event: of each kind ten between two statistics, so that a
+    /// flood does not fill the log. `client`: its number; 0: it was none yet.
+    void lost(runlog::Log& log, Loss loss, const util::Address& peer, const std::string& text,
+              std::uint64_t client);
 
     /// A "stats" and a "setup" event.
-    void write(runlog::Log& log) const;
+    void write(runlog::Log& log);
 
   private:
     std::uint64_t clients_ = 0;
     std::uint64_t total_ = 0;
     std::uint64_t most_ = 0;
+    std::array<std::uint64_t, losses> lost_{};    // by Loss
+    std::array<std::uint64_t, losses> in_log_{};  // since the last statistics
     std::uint64_t memory_before_ = util::resident_memory();
     std::uint64_t memory_at_most_ = memory_before_;
     SetupTimes setup_;

@@ -4,17 +4,23 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "util/check.hpp"
 #include "util/error.hpp"
 
 namespace util {
 
-std::uint64_t raise_open_files() {
+void need_open_files(std::uint64_t count, std::string_view what) {
     rlimit limit{};
     check_errno(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");
     limit.rlim_cur = limit.rlim_max;
     check_errno(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE)");
-    return limit.rlim_cur;
+    if (limit.rlim_cur < count)
+        throw Error(fmt::format(
+            "{} takes {} open files, and {} are allowed: raise the limit (ulimit -Hn), or take "
+            "fewer.",
+            what, count, limit.rlim_cur));
 }
 
 std::uint64_t resident_memory() {
