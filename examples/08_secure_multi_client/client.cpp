@@ -31,7 +31,7 @@ using step08::Report;
 struct Options {
     lesson::ClientOptions client;
     lesson::SecureOptions secure;
-    std::uint64_t clients = 1;
+    std::uint64_t clients = 3;
     std::uint64_t at_once = 32;
     std::uint64_t operations = 1;
     std::uint64_t length = 10'000;

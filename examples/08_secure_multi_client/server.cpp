@@ -103,6 +103,7 @@ class Server : public service::Handler {
             case State::Serving:
                 exchange::check_type(message.type, MessageType::Done);
                 drain(client);
+                take_completions(client);
                 break;
             case State::Draining:
                 throw exchange::ProtocolError("the peer goes on after it was done.");
@@ -170,7 +171,7 @@ class Server : public service::Handler {
     void drain(ServedClient& client) {
         client.state = State::Draining;
         verbs::to_error(client.set->qp.get());
-        hub_.set_deadline(client.id, util::deadline_in(seconds(2)));
+        hub_.set_deadline(client.id, util::deadline_in(seconds(5)));
     }
 
     void part(ServedClient& client) {
@@ -211,9 +212,12 @@ class Server : public service::Handler {
             hub_.set_deadline(id, util::deadline_in(seconds(options_.stats)));
             write_statistics();
         } else if (ServedClient& client = clients_.at(id); client.state == State::Draining) {
-            log_.note(fmt::format("QP {:#08x} keeps {} receives back: it goes all the same",
-                                  client.set->qp->qp_num, client.set->posted));
-            part(client);
+            take_completions(client);  // that there is something may not have been told yet
+            if (clients_.contains(id)) {
+                log_.note(fmt::format("QP {:#08x} keeps receives back: it goes all the same",
+                                      client.set->qp->qp_num));
+                part(client);
+            }
         } else if (client.state == State::Serving) {
             hub_.lose(id, Loss::Late,
                       fmt::format("there was no SEND for {} s (--idle-time).", options_.idle_time));

@@ -106,6 +106,7 @@ class Hub {
     void begin_handshakes();
     void advance(Id id, Connection& connection);
     void converse(Id id, Connection& connection);
+    static void say_farewell(Connection& connection);
     void finish(Id id, Connection& connection);
     void update_poller(Id id, Connection& connection);
     void check_deadlines();

@@ -33,7 +33,7 @@ void Poller::remove(int fd) {
 }
 
 std::span<const Poller::Event> Poller::wait(Deadline deadline) {
-    std::array<epoll_event, std::tuple_size_v<decltype(ready_)>> events{};
+    std::array<epoll_event, most> events{};
     const int count = epoll_wait(fd_.get(), events.data(), static_cast<int>(events.size()),
                                  poll_timeout(deadline));
     if (count < 0 && errno == EINTR)

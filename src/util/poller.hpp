@@ -25,13 +25,14 @@ class Poller {
         std::uint64_t key;
         std::uint32_t events;
     };
-    /// At most 64 of those that are ready; none when the deadline has passed or a signal came in
-    /// between. Valid until the next call.
+    static constexpr std::size_t most = 64;
+    /// At most so many of those that are ready; none when the deadline has passed or a signal came
+    /// in between. Valid until the next call.
     std::span<const Event> wait(Deadline deadline);
 
   private:
     Fd fd_;
-    std::array<Event, 64> ready_{};
+    std::array<Event, most> ready_{};
 };
 
 }  // namespace util

@@ -37,7 +37,7 @@ std::string hex_of(const std::string& psn) {
 }
 
 TEST_F(Step08, each_client_has_a_queue_pair_psns_and_three_kinds_of_work_of_its_own) {
-    const LabRun run = support::capture("08", {}, {"--clients", "3"});
+    const LabRun run = support::capture("08");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
     // The client's queue pairs and those of the server, in pairs, as both logs have them.
@@ -155,7 +155,7 @@ const std::string s_client = "openssl s_client -quiet -connect " + support::serv
                              "build/certs/client.key ";
 
 support::Outcome one_client() {
-    return support::exec("client", {client, support::server_ip});
+    return support::exec("client", {client, support::server_ip, "--clients", "1"});
 }
 
 TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
@@ -164,14 +164,14 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     const std::string listening = resources();
 
     // One works from the first to the last; the others come and go beside it.
-    support::Process good = support::start(
-        "client", {client, support::server_ip, "--operations", "1500", "--length", "1000"});
+    support::Process good = support::start("client", {client, support::server_ip, "--clients", "1",
+                                                      "--operations", "1500", "--length", "1000"});
     ASSERT_TRUE(good.await("are connected", seconds(30)));
 
     // A second one; a third is one too many. The second is killed in the middle of its work.
     support::Process killed =
         shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
-                        support::server_ip + " --operations 100000000 --length 5000");
+                        support::server_ip + " --clients 1 --operations 100000000 --length 5000");
     ASSERT_TRUE(killed.await("post_send wr 20", seconds(30)));
     const auto third = one_client();
     EXPECT_EQ(third.exit_code, 1);

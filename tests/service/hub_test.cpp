@@ -108,7 +108,7 @@ class HubTest : public testing::Test {
                 role == TlsRole::Client ? "rdma-server" : "rdma-client"};
     }
 
-    inline static support::TempPath* certificates_ = nullptr;
+    static support::TempPath* certificates_;
     util::StopSignal stop_;
     exchange::TlsContext server_ = context(TlsRole::Server);
     exchange::TlsContext client_ = context(TlsRole::Client);
@@ -116,9 +116,12 @@ class HubTest : public testing::Test {
     util::Address address_;
 };
 
+support::TempPath* HubTest::certificates_ = nullptr;
+
 TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
     serve({.newcomers = 8, .handshakes = 2}, [&] {
         std::vector<std::unique_ptr<TlsChannel>> channels;
+        channels.reserve(40);
         for (int i = 0; i < 40; ++i) {
             channels.push_back(join());
             exchange::meet(*channels.back(), patience());
