@@ -108,23 +108,24 @@ class HubTest : public testing::Test {
                 role == TlsRole::Client ? "rdma-server" : "rdma-client"};
     }
 
-    static support::TempPath* certificates_;
     util::StopSignal stop_;
     exchange::TlsContext server_ = context(TlsRole::Server);
     exchange::TlsContext client_ = context(TlsRole::Client);
     Answering handler_;
     util::Address address_;
+
+  private:
+    static support::TempPath* certificates_;
 };
 
 support::TempPath* HubTest::certificates_ = nullptr;
 
 TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
     serve({.newcomers = 8, .handshakes = 2}, [&] {
-        std::vector<std::unique_ptr<TlsChannel>> channels;
-        channels.reserve(40);
-        for (int i = 0; i < 40; ++i) {
-            channels.push_back(join());
-            exchange::meet(*channels.back(), patience());
+        std::vector<std::unique_ptr<TlsChannel>> channels(40);
+        for (auto& channel : channels) {
+            channel = join();
+            exchange::meet(*channel, patience());
         }
         for (const auto& channel : channels) {
             exchange::finish(*channel, patience());
