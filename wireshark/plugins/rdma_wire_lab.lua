@@ -1,0 +1,194 @@
+-- RDMA Wire Lab for Wireshark 4.0: what the steps tell each other before any RDMA.
+--
+--   rwl    the capability in rdma_cm's private data (steps 01 to 04): src/cm/capability.hpp
+--   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/exchange/message.hpp
+--
+-- Integers are in network order. Both begin with a mark, by which they are known on any port.
+
+local PORT = 18515 -- the steps' own
+
+-- Values that a line of the packet list says, too.
+local function number(range) return range:uint() end
+local function number64(range) return range:uint64() end
+local function text(range) return range:string() end
+
+local ALL = {} -- the size of a field that takes what is left
+
+-- A row a field, in the order of the wire: name, bytes, label, type, how it is shown, value.
+local capability_rows = {
+    { "mark", 3, "Mark", ProtoField.string },
+    { "version", 1, "Version", ProtoField.uint8, base.DEC },
+    { "rkey", 4, "Remote key", ProtoField.uint32, base.HEX, number },
+    { "va", 8, "Virtual address of the lent memory", ProtoField.uint64, base.HEX, number64 },
+    { "length", 8, "Length of the lent memory", ProtoField.uint64, base.DEC, number64 },
+}
+local endpoint_rows = {
+    { "qpn", 4, "Queue pair", ProtoField.uint32, base.HEX, number },
+    { "psn", 4, "PSN of the sender's first packet", ProtoField.uint32, base.HEX, number },
+    { "lid", 2, "LID", ProtoField.uint16, base.DEC },
+    { "path_mtu", 2, "Path MTU", ProtoField.uint16, base.DEC, number },
+    { "gid", 16, "GID", ProtoField.ipv6 },
+    { "va", 8, "Virtual address of the lent memory", ProtoField.uint64, base.HEX, number64 },
+    { "memory", 8, "Length of the lent memory", ProtoField.uint64, base.DEC, number64 },
+    { "rkey", 4, "Remote key", ProtoField.uint32, base.HEX, number },
+}
+
+-- The exchange's messages by type: what follows the header, and how a line sums it up. A type that
+-- is not here is shown with its number and its bytes.
+local messages = {
+    [1] = {
+        name = "endpoint",
+        rows = endpoint_rows,
+        summary = function(value)
+            return string.format(
+                ": QPN 0x%06x, PSN 0x%06x, path MTU %d, rkey 0x%08x, va 0x%s, %s bytes",
+                value.qpn, value.psn, value.path_mtu, value.rkey, value.va:tohex(), value.memory)
+        end,
+    },
+    [2] = { name = "ready", rows = {} },
+    [3] = { name = "done", rows = {} },
+    [4] = {
+        name = "refused",
+        rows = { { "reason", ALL, "Why", ProtoField.string, nil, text } },
+        summary = function(value) return ": " .. value.reason end,
+    },
+}
+local type_names = {}
+for type, message in pairs(messages) do type_names[type] = message.name end
+
+local header_rows = {
+    { "mark", 4, "Mark", ProtoField.string },
+    { "version", 1, "Version", ProtoField.uint8, base.DEC, number },
+    { "type", 1, "Type", ProtoField.uint8, base.DEC, number, type_names },
+    { "length", 2, "Bytes that follow", ProtoField.uint16, base.DEC, number },
+}
+
+local rwl = Proto("rwl", "RDMA Wire Lab capability")
+local rwlx = Proto("rwlx", "RDMA Wire Lab exchange")
+
+local function declare(proto, rows, fields)
+    for _, row in ipairs(rows) do
+        local name, _, label, make, shown, _, names = table.unpack(row, 1, 7)
+        row.field = make(proto.name:lower() .. "." .. name, label, shown, names)
+        fields[#fields + 1] = row.field
+    end
+    return fields
+end
+
+local rest = ProtoField.bytes("rwlx.rest", "Bytes this dissector does not know")
+local exchange_fields = declare(rwlx, header_rows, { rest })
+for _, message in pairs(messages) do declare(rwlx, message.rows, exchange_fields) end
+rwl.fields = declare(rwl, capability_rows, {})
+rwlx.fields = exchange_fields
+
+local function expert_info(proto, name, text)
+    local abbreviation = proto.name:lower() .. "." .. name
+    return ProtoExpert.new(abbreviation, text, expert.group.PROTOCOL, expert.severity.WARN)
+end
+local cut = {
+    [rwl] = expert_info(rwl, "cut", "The capability ends too soon"),
+    [rwlx] = expert_info(rwlx, "cut", "The message ends too soon"),
+}
+local other_version = expert_info(rwlx, "other_version", "Not version 1: this dissector does not know its layout")
+local other_type = expert_info(rwlx, "other_type", "A type this dissector does not know")
+rwl.experts = { cut[rwl] }
+rwlx.experts = { cut[rwlx], other_version, other_type }
+
+-- The rows that the bytes suffice for. Returns the bytes they took and their values by name, or
+-- nothing where a row was missing.
+local function add_rows(proto, tree, tvb, rows)
+    local offset, value = 0, {}
+    for _, row in ipairs(rows) do
+        local name, size, _, _, _, read = table.unpack(row, 1, 6)
+        if size == ALL then size = tvb:len() - offset end
+        if offset + size > tvb:len() then
+            tree:add_proto_expert_info(cut[proto])
+            return nil
+        end
+        local range = tvb:range(offset, size)
+        tree:add(row.field, range)
+        value[name] = read and read(range)
+        offset = offset + size
+    end
+    return offset, value
+end
+
+local function begins_with(tvb, mark)
+    return tvb:len() >= #mark and tvb:raw(0, #mark) == mark
+end
+
+-- Wireshark's own dissector of the connection manager's messages asks who knows their private data.
+rwl:register_heuristic("infiniband.mad.cm.private", function(tvb, pinfo, tree)
+    if not begins_with(tvb, "RWL\1") then return false end
+    local size = 24 -- zeros follow: rdma_cm fills the message up
+    local subtree = tree:add(rwl, tvb:range(0, math.min(size, tvb:len())))
+    local _, value = add_rows(rwl, subtree, tvb:range(), capability_rows)
+    if value then
+        local summary =
+            string.format("rkey 0x%08x, va 0x%s, %s bytes", value.rkey, value.va:tohex(), value.length)
+        subtree:append_text(": " .. summary)
+        pinfo.cols.info:append(", capability: " .. summary)
+    end
+    return true
+end)
+
+local MARK = "RWLX"
+local HEADER = 8
+
+local function add_body(tree, body, header)
+    if header.version ~= 1 then
+        tree:add_proto_expert_info(other_version)
+        return 0, nil
+    end
+    local message = messages[header.type]
+    if not message then
+        tree:add_proto_expert_info(other_type)
+        return 0, nil
+    end
+    local taken, value = add_rows(rwlx, tree, body, message.rows)
+    return taken, value and message.summary and message.summary(value)
+end
+
+-- One message, whole unless the capture cut it: TCP's reassembly saw to that.
+local function dissect_message(tvb, pinfo, tree)
+    pinfo.cols.protocol = "RWLX"
+    local subtree = tree:add(rwlx, tvb:range())
+    local _, header = add_rows(rwlx, subtree, tvb:range(), header_rows)
+    if not header then return tvb:len() end
+    local text = type_names[header.type] or ("type " .. header.type)
+    if tvb:len() > HEADER then
+        local body = tvb:range(HEADER)
+        local taken, summary = add_body(subtree, body:tvb(), header)
+        text = text .. (summary or "")
+        if taken and taken < body:len() then subtree:add(rest, body:range(taken)) end
+    end
+    subtree:append_text(", " .. text)
+    pinfo.cols.info:set(text .. "  ")
+    pinfo.cols.info:fence() -- a second message in the same segment is said behind it
+    return tvb:len()
+end
+
+-- How many bytes the message at `offset` has.
+local function message_size(tvb, _, offset)
+    return HEADER + tvb:range(offset + 6, 2):uint()
+end
+
+function rwlx.dissector(tvb, pinfo, tree)
+    -- The mark may itself be divided between two segments.
+    local first = math.min(#MARK, tvb:len())
+    if tvb:raw(0, first) ~= MARK:sub(1, first) then return 0 end
+    dissect_tcp_pdus(tvb, tree, HEADER, message_size, dissect_message)
+    return tvb:len()
+end
+
+local function exchange_heuristic(tvb, pinfo, tree)
+    if not begins_with(tvb, MARK) then return false end
+    pinfo.conversation = rwlx
+    rwlx.dissector(tvb, pinfo, tree)
+    return true
+end
+rwlx:register_heuristic("tcp", exchange_heuristic)
+rwlx:register_heuristic("tls", exchange_heuristic)
+
+-- Where the port's bytes are TLS, rwlx refuses them, and Wireshark's guess finds TLS.
+DissectorTable.get("tcp.port"):add(PORT, rwlx)
