@@ -1,5 +1,6 @@
 // Step 07 in the lab: PSNs that nobody reads before the first packet has them, and the refusals.
 // Who else is refused over TLS, and with which words, is in tests/exchange/tls*_test.cpp.
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 
@@ -93,10 +94,12 @@ TEST_F(Step07, the_secrets_of_tls_open_the_exchange_to_tshark) {
     const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_FALSE(requests.empty());
     const auto psn = static_cast<std::uint32_t>(std::stoul(requests[0][0]));
-    const std::string opened = tshark_payloads(run, "data.data", {"-o", "tls.keylog_file:" + keys});
-    const auto endpoint = opened.find("52574c5801010030");
-    ASSERT_NE(endpoint, std::string::npos) << opened;
-    EXPECT_EQ(opened.substr(endpoint + 24, 8), "00" + hex_of(psn));
+    const std::string opened =
+        tshark_payloads(run, "rwlx.psn",
+                        {"-o", "tls.keylog_file:" + keys, "-Y", "rwlx.psn", "-X",
+                         "lua_script:wireshark/plugins/rdma_wire_lab.lua"});
+    EXPECT_TRUE(opened.starts_with("0x00" + hex_of(psn) + "\n")) << opened;
+    EXPECT_EQ(std::ranges::count(opened, '\n'), 2) << opened;
 }
 
 TEST_F(Step07, each_connection_has_new_psns_and_a_refused_client_disturbs_nobody) {
