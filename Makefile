@@ -67,10 +67,11 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SECONDARY:
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup bench-clients lint format clean \
-        packages certs lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
+        packages certs wireshark-install wireshark-uninstall figures \
+        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '\n  STEPS="01 06 07"  steps for lab-capture-live and lab-run      HOST=server|client  for lab-shell\n'
 	@printf '  lab/lab help lists the lab'\''s own commands and variables.\n'
 
@@ -135,6 +136,17 @@ lint: ## Format, clang-tidy, shellcheck and the layer rules
 format: ## Rewrite the sources in the project's format
 	$(Q)lab/install-packages lint
 	$(Q)git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i
+
+wireshark-install: ## Put the lab's profile and dissector into your own Wireshark folders (wireshark/README.md)
+	$(Q)wireshark/install install
+
+wireshark-uninstall: ## Remove what wireshark-install put there
+	$(Q)wireshark/install uninstall
+
+figures: ## Make the screenshots of docs/figures anew: real runs in the lab, opened in Wireshark
+	$(Q)lab/install-packages build lab figures
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN)
+	$(Q)wireshark/figures
 
 certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
 	$(Q)lab/install-packages lab
