@@ -22,18 +22,18 @@ using std::chrono::milliseconds;
 class TlsPeers : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        certificates_ = new support::TempPath("tls_peers_test");
-        support::make_certificates(certificates_->str());
+        certificates = new support::TempPath("tls_peers_test");
+        support::make_certificates(certificates->str());
     }
-    static void TearDownTestSuite() { delete certificates_; }
-    static std::string file(const std::string& name) { return certificates_->str() + "/" + name; }
+    static void TearDownTestSuite() { delete certificates; }
+    static std::string file(const std::string& name) { return certificates->str() + "/" + name; }
 
     Patience patience(milliseconds time = milliseconds(5000)) {
         return {stop_, util::deadline_in(time)};
     }
 
     static TlsContext context(TlsRole role) {
-        return {role, support::files_of(role, certificates_->str(), certificates_->str()),
+        return {role, support::files_of(role, certificates->str(), certificates->str()),
                 role == TlsRole::Client ? "rdma-server" : "rdma-client"};
     }
 
@@ -81,7 +81,7 @@ class TlsPeers : public testing::Test {
         return serve_one();
     }
 
-    static inline support::TempPath* certificates_ = nullptr;
+    static inline support::TempPath* certificates = nullptr;
     util::StopSignal stop_;
     exchange::TcpListener listener_{util::Address::parse("127.0.0.1", 0).value()};
 };

@@ -32,7 +32,7 @@ struct End {
 class Tls : public testing::Test {
   protected:
     static void SetUpTestSuite() {
-        folders_ = new support::TempPath("tls_test");
+        folders = new support::TempPath("tls_test");
         support::make_certificates(folder("lab"));
         support::make_certificates(folder("other"));
         support::make_certificates(folder("renamed"), {"CERTS_SERVER_NAME=somebody-else",
@@ -44,8 +44,8 @@ class Tls : public testing::Test {
         }
         support::make_certificates(folder("expired"), {"CERTS_DAYS=-1"});
     }
-    static void TearDownTestSuite() { delete folders_; }
-    static std::string folder(const std::string& name) { return folders_->str() + "/" + name; }
+    static void TearDownTestSuite() { delete folders; }
+    static std::string folder(const std::string& name) { return folders->str() + "/" + name; }
 
     Patience patience(milliseconds time = milliseconds(5000)) {
         return {stop_, util::deadline_in(time)};
@@ -107,7 +107,7 @@ class Tls : public testing::Test {
 
     static inline const End good_client{"lab", "lab", "rdma-server"};
     static inline const End good_server{"lab", "lab", "rdma-client"};
-    static inline support::TempPath* folders_ = nullptr;
+    static inline support::TempPath* folders = nullptr;
 
     util::StopSignal stop_;
     bool was_resumed_ = false;
