@@ -68,7 +68,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
-        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live
+        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live samples
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -174,6 +174,11 @@ lab-capture-live: build ## Run STEPS in the lab: both logs and the packets betwe
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
 	$(Q)lab/lab capture $(STEPS)
+
+samples: build ## Make captures/samples anew: one run of every step, in the lab
+	$(Q)lab/install-packages lab
+	$(Q)lab/lab up
+	$(Q)captures/make-samples
 
 clean: ## Remove what the build made (the lab must be down)
 	$(Q)lab/lab down

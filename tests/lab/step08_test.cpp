@@ -119,6 +119,9 @@ class Serving {
         return false;
     }
 
+    // Without being asked: --stats.
+    bool says(const std::string& text, seconds time) { return process_.await(text, time); }
+
     // Its whole log.
     std::vector<runlog::Event> stop() {
         support::exec("server", {"bash", "-c", "kill -TERM $(</tmp/step08.pid)"});
@@ -233,6 +236,21 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
             const bool is_psn = field.key == "psn" || field.key.ends_with("_psn");
             EXPECT_TRUE(!is_psn || event.text(field.key) == "secret") << runlog::to_json(event);
         }
+}
+
+TEST_F(Step08, who_goes_on_no_more_is_dropped_and_statistics_come_by_themselves) {
+    Serving serving("--bind " + support::server_ip + " --idle-time 2 --stats 1");
+    support::Process stopped =
+        shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
+                        support::server_ip + " --clients 1 --operations 100000000 --length 1000");
+    ASSERT_TRUE(stopped.await("post_send wr 20", seconds(30)));
+    EXPECT_TRUE(serving.says("1 clients (most 1,", seconds(20)));
+    support::exec("client", {"bash", "-c", "kill -STOP $(</tmp/step08.pid)"});
+    EXPECT_TRUE(serving.says("1 lost (closed 0, late 1,", seconds(30)));
+    support::exec("client", {"bash", "-c", "kill -CONT $(</tmp/step08.pid)"});
+    EXPECT_EQ(stopped.wait(seconds(60)).exit_code, 1);
+    EXPECT_EQ(one_client().exit_code, 0) << "the next one is served";
+    serving.stop();
 }
 
 TEST_F(Step08, a_server_that_cannot_hold_its_clients_says_so_at_once) {

@@ -113,7 +113,7 @@ class DissectorOfExchange : public Dissector {
         Bytes frame = wireshark_test::tcp_frame(payload, port, sequence_);
         sequence_ += static_cast<std::uint32_t>(payload.size());
         const std::size_t length = frame.size();
-        frame.resize(length - cut);
+        frame.erase(frame.end() - static_cast<std::ptrdiff_t>(cut), frame.end());
         file_.add(frame, length);
     }
     std::string endpoints() const {
