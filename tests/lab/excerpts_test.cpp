@@ -55,9 +55,9 @@ std::vector<Excerpt> excerpts_of(const fs::path& document) {
     return excerpts;
 }
 
-// Numbers become '#', runs of spaces one: columns move with the numbers in them.
+// Numbers become '#', with their signs, runs of spaces one: columns move with the numbers in them.
 std::string masked(const std::string& line) {
-    static const std::regex number("0x[0-9a-f]*|[0-9]+");
+    static const std::regex number("0x[0-9a-f]*|[-+]?[0-9]+");
     static const std::regex spaces(" +");
     return std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
 }
