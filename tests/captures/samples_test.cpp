@@ -1,0 +1,97 @@
+// The reference runs in captures/samples: each is whole, and every reader of ours and tshark can
+// read it.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/tool.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path samples = "captures/samples";
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::vector<fs::path> folders() {
+    std::vector<fs::path> all;
+    for (const auto& entry : fs::directory_iterator(samples))
+        if (entry.is_directory())
+            all.push_back(entry.path());
+    std::ranges::sort(all);
+    return all;
+}
+
+std::vector<fs::path> captures() {
+    std::vector<fs::path> all;
+    for (const fs::path& folder : folders())
+        if (fs::exists(folder / "annotated.pcapng"))
+            all.push_back(folder / "annotated.pcapng");
+    return all;
+}
+
+std::vector<std::string> comments(const fs::path& capture) {
+    const auto outcome = support::run(
+        {"tshark", "-n", "-r", capture.string(), "-T", "fields", "-e", "frame.comment"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::vector<std::string> all;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);)
+        all.push_back(line);
+    return all;
+}
+
+TEST(Samples, every_step_has_one_and_the_list_names_it) {
+    const std::string list = text_of(samples / "README.md");
+    for (const auto& entry : fs::directory_iterator("examples")) {
+        const std::string step = entry.path().filename().string();
+        EXPECT_NE(list.find("[" + step + "](" + step + ")"), std::string::npos) << step;
+        EXPECT_TRUE(fs::exists(samples / step / "timeline.txt")) << step;
+        EXPECT_TRUE(fs::exists(samples / step / "client.log")) << step;
+    }
+    EXPECT_GE(captures().size(), 8U);
+}
+
+TEST(Samples, are_small) {
+    for (const fs::path& capture : captures())
+        EXPECT_LT(fs::file_size(capture), 400'000U) << capture;
+}
+
+TEST(Samples, decode_without_a_malformed_packet_and_with_good_icrcs) {
+    for (const fs::path& capture : captures())
+        for (const char* command : {"decode", "verify"}) {
+            const auto outcome = support::run({support::rocecap(), command, capture.string()});
+            EXPECT_EQ(outcome.exit_code, 0) << capture << outcome.all().substr(0, 2000);
+        }
+}
+
+TEST(Samples, name_the_cause_of_each_packet_that_the_timeline_gives_one) {
+    for (const fs::path& capture : captures()) {
+        const auto all = comments(capture);
+        const auto with_cause =
+            std::ranges::count_if(all, [](const std::string& text) { return !text.empty(); });
+        const std::string timeline = text_of(capture.parent_path() / "timeline.txt");
+        std::smatch counts;
+        ASSERT_TRUE(std::regex_search(
+            timeline, counts,
+            std::regex("([0-9]+) packets; of [0-9]+ on connected queue pairs, ([0-9]+) belong to "
+                       "a work request; of [0-9]+ others, ([0-9]+) set a connection up")))
+            << capture;
+        EXPECT_EQ(std::to_string(all.size()), counts[1]) << capture;
+        EXPECT_EQ(with_cause, std::stol(counts[2]) + std::stol(counts[3])) << capture;
+    }
+}
+
+}  // namespace
