@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/process.hpp"
@@ -57,7 +58,7 @@ TEST(Samples, every_step_has_one_and_the_list_names_it) {
     const std::string list = text_of(samples / "README.md");
     for (const auto& entry : fs::directory_iterator("examples")) {
         const std::string step = entry.path().filename().string();
-        EXPECT_NE(list.find("[" + step + "](" + step + ")"), std::string::npos) << step;
+        EXPECT_NE(list.find(fmt::format("[{0}]({0})", step)), std::string::npos) << step;
         EXPECT_TRUE(fs::exists(samples / step / "timeline.txt")) << step;
         EXPECT_TRUE(fs::exists(samples / step / "client.log")) << step;
     }
