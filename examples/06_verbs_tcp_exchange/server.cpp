@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exchange/tcp.hpp"
+#include "lesson/exchange_server.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "util/check.hpp"
@@ -86,18 +87,12 @@ void serve(exchange::TcpChannel& channel, const Options& options, runlog::Log& l
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    exchange::TcpListener listener(options.server.local.resolve(options.server.port, false)
-                                       .value_or(util::Address::any(options.server.port)));
-    const util::Address address = listener.address();
-    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    while (auto socket = listener.accept({stop, std::nullopt}))
-        try {
-            exchange::TcpChannel channel(std::move(*socket));
-            serve(channel, options, log, stop);
-        } catch (const std::exception& error) {  // one client's failure is not the next one's
-            log.error(error.what());
-        }
-    log.note("stopped by a signal");
+    const util::Address address = options.server.local.resolve(options.server.port, false)
+                                      .value_or(util::Address::any(options.server.port));
+    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+        exchange::TcpChannel channel(std::move(socket));
+        serve(channel, options, log, stop);
+    });
     return 0;
 }
 

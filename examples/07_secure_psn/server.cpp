@@ -7,6 +7,7 @@
 
 #include "exchange/psn_source.hpp"
 #include "exchange/tls.hpp"
+#include "lesson/exchange_server.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "lesson/secure.hpp"
@@ -85,19 +86,13 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    exchange::TcpListener listener(options.server.local.resolve(options.server.port, false)
-                                       .value_or(util::Address::any(options.server.port)));
-    const util::Address address = listener.address();
-    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    while (auto socket = listener.accept({stop, std::nullopt}))
-        try {
-            exchange::TlsChannel channel(*tls, std::move(*socket),
-                                         {stop, util::deadline_in(exchange_time)});
-            serve(channel, options, log, stop);
-        } catch (const std::exception& error) {  // one client's failure is not the next one's
-            log.error(error.what());
-        }
-    log.note("stopped by a signal");
+    const util::Address address = options.server.local.resolve(options.server.port, false)
+                                      .value_or(util::Address::any(options.server.port));
+    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+        exchange::TlsChannel channel(*tls, std::move(socket),
+                                     {stop, util::deadline_in(exchange_time)});
+        serve(channel, options, log, stop);
+    });
     return 0;
 }
 

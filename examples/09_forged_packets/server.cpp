@@ -8,6 +8,7 @@
 #include "forge/counters.hpp"
 #include "forge/dialogue.hpp"
 #include "forge/lab_only.hpp"
+#include "lesson/exchange_server.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "lesson/secure.hpp"
@@ -198,18 +199,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!address.is_any())
         forge::require_lab(address);
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    exchange::TcpListener listener(address);
-    log.event("ready", {{"address", listener.address().host()}, {"port", address.port()}});
-    while (auto socket = listener.accept({stop, std::nullopt}))
-        try {
-            forge::require_lab(socket->peer);
-            exchange::TlsChannel channel(*tls, std::move(*socket),
-                                         {stop, util::deadline_in(exchange_time)});
-            Session(channel, verbs::open_device_of(channel.socket().local()), log, stop).serve();
-        } catch (const std::exception& error) {  // one client's failure is not the next one's
-            log.error(error.what());
-        }
-    log.note("stopped by a signal");
+    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+        forge::require_lab(socket.peer);
+        exchange::TlsChannel channel(*tls, std::move(socket),
+                                     {stop, util::deadline_in(exchange_time)});
+        Session(channel, verbs::open_device_of(channel.socket().local()), log, stop).serve();
+    });
     return 0;
 }
 
