@@ -8,8 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "util/error.hpp"
-
+#include "support/error_text.hpp"
 namespace {
 
 using exchange::Patience;
@@ -56,15 +55,6 @@ std::uint64_t refusals() {
     throw std::runtime_error("the kernel does not count refused connections");
 }
 
-std::string error_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const util::Error& error) {
-        return error.what();
-    }
-    return "nothing thrown";
-}
-
 TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
     Pair pair = connected();
     const exchange::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
@@ -104,7 +94,7 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
         address = free_port.address();
     }
     const auto begin = util::Clock::now();
-    const std::string error = error_of(
+    const std::string error = support::error_text(
         [&] { exchange::connect_tcp(address, std::nullopt, patience(milliseconds(300))); });
     EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
     EXPECT_NE(error.find("Nobody listens there: start the server first"), std::string::npos)
@@ -116,12 +106,12 @@ TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
     auto client = exchange::connect_tcp(listener.address(), std::nullopt, patience());
     auto accepted = listener.accept(patience());
     TcpChannel silent(std::move(client));
-    EXPECT_NE(error_of([&] {
+    EXPECT_NE(support::error_text([&] {
                   exchange::receive_endpoint(silent, patience(milliseconds(100)));
               }).find("did not answer in time during the exchange"),
               std::string::npos);
     accepted.reset();
-    EXPECT_NE(error_of([&] {
+    EXPECT_NE(support::error_text([&] {
                   exchange::receive_endpoint(silent, patience());
               }).find("closed the connection during the exchange"),
               std::string::npos);
@@ -131,7 +121,7 @@ TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
     Pair pair = connected();
     const std::string_view http = "GET / HTTP/1.1\r\n\r\n";
     pair.server.send(std::as_bytes(std::span(http)), patience());
-    EXPECT_NE(error_of([&] {
+    EXPECT_NE(support::error_text([&] {
                   exchange::receive_endpoint(pair.client, patience());
               }).find("does not speak this lab's exchange"),
               std::string::npos);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "support/certificates.hpp"
+#include "support/error_text.hpp"
 #include "support/temp_path.hpp"
 #include "util/error.hpp"
 
@@ -62,7 +63,7 @@ class Tls : public testing::Test {
         exchange::TcpListener listener(util::Address::parse("127.0.0.1", 0).value());
         Outcome outcome;
         std::thread serving([&] {
-            outcome.server = error_of([&] {
+            outcome.server = support::error_text([&] {
                 auto socket = listener.accept(patience());
                 TlsChannel channel(server, std::move(socket.value()), patience());
                 std::array<std::byte, 4> bytes{};
@@ -70,7 +71,7 @@ class Tls : public testing::Test {
                 channel.send(bytes, patience());
             });
         });
-        outcome.client = error_of([&] {
+        outcome.client = support::error_text([&] {
             TlsChannel channel(client,
                                exchange::connect_tcp(listener.address(), std::nullopt, patience()),
                                patience());
@@ -93,16 +94,6 @@ class Tls : public testing::Test {
 
     static TlsContext context(TlsRole role, const End& end) {
         return {role, support::files_of(role, folder(end.trusted), folder(end.own)), end.peer_name};
-    }
-
-    template <typename Call>
-    static std::string error_of(Call call) {
-        try {
-            call();
-        } catch (const util::Error& error) {
-            return error.what();
-        }
-        return {};
     }
 
     static inline const End good_client{"lab", "lab", "rdma-server"};
@@ -208,15 +199,16 @@ TEST_F(Tls, a_key_that_others_can_read_is_refused) {
     const TlsFiles files = support::files_of(TlsRole::Server, copy.str(), copy.str());
     std::filesystem::permissions(files.key, std::filesystem::perms::group_read,
                                  std::filesystem::perm_options::add);
-    const std::string error =
-        error_of([&] { const TlsContext context(TlsRole::Server, files, "rdma-client"); });
+    const std::string error = support::error_text(
+        [&] { const TlsContext context(TlsRole::Server, files, "rdma-client"); });
     expect_has(error, "can be used by others than its owner: chmod 600 it.");
 }
 
 TEST_F(Tls, a_missing_file_a_strange_one_and_a_strange_key_are_named) {
     TlsFiles files = support::files_of(TlsRole::Server, folder("lab"), folder("lab"));
     const auto error_with = [](const TlsFiles& given) {
-        return error_of([&] { const TlsContext context(TlsRole::Server, given, "rdma-client"); });
+        return support::error_text(
+            [&] { const TlsContext context(TlsRole::Server, given, "rdma-client"); });
     };
     TlsFiles missing = files;
     missing.certificate = folder("lab") + "/none.crt";
