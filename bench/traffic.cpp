@@ -4,27 +4,17 @@
 #include <array>
 #include <utility>
 
+#include "bench/message.hpp"
 #include "wire/encode.hpp"
 
 namespace bench {
 namespace {
 
-constexpr std::size_t path_mtu = 256;
 constexpr std::uint8_t ack_syndrome = 0x1f;
 constexpr std::uint8_t psn_error_syndrome = 0x60;
 constexpr std::uint8_t rnr_syndrome = 0x2c;
 
 constexpr std::size_t headers_of_udp_frame = 14 + 20 + 8;
-
-util::Bytes payload_bytes(std::size_t size) {
-    static const std::vector<std::byte> bytes = [] {
-        std::vector<std::byte> made(path_mtu);
-        for (std::size_t i = 0; i < made.size(); ++i)
-            made[i] = static_cast<std::byte>(i * 7 + 3);
-        return made;
-    }();
-    return util::Bytes(bytes).first(size);
-}
 
 void set_addresses(wire::Packet& packet, unsigned number, bool to_server) {
     const auto host = static_cast<std::uint8_t>(number % 8);
@@ -54,15 +44,6 @@ void set_addresses(wire::Packet& packet, unsigned number, bool to_server) {
             wire::Ipv4{.dsfield = 0x6a, .id = 0, .df = true, .ttl = 64, .src = from, .dst = to};
     }
     packet.udp = wire::Udp{.src_port = port};
-}
-
-std::uint8_t opcode_at(std::size_t offset, std::size_t length, std::uint8_t first,
-                       std::uint8_t middle, std::uint8_t last, std::uint8_t only) {
-    const bool begins = offset == 0;
-    const bool ends = offset + path_mtu >= length;
-    if (begins)
-        return ends ? only : first;
-    return ends ? last : middle;
 }
 
 }  // namespace
@@ -174,7 +155,7 @@ void Traffic::acknowledge(Connection& connection, wire::Psn psn) {
 // again.
 void Traffic::write(Connection& connection, std::size_t length) {
     const wire::Psn first = connection.psn;
-    const auto packets = static_cast<std::uint32_t>((length + path_mtu - 1) / path_mtu);
+    const std::uint32_t packets = packets_of(length);
     const auto send_from = [&](std::uint32_t index) {
         for (; index < packets; ++index) {
             const std::size_t offset = index * path_mtu;

@@ -1,7 +1,8 @@
-// whole ROCECAP CAPTURE...: whole programs on whole captures, in one run, as ratios. Programs take
-// turns, round by round, so that what disturbs the machine disturbs all of them; the fastest round
-// of each counts. "x/floor" is a program's time over the floor's, "tshark/x" and "tcpdump/x" those
-// of tshark -T fields and tcpdump -nr over the program's.
+// whole ROCECAP CAPTURE|RUN_DIR...: whole programs on whole captures, in one run, as ratios.
+// Programs take turns, round by round, so that what disturbs the machine disturbs all of them; the
+// fastest round of each counts. "x/floor" is a program's time over the floor's, "tshark/x" and
+// "tcpdump/x" those of tshark and tcpdump -nr over the program's: tshark -T fields where rocecap
+// prints fields, too, and tshark's listing where it lists a run.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -35,11 +36,22 @@ struct Program {
     bench::Usage best{};
 };
 
+// Of all, by what their names begin with.
+struct Table {
+    std::string tshark;
+    std::vector<Program> programs;
+};
+
 Argv tshark_fields(const std::string& capture) {
     Argv argv{"tshark", "-n", "-r", capture, "-T", "fields"};
     for (const std::string& field : fields)
         argv.insert(argv.end(), {"-e", field});
     return argv;
+}
+
+// A run's, or the path itself.
+std::string capture_of(const std::string& path) {
+    return std::filesystem::is_directory(path) ? path + "/wire.pcapng" : path;
 }
 
 std::string comma_separated() {
@@ -49,20 +61,36 @@ std::string comma_separated() {
     return list;
 }
 
-std::vector<Program> programs(const std::string& rocecap, const std::string& capture) {
-    constexpr int often = 5;
-    return {
+constexpr int often = 5;
+
+// What `ours` is measured against, and it.
+std::vector<Program> beside_others(const std::string& capture, const std::vector<Program>& ours) {
+    std::vector<Program> all{
         {"tcpdump -r -w (the floor)", {"tcpdump", "-r", capture, "-w", "/dev/null"}, often},
         {"tcpdump -nr", {"tcpdump", "-nr", capture}, 2},
         {"tshark -n, text", {"tshark", "-n", "-r", capture}, 1},
-        {"tshark -T fields", tshark_fields(capture), 1},
-        {"rocecap decode --fields",
-         {rocecap, "decode", capture, "--fields", comma_separated()},
-         often},
-        {"rocecap decode", {rocecap, "decode", capture}, often},
-        {"rocecap flows", {rocecap, "flows", capture}, often},
-        {"rocecap verify", {rocecap, "verify", capture}, often},
     };
+    all.insert(all.end(), ours.begin(), ours.end());
+    return all;
+}
+
+Table of_capture(const std::string& rocecap, const std::string& capture) {
+    return {"tshark -T",
+            beside_others(capture, {{"tshark -T fields", tshark_fields(capture), 1},
+                                    {"rocecap decode --fields",
+                                     {rocecap, "decode", capture, "--fields", comma_separated()},
+                                     often},
+                                    {"rocecap decode", {rocecap, "decode", capture}, often},
+                                    {"rocecap flows", {rocecap, "flows", capture}, often},
+                                    {"rocecap verify", {rocecap, "verify", capture}, often}})};
+}
+
+Table of_run(const std::string& rocecap, const std::string& run) {
+    return {"tshark -n",
+            beside_others(capture_of(run),
+                          {{"rocecap timeline", {rocecap, "timeline", run}, often},
+                           {"rocecap annotate", {rocecap, "annotate", run, "-o", "-"}, often},
+                           {"rocecap report", {rocecap, "report", run, "-o", "-"}, often}})};
 }
 
 bool measure(std::vector<Program>& all) {
@@ -86,7 +114,8 @@ bool measure(std::vector<Program>& all) {
     return true;
 }
 
-void print(const std::vector<Program>& all) {
+void print(const Table& table) {
+    const std::vector<Program>& all = table.programs;
     constexpr double kib_in_mib = 1024;
     const auto find = [&](std::string_view name) {
         return std::ranges::find_if(
@@ -95,7 +124,7 @@ void print(const std::vector<Program>& all) {
     };
     const double floor = find("tcpdump -r -w");
     const double list = find("tcpdump -nr");
-    const double tshark = find("tshark -T");
+    const double tshark = find(table.tshark);
     std::fputs(fmt::format("{:<26} {:>8} {:>8} {:>9} {:>9} {:>10} {:>8}\n", "", "seconds", "CPU s",
                            "x/floor", "tshark/x", "tcpdump/x", "MiB")
                    .c_str(),
@@ -132,19 +161,22 @@ bool compare_output(const std::string& rocecap, const std::string& capture) {
 
 int main(int argc, char** argv) {
     if (argc < 3) {
-        std::fputs("usage: whole ROCECAP CAPTURE...\n", stderr);
+        std::fputs("usage: whole ROCECAP CAPTURE|RUN_DIR...\n", stderr);
         return 2;
     }
-    bool is_good = compare_output(argv[1], argv[2]);
+    const std::string rocecap = argv[1];
+    bool is_good = compare_output(rocecap, capture_of(argv[2]));
     for (int i = 2; i < argc; ++i) {
-        auto all = programs(argv[1], argv[i]);
-        std::fputs(fmt::format("\n{}, {:.0f} MB\n", argv[i],
-                               static_cast<double>(std::filesystem::file_size(argv[i])) / 1e6)
+        const std::string path = argv[i];
+        const std::string capture = capture_of(path);
+        Table table = capture == path ? of_capture(rocecap, path) : of_run(rocecap, path);
+        std::fputs(fmt::format("\n{}, {:.0f} MB\n", capture,
+                               static_cast<double>(std::filesystem::file_size(capture)) / 1e6)
                        .c_str(),
                    stdout);
         std::fflush(stdout);
-        if (measure(all))
-            print(all);
+        if (measure(table.programs))
+            print(table);
         else
             is_good = false;
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "util/append.hpp"
+
 namespace report {
 namespace {
 
@@ -33,9 +35,12 @@ std::string cause_arrow(const timeline::PacketRow& packet) {
     if (!packet.cause)
         return {};
     const timeline::Cause& cause = *packet.cause;
-    std::string text = fmt::format("← {} wr {}", cause.role, cause.wr_id);
-    if (cause.packets > 1)
-        text += fmt::format(", {} of {}", cause.packet, cause.packets);
+    std::string text = "← " + cause.role + " wr ";
+    util::append_decimal(text, cause.wr_id);
+    if (cause.packets > 1) {
+        util::append_decimal(text.append(", "), cause.packet);
+        util::append_decimal(text.append(" of "), cause.packets);
+    }
     return text.append(seen_text(cause.seen));
 }
 

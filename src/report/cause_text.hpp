@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "timeline/timeline.hpp"
+#include "timeline/packet_row.hpp"
 
 namespace report {
 

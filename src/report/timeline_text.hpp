@@ -5,8 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "report/style.hpp"
+#include "runlog/event.hpp"
+#include "timeline/matcher.hpp"
+#include "timeline/packet_row.hpp"
 #include "timeline/timeline.hpp"
 
 namespace report {
@@ -20,12 +24,17 @@ class TimelineText {
 
     /// Ends in a line feed. Times are seconds since the first row's.
     std::string line(const timeline::Row& row);
+    std::string line(std::int64_t t_ns, const runlog::Event& event);
+    /// `packet`: its summary, in place of the row's text.
+    std::string line(const timeline::PacketRow& row, std::string_view packet);
 
     /// Which events and packets a listing holds, and how sure its order is; a line or two.
-    static std::string summary(const timeline::Timeline& timeline);
+    static std::string summary(const timeline::Matcher& run);
 
   private:
-    std::string who(const std::string& address) const;
+    std::string time(std::int64_t t_ns);
+    std::string finished(std::string text) const;
+    std::string_view who(const std::string& address) const;
 
     Style style_;
     std::size_t columns_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -31,11 +32,24 @@ Spans spans_of(const WorkRequest& request, std::int64_t shift) {
 }
 
 std::string text_of(const Span& span) {
-    return span ? fmt::format("{:.3f} ms", static_cast<double>(*span) / 1e6) : "-";
+    constexpr std::int64_t ten_seconds = 10'000'000'000;
+    if (!span)
+        return "-";
+    if (std::abs(*span) >= ten_seconds)
+        return fmt::format("{:.3f} s", static_cast<double>(*span) / 1e9);
+    return fmt::format("{:.3f} ms", static_cast<double>(*span) / 1e6);
+}
+
+constexpr std::size_t begin_width = 64;
+
+// What is long takes from the space between the two.
+std::string begin(const std::string& what, const std::string& packets) {
+    const std::size_t left = begin_width - std::min(begin_width, what.size());
+    return fmt::format("{}{:>{}}", what, packets, std::max(left, packets.size() + 1));
 }
 
 std::string line(const std::string& what, const std::string& packets, const Spans& values) {
-    std::string text = fmt::format("{:<50}{:>14}", what, packets);
+    std::string text = begin(what, packets);
     for (const Span& value : values)
         text += fmt::format("{:>12}", text_of(value));
     return text + "\n";
@@ -47,9 +61,14 @@ std::string line(const WorkRequest& request, std::int64_t shift) {
         packets += fmt::format(", {} again", request.repeats);
     std::string what = fmt::format("{} QP {:#08x} wr {} {} {} B", request.role, request.qpn,
                                    request.wr_id, request.opcode, request.length);
-    if (!request.status.empty() && request.status != "SUCCESS")
-        what += " " + request.status;
-    return line(what, packets, spans_of(request, shift));
+    const Spans took = spans_of(request, shift);
+    if (request.status.empty() || request.status == "SUCCESS")
+        return line(what, packets, took);
+    // An error is named beside its request, or below where it would make the line too long.
+    const std::string with_status = what + " " + request.status;
+    return with_status.size() + 1 + packets.size() <= begin_width
+               ? line(with_status, packets, took)
+               : line(what, packets, took) + "    " + request.status + "\n";
 }
 
 // The value below which `share` of them lie, by the nearest rank.
@@ -62,10 +81,10 @@ Span quantile(std::vector<std::int64_t>& values, double share) {
 }
 
 std::string quantiles(const std::vector<const WorkRequest*>& requests,
-                      const timeline::Timeline& timeline) {
+                      const timeline::Matcher& run) {
     std::array<std::vector<std::int64_t>, spans.size()> values;
     for (const WorkRequest* request : requests) {
-        const Spans of_one = spans_of(*request, timeline.shift_of(request->role));
+        const Spans of_one = spans_of(*request, run.shift_of(request->role));
         for (std::size_t i = 0; i < values.size(); ++i)
             if (of_one[i])
                 values[i].push_back(*of_one[i]);
@@ -82,22 +101,22 @@ std::string quantiles(const std::vector<const WorkRequest*>& requests,
 
 }  // namespace
 
-std::string work_request_table(const timeline::Timeline& timeline) {
-    auto requests = timeline.work_requests();
+std::string work_request_table(const timeline::Matcher& run) {
+    auto requests = run.work_requests();
     if (requests.empty())
         return {};
     std::ranges::stable_sort(requests, {}, [&](const WorkRequest* request) {
-        return request->posted_ns + timeline.shift_of(request->role);
+        return request->posted_ns + run.shift_of(request->role);
     });
-    std::string text = fmt::format("\n{:<50}{:>14}", "work request", "sent + answers");
+    std::string text = "\n" + begin("work request", "sent + answers");
     for (const char* span : spans)
         text += fmt::format("{:>12}", span);
     text += "\n";
     for (std::size_t i = 0; i < std::min(requests.size(), most_lines); ++i)
-        text += line(*requests[i], timeline.shift_of(requests[i]->role));
+        text += line(*requests[i], run.shift_of(requests[i]->role));
     if (requests.size() > most_lines)
         text += fmt::format("… and {} more work requests\n", requests.size() - most_lines) +
-                quantiles(requests, timeline);
+                quantiles(requests, run);
     return text;
 }
 

@@ -3,12 +3,13 @@
 
 #include <string>
 
-#include "timeline/timeline.hpp"
+#include "timeline/matcher.hpp"
 
 namespace report {
 
 /// A line a work request, the first dozen of them, and below that what half and what 99 of 100 of
-/// all took. Empty where nothing was posted. 100 columns at most.
-std::string work_request_table(const timeline::Timeline& timeline);
+/// all took; an error below its request where there is no room beside it. Empty where nothing was
+/// posted. 100 columns at most, where counts of packets have no more than three digits.
+std::string work_request_table(const timeline::Matcher& run);
 
 }  // namespace report

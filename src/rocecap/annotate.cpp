@@ -10,9 +10,7 @@
 #include "capture/pcapng_writer.hpp"
 #include "report/cause_text.hpp"
 #include "rocecap/command.hpp"
-#include "timeline/join.hpp"
-#include "timeline/packet_row.hpp"
-#include "timeline/run_dir.hpp"
+#include "timeline/finished_run.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
@@ -23,76 +21,56 @@ struct Options {
     std::string output;
 };
 
-struct Counts {
-    std::uint64_t packets = 0;
-    std::uint64_t annotated = 0;
-};
-
 // Empty where the run kept no secrets.
 std::string tls_secrets(const std::string& directory) {
     std::ifstream file(directory + "/tls-keys.log", std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class Annotator {
+class Annotator : public timeline::RowVisitor {
   public:
-    Annotator(timeline::RunDir& directory, const std::string& secrets, capture::Sink sink)
-        : directory_(directory),
-          info_(directory.info()),
-          writer_(std::move(sink),
+    Annotator(const timeline::RunInfo& info, const std::string& secrets, capture::Sink sink)
+        : writer_(std::move(sink),
                   {.hardware = {},
                    .os = {},
                    .application = "rocecap annotate",
-                   .comment = "step " + info_.step + ": each packet's comment names its cause"}) {
+                   .comment = "step " + info.step + ": each packet's comment names its cause"}) {
         if (!secrets.empty())
             writer_.add_tls_secrets(secrets);
         std::map<std::string, std::string> names;
-        for (const auto& [role, address] : info_.addresses)
+        for (const auto& [role, address] : info.addresses)
             names.emplace(address, "rdma-" + role);
         writer_.add_names(names);
+        if (const auto name = info.interfaces.find("server"); name != info.interfaces.end())
+            interface_ = name->second;
     }
 
-    // All events first: which of them a packet belongs to may be told after it has passed.
-    Counts run() {
-        while (true) {
-            auto item = directory_.next();
-            if (std::holds_alternative<std::monostate>(item))
-                break;
-            if (const auto* event = std::get_if<runlog::Event>(&item))
-                join_.learn(*event);
-            else
-                add(std::get<capture::Frame>(item));
-        }
-        writer_.close();
-        return counts_;
-    }
+    void event(const runlog::Event& /*event*/, std::int64_t /*t_ns*/,
+               const timeline::WorkRequest* /*request*/) override {}
 
-  private:
-    void add(const capture::Frame& frame) {
-        if (counts_.packets++ == 0)
+    void packet(const timeline::PacketRow& row, const wire::Packet& /*packet*/,
+                const capture::Frame& frame, std::uint64_t number,
+                const timeline::WorkRequest* /*request*/) override {
+        if (number == 1)
             writer_.add_interface({.link_type = frame.link_type,
-                                   .name = info_.interfaces["server"],
+                                   .name = interface_,
                                    .description = "the server's end of the cable",
                                    .filter = {}});
-        const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
-        timeline::PacketRow row = timeline::row_of(packet, frame.bytes, frame.time.count(), {});
-        join_.find_cause(row);
-        counts_.annotated += row.has_cause();
         writer_.packet(0, frame, report::cause_comment(row));
     }
 
-    timeline::RunDir& directory_;
-    timeline::RunInfo info_;
+    void close() { writer_.close(); }
+
+  private:
     capture::PcapngWriter writer_;
-    timeline::Join join_;
-    Counts counts_;
+    std::string interface_;
 };
 
 int annotate(const Options& options) {
-    timeline::RunDir directory(options.directory);
+    timeline::FinishedRun run(options.directory);
     const std::string path =
         options.output.empty() ? options.directory + "/annotated.pcapng" : options.output;
-    if (!std::filesystem::exists(options.directory + "/wire.pcapng"))
+    if (!run.has_capture())
         throw util::Error(
             fmt::format("{} has no wire.pcapng: 'lab/lab capture' makes runs with a capture.",
                         options.directory));
@@ -102,11 +80,14 @@ int annotate(const Options& options) {
     if (is_file && !secrets.empty())
         std::filesystem::permissions(
             path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
-    const Counts counts = Annotator(directory, secrets, std::move(sink)).run();
-    std::fputs(
-        fmt::format("{}: {} packets, {} with a cause\n", path, counts.packets, counts.annotated)
-            .c_str(),
-        stderr);
+    Annotator annotator(run.info(), secrets, std::move(sink));
+    run.each_row(annotator, wire::IcrcCheck::Skip);
+    annotator.close();
+    const timeline::JoinCount& joins = run.joins();
+    std::fputs(fmt::format("{}: {} packets, {} with a cause\n", path, joins.packets,
+                           joins.packets - joins.causeless())
+                   .c_str(),
+               stderr);
     return all_decoded;
 }
 

@@ -13,6 +13,7 @@
 #include "report/summary.hpp"
 #include "report/timeline_text.hpp"
 #include "rocecap/command.hpp"
+#include "timeline/finished_run.hpp"
 #include "timeline/packet_row.hpp"
 #include "timeline/run_dir.hpp"
 #include "util/check.hpp"
@@ -53,9 +54,57 @@ class Watch {
     util::Fd fd_;
 };
 
-class Show {
+std::string end_of_listing(bool has_capture, const timeline::Matcher& run, bool capture_is_cut,
+                           std::uint64_t skipped_lines) {
+    std::string text;
+    if (has_capture)
+        text += "\n" + report::TimelineText::summary(run);
+    if (capture_is_cut)
+        text += "the capture breaks off inside a packet\n";
+    if (skipped_lines != 0)
+        text += fmt::format("{} lines of the run logs are no events\n", skipped_lines);
+    return text;
+}
+
+// The rows of a run that is over.
+class Listing : public timeline::RowVisitor {
   public:
-    Show(const Options& options, const Context& context)
+    Listing(const timeline::RunInfo& info, const Context& context)
+        : style_(context.colour),
+          text_(style_, info.addresses, context.columns),
+          sink_(capture::Sink::standard_output()) {}
+
+    void event(const runlog::Event& event, std::int64_t t_ns,
+               const timeline::WorkRequest* /*request*/) override {
+        sink_.append(text_.line(t_ns, event));
+    }
+
+    void packet(const timeline::PacketRow& row, const wire::Packet& packet,
+                const capture::Frame& frame, std::uint64_t /*number*/,
+                const timeline::WorkRequest* /*request*/) override {
+        sink_.append(text_.line(row, report::packet_summary(packet, style_, frame.bytes)));
+    }
+
+    capture::Sink& sink() { return sink_; }
+
+  private:
+    report::Style style_;
+    report::TimelineText text_;
+    capture::Sink sink_;
+};
+
+void list(const Options& options, const Context& context) {
+    timeline::FinishedRun run(options.directory);
+    Listing listing(run.info(), context);
+    run.each_row(listing);
+    listing.sink().append(end_of_listing(run.has_capture(), run.matcher(), run.capture_is_cut(),
+                                         run.skipped_lines()));
+    listing.sink().close();
+}
+
+class Follow {
+  public:
+    Follow(const Options& options, const Context& context)
         : directory_(options.directory),
           style_(context.colour),
           info_(directory_.info()),
@@ -63,13 +112,7 @@ class Show {
           text_(style_, info_.addresses, context.columns),
           sink_(capture::Sink::standard_output()) {}
 
-    void once() {
-        take_in();
-        print(timeline::Timeline::Arrival::max());
-        conclude();
-    }
-
-    void follow() {
+    void run() {
         util::StopSignal stop;
         sink_.give_up_on(stop);
         Watch watch(directory_.path());
@@ -79,7 +122,11 @@ class Show {
             print(util::Clock::now() - hold);
             watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
         }
-        once();
+        take_in();
+        print(timeline::Timeline::Arrival::max());
+        sink_.append(end_of_listing(directory_.has_capture(), timeline_.matcher(),
+                                    directory_.capture_is_cut(), directory_.skipped_lines()));
+        sink_.close();
     }
 
   private:
@@ -108,16 +155,6 @@ class Show {
         sink_.flush();
     }
 
-    void conclude() {
-        if (directory_.has_capture())
-            sink_.append("\n" + report::TimelineText::summary(timeline_));
-        if (directory_.capture_is_cut())
-            sink_.append("the capture breaks off inside a packet\n");
-        if (const auto skipped = directory_.skipped_lines(); skipped != 0)
-            sink_.append(fmt::format("{} lines of the run logs are no events\n", skipped));
-        sink_.close();
-    }
-
     timeline::RunDir directory_;
     report::Style style_;
     timeline::RunInfo info_;
@@ -127,11 +164,10 @@ class Show {
 };
 
 int show(const Options& options, const Context& context) {
-    Show show(options, context);
-    if (options.follow)
-        show.follow();
+    if (options.follow && !timeline::RunDir(options.directory).info().ended)
+        Follow(options, context).run();
     else
-        show.once();
+        list(options, context);
     return all_decoded;
 }
 

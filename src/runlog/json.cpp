@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "runlog/event.hpp"
@@ -7,17 +9,94 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<Value> value_of(const Json& json) {
-    if (json.is_boolean())
-        return Value(json.get<bool>());
-    if (json.is_number_unsigned())
-        return Value(json.get<std::uint64_t>());
-    if (json.is_number_integer())
-        return Value(json.get<std::int64_t>());
-    if (json.is_string())
-        return Value(json.get<std::string>());
-    return std::nullopt;
-}
+// Takes an event's members as they are parsed, without a tree of them in between. Of a member that
+// comes twice the last one counts; what is neither text, truth nor integer is passed over.
+class EventReader {
+  public:
+    /// nullopt where one of the members that every event has is missing.
+    std::optional<Event> event() && {
+        if (!t_ns_ || !role_ || !name_)
+            return std::nullopt;
+        return Event{*t_ns_, *std::move(role_), *std::move(name_), std::move(fields_)};
+    }
+
+    // What nlohmann::json::sax_parse calls; false ends it.
+    bool null() { return take(std::nullopt); }
+    bool boolean(bool value) { return take(value); }
+    bool number_integer(std::int64_t value) { return take(value); }
+    bool number_unsigned(std::uint64_t value) { return take(value); }
+    bool number_float(double /*value*/, const std::string& /*text*/) { return take(std::nullopt); }
+    bool string(std::string& value) { return take(std::move(value)); }
+    bool binary(Json::binary_t& /*value*/) { return take(std::nullopt); }
+    bool start_object(std::size_t /*size*/) { return depth_ == 0 ? enter() : nest(); }
+    bool start_array(std::size_t /*size*/) { return nest(); }
+    bool end_object() { return leave(); }
+    bool end_array() { return leave(); }
+    bool key(std::string& name) {
+        if (depth_ == 1)
+            key_ = std::move(name);
+        return true;
+    }
+    static bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
+                            const Json::exception& /*error*/) {
+        return false;
+    }
+
+  private:
+    bool enter() {
+        ++depth_;
+        return true;
+    }
+    bool nest() { return take(std::nullopt) && enter(); }
+    bool leave() {
+        --depth_;
+        return true;
+    }
+
+    bool take(std::optional<Value> value) {
+        if (depth_ == 1)
+            take_member(std::move(value));
+        return depth_ != 0;  // a line is an object
+    }
+
+    void take_member(std::optional<Value> value) {
+        if (key_ == "t_ns")
+            t_ns_ = integer(value);
+        else if (key_ == "role")
+            role_ = text(std::move(value));
+        else if (key_ == "event")
+            name_ = text(std::move(value));
+        else
+            take_field(std::move(value));
+    }
+
+    void take_field(std::optional<Value> value) {
+        const auto known = std::ranges::find(fields_, key_, &Field::key);
+        if (known != fields_.end())
+            fields_.erase(known);
+        if (value)
+            fields_.emplace_back(key_, *std::move(value));
+    }
+
+    static std::optional<std::int64_t> integer(const std::optional<Value>& value) {
+        if (value && std::holds_alternative<std::int64_t>(*value))
+            return std::get<std::int64_t>(*value);
+        if (value && std::holds_alternative<std::uint64_t>(*value))
+            return static_cast<std::int64_t>(std::get<std::uint64_t>(*value));
+        return std::nullopt;
+    }
+    static std::optional<std::string> text(std::optional<Value> value) {
+        if (value && std::holds_alternative<std::string>(*value))
+            return std::get<std::string>(*std::move(value));
+        return std::nullopt;
+    }
+
+    unsigned depth_ = 0;
+    std::string key_;
+    std::optional<std::int64_t> t_ns_;
+    std::optional<std::string> role_, name_;
+    Fields fields_;
+};
 
 }  // namespace
 
@@ -31,20 +110,10 @@ std::string to_json(const Event& event) {
 }
 
 std::optional<Event> from_json(std::string_view line) {
-    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object() || !json.contains("t_ns") || !json["t_ns"].is_number_integer() ||
-        !json.contains("role") || !json["role"].is_string() || !json.contains("event") ||
-        !json["event"].is_string())
+    EventReader reader;
+    if (!Json::sax_parse(line, &reader))
         return std::nullopt;
-    Event event{json["t_ns"].get<std::int64_t>(),
-                json["role"].get<std::string>(),
-                json["event"].get<std::string>(),
-                {}};
-    for (const auto& [key, item] : json.items())
-        if (key != "t_ns" && key != "role" && key != "event")
-            if (auto value = value_of(item))
-                event.fields.emplace_back(key, *std::move(value));
-    return event;
+    return std::move(reader).event();
 }
 
 }  // namespace runlog

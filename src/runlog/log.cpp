@@ -11,6 +11,11 @@
 
 namespace runlog {
 
+std::int64_t now_ns() {
+    using namespace std::chrono;
+    return duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count();
+}
+
 Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)) {
     if (json_path == "-") {
         json_ = stdout;
@@ -26,9 +31,17 @@ Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)
 }
 
 void Log::event(std::string_view name, Fields fields) {
-    using namespace std::chrono;
     const std::scoped_lock lock(mutex_);
-    const Event event = stamp(name, std::move(fields));
+    write(stamp(now_ns(), name, std::move(fields)));
+}
+
+void Log::event_at(std::int64_t t_ns, std::string_view name, Fields fields) {
+    const std::scoped_lock lock(mutex_);
+    write(stamp(t_ns, name, std::move(fields)));
+}
+
+void Log::write(const Event& event) const {
+    using namespace std::chrono;
     const auto day = nanoseconds(event.t_ns) % days(1);
     write_line(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
                                   duration_cast<microseconds>(day).count() % 1'000'000, role_,
@@ -39,7 +52,7 @@ void Log::event(std::string_view name, Fields fields) {
 void Log::error(std::string_view text) {
     const std::scoped_lock lock(mutex_);
     write_line(stderr, fmt::format("{}: {}\n", role_, text));
-    write_json(stamp("error", {{"text", text}}));
+    write_json(stamp(now_ns(), "error", {{"text", text}}));
 }
 
 void Log::hide_psns() {
@@ -47,11 +60,8 @@ void Log::hide_psns() {
         psn_mask_.emplace();
 }
 
-Event Log::stamp(std::string_view name, Fields fields) {
-    using namespace std::chrono;
-    const auto now = system_clock::now().time_since_epoch();
-    Event event{duration_cast<nanoseconds>(now).count(), role_, std::string(name),
-                std::move(fields)};
+Event Log::stamp(std::int64_t t_ns, std::string_view name, Fields fields) {
+    Event event{t_ns, role_, std::string(name), std::move(fields)};
     if (psn_mask_)
         psn_mask_->hide(event);
     return event;

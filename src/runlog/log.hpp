@@ -2,6 +2,7 @@
 // JSON line for programs.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,9 @@
 
 namespace runlog {
 
+/// The present time as events have it: CLOCK_REALTIME in nanoseconds since 1970.
+std::int64_t now_ns();
+
 /// Its calls may come from several threads, but for hide_psns().
 class Log {
   public:
@@ -24,6 +28,11 @@ class Log {
     /// Writes and flushes one event with the present time. Throws util::Error when the text or the
     /// JSON cannot be written.
     void event(std::string_view name, Fields fields = {});
+
+    /// The same with the time when it happened, in nanoseconds since 1970: of what is measured,
+    /// which writing it down at once would delay. Nothing that happened later may be in the log
+    /// already.
+    void event_at(std::int64_t t_ns, std::string_view name, Fields fields);
 
     void note(std::string_view text) { event("note", {{"text", text}}); }
 
@@ -38,7 +47,8 @@ class Log {
     const std::string& role() const { return role_; }
 
   private:
-    Event stamp(std::string_view name, Fields fields);
+    Event stamp(std::int64_t t_ns, std::string_view name, Fields fields);
+    void write(const Event& event) const;
     void write_json(const Event& event) const;
     void write_line(std::FILE* file, const std::string& line) const;
 

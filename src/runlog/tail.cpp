@@ -1,5 +1,6 @@
 #include "runlog/tail.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,15 +34,16 @@ bool Tail::read_more() {
             return false;
         util::check_errno(fd_.get(), "open " + path_);
     }
+    constexpr std::size_t step = std::size_t{64} * 1024;
+    std::array<char, step> chunk;  // NOLINT(cppcoreguidelines-pro-type-member-init): read into
+    const ssize_t count = read(fd_.get(), chunk.data(), chunk.size());
+    util::check_errno(static_cast<int>(count), "read " + path_);
+    if (count == 0)
+        return false;
     buffer_.erase(0, begin_);
     begin_ = 0;
-    constexpr std::size_t step = std::size_t{64} * 1024;
-    const std::size_t kept = buffer_.size();
-    buffer_.resize(kept + step);
-    const ssize_t count = read(fd_.get(), buffer_.data() + kept, step);
-    buffer_.resize(kept + (count > 0 ? static_cast<std::size_t>(count) : 0));
-    util::check_errno(static_cast<int>(count), "read " + path_);
-    return count > 0;
+    buffer_.append(chunk.data(), static_cast<std::size_t>(count));
+    return true;
 }
 
 }  // namespace runlog

@@ -22,7 +22,7 @@ constexpr std::array rows{
         "{device} port {port} {state}[, path MTU {path_mtu}][, netdev {netdev}]"
         "[, GID {gid_index} {gid} ({gid_type})]"},
     Row{"pd", "protection domain {handle}"},
-    Row{"cq", "completion queue, {entries} entries"},
+    Row{"cq", "completion queue, {entries} entries[ ({asked} asked for)]"},
     Row{"mr", "memory {va:x} + {len} B  lkey {lkey:8} rkey {rkey:8}  {access}"},
     Row{"qp", "queue pair {qpn:6} {type}[, {max_send_wr} send and {max_recv_wr} receive requests]"},
     Row{"psn", "QP {qpn:6} sends from PSN {psn:6} on (source: {source})"},
@@ -35,6 +35,12 @@ constexpr std::array rows{
         "{path_mtu}, "
         "GID index {gid_index}; receive PSN {rq_psn:6}, RNR timer {min_rnr_timer}; send PSN "
         "{sq_psn:6}, timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}"},
+    Row{"rd_atomic",
+        "QP {qpn:6} may ask {max_rd_atomic} READs and atomics at once, and answer "
+        "{max_dest_rd_atomic}  rights {access}"},
+    Row{"atomics",
+        "{device}: atomic_cap {atomic_cap}; a queue pair may ask {max_qp_init_rd_atom} READs and "
+        "atomics at once, and answer {max_qp_rd_atom}"},
     Row{"transition", "{end}: {from} to {to}: {result}[  ({why})]"},
     Row{"cm_event", "{type}[ from {peer}][: {reason}]"},
     Row{"exchange",
@@ -43,8 +49,10 @@ constexpr std::array rows{
     Row{"tls_secret", "{line:w}"},
     Row{"post_send",
         "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
+        "[ add {add}][ compare {compare} swap {swap}]"
         "[  PSN {psn_first:6} to {psn_last:6}]"
         "[  PSN secret + {psn_offset_first} to + {psn_offset_last}]"},
+    Row{"atomic", "wr {wr_id} found {original}[: {result}]"},
     Row{"post_recv", "wr {wr_id} {len} B"},
     Row{"wc",
         "wr {wr_id} {status}[ {opcode}][ {byte_len} B][ imm {imm:8}][ vendor error {vendor_err}]"},
@@ -57,7 +65,26 @@ constexpr std::array rows{
         "{packets} WRITEs with guessed PSNs: {received} received, {per_second} a second; memory "
         "{memory}; QP {state}"},
     Row{"numbers", "{what} one after the other: {values}: {pattern}"},
+    Row{"waiting",
+        "{way}: {pings} WRITEs, p50 {p50_us} µs, p99 {p99_us} µs, {cpu_us} µs of processor time "
+        "each, {sleeps} sleeps; {idle_cpu_us} µs of it in {idle_ms} ms without work"},
+    Row{"wake_up", "{order}: {outcome}"},
+    Row{"signalling",
+        "one in {every}: {writes} WRITEs, {completions} completions, {cpu_us} µs of processor "
+        "time each"},
+    Row{"send_queue",
+        "[{slots} slots ({asked} asked for)][a list of {list}: {taken} taken, then {error}]"
+        "[after {polled} completions one more: {later}]"},
+    Row{"inline", "[{what}: ][the peer has {arrived}][{error}][{got} B ({asked} asked for)]"},
+    Row{"async", "{type}"},
+    Row{"overrun",
+        "{queue} queue of {entries}: {requests} requests, {events} CQ_ERR, {polled} completions, "
+        "{lost} lost; QP {state}[; the next one: {next}]"},
+    Row{"credits",
+        "{way}, RNR timer {rnr_timer}: {messages} messages for {receives} receives took {took_us} "
+        "µs[, {rnr_naks} RNR NAKs], {credit_messages} messages of credits"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
+    Row{"words", "counter {counter}, maximum {maximum}"},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"client",
         "client {client} from {peer}: {state}[, QP {qpn:6} to QP {dest_qpn:6}]"
@@ -74,6 +101,16 @@ constexpr std::array rows{
         "{lost_failed}); {sends} SENDs {send_bytes} B, {errors} errors; told: {told_writes} WRITEs "
         "{told_write_bytes} B, {told_reads} READs {told_read_bytes} B; {memory} B resident"
         "[, {memory_a_client} a client]"},
+    Row{"registration",
+        "{len} B {memory}, pages of {page_size} B: {reg_p50_ns} ns, {reg_page_ns} a page; dereg. "
+        "{dereg_p50_ns} ns"},
+    Row{"memlock", "{registered} registrations of the same {len} B, then: {text}"},
+    Row{"mr_cache",
+        "{buffers} buffers of {len} B, room for {room} B: {hits} of {accesses} uses hit "
+        "({hit_percent} %); {cached_ns} ns, without {each_ns} ns"},
+    Row{"remapped", "cache {cache} of munmap: WRITE {status}, the memory is {memory}"},
+    Row{"mw", "type {type}: {what}: {status}"},
+    Row{"mw_cost", "a window of {len} B: bound in {bind_p50_ns} ns, registered in {reg_p50_ns} ns"},
     Row{"note", "{text}"},
     Row{"error", "{text}"},
 };

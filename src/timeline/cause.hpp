@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "timeline/packet_key.hpp"
+#include "timeline/work_request.hpp"
 
 namespace timeline {
 
@@ -25,6 +27,20 @@ struct Cause {
     bool operator==(const Cause&) const = default;
 };
 
+/// A packet's place in its work request.
+struct Place {
+    const WorkRequest* request = nullptr;  // valid until the next event is learned
+    std::uint32_t packet = 0;              // which PSN of the request's, from 1
+    bool is_response = false;
+    Seen seen = Seen::First;
+
+    Cause cause() const {
+        return {request->role, request->qpn,     request->wr_id,     request->opcode,
+                packet,        request->packets, request->posted_ns, is_response,
+                seen,          request->length};
+    }
+};
+
 /// What a packet that sets a connection up or takes it down belongs to.
 struct SetUp {
     enum class By : std::uint8_t { ConnectionManager, Exchange };
@@ -35,5 +51,8 @@ struct SetUp {
 
     bool operator==(const SetUp&) const = default;
 };
+
+/// Either, or nothing that the logs tell of.
+using Origin = std::variant<std::monostate, Place, SetUp>;
 
 }  // namespace timeline

@@ -1,11 +1,9 @@
 #include "timeline/first_psn.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <span>
 #include <utility>
 
-#include "exchange/endpoint.hpp"
+#include "timeline/endpoint_search.hpp"
 #include "timeline/log_psns.hpp"
 #include "timeline/packet_row.hpp"
 #include "timeline/run_dir.hpp"
@@ -27,22 +25,6 @@ struct Announcement {
     bool is_expected = false;
 };
 
-// The endpoint messages in a TCP segment's payload, wherever in it they begin.
-void find_endpoints(util::Bytes payload, std::vector<Announcement>& found) {
-    static const auto model = exchange::serialize(exchange::Endpoint{});
-    const auto header = std::span(model).first<exchange::header_size>();
-    while (true) {
-        const auto hit = std::search(payload.begin(), payload.end(), header.begin(), header.end());
-        const auto at = static_cast<std::size_t>(hit - payload.begin());
-        if (payload.size() - at < model.size())
-            return;
-        const auto message =
-            payload.subspan(at + exchange::header_size).first<exchange::endpoint_size>();
-        found.push_back({&FirstPsn::tcp_segments, util::be32<0>(message), util::be32<4>(message)});
-        payload = payload.subspan(at + model.size());
-    }
-}
-
 std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes frame) {
     std::vector<Announcement> found;
     if (packet.cm) {
@@ -53,7 +35,9 @@ std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes 
             found.push_back(
                 {&FirstPsn::connect_replies, reply->local_qpn, reply->starting_psn.value(), true});
     } else if (const auto segment = wire::tcp_segment(packet, frame)) {
-        find_endpoints(segment->payload, found);
+        util::Bytes payload = segment->payload;
+        while (const auto endpoint = take_endpoint(payload))
+            found.push_back({&FirstPsn::tcp_segments, endpoint->qpn, endpoint->psn});
     }
     return found;
 }

@@ -13,22 +13,22 @@ std::string other_role(const std::string& role) {
 
 }  // namespace
 
-void Join::learn(const runlog::Event& event) {
+const WorkRequest* Join::learn(const runlog::Event& event) {
     if (event.name == "ready") {
         if (const auto port = event.number("port"))
             ports_.insert(*port);
-        return;
+        return nullptr;
     }
     if (event.name == "device" && !event.text("gid").empty()) {
         const std::string address = address_of_gid(event.text("gid"));
         const auto [begin, end] = roles_.equal_range(address);
         if (std::none_of(begin, end, [&](const auto& entry) { return entry.second == event.role; }))
             roles_.emplace(address, event.role);
-        return;
+        return nullptr;
     }
     const auto qpn = event.number("qpn");
     if (!qpn)
-        return;
+        return nullptr;
     const QpKey key{event.role, static_cast<std::uint32_t>(*qpn)};
     if (event.name == "qp_state") {
         made_.insert(key);
@@ -40,11 +40,14 @@ void Join::learn(const runlog::Event& event) {
     } else if (event.name == "post_send") {
         if (queues_[key].empty())
             begin_queue(key);  // a log without its qp event
-        queues_[key].back().add(event);
+        const WorkRequest* request = queues_[key].back().add(event, posts_);
+        posts_ += request != nullptr;
+        return request;
     } else if (event.name == "wc") {
         if (const auto queues = queues_.find(key); queues != queues_.end())
-            queues->second.back().complete(event);
+            return queues->second.back().complete(event);
     }
+    return nullptr;
 }
 
 // One that posted nothing will not any more.
@@ -55,6 +58,11 @@ void Join::begin_queue(const QpKey& key) {
 }
 
 std::optional<Cause> Join::cause_of(const PacketKey& packet) {
+    const auto place = place_of(packet);
+    return place ? std::optional(place->cause()) : std::nullopt;
+}
+
+std::optional<Place> Join::place_of(const PacketKey& packet) {
     const QpKey receiving{packet.destination, packet.dest_qpn};
     const auto early = early_.find(receiving);
     const auto [begin, end] = roles_.equal_range(packet.destination);
@@ -65,10 +73,10 @@ std::optional<Cause> Join::cause_of(const PacketKey& packet) {
             continue;
         const QpKey poster =
             packet.is_response ? receiver : QpKey{other_role(receiver.first), peer->second};
-        if (auto cause = account(poster, packet)) {
+        if (const auto place = account(poster, packet)) {
             if (early != early_.end() && !packet.is_response && early->second.psn == packet.psn)
                 early_.erase(early);
-            return cause;
+            return place;
         }
     }
     if (early == early_.end() && !packet.is_response)
@@ -76,34 +84,25 @@ std::optional<Cause> Join::cause_of(const PacketKey& packet) {
     return std::nullopt;
 }
 
-std::optional<Cause> Join::account(const QpKey& poster, const PacketKey& packet) {
+std::optional<Place> Join::account(const QpKey& poster, const PacketKey& packet) {
     const auto it = queues_.find(poster);
     if (it == queues_.end())
         return std::nullopt;
-    const auto in = [&](SendQueue& queue) -> std::optional<Cause> {
-        const auto place = queue.account(packet);
-        if (!place)
-            return std::nullopt;
-        const WorkRequest& request = *place->request;
-        return Cause{poster.first,  poster.second,   request.wr_id,     request.opcode,
-                     place->packet, request.packets, request.posted_ns, packet.is_response,
-                     place->seen,   request.length};
-    };
     for (auto queue = it->second.rbegin(); queue != it->second.rend(); ++queue)
-        if (auto cause = in(*queue))
-            return cause;
+        if (const auto place = queue->account(packet))
+            return place;
     if (packet.is_response)
         return std::nullopt;
     // A request of a queue pair that none was seen of so far; it may have passed before its events
     // came.
     const auto queue = std::ranges::find_if(it->second, [](const SendQueue& candidate) {
-        return candidate.awaits_first_packet() || !candidate.can_be_placed();
+        return candidate.awaits_first_packet() || candidate.lacks_first_packet();
     });
-    if (queue == it->second.end() || !queue->can_be_placed())
+    if (queue == it->second.end() || queue->lacks_first_packet())
         return std::nullopt;
     const auto early = early_.find({packet.destination, packet.dest_qpn});
     queue->begin_at(early == early_.end() ? packet : early->second);
-    return in(*queue);
+    return queue->account(packet);
 }
 
 // The role at that address whose log tells of the queue pair.
@@ -141,15 +140,29 @@ std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
     return SetUp{SetUp::By::Exchange, to_server ? "client" : "server", std::nullopt};
 }
 
-void Join::find_cause(PacketRow& row) {
-    if (row.has_cause())
-        return;
+Origin Join::origin_of(const PacketRow& row) {
+    const auto either = [](const auto& found) { return found ? Origin(*found) : Origin(); };
     if (row.key)
-        row.cause = cause_of(*row.key);
-    else if (row.cm)
-        row.set_up = set_up_of(*row.cm);
-    else if (row.segment)
-        row.set_up = set_up_of(*row.segment);
+        return either(place_of(*row.key));
+    if (row.cm)
+        return either(set_up_of(*row.cm));
+    if (row.segment)
+        return either(set_up_of(*row.segment));
+    return {};
+}
+
+bool Join::was_misled() const {
+    return std::ranges::any_of(queues_, [](const auto& entry) {
+        return std::ranges::any_of(entry.second, &SendQueue::was_moved);
+    });
+}
+
+void Join::begin_as(const Join& other) {
+    for (auto& [key, queues] : queues_) {
+        const auto same = other.queues_.find(key);
+        for (std::size_t i = 0; same != other.queues_.end() && i < queues.size(); ++i)
+            queues[i].begin_as(same->second.at(i));
+    }
 }
 
 std::vector<const WorkRequest*> Join::work_requests() const {

@@ -3,10 +3,11 @@
 // and peer are in the log too.
 //
 // A log that hides its PSNs (runlog/psn_mask.hpp) names their distance from the queue pair's first
-// one instead. That one is then taken from the wire: it is the PSN of the first request packet seen
-// of that queue pair. Where a capture began in the middle of a message, its first packet says
-// nothing of the kind, and the packets of that queue pair, and of later ones of its number, remain
-// without a cause.
+// one instead. That one is then taken from the wire: it is the PSN of the first request packet of
+// that queue pair. Where that one was lost before the capture, it comes again before anything is
+// acknowledged, and who can goes through the packets once more (was_misled). Where a capture began
+// in the middle of a message, the packets of that queue pair, and of later ones of its number,
+// remain without a cause.
 //
 // An RC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other end of
 // the QP it is sent to, the poster behind a response is the QP it is sent to.
@@ -35,16 +36,25 @@ namespace timeline {
 class Join {
   public:
     /// Takes note of ready, device, qp, qp_state, post_send and wc events, each log's in its order;
-    /// the others have nothing to tell.
-    void learn(const runlog::Event& event);
+    /// the others have nothing to tell. Returns the work request that the event posts, or whose
+    /// completion it is; nullptr where there is none. Valid until the next event.
+    const WorkRequest* learn(const runlog::Event& event);
 
     /// nullopt where no event learned so far accounts for the packet; it may be asked for again
     /// later. A packet is to be asked for the first time in the order of the wire.
+    std::optional<Place> place_of(const PacketKey& packet);
     std::optional<Cause> cause_of(const PacketKey& packet);
     std::optional<SetUp> set_up_of(const CmKey& message);
     std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
-    /// One of these, as the row has a key; a row that has a cause keeps it.
-    void find_cause(PacketRow& row);
+    /// One of these, as the row has a key.
+    Origin origin_of(const PacketRow& row);
+
+    /// True where the first PSN of a queue pair turned out to be another one than was taken for it
+    /// at first: what was said of its packets until then is wrong.
+    bool was_misled() const;
+    /// Takes the first PSNs that `other` found. It has learned the same events, and no packet was
+    /// asked for yet.
+    void begin_as(const Join& other);
 
     /// All that was posted, queue pair by queue pair. Valid until the next learn().
     std::vector<const WorkRequest*> work_requests() const;
@@ -54,7 +64,7 @@ class Join {
     using CommId = std::pair<std::string, std::uint32_t>;  // IP address, and its ID
 
     void begin_queue(const QpKey& key);
-    std::optional<Cause> account(const QpKey& poster, const PacketKey& packet);
+    std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
     std::multimap<std::string, std::string> roles_;   // IP address -> role; one host may play both
@@ -64,6 +74,7 @@ class Join {
     std::set<QpKey> made_;              // queue pairs that a log tells of
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
     std::set<std::uint64_t> ports_;                // that a server said it listens on
+    std::uint32_t posts_ = 0;
 };
 
 }  // namespace timeline

@@ -57,6 +57,13 @@ std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
 
 }  // namespace
 
+void PacketRow::set_origin(const Origin& origin) {
+    if (const auto* place = std::get_if<Place>(&origin))
+        cause = place->cause();
+    else if (const auto* by = std::get_if<SetUp>(&origin))
+        set_up = *by;
+}
+
 PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_ns,
                  std::string text) {
     PacketRow row;

@@ -25,6 +25,7 @@ struct PacketRow {
     std::optional<SetUp> set_up;
 
     bool has_cause() const { return cause || set_up; }
+    void set_origin(const Origin& origin);
 };
 
 /// `text`: the packet in a line, as the report renders it. `t_ns`: the capture's clock. `frame`:

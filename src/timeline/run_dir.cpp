@@ -56,19 +56,30 @@ RunInfo RunDir::info() const {
 }
 
 RunDir::Item RunDir::next() {
-    // The log's file says which host an event is from, also where both ran the same program.
-    for (const auto& [role, log] : {std::pair{"server", &server_}, {"client", &client_}})
-        if (auto event = log->next()) {
-            event->role = role;
-            return *std::move(event);
+    if (auto event = next_event())
+        return *std::move(event);
+    if (auto frame = next_frame())
+        return *frame;
+    return std::monostate{};
+}
+
+std::optional<runlog::Event> RunDir::next_event() {
+    for (int tried = 0; tried < 2; ++tried) {
+        if (auto event = (reads_client_ ? client_ : server_).next()) {
+            // The log's file says which host it is from, also where both ran the same program.
+            event->role = reads_client_ ? "client" : "server";
+            return event;
         }
+        reads_client_ = !reads_client_;
+    }
+    return std::nullopt;
+}
+
+std::optional<capture::Frame> RunDir::next_frame() {
     const std::string capture_path = path_ + "/wire.pcapng";
     if (!capture_ && std::filesystem::exists(capture_path))
         capture_ = std::make_unique<capture::PcapngTail>(capture_path);
-    if (capture_)
-        if (auto frame = capture_->next())
-            return *frame;
-    return std::monostate{};
+    return capture_ ? capture_->next() : std::nullopt;
 }
 
 }  // namespace timeline

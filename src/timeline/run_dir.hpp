@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -34,6 +35,11 @@ class RunDir {
     /// The next event or frame that is there now; std::monostate where there is none at present.
     using Item = std::variant<std::monostate, runlog::Event, capture::Frame>;
     Item next();
+    /// The same of the logs alone, the server's first, and of the capture.
+    std::optional<runlog::Event> next_event();
+    std::optional<capture::Frame> next_frame();
+    /// The next frame will be the first again.
+    void rewind_capture() { capture_.reset(); }
 
     bool has_capture() const { return capture_ != nullptr; }
     /// True where the capture breaks off inside a packet.
@@ -47,6 +53,7 @@ class RunDir {
     std::string path_;
     runlog::Tail server_;
     runlog::Tail client_;
+    bool reads_client_ = false;  // as long as there is something in it
     std::unique_ptr<capture::PcapngTail> capture_;
 };
 

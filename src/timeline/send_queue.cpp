@@ -22,7 +22,7 @@ bool has_responses(std::string_view opcode) {
 
 }  // namespace
 
-void SendQueue::add(const runlog::Event& post) {
+const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t number) {
     auto first = post.number("psn_first");
     auto last = post.number("psn_last");
     const bool has_psns = first && last;
@@ -31,18 +31,20 @@ void SendQueue::add(const runlog::Event& post) {
         last = post.number("psn_offset_last");
     }
     if (!first || !last || (has_posts() && hidden_ == has_psns))
-        return;
+        return nullptr;
     if (!has_posts()) {
         hidden_ = !has_psns;
         if (has_psns) {
             base_ = static_cast<std::uint32_t>(*first) & psn_mask;
             base_is_ = Base::Known;
+            base_is_final_ = true;
         }
     }
     const auto offset = static_cast<std::uint32_t>(*first - (hidden_ ? 0 : base_)) & psn_mask;
     Post added{};
     added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
     WorkRequest& request = added.request;
+    request.number = number;
     request.role = post.role;
     request.qpn = static_cast<std::uint32_t>(post.number("qpn").value_or(0));
     request.wr_id = post.number("wr_id").value_or(0);
@@ -50,12 +52,33 @@ void SendQueue::add(const runlog::Event& post) {
     request.length = post.number("len").value_or(0);
     request.packets = static_cast<std::uint32_t>(((*last - *first) & psn_mask) + 1);
     request.posted_ns = post.t_ns;
-    posts_.push_back(std::move(added));
+    return &posts_.emplace_back(std::move(added)).request;
 }
 
 void SendQueue::begin_at(const PacketKey& first_request) {
     base_ = first_request.psn;
-    base_is_ = first_request.starts_message ? Base::Known : Base::NeverSeen;
+    base_is_ = first_request.starts_message ? Base::Known : Base::Behind;
+}
+
+void SendQueue::begin_as(const SendQueue& other) {
+    base_ = other.base_;
+    base_is_ = other.base_is_;
+    base_is_final_ = true;
+}
+
+// Requests are acknowledged in their order. A NAK settles nothing: the packet that it asks for may
+// be the first one or not, which only that packet tells.
+void SendQueue::look_for_base(const PacketKey& packet) {
+    constexpr std::uint64_t most_lost = 1024;
+    const std::uint64_t posted = posts_.back().end() - start;  // PSNs
+    const std::uint32_t ahead = (packet.psn - base_) & psn_mask;
+    const std::uint32_t behind = (base_ - packet.psn) & psn_mask;
+    if (packet.is_response) {
+        base_is_final_ = !packet.is_nak && ahead < posted;
+    } else if (behind != 0 && behind < std::min(posted, most_lost)) {
+        begin_at(packet);
+        was_moved_ = true;
+    }
 }
 
 SendQueue::Post* SendQueue::find(std::uint64_t position) {
@@ -84,7 +107,9 @@ Seen SendQueue::answer(Post& post, std::size_t index, std::int64_t t_ns) {
     return note(post.answered, post.request, index);
 }
 
-std::optional<SendQueue::Place> SendQueue::account(const PacketKey& packet) {
+std::optional<Place> SendQueue::account(const PacketKey& packet) {
+    if (base_is_ != Base::Unknown && !base_is_final_)
+        look_for_base(packet);
     if (base_is_ != Base::Known)
         return std::nullopt;
     const std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
@@ -112,7 +137,7 @@ std::optional<SendQueue::Place> SendQueue::account(const PacketKey& packet) {
         else if (request.sent > 1)
             ++request.repeats, seen = Seen::Again;
     }
-    return Place{&request, static_cast<std::uint32_t>(index + 1), seen};
+    return Place{&request, static_cast<std::uint32_t>(index + 1), packet.is_response, seen};
 }
 
 // All posts that end there or before; but a READ is not done before its last response.
@@ -124,10 +149,10 @@ void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
     }
 }
 
-void SendQueue::complete(const runlog::Event& wc) {
+const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
     const auto wr_id = wc.number("wr_id");
     if (!wr_id || wc.text("opcode").starts_with("RECV"))
-        return;
+        return nullptr;
     for (std::size_t i = completed_; i < posts_.size(); ++i) {
         WorkRequest& request = posts_[i].request;
         if (request.wr_id != *wr_id || request.posted_ns > wc.t_ns)
@@ -135,8 +160,9 @@ void SendQueue::complete(const runlog::Event& wc) {
         request.completed_ns = wc.t_ns;
         request.status = wc.text("status");
         completed_ = i + 1;
-        return;
+        return &request;
     }
+    return nullptr;
 }
 
 }  // namespace timeline

@@ -10,7 +10,8 @@ namespace timeline {
 /// Times are nanoseconds: of the poster's clock where a program wrote them, of the capture's where
 /// a packet passed.
 struct WorkRequest {
-    std::string role;  // who posted
+    std::uint32_t number = 0;  // of all that the run's logs tell of, from 0 as they were read
+    std::string role;          // who posted
     std::uint32_t qpn = 0;
     std::uint64_t wr_id = 0;
     std::string opcode;         // "RDMA_WRITE"

@@ -6,11 +6,10 @@ namespace wire {
 namespace {
 
 std::size_t link_size(const Packet& packet) {
+    const std::size_t tags = packet.vlans.count * Vlan::size;
     if (packet.sll)
-        return packet.sll->version == 2 ? LinuxCooked::size2 : LinuxCooked::size;
-    if (!packet.ethernet)
-        return 0;
-    return Ethernet::size + packet.vlans.count * Vlan::size;
+        return tags + (packet.sll->version == 2 ? LinuxCooked::size2 : LinuxCooked::size);
+    return tags + (packet.ethernet ? Ethernet::size : 0);
 }
 
 struct IpLayout {
@@ -34,21 +33,21 @@ std::optional<TcpSegment> tcp_segment(const Packet& packet, util::Bytes frame) {
     const auto ip = ip_layout(packet);
     if (packet.not_roce != NotRoce::Tcp || !ip)
         return std::nullopt;
-    constexpr std::size_t tcp_size = 20;
     util::Cursor cursor(frame);
     if (!cursor.take(link_size(packet) + ip->header))
         return std::nullopt;
-    const auto header = cursor.take<tcp_size>();
+    const auto header = cursor.take<TcpSegment::size>();
     if (!header)
         return std::nullopt;
     const std::size_t length = (util::be8<12>(*header) >> 4U) * std::size_t{4};
     TcpSegment segment{util::be16<0>(*header),
                        util::be16<2>(*header),
                        util::be8<13>(*header),
+                       length,
                        ip->payload > length ? ip->payload - length : 0,
                        {}};
     // Behind it, Ethernet may have padding.
-    if (length >= tcp_size && cursor.take(length - tcp_size))
+    if (length >= TcpSegment::size && cursor.take(length - TcpSegment::size))
         segment.payload = cursor.rest().first(std::min(cursor.remaining(), segment.payload_length));
     return segment;
 }

@@ -12,9 +12,13 @@
 namespace wire {
 
 struct TcpSegment {
+    /// Of the header without options.
+    static constexpr std::size_t size = 20;
+
     std::uint16_t src_port = 0;
     std::uint16_t dst_port = 0;
     std::uint8_t flags = 0;          ///< FIN 1, SYN 2, RST 4, PSH 8, ACK 16, URG 32 (RFC 9293)
+    std::size_t header_length = 0;   ///< bytes, options included: 20..60 where it is valid
     std::size_t payload_length = 0;  ///< from the IP header's length, however much was captured
     util::Bytes payload;             ///< what was captured of it; points into the frame
 };

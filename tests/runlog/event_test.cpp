@@ -56,6 +56,21 @@ TEST(RunlogEvent, lines_that_are_json_but_no_event_are_refused) {
         EXPECT_FALSE(runlog::from_json(line)) << line;
 }
 
+TEST(RunlogEvent, what_nests_or_is_no_integer_is_passed_over) {
+    const auto event = runlog::from_json(
+        R"({"role":"a","deep":{"t_ns":7,"list":[{"event":"x"}]},"t_ns":1,"half":0.5,"none":null,)"
+        R"("list":[1,[2]],"event":"b","whole":3})");
+    EXPECT_EQ(event, (Event{1, "a", "b", {{"whole", 3U}}}));
+}
+
+TEST(RunlogEvent, of_a_member_that_comes_twice_the_last_one_counts) {
+    EXPECT_EQ(runlog::from_json(R"({"t_ns":1,"role":"a","event":"b","x":1,"t_ns":2,"x":"y"})"),
+              (Event{2, "a", "b", {{"x", "y"}}}));
+    EXPECT_EQ(runlog::from_json(R"({"t_ns":1,"role":"a","event":"b","x":1,"x":[]})"),
+              (Event{1, "a", "b", {}}));
+    EXPECT_FALSE(runlog::from_json(R"({"t_ns":1,"role":"a","event":"b","role":2})"));
+}
+
 TEST(RunlogEvent, number_is_there_only_for_whole_numbers_from_zero) {
     const Event event{0, "", "", {{"plain", 5u}, {"signed", 6}, {"negative", -1}, {"text", "7"}}};
     EXPECT_EQ(event.number("plain"), 5u);
@@ -93,6 +108,48 @@ TEST(RunlogText, leaves_out_what_the_event_does_not_have) {
     const Event failed{
         0, "", "wc", {{"wr_id", 3u}, {"status", "REM_ACCESS_ERR"}, {"vendor_err", 0u}}};
     EXPECT_EQ(runlog::to_text(failed), "wc        wr 3 REM_ACCESS_ERR vendor error 0");
+}
+
+TEST(RunlogText, names_an_atomics_values_and_what_it_found) {
+    const Event add{0,
+                    "",
+                    "post_send",
+                    {{"wr_id", 101u},
+                     {"opcode", "ATOMIC_FETCH_AND_ADD"},
+                     {"len", 8u},
+                     {"remote_va", 0x1000u},
+                     {"rkey", 0x42u},
+                     {"add", 1u},
+                     {"psn_first", 5u},
+                     {"psn_last", 5u}}};
+    EXPECT_EQ(runlog::to_text(add),
+              "post_send wr 101 ATOMIC_FETCH_AND_ADD 8 B → 0x1000 rkey 0x00000042 add 1  PSN "
+              "0x000005 to 0x000005");
+    const Event swap{0,
+                     "",
+                     "post_send",
+                     {{"wr_id", 5u},
+                      {"opcode", "ATOMIC_CMP_AND_SWP"},
+                      {"len", 8u},
+                      {"compare", 3u},
+                      {"swap", 8u}}};
+    EXPECT_EQ(runlog::to_text(swap), "post_send wr 5 ATOMIC_CMP_AND_SWP 8 B compare 3 swap 8");
+    const Event read{0, "", "atomic", {{"qpn", 17u}, {"wr_id", 9u}, {"original", 16u}}};
+    EXPECT_EQ(runlog::to_text(read), "atomic    wr 9 found 16");
+    Event lost = read;
+    lost.fields.emplace_back("result", "not swapped");
+    EXPECT_EQ(runlog::to_text(lost), "atomic    wr 9 found 16: not swapped");
+}
+
+TEST(RunlogText, one_event_may_say_one_of_several_things) {
+    const auto text = [](runlog::Fields fields) {
+        return runlog::to_text({0, "client", "send_queue", std::move(fields)});
+    };
+    EXPECT_EQ(text({{"asked", 16u}, {"slots", 31u}}), "send_queue 31 slots (16 asked for)");
+    EXPECT_EQ(text({{"list", 64u}, {"taken", 31u}, {"error", "ENOMEM"}}),
+              "send_queue a list of 64: 31 taken, then ENOMEM");
+    EXPECT_EQ(text({{"polled", 0u}, {"later", "taken"}}),
+              "send_queue after 0 completions one more: taken");
 }
 
 TEST(RunlogText, shows_an_unknown_event_with_all_its_fields) {

@@ -47,6 +47,18 @@ TEST_F(LogFile, holds_each_event_as_soon_as_it_is_written) {
     EXPECT_LE(all[0].t_ns, all[1].t_ns);
 }
 
+TEST_F(LogFile, an_event_written_later_has_the_time_when_it_happened) {
+    runlog::Log log("client", path_);
+    const std::int64_t happened = runlog::now_ns();
+    log.event_at(happened, "post_send", {{"wr_id", 1u}});
+    log.event("wc", {{"wr_id", 1u}});
+    const auto all = events();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].t_ns, happened);
+    EXPECT_EQ(all[0].number("wr_id"), 1u);
+    EXPECT_GT(all[1].t_ns, happened);
+}
+
 TEST_F(LogFile, times_are_the_wall_clock) {
     using namespace std::chrono;
     const auto now = [] {

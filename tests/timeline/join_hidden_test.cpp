@@ -152,6 +152,45 @@ TEST(JoinHidden, a_capture_that_begins_within_a_message_names_no_cause) {
     EXPECT_FALSE(response(join, 5003));
 }
 
+std::optional<Cause> nak(Join& join, std::uint32_t psn) {
+    return join.cause_of({client_ip, 0x12, psn, true, false, true});
+}
+
+TEST(JoinHidden, a_first_packet_that_was_lost_takes_its_place_when_it_comes_again) {
+    Join join = two_hosts();
+    learn_post(join, "client", 0x12, 1, 0, 2);
+    learn_post(join, "client", 0x12, 2, 3, 3);
+    EXPECT_FALSE(request(join, 5001, false));
+    EXPECT_FALSE(request(join, 5003));
+    EXPECT_FALSE(nak(join, 5000));
+    EXPECT_EQ(request(join, 5000)->packet, 1u);
+    EXPECT_TRUE(join.was_misled());
+    EXPECT_EQ(request(join, 5001, false)->packet, 2u);
+    EXPECT_EQ(request(join, 5003)->wr_id, 2u);
+}
+
+TEST(JoinHidden, first_messages_that_were_lost_take_their_places_when_they_come_again) {
+    Join join = two_hosts();
+    for (const std::uint32_t wr : {0u, 1u, 2u, 3u})
+        learn_post(join, "client", 0x12, wr, wr, wr);
+    EXPECT_EQ(request(join, 5002)->wr_id, 0u) << "as far as one can see";
+    EXPECT_FALSE(nak(join, 5000));
+    EXPECT_EQ(request(join, 5001)->wr_id, 0u);
+    EXPECT_EQ(request(join, 5000)->wr_id, 0u);
+    EXPECT_EQ(request(join, 5001)->wr_id, 1u);
+    EXPECT_EQ(response(join, 5001)->wr_id, 1u);
+    EXPECT_TRUE(join.was_misled());
+    EXPECT_FALSE(request(join, 4999)) << "something has been acknowledged";
+
+    Join informed = two_hosts();
+    for (const std::uint32_t wr : {0u, 1u, 2u, 3u})
+        learn_post(informed, "client", 0x12, wr, wr, wr);
+    informed.begin_as(join);
+    EXPECT_EQ(request(informed, 5002)->wr_id, 2u);
+    EXPECT_FALSE(request(informed, 4999));
+    EXPECT_FALSE(informed.was_misled());
+}
+
 TEST(JoinHidden, a_log_that_hides_from_some_request_on_names_no_cause_from_there) {
     Join join = two_hosts();
     join.learn({1000,

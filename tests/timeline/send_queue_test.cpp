@@ -21,7 +21,8 @@ class Queue : public testing::Test {
                      {"opcode", opcode},
                      {"len", 5000U},
                      {"psn_first", first},
-                     {"psn_last", last}}});
+                     {"psn_last", last}}},
+                   posts_++);
     }
     std::optional<Seen> account(std::uint32_t psn, bool is_response, bool is_nak) {
         PacketKey key;
@@ -48,6 +49,7 @@ class Queue : public testing::Test {
     }
 
     SendQueue queue_;
+    std::uint32_t posts_ = 0;
     std::int64_t now_ = 1000;
 };
 

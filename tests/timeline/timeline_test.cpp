@@ -61,8 +61,8 @@ TEST(Timeline,
                           "server");  // the measurement is off by all of it
         add_hosts(timeline);
         timeline.take(start);
-        timeline.add(completion(1300 + client_ahead, 1), start);
         timeline.add(post(1000 + client_ahead, 1, 7), start);
+        timeline.add(completion(1300 + client_ahead, 1), start);
         timeline.add(packet(1200, "192.0.2.2", 7, true), start);
         timeline.add(packet(1100, "192.0.2.1", 7), start);
         EXPECT_EQ(names(timeline.take(start)), "post_send request ack wc ") << client_ahead;

@@ -1,0 +1,34 @@
+#include "timeline/endpoint_search.hpp"
+
+#include <string_view>
+
+namespace timeline {
+namespace {
+
+std::string_view characters(util::Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+std::optional<exchange::Endpoint> take_endpoint(util::Bytes& payload) {
+    using exchange::endpoint_size;
+    using exchange::header_size;
+    static const auto header =
+        exchange::serialize_header(exchange::MessageType::Endpoint, endpoint_size);
+    // Every TCP segment of a capture is searched: find() looks for the first byte by memchr().
+    while (true) {
+        const std::size_t at = characters(payload).find(characters(header));
+        if (at == std::string_view::npos || payload.size() - at < header_size + endpoint_size)
+            return std::nullopt;
+        const auto message = payload.subspan(at + header_size).first<endpoint_size>();
+        payload = payload.subspan(at + header_size + endpoint_size);
+        try {
+            return exchange::parse_endpoint(message);
+        } catch (const exchange::ProtocolError&) {
+            continue;  // other bytes that begin like one
+        }
+    }
+}
+
+}  // namespace timeline

@@ -1,0 +1,14 @@
+// Which of two rows with the same time comes first; the bounds of a clock make such times.
+#pragma once
+
+#include "runlog/event.hpp"
+
+namespace timeline {
+
+// The post, its packet, the completion.
+inline int event_rank(const runlog::Event& event) {
+    return event.name == "post_send" ? 0 : 2;
+}
+constexpr int packet_rank = 1;
+
+}  // namespace timeline

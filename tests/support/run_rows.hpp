@@ -1,0 +1,29 @@
+// A finished run's rows, and what must hold of their order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "timeline/finished_run.hpp"
+
+namespace support {
+
+struct RunRow {
+    std::int64_t t_ns = 0;
+    std::optional<runlog::Event> event;  // else it is a packet's
+    timeline::PacketRow packet;
+    std::uint64_t number = 0;  // the packet's
+    const timeline::WorkRequest* request = nullptr;
+
+    bool is(std::string_view name) const { return event && event->name == name; }
+};
+
+std::vector<RunRow> rows_of(timeline::FinishedRun& run);
+
+/// Expects that no packet stands before its post, no answer before its request, and no completion
+/// before the answer to its request's last packet.
+void expect_effects_after_causes(timeline::FinishedRun& run);
+
+}  // namespace support
