@@ -6,9 +6,7 @@
 #include "lesson/cm_client.hpp"
 #include "lesson/memory.hpp"
 #include "refusal.hpp"
-#include "util/error.hpp"
 #include "verbs/describe.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -24,15 +22,6 @@ ibv_send_wr write_to(std::uint64_t wr_id, std::uint64_t va, std::uint32_t rkey, 
     wr.wr.rdma.remote_addr = va;
     wr.wr.rdma.rkey = rkey;
     return wr;
-}
-
-void expect_status(lesson::CmClient& client, ibv_wc_status wanted) {
-    const auto wc = client.completion();
-    if (!wc)
-        throw util::Error("no completion came in time: the peer does not answer.");
-    if (wc->status != wanted)
-        throw util::Error("the completion says " + std::string(verbs::name_of(wc->status)) +
-                          ", where " + std::string(verbs::name_of(wanted)) + " was to be seen.");
 }
 
 // 1. Each refusal ends its queue pair, so each has a connection of its own.
@@ -58,13 +47,13 @@ void be_refused(const lesson::ClientOptions& options, Refusal refusal, runlog::L
         refusal == Refusal::WrongKey ? remote.rkey ^ 0x00ffff00U : remote.rkey;
     ibv_send_wr refused = write_to(1, va, rkey, piece);
     client.post_send(refused);
-    expect_status(client, IBV_WC_REM_ACCESS_ERR);
+    client.expect_status(IBV_WC_REM_ACCESS_ERR);
 
     // 3. The queue pair is broken now. A second request, with nothing wrong in it, does not leave.
     log.event("qp_state", verbs::query_state(client.qp()));
     ibv_send_wr flushed = write_to(2, remote.va, remote.rkey, piece);
     client.post_send(flushed);
-    expect_status(client, IBV_WC_WR_FLUSH_ERR);
+    client.expect_status(IBV_WC_WR_FLUSH_ERR);
     client.disconnect();
 }
 

@@ -1,8 +1,12 @@
 #include "lesson/cm_client.hpp"
 
+#include <string>
+
 #include "util/check.hpp"
+#include "util/error.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/device.hpp"
+#include "verbs/names.hpp"
 
 namespace lesson {
 
@@ -33,21 +37,23 @@ cm::Event CmClient::expect(rdma_cm_event_type wanted) {
     return event;
 }
 
-void CmClient::make_qp(const ibv_qp_cap& cap) {
+void CmClient::make_qp(const ibv_qp_cap& cap, std::uint64_t send_ops) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = completions_->cq.get();
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
-    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
+    qp_ = send_ops == 0 ? cm::make_qp(id_.get(), pd_.get(), attributes)
+                        : cm::make_qp(id_.get(), pd_.get(), attributes, send_ops);
     log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
 }
 
-cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
+cm::Capability CmClient::connect(std::span<const std::byte> private_data,
+                                 std::uint8_t initiator_depth) {
     rdma_conn_param parameters{};
     parameters.private_data = private_data.data();
     parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
-    parameters.initiator_depth = 1;  // one READ outstanding
+    parameters.initiator_depth = initiator_depth;
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;  // the server's patience with us, without end
     util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
@@ -62,9 +68,13 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
     return remote;
 }
 
-void CmClient::post_send(ibv_send_wr& wr) {
+void CmClient::announce(const ibv_send_wr& wr) {
     log_.event("post_send",
                verbs::describe(*id_->qp, wr, psns_->take(wr.opcode, verbs::length_of(wr))));
+}
+
+void CmClient::post_send(ibv_send_wr& wr) {
+    announce(wr);
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(id_->qp, &wr, &refused), "ibv_post_send");
 }
@@ -83,7 +93,21 @@ std::optional<ibv_wc> CmClient::completion() {
 }
 
 void CmClient::expect_success(std::string_view what) {
-    verbs::expect_success(completion(), what);
+    const auto wc = completion();
+    if (!wc && stop_.requested())
+        throw util::Error("stopped by a signal.");
+    verbs::expect_success(wc, what);
+}
+
+void CmClient::expect_status(ibv_wc_status wanted) {
+    const auto wc = completion();
+    if (!wc)
+        throw util::Error(stop_.requested()
+                              ? "stopped by a signal."
+                              : "no completion came in time: the peer does not answer.");
+    if (wc->status != wanted)
+        throw util::Error("the completion says " + std::string(verbs::name_of(wc->status)) +
+                          ", where " + std::string(verbs::name_of(wanted)) + " was to be seen.");
 }
 
 void CmClient::disconnect() {

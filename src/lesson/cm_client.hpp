@@ -25,16 +25,21 @@ class CmClient {
     ibv_pd* pd() const { return pd_.get(); }
     ibv_qp* qp() const { return id_->qp; }
 
-    /// An RC queue pair. Receives that must be there for the server's first message are posted
-    /// between this and connect().
-    void make_qp(const ibv_qp_cap& cap);
+    /// An RC queue pair; `send_ops` (IBV_QP_EX_WITH_*): what is to be posted by ibv_wr_*(3).
+    /// Receives that must be there for the server's first message are posted between this and
+    /// connect().
+    void make_qp(const ibv_qp_cap& cap, std::uint64_t send_ops = 0);
 
     /// Connects, with `private_data` in the request (at most 56 bytes: rdma_connect(3)); the
-    /// capability comes in the server's answer.
-    cm::Capability connect(std::span<const std::byte> private_data = {});
+    /// capability comes in the server's answer. `initiator_depth`: READs and atomics on their way
+    /// at once; the server may grant fewer.
+    cm::Capability connect(std::span<const std::byte> private_data = {},
+                           std::uint8_t initiator_depth = 1);
 
     /// Posts a work request, its predicted PSNs logged before its first packet exists.
     void post_send(ibv_send_wr& wr);
+    /// Only the log's part of it, for a request that the caller then posts in another way.
+    void announce(const ibv_send_wr& wr);
     void post_recv(ibv_recv_wr& wr);
 
     /// The next completion, whatever its status; nullopt when --timeout passed or a stop was
@@ -43,6 +48,8 @@ class CmClient {
     /// The completion of the only request outstanding. Throws util::Error where it failed or did
     /// not come, naming the request as `what`.
     void expect_success(std::string_view what);
+    /// Where the request is to end in this error. Throws util::Error where it ends in another way.
+    void expect_status(ibv_wc_status wanted);
 
     void disconnect();
 

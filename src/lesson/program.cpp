@@ -106,6 +106,14 @@ void CommandLine::number(const std::string& flag, std::uint64_t& value, std::uin
         ->type_name("N");
 }
 
+void CommandLine::size(const std::string& flag, std::uint64_t& value, std::uint64_t least,
+                       std::uint64_t most, const std::string& help) {
+    impl_->app.add_option(flag, value, help)
+        ->transform(CLI::AsSizeValue(false).description(""))
+        ->check(CLI::Range(least, most).description(""))
+        ->type_name("SIZE");
+}
+
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
     impl_->app.add_flag(name, value, help);
 }

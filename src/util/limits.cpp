@@ -1,7 +1,11 @@
 #include "util/limits.hpp"
 
+#include <array>
+#include <cstdio>
 #include <fstream>
+#include <linux/capability.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -10,6 +14,40 @@
 #include "util/error.hpp"
 
 namespace util {
+namespace {
+
+// A capability of this thread; one that is permitted can be put into effect and taken out of it.
+class IpcLock {
+  public:
+    IpcLock() {
+        check_errno(static_cast<int>(syscall(SYS_capget, &header_, sets_.data())), "capget");
+    }
+    bool is_in_effect() const { return (sets_[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & bit) != 0; }
+    void put_into_effect(bool wanted) {
+        std::uint32_t& effective = sets_[CAP_TO_INDEX(CAP_IPC_LOCK)].effective;
+        effective = wanted ? effective | bit : effective & ~bit;
+        check_errno(static_cast<int>(syscall(SYS_capset, &header_, sets_.data())), "capset");
+    }
+
+  private:
+    static constexpr auto bit = static_cast<std::uint32_t>(CAP_TO_MASK(CAP_IPC_LOCK));
+    __user_cap_header_struct header_{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets_{};
+};
+
+rlimit locked_memory() {
+    rlimit limit{};
+    check_errno(getrlimit(RLIMIT_MEMLOCK, &limit), "getrlimit(RLIMIT_MEMLOCK)");
+    return limit;
+}
+
+void set_locked_memory(std::uint64_t soft) {
+    rlimit limit = locked_memory();
+    limit.rlim_cur = soft;
+    check_errno(setrlimit(RLIMIT_MEMLOCK, &limit), "setrlimit(RLIMIT_MEMLOCK)");
+}
+
+}  // namespace
 
 void need_open_files(std::uint64_t count, std::string_view what) {
     rlimit limit{};
@@ -21,6 +59,30 @@ void need_open_files(std::uint64_t count, std::string_view what) {
             "{} takes {} open files, and {} are allowed: raise the limit (ulimit -Hn), or take "
             "fewer.",
             what, count, limit.rlim_cur));
+}
+
+std::optional<std::uint64_t> locked_memory_limit() {
+    const rlimit limit = locked_memory();
+    if (limit.rlim_cur == RLIM_INFINITY || IpcLock().is_in_effect())
+        return std::nullopt;
+    return limit.rlim_cur;
+}
+
+LockedMemoryLimit::LockedMemoryLimit(std::uint64_t bytes)
+    : soft_limit_(locked_memory().rlim_cur), had_capability_(IpcLock().is_in_effect()) {
+    set_locked_memory(bytes);
+    if (had_capability_)
+        IpcLock().put_into_effect(false);
+}
+
+LockedMemoryLimit::~LockedMemoryLimit() {
+    try {
+        if (had_capability_)
+            IpcLock().put_into_effect(true);
+        set_locked_memory(soft_limit_);
+    } catch (const std::system_error& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+    }
 }
 
 std::uint64_t resident_memory() {

@@ -58,6 +58,27 @@ runlog::Fields query_state(ibv_qp* qp) {
             {"rnr_retry", attr.rnr_retry}};
 }
 
+runlog::Fields describe_atomics(std::string_view device, const ibv_device_attr& attributes) {
+    return {{"device", device},
+            {"atomic_cap", name_of(attributes.atomic_cap)},
+            {"max_qp_rd_atom", attributes.max_qp_rd_atom},
+            {"max_qp_init_rd_atom", attributes.max_qp_init_rd_atom}};
+}
+
+runlog::Fields query_rd_atomic(ibv_qp* qp) {
+    ibv_qp_attr attr{};
+    ibv_qp_init_attr init{};
+    util::check_rc(
+        ibv_query_qp(qp, &attr,
+                     IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS,
+                     &init),
+        "ibv_query_qp");
+    return {{"qpn", qp->qp_num},
+            {"max_rd_atomic", attr.max_rd_atomic},
+            {"max_dest_rd_atomic", attr.max_dest_rd_atomic},
+            {"access", access_names(attr.qp_access_flags)}};
+}
+
 runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<PsnRange> psns) {
     runlog::Fields fields{{"qpn", qp.qp_num},
                           {"wr_id", wr.wr_id},
@@ -69,6 +90,10 @@ runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<P
     } else if (is_atomic(wr.opcode)) {
         fields.emplace_back("remote_va", wr.wr.atomic.remote_addr);
         fields.emplace_back("rkey", wr.wr.atomic.rkey);
+        const bool is_add = wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+        fields.emplace_back(is_add ? "add" : "compare", wr.wr.atomic.compare_add);
+        if (!is_add)
+            fields.emplace_back("swap", wr.wr.atomic.swap);
     }
     if (has_immediate(wr.opcode))
         fields.emplace_back("imm", ntohl(wr.imm_data));

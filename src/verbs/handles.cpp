@@ -15,6 +15,10 @@ void report_failed_destroy(const char* verb, int rc) noexcept {
     std::fprintf(stderr, "%s failed: %s\n", verb, std::strerror(rc > 0 ? rc : errno));
 }
 
+int dealloc_mw(ibv_mw* mw) noexcept {
+    return ibv_dealloc_mw(mw);
+}
+
 Mr register_memory(ibv_pd* pd, std::span<std::byte> memory, int access) {
     Mr mr{ibv_reg_mr(pd, memory.data(), memory.size(), access)};
     if (mr)

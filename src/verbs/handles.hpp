@@ -18,6 +18,10 @@ namespace verbs {
 
 void report_failed_destroy(const char* verb, int rc) noexcept;
 
+/// ibv_dealloc_mw is inline in verbs.h: each translation unit has its own, and no two of them would
+/// agree on the type below.
+int dealloc_mw(ibv_mw* mw) noexcept;
+
 template <auto Destroy, const char* Name>
 struct Deleter {
     template <typename T>
@@ -30,6 +34,7 @@ struct Deleter {
 namespace names {
 inline constexpr char close_device[] = "ibv_close_device";
 inline constexpr char dealloc_pd[] = "ibv_dealloc_pd";
+inline constexpr char dealloc_mw[] = "ibv_dealloc_mw";
 inline constexpr char dereg_mr[] = "ibv_dereg_mr";
 inline constexpr char destroy_cq[] = "ibv_destroy_cq";
 inline constexpr char destroy_channel[] = "ibv_destroy_comp_channel";
@@ -39,6 +44,7 @@ inline constexpr char destroy_qp[] = "ibv_destroy_qp";
 using Context = std::unique_ptr<ibv_context, Deleter<ibv_close_device, names::close_device>>;
 using Pd = std::unique_ptr<ibv_pd, Deleter<ibv_dealloc_pd, names::dealloc_pd>>;
 using Mr = std::unique_ptr<ibv_mr, Deleter<ibv_dereg_mr, names::dereg_mr>>;
+using Mw = std::unique_ptr<ibv_mw, Deleter<dealloc_mw, names::dealloc_mw>>;
 using Cq = std::unique_ptr<ibv_cq, Deleter<ibv_destroy_cq, names::destroy_cq>>;
 using CompChannel =
     std::unique_ptr<ibv_comp_channel, Deleter<ibv_destroy_comp_channel, names::destroy_channel>>;

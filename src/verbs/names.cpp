@@ -123,6 +123,43 @@ std::string_view name_of(ibv_wc_status status) {
     }
 }
 
+std::string_view name_of(ibv_atomic_cap capability) {
+    switch (capability) {
+        WORD(IBV_ATOMIC_, NONE);
+        WORD(IBV_ATOMIC_, HCA);
+        WORD(IBV_ATOMIC_, GLOB);
+        default:
+            return "UNKNOWN";
+    }
+}
+
+std::string_view name_of(ibv_event_type event) {
+    switch (event) {
+        WORD(IBV_EVENT_, CQ_ERR);
+        WORD(IBV_EVENT_, QP_FATAL);
+        WORD(IBV_EVENT_, QP_REQ_ERR);
+        WORD(IBV_EVENT_, QP_ACCESS_ERR);
+        WORD(IBV_EVENT_, COMM_EST);
+        WORD(IBV_EVENT_, SQ_DRAINED);
+        WORD(IBV_EVENT_, PATH_MIG);
+        WORD(IBV_EVENT_, PATH_MIG_ERR);
+        WORD(IBV_EVENT_, DEVICE_FATAL);
+        WORD(IBV_EVENT_, PORT_ACTIVE);
+        WORD(IBV_EVENT_, PORT_ERR);
+        WORD(IBV_EVENT_, LID_CHANGE);
+        WORD(IBV_EVENT_, PKEY_CHANGE);
+        WORD(IBV_EVENT_, SM_CHANGE);
+        WORD(IBV_EVENT_, SRQ_ERR);
+        WORD(IBV_EVENT_, SRQ_LIMIT_REACHED);
+        WORD(IBV_EVENT_, QP_LAST_WQE_REACHED);
+        WORD(IBV_EVENT_, CLIENT_REREGISTER);
+        WORD(IBV_EVENT_, GID_CHANGE);
+        WORD(IBV_EVENT_, WQ_FATAL);
+        default:
+            return "UNKNOWN";
+    }
+}
+
 #undef WORD
 
 std::string_view name_of(ibv_gid_type type) {

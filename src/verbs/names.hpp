@@ -15,6 +15,8 @@ std::string_view name_of(ibv_port_state state);
 std::string_view name_of(ibv_wr_opcode opcode);
 std::string_view name_of(ibv_wc_opcode opcode);
 std::string_view name_of(ibv_wc_status status);
+std::string_view name_of(ibv_atomic_cap capability);
+std::string_view name_of(ibv_event_type event);
 
 /// "RoCE v2", "RoCE v1", "InfiniBand".
 std::string_view name_of(ibv_gid_type type);

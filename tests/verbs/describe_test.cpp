@@ -1,0 +1,61 @@
+#include "verbs/describe.hpp"
+
+#include <gtest/gtest.h>
+
+#include "verbs/names.hpp"
+
+namespace {
+
+ibv_send_wr atomic(ibv_wr_opcode opcode) {
+    ibv_send_wr wr{};
+    wr.wr_id = 7;
+    wr.opcode = opcode;
+    wr.wr.atomic.remote_addr = 0x1000;
+    wr.wr.atomic.rkey = 0x42;
+    wr.wr.atomic.compare_add = 5;
+    wr.wr.atomic.swap = 6;
+    return wr;
+}
+
+runlog::Fields described(const ibv_send_wr& wr) {
+    ibv_qp qp{};
+    qp.qp_num = 17;
+    return verbs::describe(qp, wr, verbs::PsnRange{100, 100});
+}
+
+TEST(Describe, a_fetch_add_has_what_it_adds) {
+    EXPECT_EQ(described(atomic(IBV_WR_ATOMIC_FETCH_AND_ADD)),
+              (runlog::Fields{{"qpn", 17u},
+                              {"wr_id", 7u},
+                              {"opcode", "ATOMIC_FETCH_AND_ADD"},
+                              {"len", 0u},
+                              {"remote_va", 0x1000u},
+                              {"rkey", 0x42u},
+                              {"add", 5u},
+                              {"psn_first", 100u},
+                              {"psn_last", 100u}}));
+}
+
+TEST(Describe, a_compare_and_swap_has_both_of_its_values) {
+    const runlog::Event event{0, "", "", described(atomic(IBV_WR_ATOMIC_CMP_AND_SWP))};
+    EXPECT_EQ(event.text("opcode"), "ATOMIC_CMP_AND_SWP");
+    EXPECT_EQ(event.number("compare"), 5u);
+    EXPECT_EQ(event.number("swap"), 6u);
+    EXPECT_EQ(event.number("add"), std::nullopt);
+}
+
+TEST(Describe, a_device_says_between_whom_its_atomics_are_atomic) {
+    ibv_device_attr attributes{};
+    attributes.atomic_cap = IBV_ATOMIC_GLOB;
+    attributes.max_qp_rd_atom = 16;
+    attributes.max_qp_init_rd_atom = 8;
+    EXPECT_EQ(verbs::describe_atomics("mlx5_0", attributes),
+              (runlog::Fields{{"device", "mlx5_0"},
+                              {"atomic_cap", "GLOB"},
+                              {"max_qp_rd_atom", 16},
+                              {"max_qp_init_rd_atom", 8}}));
+    EXPECT_EQ(verbs::name_of(IBV_ATOMIC_NONE), "NONE");
+    EXPECT_EQ(verbs::name_of(IBV_ATOMIC_HCA), "HCA");
+}
+
+}  // namespace
