@@ -1,0 +1,81 @@
+// Step 11's programs in the lab, by hand: clients that come later or in between, a signal, a server
+// that is gone, and wrong options.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/lab.hpp"
+
+namespace {
+
+using std::chrono::seconds;
+
+const std::string client = "build/examples/11_atomics/client";
+const std::string server = "build/examples/11_atomics/server";
+
+class Step11Programs : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Step11Programs, the_words_begin_at_zero_for_whoever_comes_next_and_a_stranger_is_noticed) {
+    support::Process serving = support::start("server", {server, "--port", "4251"});
+    ASSERT_TRUE(serving.await("listening on", seconds(20)));
+    for (const char* address : {"192.0.2.1", "2001:db8::1"}) {
+        const auto outcome = support::exec("client", {client, address, "--port", "4251"});
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    }
+    // One that counts on, while another one begins.
+    support::Process counting = support::start(
+        "client", {client, "192.0.2.1", "--port", "4251", "--clients", "1", "--adds", "1000000"});
+    ASSERT_TRUE(counting.await("found 3", seconds(20)));
+    const auto second = support::exec("client", {client, "192.0.2.1", "--port", "4251"});
+    EXPECT_EQ(second.exit_code, 1);
+    EXPECT_NE(second.err.find("is another client counting, too?"), std::string::npos) << second.err;
+    counting.close_input();
+    const auto stopped = counting.wait(seconds(20));
+    EXPECT_EQ(stopped.exit_code, 1);
+    EXPECT_NE(stopped.err.find("client: stopped by a signal."), std::string::npos) << stopped.err;
+    serving.close_input();
+    const auto outcome = serving.wait(seconds(20));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::size_t ends = 0;
+    for (auto at = outcome.out.find("counter 16, maximum 8"); at != std::string::npos;
+         at = outcome.out.find("counter 16, maximum 8", at + 1))
+        ++ends;
+    EXPECT_EQ(ends, 2U) << outcome.out;
+}
+
+TEST_F(Step11Programs, a_server_that_is_killed_is_an_error_in_time) {
+    support::Process serving = support::start(
+        "server", {"bash", "-c", "echo $$ >/tmp/step11.pid; exec " + server + " --port 4252"});
+    ASSERT_TRUE(serving.await("listening on", seconds(20)));
+    support::Process counting = support::start(
+        "client", {client, "192.0.2.1", "--port", "4252", "--timeout", "3", "--adds", "1000000"});
+    ASSERT_TRUE(counting.await("found 3", seconds(20)));
+    support::exec("server", {"bash", "-c", "kill -KILL $(</tmp/step11.pid)"});
+    const auto outcome = counting.wait(seconds(20));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.err.find("client: ATOMIC_FETCH_AND_ADD "), std::string::npos) << outcome.err;
+}
+
+TEST(Step11Options, out_of_range_are_one_sentence) {
+    for (const auto& [program, option] : {std::pair{client, "--clients"},
+                                          {client, "--adds"},
+                                          {client, "--bids"},
+                                          {client, "--in-flight"},
+                                          {server, "--responder-resources"}}) {
+        support::Argv command{program, option, "0"};
+        if (program == client)
+            command.emplace_back("192.0.2.1");
+        const auto outcome = support::run(command);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(option), std::string::npos) << outcome.err;
+        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    }
+}
+
+}  // namespace
