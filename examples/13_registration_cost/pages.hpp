@@ -1,0 +1,107 @@
+// Memory of a known kind: pages that are there or not yet, small or huge.
+// Source: mmap(2), madvise(2), proc(5).
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <span>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+#include "util/check.hpp"
+
+namespace step13 {
+
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// The host's ordinary page: 4096 bytes on x86-64.
+inline std::size_t small_page() {
+    static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+enum class Backing {
+    small,        // even where the kernel would like to take huge ones
+    transparent,  // huge where the kernel finds them: MADV_HUGEPAGE
+    hugetlb,      // from the pool of /proc/sys/vm/nr_hugepages
+};
+
+class Pages {
+  public:
+    /// Throws std::system_error naming the call.
+    Pages(std::size_t length, Backing backing) : length_(length) {
+        // Room to begin at a multiple of the huge page.
+        mapped_ = backing == Backing::transparent ? length + huge_page : length;
+        const int pool = backing == Backing::hugetlb ? MAP_HUGETLB | (21 << MAP_HUGE_SHIFT) : 0;
+        map_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | pool,
+                    -1, 0);
+        if (map_ == MAP_FAILED)
+            util::throw_system_error(errno, "mmap");
+        first_ = static_cast<std::byte*>(map_);
+        if (backing == Backing::transparent)
+            first_ += huge_page - reinterpret_cast<std::uintptr_t>(map_) % huge_page;
+        // A kernel without transparent huge pages knows neither advice: its pages are small.
+        if (backing != Backing::hugetlb)
+            madvise(first_, length_, backing == Backing::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    }
+    ~Pages() { munmap(map_, mapped_); }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    Pages(Pages&&) = delete;
+    Pages& operator=(Pages&&) = delete;
+
+    std::span<std::byte> bytes() const { return {first_, length_}; }
+
+    /// Every page has memory from here on.
+    void touch() const {
+        for (std::size_t at = 0; at < length_; at += small_page())
+            first_[at] = std::byte{1};
+    }
+
+    /// What munmap and a mmap that happens to get the same address do: the pages are others.
+    void remap() const {
+        if (mmap(first_, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+                 -1, 0) == MAP_FAILED)
+            util::throw_system_error(errno, "mmap");
+    }
+
+  private:
+    std::size_t length_;
+    std::size_t mapped_;
+    void* map_;
+    std::byte* first_;
+};
+
+/// A line of /proc/meminfo or /proc/self/smaps_rollup in bytes; 0 where there is none.
+inline std::uint64_t kib_line(const char* file, std::string_view name) {
+    std::ifstream lines(file);
+    for (std::string word; lines >> word;) {
+        std::uint64_t kib = 0;
+        if (word == name && lines >> kib)
+            return kib * 1024;
+        lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+    }
+    return 0;
+}
+
+inline std::uint64_t available_memory() {
+    return kib_line("/proc/meminfo", "MemAvailable:");
+}
+
+/// Whether memory that was asked for as transparent huge pages is made of them.
+inline bool has_transparent_huge_pages() {
+    constexpr auto file = "/proc/self/smaps_rollup";
+    const Pages pages(huge_page, Backing::transparent);
+    const auto before = kib_line(file, "AnonHugePages:");
+    pages.touch();
+    return kib_line(file, "AnonHugePages:") >= before + huge_page;
+}
+
+}  // namespace step13

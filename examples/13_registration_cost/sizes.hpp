@@ -1,0 +1,77 @@
+// What is measured: which sizes, of which pages.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cost.hpp"
+#include "pages.hpp"
+#include "runlog/log.hpp"
+#include "table.hpp"
+#include "util/error.hpp"
+#include "util/limits.hpp"
+
+namespace step13 {
+
+inline constexpr std::size_t smallest = 4096;
+
+/// `asked`, or where that is 0 what this host has room for. Throws util::Error where it has less.
+inline std::uint64_t largest_size(std::uint64_t asked, runlog::Log& log) {
+    constexpr std::uint64_t most_of_all = std::uint64_t{1} << 30;
+    const std::uint64_t available = available_memory();
+    const auto lockable = util::locked_memory_limit();
+    if (asked > available)
+        throw util::Error(
+            fmt::format("--most {}: only {} MiB of memory are available. Choose a smaller one.",
+                        bytes_text(asked), available >> 20));
+    if (asked != 0)
+        return asked;
+    const std::uint64_t room =
+        std::min({available / 4, lockable.value_or(most_of_all), most_of_all});
+    std::uint64_t most = smallest;
+    while (most * 4 <= room)
+        most *= 4;
+    if (most < most_of_all && lockable && *lockable < available / 4)
+        log.note(fmt::format("the sizes end at {}: the locked-memory limit is {} (ulimit -l)",
+                             bytes_text(most), bytes_text(*lockable)));
+    else if (most < most_of_all)
+        log.note(
+            fmt::format("the sizes end at {}: of {} MiB that are available a quarter is taken "
+                        "(--most SIZE takes what you say)",
+                        bytes_text(most), available >> 20));
+    return most;
+}
+
+/// nullopt where the kernel has no huge pages to give, which it says.
+inline std::optional<Backing> huge_backing(std::uint64_t most, runlog::Log& log) {
+    try {
+        const Pages all(std::max<std::uint64_t>(most / huge_page, 1) * huge_page, Backing::hugetlb);
+        return Backing::hugetlb;
+    } catch (const std::system_error&) {  // the pool has fewer; as a rule it has none
+    }
+    if (has_transparent_huge_pages())
+        return Backing::transparent;
+    log.note(
+        "no huge pages here: /proc/sys/vm/nr_hugepages is too small, and transparent ones are "
+        "off (/sys/kernel/mm/transparent_hugepage/enabled)");
+    return std::nullopt;
+}
+
+/// Each size four times the one before, the last one as it was asked for.
+inline std::vector<Plan> plans_up_to(std::uint64_t most, std::optional<Backing> huge) {
+    std::vector<Plan> plans;
+    for (std::uint64_t size = smallest;; size = std::min(size * 4, most)) {
+        plans.insert(plans.end(), {{size, Backing::small, false}, {size, Backing::small, true}});
+        if (huge && size % huge_page == 0)
+            plans.insert(plans.end(), {{size, *huge, false}, {size, *huge, true}});
+        if (size >= most)
+            return plans;
+    }
+}
+
+}  // namespace step13
