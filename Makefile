@@ -1,6 +1,6 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
 # Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
-# SETUP_CONNECTIONS, FUZZ_SECONDS, and the lab's own (lab/lab help).
+# BENCH_RUN_PACKETS, SETUP_CONNECTIONS, FUZZ_SECONDS, and the lab's own (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0
@@ -26,19 +26,19 @@ CPPFLAGS += -Isrc -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-LAYERS   := util wire capture flow verbs cm exchange service runlog timeline report query forge lesson
+LAYERS   := util wire capture flow verbs cm exchange service runlog timeline report query page forge lesson
 LIB      := $(BUILD)/libwirelab.a
-LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp)))
+LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp))) $(BUILD)/obj/src/page/assets.o
 TOOL     := $(BUILD)/rocecap
 TOOL_OBJ := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard src/rocecap/*.cpp))
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 
 # Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit.
-SUITES   := differential lab
+SUITES   := differential browser lab
 objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
             $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
-SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp \
+SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp bench/made_run.cpp \
               bench/setup/statistics.cpp bench/setup/cmtime.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
@@ -49,8 +49,11 @@ entry_of   = $(if $(filter 1,$(FUZZ)),,$(if $(filter tests/fuzz/%,$<),-DLLVMFuzz
 
 # Made traffic of so many packets, for `make bench`.
 BENCH_PACKETS ?= 1000000 10000000
-BENCH    := decode whole make_capture
+BENCH    := decode whole make_capture make_run
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
+# Run directories with so many.
+BENCH_RUN_PACKETS ?= 100000 1000000
+BENCH_RUNS = $(BENCH_RUN_PACKETS:%=$(BUILD)/bench/%.run)
 
 # The two programs of `make bench-setup`, and what they share.
 SETUP_MAIN := bench/setup/client.cpp bench/setup/server.cpp
@@ -84,13 +87,13 @@ build: packages ## Build the steps and rocecap
 .PHONY: binaries tests
 binaries: $(STEP_BIN) $(TOOL)
 	@:
-tests: binaries $(TEST_BIN) $(SETUP_BIN)
+tests: binaries $(TEST_BIN) $(SETUP_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
 
 check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
 	$(Q)tests/run check
 
-test: ## Every test: unit, against tshark, and end to end in the lab
+test: ## Every test: unit, against tshark, in a browser, and end to end in the lab
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
 
@@ -115,9 +118,9 @@ uninstall: ## Remove what install put there
 
 bench: ## What a packet costs in each part, and whole programs against tshark and tcpdump
 	$(Q)lab/install-packages build test bench
-	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS)
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS) $(BENCH_RUNS:%=%/run.json)
 	$(Q)$(BUILD)/bench/decode
-	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS)
+	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS) $(BENCH_RUNS)
 
 bench-setup: ## What a connection's set-up takes in the lab, phase by phase: rdma_cm, TCP, TLS
 	$(Q)lab/install-packages build lab
@@ -143,10 +146,11 @@ wireshark-install: ## Put the lab's profile and dissector into your own Wireshar
 wireshark-uninstall: ## Remove what wireshark-install put there
 	$(Q)wireshark/install uninstall
 
-figures: ## Make the screenshots of docs/figures anew: real runs in the lab, opened in Wireshark
-	$(Q)lab/install-packages build lab figures
-	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN)
+figures: ## Make the screenshots of docs/figures anew: real runs in the lab, opened in Wireshark and in a browser
+	$(Q)lab/install-packages build lab test figures
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN) $(BUILD)/tests/shoot
 	$(Q)wireshark/figures
+	$(Q)src/page/figures
 
 certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
 	$(Q)lab/install-packages lab
@@ -189,6 +193,17 @@ $(BUILD)/obj/%.o: %.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-I.) $(if $(filter tests/%,$<),-Itests $(entry_of)) $(CXXFLAGS) -c -o $@ $<
 
+# HTML, CSS and JavaScript, as constants of the program.
+$(BUILD)/gen/assets.cpp: src/page/embed src/page/page.html src/page/page.css $(wildcard src/page/script/*.js)
+	$(call say,GEN)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< > $@
+
+$(BUILD)/obj/src/page/assets.o: $(BUILD)/gen/assets.cpp
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@.new && $(AR) rcs $@.new $^ && mv -f $@.new $@
@@ -202,7 +217,7 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/process.cpp) $(LIB)
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/made_run.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode,$@),-lbenchmark) $(LDLIBS)
@@ -217,7 +232,12 @@ $(BUILD)/bench/%.pcap: $(BUILD)/bench/make_capture
 	$(call say,MAKE)
 	$(Q)$< $* $@
 
+$(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
+	$(call say,MAKE)
+	$(Q)$< $* $(@D)
+
 $(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL)
+$(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard tests/$$*/*_test.cpp))
 $(BUILD)/tests/%: $(SUPPORT) $(LIB)

@@ -140,6 +140,7 @@ end_follow() {
         wait "$FOLLOW_PID" || cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
         "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt"
         [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null
+        "$tool" report "$RUN_DIR" 2>/dev/null
     else
         cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
     fi
@@ -166,6 +167,7 @@ summary() { # STATUS
             say "wireshark $dir/wire.pcapng"
         fi
     fi
+    [[ ! -s $RUN_DIR/report.html ]] || say "xdg-open $dir/report.html: the run as a page"
     say "everything of this run: $dir"
 }
 

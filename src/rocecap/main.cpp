@@ -97,6 +97,7 @@ int main(int argc, char** argv) {
     add_timeline(app, context);
     add_psns(app, context);
     add_annotate(app, context);
+    add_report(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -15,8 +15,8 @@ namespace {
 
 using Words = std::set<std::string>;
 
-const std::vector<std::string> commands{"live",   "decode",   "flows", "verify",
-                                        "fields", "timeline", "psns",  "annotate"};
+const std::vector<std::string> commands{"live",     "decode", "flows",    "verify", "fields",
+                                        "timeline", "psns",   "annotate", "report"};
 
 Words matches(const std::string& text, const std::string& pattern) {
     const std::regex regex(pattern);

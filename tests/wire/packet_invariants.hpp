@@ -1,11 +1,14 @@
 // What holds of every decoded packet, whatever bytes it came from.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
+#include "wire/header_span.hpp"
 #include "wire/packet.hpp"
 
 namespace wire_test {
@@ -29,10 +32,40 @@ inline bool is_inside(const wire::Cm& cm, util::Bytes data) {
     return std::visit(of_message, cm.body);
 }
 
+/// Whether the spans are ascending, none of them empty, and together all of `frame`.
+inline bool cover(const std::vector<wire::HeaderSpan>& spans, util::Bytes frame) {
+    std::size_t at = 0;
+    for (const wire::HeaderSpan& span : spans) {
+        if (span.offset != at || span.length == 0 || span.name.empty())
+            return false;
+        at += span.length;
+    }
+    return at == frame.size();
+}
+
+/// Whether payload and ICRC have their spans where the decoder took them from.
+inline bool match(const std::vector<wire::HeaderSpan>& spans, const wire::Packet& packet,
+                  util::Bytes frame) {
+    const auto find = [&](std::string_view name) {
+        return std::ranges::find(spans, name, &wire::HeaderSpan::name);
+    };
+    if (packet.icrc && packet.icrc->value) {
+        const auto icrc = find("icrc");
+        if (icrc == spans.end() || icrc->length != wire::icrc_size ||
+            util::be32<0>(frame.subspan(icrc->offset).first<wire::icrc_size>()) !=
+                packet.icrc->value)
+            return false;
+    }
+    const auto payload = find(packet.mad ? "mad" : "payload");
+    return payload == spans.end() ? packet.payload.empty()
+                                  : frame.data() + payload->offset == packet.payload.data();
+}
+
 /// The first invariant that `packet` breaks, in words; empty where it keeps them all. `frame`: what
 /// it was decoded from.
 inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes frame) {
     const bool is_complete = packet.is_complete();
+    const auto spans = wire::header_spans(packet, frame);
     const int networks = packet.ipv4.has_value() + packet.ipv6.has_value() + packet.grh.has_value();
     const std::pair<bool, std::string_view> invariants[] = {
         {!is_complete || packet.icrc, "a complete packet has an ICRC"},
@@ -55,6 +88,8 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
         {is_inside(packet.payload, frame), "the payload lies in the frame"},
         {!packet.cm || is_inside(*packet.cm, packet.payload),
          "the connection manager's data lie in the payload"},
+        {cover(spans, frame), "the headers' places cover the frame"},
+        {match(spans, packet, frame), "payload and ICRC have their places"},
         {!packet.malformed || !packet.malformed->text().empty(), "a fault has a sentence"},
         {!packet.truncated || packet.truncated->text().starts_with("truncated by"),
          "a cut packet says what cut it"},

@@ -1,0 +1,148 @@
+#include "page/facts.hpp"
+
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace page {
+namespace {
+
+// As text, empty where there is none: a run that was interrupted has no more than its beginning.
+std::string at(const Json& json, const std::string& path) {
+    const Json::json_pointer pointer(path);
+    if (!json.contains(pointer))
+        return {};
+    const Json& value = json.at(pointer);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+class Facts {
+  public:
+    Facts(const Json& run_json, const timeline::FinishedRun& run) : json_(run_json), run_(run) {}
+
+    Json all() && {
+        for (const char* role : {"client", "server"})
+            program(role);
+        for (const char* role : {"client", "server"})
+            host(role);
+        packets();
+        causes();
+        work_requests();
+        clocks();
+        return std::move(facts_);
+    }
+
+  private:
+    void add(std::string name, std::string value, bool is_bad = false) {
+        if (!value.empty())
+            facts_.push_back({std::move(name), std::move(value), is_bad});
+    }
+
+    void program(const std::string& role) {
+        const Json::json_pointer pointer("/hosts/" + role + "/command");
+        if (!json_.contains(pointer))
+            return;
+        std::vector<std::string> words;
+        for (const Json& word : json_.at(pointer))
+            words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
+        const std::string code = at(json_, "/hosts/" + role + "/exit_code");
+        const std::string end = code.empty()  ? "it has not ended"
+                                : code == "0" ? "it ended well"
+                                              : "it failed with exit code " + code;
+        add("The " + role, fmt::format("{}: {}", fmt::join(words, " "), end), code != "0");
+    }
+
+    void host(const std::string& role) {
+        const auto of = [&](const std::string& key) {
+            return at(json_, "/hosts/" + role + '/' + key);
+        };
+        std::vector<std::string> parts;
+        for (const auto& [key, before] : {std::pair{"address", ""},
+                                          {"device", ""},
+                                          {"path_mtu", "path MTU "},
+                                          {"kernel", "kernel "},
+                                          {"rdma_core", "rdma-core "}})
+            if (const std::string value = of(key); !value.empty())
+                parts.push_back(before + value);
+        add("The " + role + "'s host", fmt::format("{}", fmt::join(parts, ", ")));
+    }
+
+    void packets() {
+        const std::string packets = at(json_, "/capture/packets");
+        const std::string dropped = at(json_, "/capture/dropped");
+        if (!run_.has_capture())
+            return add("Capture", "none: the run was not captured");
+        std::string text = fmt::format("{} packets", run_.joins().packets);
+        if (!dropped.empty())
+            text += fmt::format(", {} dropped by the capture", dropped);
+        if (run_.capture_is_cut())
+            text += "; it breaks off inside a packet";
+        add("Capture", text, (!dropped.empty() && dropped != "0") || run_.capture_is_cut());
+    }
+
+    void causes() {
+        const timeline::JoinCount& joins = run_.joins();
+        if (joins.packets == 0)
+            return;
+        std::string text =
+            fmt::format("{} of {}: {} by a work request, {} by a connection's set-up",
+                        joins.joined + joins.set_up, joins.packets, joins.joined, joins.set_up);
+        if (joins.causeless() > 0)
+            text += fmt::format("; no event accounts for {}", joins.causeless());
+        add("Packets with a cause", std::move(text), joins.joined < joins.joinable);
+    }
+
+    void work_requests() {
+        const auto requests = run_.work_requests();
+        if (requests.empty())
+            return;
+        std::uint64_t seen = 0;
+        std::uint64_t again = 0;
+        std::uint64_t naks = 0;
+        for (const timeline::WorkRequest* request : requests) {
+            seen += request->sent > 0;
+            again += request->repeats;
+            naks += request->naks;
+        }
+        add("Work requests",
+            fmt::format("{}, {} of them on the wire; {} packets sent again, {} NAKs",
+                        requests.size(), seen, again, naks));
+    }
+
+    void clocks() {
+        for (const auto& [role, clock] : run_.clocks())
+            if (clock.known())
+                add("Clocks", fmt::format("the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by "
+                                          "the pairs that match",
+                                          role, static_cast<double>(clock.shift()) / 1e6,
+                                          static_cast<double>(clock.uncertainty()) / 1e6));
+    }
+
+    const Json& json_;
+    const timeline::FinishedRun& run_;
+    Json facts_ = Json::array();
+};
+
+}  // namespace
+
+Json facts_of(const Json& run_json, const timeline::FinishedRun& run) {
+    return Facts(run_json, run).all();
+}
+
+std::string about(const Json& run_json, const std::string& run_dir) {
+    const std::filesystem::path path(run_dir);
+    std::string text = (path.has_filename() ? path : path.parent_path()).filename().string();
+    const auto add = [&text](std::string_view before, const std::string& value) {
+        if (!value.empty())
+            text.append(before).append(value);
+    };
+    add(", started ", at(run_json, "/started"));
+    add(", backend ", at(run_json, "/backend"));
+    if (!run_json.contains("ended"))
+        text += ". The run had not ended when this page was made";
+    return text;
+}
+
+}  // namespace page

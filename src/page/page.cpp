@@ -1,0 +1,220 @@
+#include "page/page.hpp"
+
+#include <array>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "page/archive.hpp"
+#include "page/assets.hpp"
+#include "page/details.hpp"
+#include "page/facts.hpp"
+#include "page/rows.hpp"
+#include "page/secrets.hpp"
+#include "timeline/capability.hpp"
+#include "timeline/finished_run.hpp"
+#include "timeline/queue_pair_track.hpp"
+#include "util/error.hpp"
+
+namespace page {
+namespace {
+
+using timeline::FinishedRun;
+
+// The rows, and beside them what the tables are made of.
+class Reader : public timeline::RowVisitor {
+  public:
+    Reader(const timeline::RunInfo& info, std::uint64_t most_packets) : rows_(info, most_packets) {}
+
+    void event(const runlog::Event& event, std::int64_t t_ns,
+               const timeline::WorkRequest* request) override {
+        tracks_.learn(event);
+        capabilities_.learn(event);
+        rows_.event(event, t_ns, request);
+    }
+
+    void packet(const timeline::PacketRow& row, const wire::Packet& packet,
+                const capture::Frame& frame, std::uint64_t number,
+                const timeline::WorkRequest* request) override {
+        capabilities_.see(packet, frame.bytes, number, row.t_ns);
+        rows_.packet(row, packet, frame, number, request);
+    }
+
+    Rows& rows() { return rows_; }
+    const timeline::QueuePairTracks& tracks() const { return tracks_; }
+    const timeline::Capabilities& capabilities() const { return capabilities_; }
+
+  private:
+    Rows rows_;
+    timeline::QueuePairTracks tracks_;
+    timeline::Capabilities capabilities_;
+};
+
+Json time_or_null(std::optional<std::int64_t> t_ns, std::int64_t add) {
+    return t_ns ? Json(*t_ns + add) : Json(nullptr);
+}
+
+Json row_or_none(const std::optional<std::size_t>& row) {
+    return row ? Json(*row) : Json(-1);
+}
+
+Json requests_json(const Rows& rows, const FinishedRun& run) {
+    Json all = Json::array();
+    for (const auto& [request, sender, row] : rows.requests()) {
+        const std::int64_t own = run.shift_of(request->role) - rows.origin_ns();
+        all.push_back({{"role", request->role},
+                       {"sender", sender},
+                       {"qpn", request->qpn},
+                       {"wr_id", request->wr_id},
+                       {"opcode", request->opcode},
+                       {"length", request->length},
+                       {"status", request->status},
+                       {"posted", request->posted_ns + own},
+                       {"seen", time_or_null(request->first_seen_ns, -rows.origin_ns())},
+                       {"acknowledged", time_or_null(request->acknowledged_ns, -rows.origin_ns())},
+                       {"completed", time_or_null(request->completed_ns, own)},
+                       {"sent", request->sent},
+                       {"answers", request->answers},
+                       {"repeats", request->repeats},
+                       {"naks", request->naks},
+                       {"row", row_or_none(row)}});
+    }
+    return all;
+}
+
+Json senders_json(const Rows& rows) {
+    Json all = Json::array();
+    for (const auto& [role, qpn] : rows.senders())
+        all.push_back({{"text", fmt::format("the {}'s QP {:#08x}", role, qpn)}});
+    return all;
+}
+
+std::string name_of(const timeline::QueuePairTrack& track) {
+    std::string name = track.role;
+    if (!track.end.empty())
+        name += ' ' + track.end;
+    return track.qpn == 0 ? name : fmt::format("{} {:#08x}", name, track.qpn);
+}
+
+Json tracks_json(const Reader& reader, const Rows& rows, const FinishedRun& run) {
+    Json all = Json::array();
+    for (const timeline::QueuePairTrack& track : reader.tracks().all()) {
+        Json states = Json::array();
+        for (const timeline::QueuePairState& state : track.states) {
+            const std::int64_t t_ns = state.t_ns + run.shift_of(track.role);
+            states.push_back({{"t", t_ns - rows.origin_ns()},
+                              {"state", state.state},
+                              {"detail", state.detail},
+                              {"is_inferred", state.is_inferred},
+                              {"row", row_or_none(rows.row_of_event(track.role, t_ns))}});
+        }
+        all.push_back(
+            {{"role", track.role}, {"name", name_of(track)}, {"states", std::move(states)}});
+    }
+    return all;
+}
+
+Json throughput_json(const Rows& rows) {
+    Json sums = Json::array();
+    for (const auto& stream : rows.throughput().sums())
+        sums.push_back(stream);
+    return {{"from", rows.throughput_begins_ns() - rows.origin_ns()},
+            {"width", rows.throughput().width()},
+            {"sums", std::move(sums)}};
+}
+
+Json json(const Rows::Count& count) {
+    return {{"packets", count.packets}, {"events", count.events}};
+}
+
+Json run_json(const std::string& run_dir) {
+    std::ifstream file(run_dir + "/run.json");
+    Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+    return json.is_object() ? json : Json::object();
+}
+
+Json describe(Reader& reader, const FinishedRun& run, const std::string& run_dir) {
+    const Json beside = run_json(run_dir);
+    const Rows& rows = reader.rows();
+    return {{"about", about(beside, run_dir)},
+            {"facts", facts_of(beside, run)},
+            {"kept", json(rows.kept())},
+            {"left_out", json(rows.left_out())},
+            {"chunk", Rows::chunk},
+            {"fields", field_table()},
+            {"headers", header_names()},
+            {"senders", senders_json(rows)},
+            {"requests", requests_json(rows, run)},
+            {"tracks", tracks_json(reader, rows, run)},
+            {"throughput", throughput_json(rows)},
+            {"capabilities", capabilities_json(reader.capabilities().all(), rows, run)},
+            {"first_psns", first_psns_json(run_dir)}};
+}
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char letter : text)
+        switch (letter) {
+            case '<':
+                out += "&lt;";
+                break;
+            case '&':
+                out += "&amp;";
+                break;
+            default:
+                out += letter;
+        }
+    return out;
+}
+
+// The page's own text, with each {{name}} in it given its value.
+void fill(std::string_view text,
+          std::initializer_list<std::pair<std::string_view, std::string_view>> values,
+          capture::Sink& sink) {
+    while (true) {
+        const auto open = text.find("{{");
+        sink.append(text.substr(0, open));
+        if (open == std::string_view::npos)
+            return;
+        const auto close = text.find("}}", open);
+        const auto name = text.substr(open + 2, close - open - 2);
+        for (const auto& [key, value] : values)
+            if (key == name)
+                sink.append(value);
+        text.remove_prefix(close + 2);
+    }
+}
+
+}  // namespace
+
+Page read(const std::string& run_dir, std::uint64_t most_packets) {
+    FinishedRun run(run_dir);
+    Reader reader(run.info(), most_packets);
+    run.each_row(reader);
+    Rows& rows = reader.rows();
+    const Json facts = describe(reader, run, run_dir);
+    Page page;
+    page.title = run.info().step.empty() ? "A run" : "Step " + run.info().step;
+    page.run = deflated(facts.dump(-1, ' ', false, Json::error_handler_t::replace));
+    page.rows = rows.take_rows();
+    page.details = rows.take_details();
+    page.packets = rows.kept().packets;
+    page.events = rows.kept().events;
+    page.left_out = rows.left_out().packets + rows.left_out().events;
+    return page;
+}
+
+void write(const Page& page, capture::Sink& sink) {
+    fill(html,
+         {{"title", escaped(page.title)},
+          {"style", style},
+          {"run", page.run},
+          {"rows", page.rows},
+          {"details", page.details},
+          {"script", script}},
+         sink);
+}
+
+}  // namespace page

@@ -1,0 +1,29 @@
+// A run as one HTML file, which needs nothing beside itself: a ladder of both programs' events and
+// the packets between them, plots, tables. A browser shows it without a network.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/sink.hpp"
+
+namespace page {
+
+/// What one page has of its own; the rest is the same for all (page/assets.hpp).
+struct Page {
+    std::string title;
+    std::string run, rows, details;  // archives (page/archive.hpp)
+    std::uint64_t packets = 0;       // that it holds
+    std::uint64_t events = 0;
+    std::uint64_t left_out = 0;  // packets and events beyond the limit
+};
+
+/// Reads a run directory, one still growing as it is now. `most_packets`: how many the page holds;
+/// what comes behind is left out, and the page says so. Throws util::Error where `run_dir` is none,
+/// or cannot be read.
+Page read(const std::string& run_dir, std::uint64_t most_packets);
+
+/// Throws as the sink does.
+void write(const Page& page, capture::Sink& sink);
+
+}  // namespace page

@@ -1,0 +1,237 @@
+// client | wire | server: the rows in order, which of them are shown, and the way among them.
+"use strict";
+
+// What may be switched off; the first that says yes has the row.
+const kinds = [
+    { id: "client", text: "client's events", has: row => !row.isPacket && row.side === 0 },
+    { id: "server", text: "server's events", has: row => !row.isPacket },
+    { id: "cm", text: "connection", has: row => row.kind === "cm" },
+    { id: "exchange", text: "exchange (TCP)", has: row => row.kind === "exchange" },
+    { id: "write", text: "WRITE", has: row => row.kind === "write" },
+    { id: "read", text: "READ", has: row => row.kind === "read" },
+    { id: "send", text: "SEND", has: row => row.kind === "send" },
+    { id: "atomic", text: "ATOMIC", has: row => row.kind === "atomic" },
+    { id: "ack", text: "ACK", has: row => row.kind === "ack" },
+    { id: "nak", text: "NAK", has: row => ["nak", "rnr"].includes(row.kind) },
+    { id: "other", text: "other packets", has: () => true },
+];
+
+// Words that must all occur, "words in quotes" as they stand, -word must not. {wanted, unwanted}
+function parseSearch(text) {
+    const parts = { wanted: [], unwanted: [] };
+    for (const [, minus, quoted, word] of text.toLowerCase().matchAll(/(-?)(?:"([^"]*)"?|(\S+))/g)) {
+        const part = quoted ?? word;
+        if (part)
+            (minus ? parts.unwanted : parts.wanted).push(part);
+    }
+    return parts;
+}
+
+const ladder = {
+    hidden: new Set(),
+    sender: "",
+    search: { wanted: [], unwanted: [] },
+
+    start() {
+        for (const row of rows)
+            row.group = kinds.find(kind => kind.has(row)).id;
+        this.list = new List(byId("rows"), {
+            height: 28,
+            render: index => this.render(rows[index]),
+            open: async index => (rows[index].isPacket ? packetDetail : eventDetail)(rows[index], await details.of(index)),
+            selected: index => this.showKin(index),
+        });
+        this.addKinds();
+        this.addSenders();
+        byId("search").addEventListener("input", () => {
+            this.search = parseSearch(byId("search").value);
+            this.filter();
+        });
+        byId("rows").addEventListener("click", event => this.clicked(event));
+        byId("next-notable").addEventListener("click", () => this.notable(1));
+        byId("previous-notable").addEventListener("click", () => this.notable(-1));
+        const losses = rows.filter(row => row.notable).length;
+        byId("next-notable").textContent = `▼ ${losses.toLocaleString("en")} losses, NAKs, errors`;
+        byId("next-notable").disabled = byId("previous-notable").disabled = losses === 0;
+        this.filter();
+    },
+
+    addKinds() {
+        for (const { id, text } of kinds) {
+            const count = rows.filter(row => row.group === id).length;
+            if (count === 0)
+                continue;
+            byId("kinds").append(el("button", {
+                type: "button", class: `k-${id}`, "data-kind": id, "aria-pressed": "true",
+                onclick: event => {
+                    const off = !this.hidden.has(id);
+                    off ? this.hidden.add(id) : this.hidden.delete(id);
+                    event.currentTarget.setAttribute("aria-pressed", !off);
+                    this.filter();
+                },
+            }, el("span", { class: "dot" }), `${text} ${count.toLocaleString("en")}`));
+        }
+        byId("kinds").append(el("button", {
+            type: "button", id: "only-notable", "aria-pressed": "false", style: "text-decoration: none",
+            onclick: event => {
+                this.onlyNotable = !this.onlyNotable;
+                event.currentTarget.setAttribute("aria-pressed", this.onlyNotable);
+                this.filter();
+            },
+        }, "only losses, NAKs, errors"));
+    },
+
+    addSenders() {
+        const select = byId("connection");
+        select.append(el("option", { value: "" }, "all queue pairs"));
+        run.senders.forEach((sender, index) => select.append(el("option", { value: index }, `work requests of ${sender.text}`)));
+        select.addEventListener("change", () => {
+            this.sender = select.value;
+            this.filter();
+        });
+        select.hidden = run.senders.length < 2;
+    },
+
+    isShown(row) {
+        return !this.hidden.has(row.group) && (!this.onlyNotable || row.notable) &&
+            (this.sender === "" || (row.request >= 0 && run.requests[row.request].sender === Number(this.sender))) &&
+            this.search.wanted.every(word => row.searched.includes(word)) &&
+            !this.search.unwanted.some(word => row.searched.includes(word));
+    },
+
+    filter() {
+        const shown = rows.filter(row => this.isShown(row)).map(row => row.index);
+        this.list.setIds(shown);
+        byId("count").textContent = shown.length === rows.length
+            ? counted(rows.length, "row")
+            : `${shown.length.toLocaleString("en")} of ${counted(rows.length, "row")}`;
+        if (this.list.placeOf(this.list.active) >= 0)
+            this.list.select(this.list.active);
+    },
+
+    // Selects a row, wherever it is asked for from; what hides it is taken away.
+    show(index) {
+        if (!this.isShown(rows[index]))
+            this.showAll();
+        this.list.select(index, { middle: true });
+        const box = byId("rows").getBoundingClientRect();
+        if (box.bottom > innerHeight || box.top < 0)
+            byId("rows").scrollIntoView({ block: "nearest" });
+        byId("rows").focus({ preventScroll: true });
+    },
+
+    // The same, and opens it.
+    async open(index) {
+        this.show(index);
+        byId("ladder").scrollIntoView({ behavior: "instant" });
+        if (!this.list.opened.has(index))
+            await this.list.toggle(index);
+        this.list.select(index, { middle: true });
+    },
+
+    showAll() {
+        this.hidden.clear();
+        this.onlyNotable = false;
+        this.sender = byId("connection").value = byId("search").value = "";
+        this.search = parseSearch("");
+        for (const button of byId("kinds").children)
+            button.setAttribute("aria-pressed", button.id !== "only-notable");
+        this.filter();
+    },
+
+    notable(direction) {
+        const from = this.list.active < 0 ? (direction > 0 ? -1 : rows.length) : this.list.active;
+        for (let index = from + direction; index >= 0 && index < rows.length; index += direction)
+            if (rows[index].notable)
+                return this.show(index);
+    },
+
+    nextKin() {
+        const row = rows[this.list.active];
+        if (!row || row.request < 0)
+            return;
+        const kin = byRequest[row.request];
+        this.show(row.isPacket && !this.kinFrom ? kin[0] : kin[(kin.indexOf(row.index) + 1) % kin.length]);
+        this.kinFrom = true;
+    },
+
+    // The rows of the same work request stand out.
+    showKin(index) {
+        this.kinFrom = this.kinFrom && rows[index].request === this.kin;
+        this.kin = rows[index].request;
+        for (const [id, element] of this.list.live)
+            element.classList.toggle("kin", this.isKin(id));
+    },
+
+    isKin(id) {
+        return this.kin >= 0 && rows[id].request === this.kin;
+    },
+
+    clicked(event) {
+        const item = event.target.closest(".item");
+        if (!item || event.target.closest(".detail"))
+            return;
+        this.list.select(Number(item.dataset.id));
+        this.list.toggle(this.list.active);
+    },
+
+    key(event) {
+        if (this.list.key(event))
+            return;
+        const open = this.list.opened.has(this.list.active);
+        if ((event.key === "ArrowRight" && !open) || (event.key === "ArrowLeft" && open) || event.key === " ") {
+            if (this.list.active >= 0)
+                this.list.toggle(this.list.active);
+            event.preventDefault();
+        }
+    },
+
+    render(row) {
+        const wide = row.isPacket ? "" : " wide";
+        const side = row.isPacket ? this.causeSide(row) : row.side;
+        const said = row.isPacket ? el("span", { class: "tag" }, ...this.marked(row.cause)) : this.eventText(row);
+        const element = el("div", { role: "row", "aria-level": 1 }, el("div", { class: "row" },
+            el("span", { role: "gridcell", class: "cell time" }, seconds(row.t)),
+            row.isPacket ? this.arrow(row) : el("span", { role: "gridcell", class: "cell wire" }),
+            el("span", { role: "gridcell", class: `cell ${["client", "server"][side]}${wide}` }, said)));
+        element.classList.toggle("kin", this.isKin(row.index));
+        element.title = row.isPacket ? `${row.text}${row.cause ? `  ← ${row.cause}` : ""}` : row.text;
+        return element;
+    },
+
+    eventText(row) {
+        return el("span", { class: `event${row.notable ? " bad" : ""}` }, ...this.marked(row.text));
+    },
+
+    // Whose lane names a packet's cause: the poster's; of what sets a connection up, the sender's.
+    causeSide(row) {
+        return row.request >= 0 ? Number(run.requests[row.request].role === "server") : row.side === 1 ? 1 : 0;
+    },
+
+    arrow(row) {
+        const way = ["right", "left", ""][row.side];
+        const seen = ["", "again ", "late "][row.seen];
+        return el("span", { role: "gridcell", class: `cell wire arrow ${way} k-${row.kind} ${row.kind}${row.seen === Seen.again ? " again" : ""}` },
+            el("span", { class: "label" }, seen && el("span", { class: "seen" }, seen), ...this.marked(row.text)));
+    },
+
+    // The text with what was searched for made to stand out.
+    marked(text) {
+        const spots = [];
+        const lower = text.toLowerCase();
+        for (const word of this.search.wanted)
+            for (let at = lower.indexOf(word); at >= 0; at = lower.indexOf(word, at + word.length))
+                spots.push([at, at + word.length]);
+        spots.sort((a, b) => a[0] - b[0]);
+        const parts = [];
+        let done = 0;
+        for (const [from, to] of spots) {
+            if (from < done)
+                continue;
+            parts.push(text.slice(done, from), el("mark", {}, text.slice(from, to)));
+            done = to;
+        }
+        parts.push(text.slice(done));
+        return parts;
+    },
+};

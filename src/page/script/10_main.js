@@ -1,0 +1,84 @@
+// Puts the page together; themes and keys.
+"use strict";
+
+const themes = {
+    names: ["as the system", "light", "dark"],
+    chosen: 0,
+    dark: matchMedia("(prefers-color-scheme: dark)"),
+    start() {
+        this.dark.addEventListener("change", () => { this.apply(); timeView.tell(); });
+        byId("theme").addEventListener("click", () => this.next());
+        this.apply();
+    },
+    next() {
+        this.chosen = (this.chosen + 1) % this.names.length;
+        this.apply();
+        timeView.tell();
+    },
+    apply() {
+        const isDark = this.chosen === 0 ? this.dark.matches : this.chosen === 2;
+        document.documentElement.dataset.theme = isDark ? "dark" : "light";
+        byId("theme").textContent = `Theme: ${this.names[this.chosen]}`;
+    },
+};
+
+function pressed(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || byId("help").open)
+        return;
+    const search = byId("search");
+    if (event.target === search) {
+        if (event.key === "Escape")
+            ladder.showAll();
+        if (["Escape", "Enter", "ArrowDown"].includes(event.key)) {
+            byId("rows").focus();
+            if (ladder.list.placeOf(ladder.list.active) < 0)
+                ladder.list.step(1);
+            event.preventDefault();
+        }
+        return;
+    }
+    if (event.target.closest("select, input, textarea"))
+        return;
+    const acts = {
+        "/": () => { search.focus(); search.select(); search.scrollIntoView({ block: "nearest" }); },
+        "?": () => byId("help").showModal(),
+        t: () => themes.next(),
+        n: () => ladder.notable(1),
+        p: () => ladder.notable(-1),
+        w: () => ladder.nextKin(),
+        Escape: () => ladder.showAll(),
+    };
+    if (event.target === byId("rows"))
+        ladder.key(event);
+    if (!event.defaultPrevented && acts[event.key]) {
+        acts[event.key]();
+        event.preventDefault();
+    }
+}
+
+// What the address names: a section, or "#frame-4". The sections have only now got their size.
+async function goTo(hash) {
+    const frame = Number(hash.match(/^#frame-(\d+)$/)?.[1]);
+    if (byFrame.has(frame))
+        await ladder.open(byFrame.get(frame));
+    else if (/^#[a-z]+$/.test(hash))
+        byId(hash.slice(1))?.scrollIntoView({ behavior: "instant" });
+}
+
+async function main() {
+    themes.start();
+    await load();
+    ladder.start();
+    charts.start();
+    sections.start();
+    addEventListener("keydown", pressed);
+    byId("help-button").addEventListener("click", () => byId("help").showModal());
+    await goTo(location.hash);
+    document.documentElement.dataset.ready = "yes";
+}
+
+main().catch(error => {
+    byId("left-out").hidden = false;
+    byId("left-out").textContent = `This page could not show its run: ${error}. It needs a browser of 2023 or later.`;
+    throw error;
+});

@@ -1,0 +1,65 @@
+// rocecap report: a run as one HTML page.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "capture/sink.hpp"
+#include "page/page.hpp"
+#include "rocecap/command.hpp"
+#include "rocecap/validators.hpp"
+
+namespace rocecap {
+namespace {
+
+struct Options {
+    std::string directory;
+    std::string output;
+    std::uint64_t packets = 100'000;
+};
+
+int report(const Options& options) {
+    const page::Page page = page::read(options.directory, options.packets);
+    const std::string path =
+        options.output.empty() ? options.directory + "/report.html" : options.output;
+    capture::Sink sink =
+        path == "-" ? capture::Sink::standard_output() : capture::Sink::create(path);
+    page::write(page, sink);
+    sink.close();
+    std::string said = fmt::format("{}: {} packets, {} events", path, page.packets, page.events);
+    if (page.left_out > 0)
+        said += fmt::format("; {} more are left out (--packets keeps more)", page.left_out);
+    std::fputs((said + '\n').c_str(), stderr);
+    return all_decoded;
+}
+
+constexpr const char* footer =
+    R"(The page needs no network and nothing beside itself: open it in a browser, send it to somebody. It
+holds what the logs and the capture hold, payloads too. '?' in the page lists its keys.)";
+
+}  // namespace
+
+void add_report(CLI::App& app, Context& context) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "report", "A run as one HTML page: ladder, bytes, states, plots, who knows what");
+    command->add_option("directory", options->directory, "A run's directory")
+        ->required()
+        ->type_name("RUN_DIR");
+    command
+        ->add_option("-o,--output", options->output,
+                     "The file to write; -: standard output (default: RUN_DIR/report.html)")
+        ->type_name("FILE");
+    command
+        ->add_option("--packets", options->packets,
+                     "How many packets the page holds (100000); it says what it leaves out")
+        ->check(is_count())
+        ->type_name("N");
+    command->footer(footer);
+    command->callback(
+        [&context, options] { context.run = [options] { return report(*options); }; });
+}
+
+}  // namespace rocecap

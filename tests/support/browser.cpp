@@ -1,0 +1,126 @@
+#include "support/browser.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace support {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A snap has a /tmp of its own. Ubuntu's package is a script that starts the snap.
+bool is_snap(const fs::path& program) {
+    if (program.string().starts_with("/snap/"))
+        return true;
+    std::ifstream file(program);
+    std::string head(4096, '\0');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return head.starts_with("#!") && head.find("/snap/bin/") != std::string::npos;
+}
+
+struct Found {
+    std::optional<std::string> path;
+    std::string why_none = "there is no chromium, chromium-browser or google-chrome on PATH";
+};
+
+Found find_browser() {
+    Found found;
+    const char* folders = std::getenv("PATH");
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+        std::istringstream search(folders == nullptr ? "" : folders);
+        for (std::string folder; std::getline(search, folder, ':');) {
+            const fs::path program = fs::path(folder) / name;
+            if (access(program.c_str(), X_OK) != 0)
+                continue;
+            if (!is_snap(program))
+                return {program.string(), ""};
+            found.why_none = program.string() + " is a snap, which does not see the files in /tmp";
+        }
+    }
+    return found;
+}
+
+Argv command(const std::string& profile) {
+    const auto program = Browser::path();
+    if (!program)
+        throw std::runtime_error(Browser::why_none());
+    Argv argv{
+        *program,
+        "--headless",
+        "--remote-debugging-pipe",
+        "--user-data-dir=" + profile,
+        // No name and no address is one: whatever a page asks for fails before a packet is sent.
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+        "--proxy-server=http://nowhere.invalid:9",
+        "--proxy-bypass-list=<-loopback>",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-domain-reliability",
+        "--disable-sync",
+        "--no-pings",
+        "--no-first-run",
+        "--no-default-browser-check",
+        "--disable-default-apps",
+        "--disable-extensions",
+        "--disable-features=Translate,MediaRouter,OptimizationHints",
+        "--disable-breakpad",
+        "--disable-crash-reporter",
+        "--password-store=basic",
+        "--use-mock-keychain",
+        "--mute-audio",
+        // A container may have a /dev/shm of some megabytes.
+        "--disable-dev-shm-usage",
+        "--disable-gpu",
+        // A page that another one covers runs at its full pace.
+        "--disable-background-timer-throttling",
+        "--disable-backgrounding-occluded-windows",
+        "--disable-renderer-backgrounding",
+        // The same picture on each machine.
+        "--force-color-profile=srgb",
+        "--hide-scrollbars",
+        "--lang=en-US",
+    };
+    if (geteuid() == 0)
+        argv.emplace_back("--no-sandbox");  // it refuses to start as root with one
+    return argv;
+}
+
+// Whatever it keeps outside its profile goes there too.
+Argv environment(const std::string& profile) {
+    return {"HOME=" + profile, "TMPDIR=" + profile, "XDG_CONFIG_HOME=" + profile,
+            "XDG_CACHE_HOME=" + profile};
+}
+
+std::string profile_name() {
+    static int count = 0;
+    return "browser_" + std::to_string(++count);
+}
+
+std::string made(const TempPath& folder) {
+    fs::create_directories(folder.str());
+    return folder.str();
+}
+
+}  // namespace
+
+std::optional<std::string> Browser::path() {
+    return find_browser().path;
+}
+
+std::string Browser::why_none() {
+    return find_browser().why_none;
+}
+
+Browser::Browser()
+    : profile_(profile_name()),
+      devtools_(command(made(profile_)), environment(profile_.str()), profile_.str() + "/output") {
+    devtools_.call("", "Browser.getVersion");
+    devtools_.call("", "Browser.setDownloadBehavior", {{"behavior", "deny"}});
+}
+
+}  // namespace support
