@@ -1,10 +1,11 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
-# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
+# Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, TEST_OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
 # BENCH_RUN_PACKETS, SETUP_CONNECTIONS, FUZZ_SECONDS, and the lab's own (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0
-OPT      ?= -O2 -g
+OPT      ?= $(if $(filter 1,$(SANITIZE)),-O1 -g1,-O2 -g)
+TEST_OPT ?= -O1 -g1
 STEPS    ?= 01 06 07
 HOST     ?= server
 PREFIX   ?= /usr/local
@@ -191,7 +192,7 @@ clean: ## Remove what the build made (the lab must be down)
 $(BUILD)/obj/%.o: %.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-I.) $(if $(filter tests/%,$<),-Itests $(entry_of)) $(CXXFLAGS) -c -o $@ $<
+	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-I.) $(if $(filter tests/%,$<),-Itests $(entry_of)) $(CXXFLAGS) $(if $(filter tests/%,$<),$(TEST_OPT)) -c -o $@ $<
 
 # HTML, CSS and JavaScript, as constants of the program.
 $(BUILD)/gen/assets.cpp: src/page/embed src/page/page.html src/page/page.css $(wildcard src/page/script/*.js)

@@ -18,7 +18,8 @@ class Step03 : public testing::Test {
 };
 
 TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
-    const LabRun run = support::capture("03");
+    // Later than a busy machine takes to send.
+    const LabRun run = support::capture("03", {"LAB_SERVER_ARGS=--late 300"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto posts = LabRun::all(run.client, "post_send");
     ASSERT_EQ(posts.size(), 2U);
@@ -45,7 +46,8 @@ TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
 }
 
 TEST_F(Step03, patience_that_ends_is_an_error_in_a_sentence) {
-    const LabRun run = support::capture("03", {}, {"--rnr-retries", "0"});
+    const LabRun run =
+        support::capture("03", {"LAB_SERVER_ARGS=--late 300"}, {"--rnr-retries", "0"});
     EXPECT_EQ(run.outcome.exit_code, 1);
     EXPECT_EQ(support::statuses(run.client), std::vector<std::string>{"RNR_RETRY_EXC_ERR"});
     const auto* error = LabRun::find(run.client, "error");
