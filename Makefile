@@ -1,6 +1,6 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
 # Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, TEST_OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
-# BENCH_RUN_PACKETS, SETUP_CONNECTIONS, FUZZ_SECONDS, and the lab's own (lab/lab help).
+# BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, and the lab's own (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0
@@ -40,7 +40,7 @@ objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
             $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
 SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp bench/made_run.cpp \
-              bench/setup/statistics.cpp bench/setup/cmtime.cpp)
+              bench/statistics.cpp bench/setup/cmtime.cpp bench/transfer/table.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(foreach s,$(SUITES),$(if $(wildcard tests/$s/*_test.cpp),$(BUILD)/tests/$s))
 
 # tests/fuzz/<target>.cpp is a libFuzzer target; the unit tests have all of them, each under a name of its own.
@@ -58,8 +58,13 @@ BENCH_RUNS = $(BENCH_RUN_PACKETS:%=$(BUILD)/bench/%.run)
 
 # The two programs of `make bench-setup`, and what they share.
 SETUP_MAIN := bench/setup/client.cpp bench/setup/server.cpp
-SETUP_OBJ  := $(call objects,$(filter-out $(SETUP_MAIN),$(wildcard bench/setup/*.cpp)))
+SETUP_OBJ  := $(call objects,$(filter-out $(SETUP_MAIN),$(wildcard bench/setup/*.cpp)) bench/statistics.cpp)
 SETUP_BIN  := $(SETUP_MAIN:%.cpp=$(BUILD)/%)
+
+# The two programs that `make bench` runs in the lab beside perftest and iperf3, and the one that reads their figures.
+TRANSFER_MAIN := bench/transfer/client.cpp bench/transfer/server.cpp bench/transfer/report.cpp
+TRANSFER_OBJ  := $(call objects,$(filter-out $(TRANSFER_MAIN),$(wildcard bench/transfer/*.cpp)) bench/statistics.cpp)
+TRANSFER_BIN  := $(TRANSFER_MAIN:%.cpp=$(BUILD)/%)
 
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
@@ -70,7 +75,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .SUFFIXES:
 .SECONDARY:
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-setup bench-clients lint format clean \
+.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
         lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live samples
 
@@ -88,7 +93,7 @@ build: packages ## Build the steps and rocecap
 .PHONY: binaries tests
 binaries: $(STEP_BIN) $(TOOL)
 	@:
-tests: binaries $(TEST_BIN) $(SETUP_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
+tests: binaries $(TEST_BIN) $(SETUP_BIN) $(TRANSFER_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
 
 check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
@@ -117,7 +122,15 @@ uninstall: ## Remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocecap $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
-bench: ## What a packet costs in each part, and whole programs against tshark and tcpdump
+bench: ## All of it: RDMA and TCP against perftest and iperf3 in the lab, then what decoding costs
+	$(Q)$(MAKE) --no-print-directory bench-transfer bench-decode
+
+bench-transfer: ## Bandwidth, latency and processor time in the lab beside perftest's and iperf3's; writes docs/performance.md
+	$(Q)lab/install-packages build lab bench
+	$(Q)$(MAKE) --no-print-directory $(parallel) $(TRANSFER_BIN)
+	$(Q)bench/transfer/run docs/performance.md
+
+bench-decode: ## What a packet costs in each part, and whole programs against tshark and tcpdump
 	$(Q)lab/install-packages build test bench
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS) $(BENCH_RUNS:%=%/run.json)
 	$(Q)$(BUILD)/bench/decode
@@ -225,6 +238,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/bench/setup/%: $(BUILD)/obj/bench/setup/%.o $(SETUP_OBJ) $(LIB)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
+
+$(BUILD)/bench/transfer/%: $(BUILD)/obj/bench/transfer/%.o $(TRANSFER_OBJ) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)

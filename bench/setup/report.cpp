@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/setup/statistics.hpp"
+#include "bench/statistics.hpp"
 
 namespace bench {
 namespace {

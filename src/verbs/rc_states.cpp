@@ -27,13 +27,13 @@ void to_init(ibv_qp* qp, std::uint8_t port, int access) {
         "ibv_modify_qp(RESET to INIT)");
 }
 
-void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu) {
+void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu, std::uint8_t reads) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTR;
     attributes.path_mtu = mtu_of(path_mtu);
     attributes.dest_qp_num = peer.qpn;
     attributes.rq_psn = peer.psn;
-    attributes.max_dest_rd_atomic = 1;
+    attributes.max_dest_rd_atomic = reads;
     attributes.min_rnr_timer = 12;  // 0.64 ms
     attributes.ah_attr.is_global = 1;
     attributes.ah_attr.port_num = own.port;
@@ -47,14 +47,14 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu) {
         "ibv_modify_qp(INIT to RTR)");
 }
 
-void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition) {
+void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition, std::uint8_t reads) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTS;
     attributes.sq_psn = psn;
     attributes.timeout = repetition.timeout;
     attributes.retry_cnt = repetition.count;
     attributes.rnr_retry = 7;  // without end
-    attributes.max_rd_atomic = 1;
+    attributes.max_rd_atomic = reads;
     util::check_rc(ibv_modify_qp(qp, &attributes,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                      IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC),

@@ -19,8 +19,10 @@ struct RcPeer {
 /// Each of them throws std::system_error naming the transition. `access`: IBV_ACCESS_* that the
 /// peer's requests may have.
 void to_init(ibv_qp* qp, std::uint8_t port, int access);
-/// `path_mtu`: bytes, one of 256 to 4096; what both ends can.
-void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu);
+/// `path_mtu`: bytes, one of 256 to 4096; what both ends can. `reads`: READs and atomics of the
+/// peer's that may be under way at once; at least as many as the peer gives its to_rts().
+void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu,
+            std::uint8_t reads = 1);
 
 /// What happens to a request that is not answered (IBTA volume 1, 9.9.2.4.1).
 struct Repetition {
@@ -28,7 +30,8 @@ struct Repetition {
     std::uint8_t count = 7;     ///< times, 0 to 7; rxe takes 7 as "without end" (rxe_comp.c)
 };
 /// `psn`: of the first packet that this end will send; the peer must know it already.
-void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition = {});
+void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition = {},
+            std::uint8_t reads = 1);
 
 /// Requests and receives that are still posted complete with WR_FLUSH_ERR: once all have, the queue
 /// pair is drained.

@@ -1,4 +1,4 @@
-#include "bench/setup/statistics.hpp"
+#include "bench/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,35 @@
+// The active end of one measurement of data: see bench/transfer/run.
+#include "bench/transfer/end.hpp"
+#include "lesson/program.hpp"
+
+namespace {
+
+struct Options {
+    lesson::ClientOptions client;
+    bench::PlanOptions plan;
+};
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const bench::Plan plan = bench::plan_of(options.plan);
+    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+    bench::measure(channel, bench::End::Active, plan, log, patience);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line("client",
+                                     "Bandwidth and latency of RDMA and TCP, active end.");
+    Options options;
+    options.client.port = bench::transfer_port;
+    options.client.timeout = std::chrono::minutes(2);  // for all of it
+    command_line.add(options.client);
+    add(command_line, options.plan);
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

@@ -1,0 +1,125 @@
+#include "bench/transfer/measure.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/names.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::uint64_t warm_up = 20;
+// One request in so many is signalled; a completion costs its poll, and the queue must not fill.
+constexpr std::uint64_t signalled_each = 16;
+
+// One side of any of the tests: sends a message, and sees one come.
+class Player {
+  public:
+    Player(Link& link, const Plan& plan, const exchange::Patience& patience)
+        : link_(link), plan_(plan), patience_(patience), request_(link.request(opcode(), sge_)) {
+        if (plan.depth < 2 * signalled_each)
+            throw util::Error("--depth is 32 at least for a latency.");
+        if (plan.size <= link.most_inline() && plan.test != Test::ReadLatency)
+            inline_ = IBV_SEND_INLINE;
+        if (plan.test == Test::SendLatency)
+            for (std::uint64_t i = 0; i < signalled_each; ++i)
+                link.post_receive();
+    }
+
+    // The message's last byte says which one it is: that it has come means that all of it has. No
+    // specification promises that to a program that looks at memory; perftest and adapters do it.
+    void send() {
+        ++sent_;
+        if (plan_.test == Test::WriteLatency)
+            link_.outgoing().back() = number(sent_);
+        const bool is_signalled = plan_.test == Test::ReadLatency || sent_ % signalled_each == 0;
+        request_.send_flags = inline_ | (is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U);
+        ibv_send_wr* bad = nullptr;
+        util::check_rc(ibv_post_send(link_.qp(), &request_, &bad), "ibv_post_send");
+        in_flight_ += is_signalled ? 1 : 0;
+    }
+
+    void await() {
+        ++received_;
+        switch (plan_.test) {
+            case Test::WriteLatency: {
+                const volatile std::byte* last = &link_.incoming().back();
+                spin_until(patience_, [&] { return *last == number(received_); });
+                break;
+            }
+            case Test::SendLatency:
+                while (arrived_ < received_)
+                    take_completion();
+                break;
+            default:
+                take_completion();
+                return;
+        }
+        while (in_flight_ > 1)  // the one before the last has long completed
+            take_completion();
+    }
+
+    void finish() {
+        while (in_flight_ > 0)
+            take_completion();
+    }
+
+  private:
+    ibv_wr_opcode opcode() const {
+        switch (plan_.test) {
+            case Test::WriteLatency:
+                return IBV_WR_RDMA_WRITE;
+            case Test::SendLatency:
+                return IBV_WR_SEND;
+            default:
+                return IBV_WR_RDMA_READ;
+        }
+    }
+
+    static std::byte number(std::uint64_t of) { return static_cast<std::byte>(of & 0xff); }
+
+    void take_completion() {
+        const ibv_wc wc = await_completion(link_, true, patience_);
+        if (wc.opcode == IBV_WC_RECV) {
+            ++arrived_;
+            link_.post_receive();
+        } else
+            --in_flight_;
+    }
+
+    Link& link_;
+    const Plan& plan_;
+    const exchange::Patience& patience_;
+    ibv_sge sge_{};
+    ibv_send_wr request_;
+    unsigned inline_ = 0;
+    std::uint64_t sent_ = 0, received_ = 0, arrived_ = 0, in_flight_ = 0;
+};
+
+}  // namespace
+
+std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::Patience& patience) {
+    Player player(link, plan, patience);
+    const int ways = plan.test == Test::ReadLatency ? 1 : 2;
+    std::vector<Nanoseconds> samples;
+    samples.reserve(plan.iterations);
+    for (std::uint64_t i = 0; i < warm_up + plan.iterations; ++i) {
+        const auto begin = util::Clock::now();
+        player.send();
+        player.await();
+        const auto end = util::Clock::now();
+        if (i >= warm_up)
+            samples.push_back((end - begin) / ways);
+    }
+    player.finish();
+    return samples;
+}
+
+void pong(Link& link, const Plan& plan, const exchange::Patience& patience) {
+    Player player(link, plan, patience);
+    for (std::uint64_t i = 0; i < warm_up + plan.iterations; ++i) {
+        player.await();
+        player.send();
+    }
+    player.finish();
+}
+
+}  // namespace bench

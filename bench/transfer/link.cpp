@@ -1,0 +1,132 @@
+#include "bench/transfer/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "exchange/psn_source.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/names.hpp"
+#include "verbs/rc_states.hpp"
+
+namespace bench {
+namespace {
+
+constexpr int access_rights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr std::align_val_t page{4096};
+// Long enough that an emulated machine does not repeat what is only late: 1.07 s.
+constexpr verbs::Repetition repetition{.timeout = 18, .count = 7};
+
+// READs under way at once: what the device can, as in perftest.
+std::uint8_t reads_of(ibv_context* context) {
+    ibv_device_attr attributes{};
+    util::check_rc(ibv_query_device(context, &attributes), "ibv_query_device");
+    return static_cast<std::uint8_t>(std::clamp(attributes.max_qp_rd_atom, 1, 16));
+}
+
+ibv_qp_init_attr attributes_of(const Plan& plan, ibv_cq* cq) {
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = cq;
+    attributes.recv_cq = cq;
+    const auto depth = static_cast<std::uint32_t>(plan.depth);
+    attributes.cap = {
+        .max_send_wr = depth,
+        .max_recv_wr = depth,
+        .max_send_sge = 1,
+        .max_recv_sge = 1,
+        .max_inline_data = plan.is_latency() && plan.size <= wanted_inline ? wanted_inline : 0};
+    return attributes;
+}
+
+}  // namespace
+
+void Link::Free::operator()(std::byte* memory) const noexcept {
+    ::operator delete[](memory, page);
+}
+
+Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
+           const exchange::Patience& patience)
+    : size_(plan.size),
+      device_(verbs::open_device_of(local)),
+      pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
+      memory_(new (page) std::byte[2 * plan.size]{}),
+      mr_(verbs::register_memory(pd_.get(), {memory_.get(), 2 * plan.size}, access_rights)),
+      completions_(device_.context.get(), static_cast<int>(2 * plan.depth)) {
+    ibv_qp_init_attr attributes = attributes_of(plan, completions_.cq.get());
+    qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
+    most_inline_ = attributes.cap.max_inline_data;
+
+    const verbs::Gid& gid = device_.gid;
+    const ibv_port_attr port = verbs::query_port(device_.context.get(), gid.port);
+    exchange::Endpoint mine{
+        .qpn = qp_->qp_num,
+        .psn = exchange::random_psn(),
+        .lid = port.lid,
+        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
+        .va = reinterpret_cast<std::uintptr_t>(incoming().data()),
+        .length = size_,
+        .rkey = mr_->rkey};
+    std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    exchange::send_endpoint(channel, mine, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    if (theirs.length != size_)
+        throw util::Error("the other end measures messages of " + std::to_string(theirs.length) +
+                          " bytes, this one of " + std::to_string(size_) +
+                          ": give both the same --size.");
+    remote_incoming_ = theirs.va;
+    rkey_ = theirs.rkey;
+
+    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+    const std::uint8_t reads = reads_of(device_.context.get());
+    verbs::to_init(qp_.get(), gid.port, access_rights);
+    verbs::to_rtr(qp_.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu), reads);
+    verbs::to_rts(qp_.get(), mine.psn, repetition, reads);
+}
+
+ibv_send_wr Link::request(ibv_wr_opcode opcode, ibv_sge& sge) const {
+    const std::span<std::byte> local = opcode == IBV_WR_RDMA_READ ? incoming() : outgoing();
+    sge = {.addr = reinterpret_cast<std::uintptr_t>(local.data()),
+           .length = static_cast<std::uint32_t>(local.size()),
+           .lkey = mr_->lkey};
+    ibv_send_wr wr{};
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.opcode = opcode;
+    wr.wr.rdma.remote_addr = remote_incoming_;
+    wr.wr.rdma.rkey = rkey_;
+    return wr;
+}
+
+void Link::post_receive() const {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(incoming().data()),
+                .length = static_cast<std::uint32_t>(size_),
+                .lkey = mr_->lkey};
+    ibv_recv_wr wr{};
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    ibv_recv_wr* bad = nullptr;
+    util::check_rc(ibv_post_recv(qp_.get(), &wr, &bad), "ibv_post_recv");
+}
+
+ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& patience) {
+    constexpr std::string_view what = "a request of the measurement";
+    if (!is_polling)
+        return verbs::expect_success(link.completions().next(patience.stop, patience.deadline),
+                                     what);
+    ibv_wc wc{};
+    spin_until(patience, [&] { return ibv_poll_cq(link.completions().cq.get(), 1, &wc) != 0; });
+    return verbs::expect_success(wc, what);
+}
+
+void check_patience(const exchange::Patience& patience) {
+    if (patience.stop.requested())
+        throw util::Error("stopped before the measurement was done.");
+    if (util::is_past(patience.deadline))
+        throw util::Error("the other end does not answer: has it ended?");
+}
+
+}  // namespace bench

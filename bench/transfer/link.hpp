@@ -1,0 +1,78 @@
+// A queue pair connected to the other end's, and memory on both sides: what each measurement of
+// RDMA runs on.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "bench/transfer/plan.hpp"
+#include "exchange/tcp.hpp"
+#include "verbs/completion.hpp"
+#include "verbs/device.hpp"
+
+namespace bench {
+
+class Link {
+  public:
+    /// Both ends make one at the same time. The memory is two messages: what is sent from, and
+    /// behind it what the peer's messages come to; on a page's boundary, as perftest's. Throws
+    /// util::Error, also where the other end has another --size.
+    Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
+         const exchange::Patience& patience);
+
+    ibv_qp* qp() const { return qp_.get(); }
+    verbs::CompletionQueue& completions() { return completions_; }
+    std::span<std::byte> outgoing() const { return {memory_.get(), size_}; }
+    std::span<std::byte> incoming() const { return {memory_.get() + size_, size_}; }
+
+    /// A request for one message: from `outgoing` to the peer's `incoming`; a READ from there into
+    /// the own `incoming`; a SEND. `sge` must outlive it.
+    ibv_send_wr request(ibv_wr_opcode opcode, ibv_sge& sge) const;
+    /// A receive for a message, into `incoming`.
+    void post_receive() const;
+
+    /// Bytes that a request can carry in itself instead of having the device fetch them.
+    std::uint32_t most_inline() const { return most_inline_; }
+
+  private:
+    struct Free {
+        void operator()(std::byte* memory) const noexcept;
+    };
+
+    std::size_t size_;
+    verbs::DevicePort device_;
+    verbs::Pd pd_;
+    std::unique_ptr<std::byte[], Free> memory_;
+    verbs::Mr mr_;
+    verbs::CompletionQueue completions_;
+    verbs::Qp qp_;
+    std::uint32_t most_inline_ = 0;
+    std::uint64_t remote_incoming_ = 0;
+    std::uint32_t rkey_ = 0;
+};
+
+/// perftest's for WRITE ping-pongs: 220 bytes.
+inline constexpr std::uint32_t wanted_inline = 220;
+
+/// The next completion, which must be a success: by polling alone, or asleep until there is one.
+/// Throws util::Error, also when the deadline passes or a stop is requested.
+ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& patience);
+
+/// Calls `is_done` until it is true, without giving up the processor. Throws util::Error when the
+/// deadline passes or a stop is requested.
+template <typename Condition>
+void spin_until(const exchange::Patience& patience, Condition is_done);
+
+/// Throws where spin_until() is to end.
+void check_patience(const exchange::Patience& patience);
+
+template <typename Condition>
+void spin_until(const exchange::Patience& patience, Condition is_done) {
+    constexpr unsigned looks_between_checks = 1 << 14;
+    for (unsigned looks = 1; !is_done(); ++looks)
+        if (looks % looks_between_checks == 0)
+            check_patience(patience);
+}
+
+}  // namespace bench

@@ -1,0 +1,35 @@
+// The measurements themselves, each with what its two ends do at the same time.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "bench/transfer/link.hpp"
+#include "bench/transfer/plan.hpp"
+
+namespace bench {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+/// The active end of write_bw and read_bw: from the first post until the last completion.
+/// Requests are posted `batch` at a time, as one list, and one of each list is signalled.
+Nanoseconds stream(Link& link, const Plan& plan, const exchange::Patience& patience);
+
+/// Both ends of write_lat and send_lat play ping-pong; with read_lat the active end alone READs,
+/// one after the other. The active end's are the samples: half a round trip, as perftest has it, or
+/// a READ from its post until its completion. Rounds to warm up come before.
+std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::Patience& patience);
+void pong(Link& link, const Plan& plan, const exchange::Patience& patience);
+
+/// TCP: the sender's iterations of `size` bytes, until the receiver has said that it has them all.
+Nanoseconds send_over_tcp(exchange::Channel& channel, const Plan& plan,
+                          const exchange::Patience& patience);
+void receive_over_tcp(exchange::Channel& channel, const Plan& plan,
+                      const exchange::Patience& patience);
+
+/// Time that all processors of this machine together were busy since it was started: programs, the
+/// kernel, interrupts (/proc/stat; in steps of 10 ms). Soft-RoCE and TCP work in interrupts, which
+/// no process's account has. Throws util::Error.
+Nanoseconds machine_busy();
+
+}  // namespace bench

@@ -1,0 +1,42 @@
+// The passive end of one measurement of data: serves one client, and ends.
+#include "bench/transfer/end.hpp"
+#include "lesson/program.hpp"
+#include "util/error.hpp"
+
+namespace {
+
+struct Options {
+    lesson::ServerOptions server;
+    bench::PlanOptions plan;
+};
+
+constexpr std::chrono::minutes longest{2};
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const bench::Plan plan = bench::plan_of(options.plan);
+    const util::Address address = options.server.local.resolve(options.server.port, false)
+                                      .value_or(util::Address::any(options.server.port));
+    exchange::TcpListener listener(address);
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+    const exchange::Patience patience{stop, util::deadline_in(longest)};
+    auto socket = listener.accept(patience);
+    if (!socket)
+        throw util::Error("no client came within two minutes.");
+    exchange::TcpChannel channel(std::move(*socket));
+    bench::measure(channel, bench::End::Passive, plan, log, patience);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line("server",
+                                     "Bandwidth and latency of RDMA and TCP, passive end.");
+    Options options;
+    options.server.port = bench::transfer_port;
+    command_line.add(options.server);
+    add(command_line, options.plan);
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}
