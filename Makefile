@@ -34,9 +34,15 @@ TOOL     := $(BUILD)/rocecap
 TOOL_OBJ := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard src/rocecap/*.cpp))
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 
+# The sanitizers look at the project, not at its tests: those are linked as they are, behind a library that is wholly there,
+# so that of a function in both the instrumented one is taken.
+TEST_BUILD = $(if $(filter 1,$(SANITIZE)),build,$(BUILD))
+link_lib   = $(if $(filter 1,$(SANITIZE)),-Wl$(comma)--whole-archive $(LIB) -Wl$(comma)--no-whole-archive)
+comma     := ,
+
 # Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit.
 SUITES   := differential browser lab
-objects  = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(1))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
             $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
 SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp bench/made_run.cpp \
@@ -207,6 +213,13 @@ $(BUILD)/obj/%.o: %.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CPPFLAGS) $(if $(filter tests/% bench/%,$<),-I.) $(if $(filter tests/%,$<),-Itests $(entry_of)) $(CXXFLAGS) $(if $(filter tests/%,$<),$(TEST_OPT)) -c -o $@ $<
 
+ifeq ($(SANITIZE),1)
+build/obj/%.o: %.cpp
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(CPPFLAGS) -I. $(if $(filter tests/%,$<),-Itests $(entry_of)) $(filter-out $(SANFLAGS),$(CXXFLAGS)) $(TEST_OPT) -c -o $@ $<
+endif
+
 # HTML, CSS and JavaScript, as constants of the program.
 $(BUILD)/gen/assets.cpp: src/page/embed src/page/page.html src/page/page.css $(wildcard src/page/script/*.js)
 	$(call say,GEN)
@@ -262,7 +275,7 @@ $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard test
 $(BUILD)/tests/%: $(SUPPORT) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS) -lz
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(link_lib) $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS) -lz
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call objects,$(FUZZ_HELP)) $(LIB)
@@ -275,4 +288,4 @@ $(BUILD)/tests/fuzz_seeds: $(call objects,tests/fuzz/seeds/main.cpp) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD)/obj $(TEST_BUILD)/obj) -name '*.d' 2>/dev/null)

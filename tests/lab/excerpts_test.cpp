@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -62,13 +61,10 @@ std::string masked(const std::string& line) {
     return std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
 }
 
-// Each step is run once, as it is without arguments.
 const support::LabRun& run_of(const std::string& step) {
-    static std::map<std::string, support::LabRun> runs;
-    if (!runs.contains(step))
-        runs.emplace(step, support::capture(step));
-    EXPECT_EQ(runs.at(step).outcome.exit_code, 0) << runs.at(step).outcome.all();
-    return runs.at(step);
+    const support::LabRun& run = support::plain_run(step);
+    EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    return run;
 }
 
 std::string output_of(const std::string& command) {

@@ -64,7 +64,7 @@ std::string bth(std::uint32_t psn) {
 }
 
 TEST_F(Psns, of_rdma_cm_are_in_its_two_messages) {
-    const LabRun run = support::capture("01");
+    const LabRun& run = support::plain_run("01");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto found = directions(run.dir);
     const std::uint32_t client = sent_psn(run.client);

@@ -19,7 +19,7 @@ class ReportOfStep07 : public testing::Test {
             return;
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
-        run() = support::capture("07");
+        run() = support::plain_run("07");
         ASSERT_EQ(run().outcome.exit_code, 0) << run().outcome.all();
     }
     void SetUp() override {

@@ -20,7 +20,7 @@ class Step02 : public testing::Test {
 };
 
 TEST_F(Step02, immediate_data_wakes_the_server_and_a_plain_write_does_not) {
-    const LabRun run = support::capture("02");
+    const LabRun& run = support::plain_run("02");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
     // One WRITE without, three with immediate data, which only a message's last packet carries.

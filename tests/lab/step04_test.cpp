@@ -11,7 +11,7 @@ using support::rows;
 TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) {
     const auto problem = support::bring_up();
     ASSERT_FALSE(problem) << *problem;
-    const LabRun run = support::capture("04");
+    const LabRun& run = support::plain_run("04");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
     const std::vector<std::string> refused{"Remote Access Error"};

@@ -46,7 +46,7 @@ std::string tshark_payloads(const LabRun& run, const std::string& field,
 }
 
 TEST_F(Step07, no_log_and_no_tcp_segment_tells_the_psns_of_the_wire) {
-    const LabRun run = support::capture("07");
+    const LabRun& run = support::plain_run("07");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_EQ(requests.size(), 3U);

@@ -38,7 +38,7 @@ std::string hex_of(const std::string& psn) {
 }
 
 TEST_F(Step08, each_client_has_a_queue_pair_psns_and_three_kinds_of_work_of_its_own) {
-    const LabRun run = support::capture("08");
+    const LabRun& run = support::plain_run("08");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
     // The client's queue pairs and those of the server, in pairs, as both logs have them.

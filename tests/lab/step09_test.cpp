@@ -100,7 +100,7 @@ void expect_every_icrc_good(const LabRun& run) {
 }
 
 TEST_F(Step09, what_is_told_is_what_was_on_the_wire) {
-    const LabRun run = support::capture("09");
+    const LabRun& run = support::plain_run("09");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     expect_forgeries(run);
     expect_windows(run);

@@ -26,7 +26,7 @@ class Step11 : public testing::Test {
 };
 
 TEST_F(Step11, no_update_is_lost_and_the_wire_says_so_too) {
-    const LabRun run = support::capture("11");
+    const LabRun& run = support::plain_run("11");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_words(run, 16, 8);
     support::expect_each_number_once(run, 16);

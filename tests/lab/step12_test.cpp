@@ -37,7 +37,7 @@ class Step12 : public testing::Test {
     static void SetUpTestSuite() {
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
-        all_parts = support::capture("12");
+        all_parts = support::plain_run("12");
         ASSERT_EQ(all_parts.outcome.exit_code, 0) << all_parts.outcome.all();
     }
 

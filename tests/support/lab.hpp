@@ -51,6 +51,9 @@ struct LabRun {
 LabRun capture(const std::string& step, const Argv& environment = {},
                const Argv& client_arguments = {});
 
+/// The step as it is without arguments, captured once for all tests of the binary that look at it.
+const LabRun& plain_run(const std::string& step);
+
 /// Reads a run directory whose outcome is known.
 LabRun read_run(Outcome outcome);
 
