@@ -1,11 +1,26 @@
-# Backend ssh: two machines of the user's own, reached under the user's own ssh configuration and host keys. They need
+# Backend ssh: two machines of the user's own, or more, reached under the user's own ssh configuration and host keys. They need
 # bash 5, iproute2, tar and the libraries that the programs are linked with.
 # shellcheck shell=bash
 
 backend_init() {
     local host
-    declare -gA SSH_TARGET=([server]=${LAB_SERVER:-$CAPTURE_SERVER_IP} [client]=${LAB_CLIENT:-$CAPTURE_CLIENT_IP})
-    declare -gA SSH_PORT=([server]=$LAB_SERVER_PORT [client]=$LAB_CLIENT_PORT)
+    local -a addresses targets ports
+    declare -gA SSH_ADDRESS=([server]=$CAPTURE_SERVER_IP)
+    declare -gA SSH_TARGET=([server]=${LAB_SERVER:-$CAPTURE_SERVER_IP})
+    declare -gA SSH_PORT=([server]=$LAB_SERVER_PORT)
+    read -r -a addresses <<<"$CAPTURE_CLIENT_IP"
+    read -r -a targets <<<"${LAB_CLIENT:-$CAPTURE_CLIENT_IP}"
+    read -r -a ports <<<"$LAB_CLIENT_PORT"
+    ((${#addresses[@]} == 0 || ${#addresses[@]} == ${#targets[@]})) ||
+        usage_error "CAPTURE_CLIENT_IP names ${#addresses[@]} clients and LAB_CLIENT ${#targets[@]}: give both the same number, in the same order."
+    ((${#ports[@]} <= 1 || ${#ports[@]} == ${#targets[@]})) ||
+        usage_error "LAB_CLIENT_PORT names ${#ports[@]} ports for ${#targets[@]} clients: give one for all, or one each."
+    set_clients "${#targets[@]}"
+    for host in "${LAB_HOSTS[@]:1}"; do
+        SSH_TARGET[$host]=${targets[0]:-} SSH_ADDRESS[$host]=${addresses[0]:-} SSH_PORT[$host]=${ports[0]:-}
+        targets=("${targets[@]:1}") addresses=("${addresses[@]:1}")
+        ((${#ports[@]} <= 1)) || ports=("${ports[@]:1}")
+    done
     for host in "${LAB_HOSTS[@]}"; do
         [[ -n ${SSH_TARGET[$host]} ]] ||
             usage_error "the ssh backend needs the $host: set CAPTURE_${host^^}_IP (its RDMA address) or LAB_${host^^} (user@host)."
@@ -29,7 +44,7 @@ ssh_words() { # HOST
 }
 
 backend_address() { # HOST
-    if [[ $1 == server ]]; then printf '%s' "$CAPTURE_SERVER_IP"; else printf '%s' "$CAPTURE_CLIENT_IP"; fi
+    printf '%s' "${SSH_ADDRESS[$1]}"
 }
 
 backend_require_up() {
@@ -48,7 +63,15 @@ backend_up() {
     backend_require_up
     backend_push lab/host
     clock_json | write_file "$LAB_STATE/clock-$LAB_BACKEND.json"
-    say "connected: server ${SSH_TARGET[server]}, client ${SSH_TARGET[client]}"
+    say "connected: $(list_targets)"
+}
+
+list_targets() {
+    local host separator=
+    for host in "${LAB_HOSTS[@]}"; do
+        printf '%s%s %s' "$separator" "$host" "${SSH_TARGET[$host]}"
+        separator=', '
+    done
 }
 
 backend_down() {
@@ -81,7 +104,7 @@ backend_privilege() {
     [[ $LAB_SUDO == none || $(on_host "$1" 'id -u' </dev/null) == 0 ]] || printf '%s' "$LAB_SUDO"
 }
 
-# backend_push PATH...: these folders and files of the repository to both machines, where they are not there
+# backend_push PATH...: these folders and files of the repository to all machines, where they are not there
 # already in this state.
 backend_push() {
     local host

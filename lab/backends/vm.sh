@@ -1,4 +1,5 @@
-# Backend vm: two QEMU guests of this host, joined by a private cable. See vm/ for their parts.
+# Backend vm: QEMU guests of this host, a server and one client or more, joined by a private cable. See vm/ for their
+# parts.
 # shellcheck shell=bash
 
 for part in settings packages kernel layer initramfs qemu boot accel control; do
@@ -6,13 +7,17 @@ for part in settings packages kernel layer initramfs qemu boot accel control; do
 done
 
 # Addresses made for documentation (RFC 5737, RFC 3849): nothing outside the cable ever answers to them.
-declare -gA VM_IPV4=([server]=192.0.2.1 [client]=192.0.2.2)
-declare -gA VM_IPV6=([server]=2001:db8::1 [client]=2001:db8::2)
+vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
+vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
 QEMU=qemu-system-x86_64
 
 backend_init() {
     LAB_RUN=$(short_dir_now run)
     ENTER="cd $(quote "$LAB_ROOT")"
+    # The hosts are those that run, whatever is asked for now: `up` compares.
+    if [[ -r $LAB_STATE/vm.state ]]; then
+        set_clients "$(state_value CLIENTS | grep . || echo 1)"
+    fi
 }
 
 ssh_words() { # HOST
@@ -20,18 +25,18 @@ ssh_words() { # HOST
     SSH=(-F "$LAB_RUN/ssh_config" "$1")
 }
 
-# 0: both guests run. Else 1, and VM_DOWN says what is to be said about it.
+# 0: all guests run. Else 1, and VM_DOWN says what is to be said about it.
 vm_running() {
     local host
     VM_DOWN="the lab is down: run lab/lab up first"
     if [[ -z $LAB_RUN || ! -r $LAB_STATE/vm.state ]]; then
-        if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+        if [[ -n $(guests_left) ]]; then
             VM_DOWN="lab/lab up has not finished, or was killed (lab/lab down stops what it left)"
         fi
         return 1
     fi
     for host in "${LAB_HOSTS[@]}"; do
-        VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start both again (its console: $(guest_console "$host"))"
+        VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start all again (its console: $(guest_console "$host"))"
         guest_pid "$host" >/dev/null || return 1
     done
 }
@@ -43,13 +48,20 @@ answers() { # HOST
     fi
 }
 
+all_answer() {
+    local host
+    for host in "${LAB_HOSTS[@]}"; do
+        answers "$host" || return 1
+    done
+}
+
 backend_up() {
     check_settings
     lock vm
     backend_init
     if vm_running; then
         if ! settings_changed; then
-            if answers server && answers client; then
+            if all_answer; then
                 say "already up ($(vm_summary))"
                 return
             fi
@@ -59,11 +71,13 @@ backend_up() {
         say "a guest's QEMU has ended since the last lab/lab up: starting the lab again"
     fi
     vm_stop
+    set_clients "$LAB_CLIENTS"
+    check_memory
     [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
-    local started
+    local host started
     started=$(now_ms)
     trap vm_abandon EXIT
     LAB_RUN=$(short_dir run)
@@ -74,8 +88,9 @@ backend_up() {
     boot_with_some_accelerator
     connect_guests
     check_cable
-    set_clock server
-    set_clock client
+    for host in "${LAB_HOSTS[@]}"; do
+        set_clock "$host"
+    done
     clock_json | write_file "$LAB_STATE/clock-$LAB_BACKEND.json"
     trap - EXIT
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
@@ -90,7 +105,7 @@ vm_abandon() {
     local status=$? IFS=$' \t\n'
     trap '' INT TERM HUP
     set +e
-    if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+    if [[ -n $(guests_left) ]]; then
         say "the lab did not come up: its guests are stopped"
     fi
     vm_stop
@@ -101,26 +116,32 @@ vm_stop() {
     local host
     for host in "${LAB_HOSTS[@]}"; do
         [[ -z $LAB_RUN ]] || ssh_close "$host"
-        stop_guest "$host"
     done
+    stop_guests
     remove_short_dir run
     rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock-$LAB_BACKEND.json"
     LAB_RUN=
 }
 
+# The lines of the guests' /etc/hosts.
+guest_hosts() {
+    local host
+    for host in "${LAB_HOSTS[@]}"; do
+        printf '%s rdma-%s\n' "$(vm_ipv4 "$host")" "$host" "$(vm_ipv6 "$host")" "$host"
+    done
+}
+
 guest_config() { # HOST
     local name
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_LAYER]=$LAB_STATE/layer [GUEST_MODULES]=$KERNEL_MODULES [GUEST_MTU]=$LAB_MTU
-        [GUEST_IPV4]=${VM_IPV4[$1]} [GUEST_IPV6]=${VM_IPV6[$1]}
-        [GUEST_CABLE_MAC]=${CABLE_MAC[$1]} [GUEST_CONTROL_MAC]=$CONTROL_MAC
-        [SERVER_IPV4]=${VM_IPV4[server]} [SERVER_IPV6]=${VM_IPV6[server]}
-        [CLIENT_IPV4]=${VM_IPV4[client]} [CLIENT_IPV6]=${VM_IPV6[client]})
+        [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
+        [GUEST_CABLE_MAC]=$(cable_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do
         printf '%s=%s\n' "$name" "$(quote "${values[$name]}")"
     done
 }
 
-# boot ACCEL SECONDS: both guests, side by side; 0 when both are ready.
+# boot ACCEL SECONDS: all guests, side by side; 0 when all are ready. The server first: it listens.
 boot() {
     local host deadline=$(($(now_ms) + $2 * 1000))
     for host in "${LAB_HOSTS[@]}"; do
@@ -130,7 +151,7 @@ boot() {
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1
     done
-    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "KERNEL=$KERNEL_IMAGE" \
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "KERNEL=$KERNEL_IMAGE" \
         "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
 }
 
@@ -138,7 +159,7 @@ backend_down() {
     lock vm
     backend_init
     local state=
-    if guest_pid server >/dev/null || guest_pid client >/dev/null; then
+    if [[ -n $(guests_left) ]]; then
         state=down
     fi
     vm_stop
@@ -154,7 +175,7 @@ backend_require_up() {
 }
 
 backend_address() { # HOST
-    if [[ $LAB_FAMILY == ipv6 ]]; then printf '%s' "${VM_IPV6[$1]}"; else printf '%s' "${VM_IPV4[$1]}"; fi
+    if [[ $LAB_FAMILY == ipv6 ]]; then vm_ipv6 "$1"; else vm_ipv4 "$1"; fi
 }
 
 # root already.
@@ -169,13 +190,15 @@ backend_status() {
         echo "down (vm backend): $VM_DOWN"
         return
     fi
-    printf 'up for %s min: two QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) \
+    printf 'up for %s min: %s QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) "$(guest_count)" \
         "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
     show_hosts
     printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"
 }
 
+guest_count() { if ((${#LAB_HOSTS[@]} == 2)); then printf two; else printf %s "${#LAB_HOSTS[@]}"; fi; }
+
 describe_host() { # HOST
-    printf '%s: %s, %s; QEMU pid %s, console %s' "$1" "${VM_IPV4[$1]}" "${VM_IPV6[$1]}" "$(guest_pid "$1")" \
+    printf '%s: %s, %s; QEMU pid %s, console %s' "$1" "$(vm_ipv4 "$1")" "$(vm_ipv6 "$1")" "$(guest_pid "$1")" \
         "$(guest_console "$1")"
 }

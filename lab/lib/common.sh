@@ -44,6 +44,24 @@ quote() {
     printf '%s' "${out% }"
 }
 
+# set_clients COUNT: LAB_HOSTS of a lab with so many clients.
+set_clients() {
+    local number
+    LAB_HOSTS=(server client)
+    for ((number = 2; number <= $1; ++number)); do
+        LAB_HOSTS+=("client$number")
+    done
+}
+
+# host_number HOST: 1 is the server, 2 the first client: the last part of the vm backend's addresses.
+host_number() {
+    case $1 in
+        server) printf 1 ;;
+        client) printf 2 ;;
+        *) printf '%s' $((${1#client} + 1)) ;;
+    esac
+}
+
 # random_hex: 16 hexadecimal digits.
 random_hex() { od -An -N8 -tx8 /dev/urandom | tr -d ' '; }
 

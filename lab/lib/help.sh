@@ -3,12 +3,12 @@
 
 show_help() {
     cat <<'EOT'
-lab/lab: two machines with RDMA between them, for the steps to run on.
+lab/lab: two machines, or more, with RDMA between them, for the steps to run on.
 
-  lab/lab up                           bring both up (nothing to do if they are)
-  lab/lab down                         bring both down
+  lab/lab up                           bring them up (nothing to do if they are)
+  lab/lab down                         bring them down
   lab/lab status                       what runs, where, and how to reach it
-  lab/lab shell HOST                   a shell in this repository, on server or client
+  lab/lab shell HOST                   a shell in this repository, on server or client (client2, client3, …)
   lab/lab exec HOST -- COMMAND [ARG…]  run one command there: its exit status, input and output are the command's
   lab/lab run STEP [-- ARG…]           run a step: its server, then its client with these arguments
   lab/lab capture STEP [-- ARG…]       the same with every packet captured; all of it in captures/runs/

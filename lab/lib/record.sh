@@ -18,11 +18,12 @@ utc_now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 
 record_start() { # MODE
     jq -n --arg step "$STEP" --arg backend "$LAB_BACKEND" --arg mode "$1" --arg started "$(utc_now)" \
-        '{step: $step, mode: $mode, backend: $backend, started: $started, hosts: {server: {}, client: {}}}' |
+        '{step: $step, mode: $mode, backend: $backend, started: $started, hosts: ($ARGS.positional | map({(.): {}}) | add)}' \
+        --args -- "${LAB_HOSTS[@]}" |
         write_file "$RUN_DIR/run.json"
 }
 
-# Facts and counters of both hosts, side by side: each costs its host a second under emulation.
+# Facts and counters of all hosts, side by side: each costs its host a second under emulation.
 record_hosts() {
     local host pid pids=()
     for host in "${LAB_HOSTS[@]}"; do
@@ -74,7 +75,11 @@ record_commands() {
     if two_sided || [[ $(main_hosts) == *server* ]]; then
         record '.hosts.server.command = $command' --argjson command "$(json_array "${SERVER_COMMAND[@]}")"
     fi
-    record '.hosts.client.command = $command' --argjson command "$(json_array "${CLIENT_COMMAND[@]}")"
+    local client
+    for client in "${LAB_HOSTS[@]:1}"; do
+        client_command "$client"
+        record '.hosts[$host].command = $command' --arg host "$client" --argjson command "$(json_array "${CLIENT_COMMAND[@]}")"
+    done
 }
 
 # counted_packets: what the server's device sent and received during the run; nothing where it does not count.

@@ -1,4 +1,4 @@
-# One step between the two hosts, from the run directory to the summary.
+# One step between the hosts, from the run directory to the summary.
 # shellcheck shell=bash
 
 # run_step run|capture STEP CLIENT-ARGUMENT...
@@ -13,6 +13,7 @@ run_step() {
         need_wireshark
         [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || die "rocecap is not built: run make build."
     fi
+    choose_hosts
     backend_require_up
     lock run
     if [[ $mode == capture ]]; then
@@ -26,7 +27,7 @@ run_step() {
     record_hosts
     make_commands "$@"
     record_commands
-    ! wants_keys || chmod 600 "$RUN_DIR"/{server,client}.jsonl
+    ! wants_keys || chmod 600 "$RUN_DIR"/*.jsonl
     record '.clock = $clock' --argjson clock "$(clock_json)"
     record_counters before
     follow_run
@@ -46,11 +47,12 @@ push_certificates() {
     grep -qs 'lesson/secure.hpp' "$LAB_ROOT/examples/$STEP"/*.cpp || return 0
     "$LAB_ROOT/lab/certs" "$LAB_ROOT/build/certs"
     for host in "${LAB_HOSTS[@]}"; do
-        backend_push_to "$host" build/certs/{ca.crt,"$host.crt","$host.key"}
+        backend_push_to "$host" build/certs/{ca.crt,"${host%%[0-9]*}.crt","${host%%[0-9]*}.key"}
     done
 }
 
 make_run_dir() { # MODE
+    local host
     RUN_DIR=$LAB_ROOT/captures/runs/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
     while ! mkdir "$RUN_DIR" 2>/dev/null; do
         mkdir -p "${RUN_DIR%/*}"
@@ -60,12 +62,14 @@ make_run_dir() { # MODE
     JOB_DIR=$RUN_DIR/.jobs
     mkdir "$JOB_DIR"
     RUN_STARTED=$(now_ms)
-    touch "$RUN_DIR"/{server,client}.{log,jsonl}
+    for host in "${LAB_HOSTS[@]}"; do
+        touch "$RUN_DIR/$host".{log,jsonl}
+    done
     record_start "$1"
     [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >>"$LAB_RUN_LIST" # run_in_turn's
 }
 
-start_program() { # server|client BOUND COMMAND...
+start_program() { # HOST BOUND COMMAND...
     local role=$1 bound=$2
     shift 2
     start_job "$role" "$role" "$bound" "$RUN_DIR/$role.jsonl" "$RUN_DIR/$role.log" "$@"
@@ -80,8 +84,14 @@ run_two_sided() {
         1) die "the server ended before it was ready: $(last_line "$RUN_DIR/server.log")" ;;
         2) die "the server was not ready after $CAPTURE_SERVER_WAIT_SECONDS s: $(last_line "$RUN_DIR/server.log")" ;;
     esac
-    start_program client "$CAPTURE_SECONDS" "${CLIENT_COMMAND[@]}"
-    wait_job client
+    local client
+    for client in "${LAB_HOSTS[@]:1}"; do
+        client_command "$client"
+        start_program "$client" "$CAPTURE_SECONDS" "${CLIENT_COMMAND[@]}"
+    done
+    for client in "${LAB_HOSTS[@]:1}"; do
+        wait_job "$client"
+    done
 }
 
 run_one_sided() {
@@ -101,7 +111,7 @@ follow_run() {
     FOLLOW_PID=$!
 }
 
-# end_run STATUS: on every way out. First the client, then the server, so that the capture holds the end of
+# end_run STATUS: on every way out. First the clients, then the server, so that the capture holds the end of
 # the conversation, then the capture.
 end_run() {
     # IFS: a signal may have come in the middle of an `IFS= read`, whose IFS is then still in force.
@@ -110,7 +120,7 @@ end_run() {
     trap - EXIT
     set +e
     ((status <= 128)) || say "interrupted: stopping the run"
-    for role in client server; do
+    for role in "${LAB_HOSTS[@]:1}" server; do
         stop_job "$role"
         [[ -z ${JOB_STATUS[$role]:-} ]] ||
             record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
@@ -122,7 +132,7 @@ end_run() {
     record '.ended = $ended' --arg ended "$(utc_now)"
     end_follow
     keep_keys
-    for role in client server capture; do
+    for role in "${LAB_HOSTS[@]:1}" server capture; do
         ((status != 0)) || status=${JOB_STATUS[$role]:-0}
     done
     summary "$status"
@@ -137,18 +147,25 @@ end_follow() {
             sleep 0.02
         done
         kill "$FOLLOW_PID" 2>/dev/null
-        wait "$FOLLOW_PID" || cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
+        wait "$FOLLOW_PID" || show_logs
         "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt"
         [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null
         "$tool" report "$RUN_DIR" 2>/dev/null
     else
-        cat "$RUN_DIR/server.log" "$RUN_DIR/client.log"
+        show_logs
     fi
 }
 
+show_logs() {
+    local host
+    for host in "${LAB_HOSTS[@]}"; do
+        cat "$RUN_DIR/$host.log"
+    done
+}
+
 summary() { # STATUS
-    local dir=${RUN_DIR#"$LAB_ROOT"/} sent received counted packets dropped
-    say "$STEP: client $(status_text client), server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
+    local dir=${RUN_DIR#"$LAB_ROOT"/} role sent received counted packets dropped
+    say "$STEP: $(for role in "${LAB_HOSTS[@]:1}"; do printf '%s %s, ' "$role" "$(status_text "$role")"; done)server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
     read -r packets dropped < <(jq -r '.capture | select(.packets) | "\(.packets) \(.dropped)"' "$RUN_DIR/run.json")
     if [[ -n $packets ]]; then
         counted=

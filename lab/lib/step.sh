@@ -23,6 +23,11 @@ two_sided() { [[ -x $LAB_ROOT/$STEP_DIR/server ]]; }
 # A step of one side runs on the client. Step 00 looks at a host, and the lab has two.
 main_hosts() { if [[ $STEP == 00_* ]]; then echo server client; else echo client; fi; }
 
+# A step for all client machines says so in a file of its folder; every other one has the first.
+choose_hosts() {
+    [[ -e $LAB_ROOT/examples/$STEP/clients ]] || LAB_HOSTS=(server client)
+}
+
 # choice SETTING VALUE AUTO: what off, auto or an address stand for.
 choice() {
     case $2 in
@@ -33,18 +38,30 @@ choice() {
     esac
 }
 
-# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for the client.
+# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for each client.
 make_commands() {
-    local bind source
+    local bind
     local -a server_args
     read -r -a server_args <<<"$LAB_SERVER_ARGS"
     bind=$(choice CAPTURE_BIND_IP "$CAPTURE_BIND_IP" "${HOST_ADDRESS[server]}")
-    source=$(choice CAPTURE_CLIENT_SRC_IP "$CAPTURE_CLIENT_SRC_IP" "${HOST_ADDRESS[client]}")
+    CLIENT_ARGUMENTS=("$@")
     if two_sided; then
         SERVER_COMMAND=("$STEP_DIR/server" --run-log - ${bind:+--bind "$bind"} "${server_args[@]}")
-        CLIENT_COMMAND=("$STEP_DIR/client" "${HOST_ADDRESS[server]}" --run-log - ${source:+--source "$source"} "$@")
     else
         SERVER_COMMAND=("$STEP_DIR/main" --run-log - "$@")
-        CLIENT_COMMAND=("${SERVER_COMMAND[@]}")
     fi
+    client_command client
+}
+
+# client_command HOST: sets CLIENT_COMMAND. A program that is one of several is told of how many.
+client_command() {
+    local source clients=$((${#LAB_HOSTS[@]} - 1))
+    if ! two_sided; then
+        CLIENT_COMMAND=("${SERVER_COMMAND[@]}")
+        return
+    fi
+    source=$(choice CAPTURE_CLIENT_SRC_IP "$CAPTURE_CLIENT_SRC_IP" "${HOST_ADDRESS[$1]}")
+    CLIENT_COMMAND=("$STEP_DIR/client" "${HOST_ADDRESS[server]}" --run-log - ${source:+--source "$source"})
+    ((clients == 1)) || CLIENT_COMMAND+=(--clients "$clients")
+    CLIENT_COMMAND+=("${CLIENT_ARGUMENTS[@]}")
 }

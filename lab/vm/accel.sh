@@ -22,8 +22,7 @@ boot_with_some_accelerator() {
             return
         fi
         say "KVM does not boot the guests ($FAILURE): using software emulation"
-        stop_guest server
-        stop_guest client
+        stop_guests
         remember_accel tcg
     fi
     boot_or_die tcg

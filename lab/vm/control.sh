@@ -54,6 +54,9 @@ ssh_entry() { # HOST PORT
 # One packet of each family there and back: the cable works, and both ends know each other's Ethernet address.
 # (rdma_resolve_addr has been seen to miss the answer to a neighbour request that it caused itself.)
 check_cable() {
-    on_host client "ping -q -c 1 -W 5 ${VM_IPV4[server]} && ping -q -c 1 -W 5 ${VM_IPV6[server]}" >/dev/null 2>&1 </dev/null ||
-        die "the guests are up, but the cable between them carries nothing (is ping, of iputils-ping, installed?)."
+    local client
+    for client in "${LAB_HOSTS[@]:1}"; do
+        on_host "$client" "ping -q -c 1 -W 5 $(vm_ipv4 server) && ping -q -c 1 -W 5 $(vm_ipv6 server)" >/dev/null 2>&1 </dev/null ||
+            die "the guests are up, but the cable between $client and server carries nothing (is ping, of iputils-ping, installed?)."
+    done
 }

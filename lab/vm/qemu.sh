@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 CONTROL_MAC=52:54:00:12:34:01
-declare -gA CABLE_MAC=([server]=52:54:00:00:02:01 [client]=52:54:00:00:02:02)
+cable_mac() { printf '52:54:00:00:02:%02x' "$(host_number "$1")"; }
 
 guest_pidfile() { printf '%s' "$LAB_STATE/$1.pid"; }
 guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
@@ -20,28 +20,49 @@ guest_pid() {
 # QEMU's options take a comma as the end of a value: two commas stand for one.
 escape_commas() { printf '%s' "${1//,/,,}"; }
 
-# The cable: a stream of frames over a unix socket, the server's end listening. (A multicast socket would give
-# each frame back to its sender.) QEMU before 7.2 has the same framing over loopback TCP only.
-cable_options() { # HOST
-    if grep -qx stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)"; then
-        if [[ $1 == server ]]; then
-            printf 'stream,id=cable,addr.type=unix,addr.path=%s,server=on' "$LAB_RUN/cable.sock"
-        else
-            printf 'stream,id=cable,addr.type=unix,addr.path=%s,server=off' "$LAB_RUN/cable.sock"
-        fi
-    elif [[ $1 == server ]]; then
-        printf 'socket,id=cable,listen=127.0.0.1:%s' "$(free_port)"
+# make_cable HOST: the QEMU options of its end of the cable, in CABLE. One client has a cable to the server. More have
+# one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
+# port but the one that it came from, so it arrives exactly once.
+make_cable() {
+    local client
+    CABLE=()
+    if ((${#LAB_HOSTS[@]} == 2)); then
+        CABLE=(-netdev "$(cable_end "$1" client cable)")
+    elif [[ $1 != server ]]; then
+        CABLE=(-netdev "$(cable_end "$1" "$1" cable)")
     else
-        printf 'socket,id=cable,connect=127.0.0.1:%s' "$(<"$LAB_RUN/cable.port")"
+        CABLE=(-netdev "hubport,id=cable,hubid=0")
+        for client in "${LAB_HOSTS[@]:1}"; do
+            CABLE+=(-netdev "$(cable_end server "$client" "to-$client")"
+                -netdev "hubport,id=port-$client,hubid=0,netdev=to-$client")
+        done
     fi
 }
 
-# A port nobody listens on now. The other end reads it from the file.
+# cable_end HOST CLIENT ID: HOST's end of the client's cable: a stream of frames over a unix socket, the server's end
+# listening. (A multicast socket would give each frame back to its sender.) QEMU before 7.2 has the same framing over
+# loopback TCP only.
+cable_end() {
+    local end=$LAB_RUN/cable-$2
+    if grep -qx stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)"; then
+        if [[ $1 == server ]]; then
+            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=on' "$3" "$end"
+        else
+            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=off' "$3" "$end"
+        fi
+    elif [[ $1 == server ]]; then
+        printf 'socket,id=%s,listen=127.0.0.1:%s' "$3" "$(free_port "$end.port")"
+    else
+        printf 'socket,id=%s,connect=127.0.0.1:%s' "$3" "$(<"$end.port")"
+    fi
+}
+
+# free_port FILE: a port nobody listens on now. The other end reads it from the file.
 free_port() {
     local port
     for port in $(shuf -i 20000-32000 -n 50); do
         if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-            printf '%s' "$port" | tee "$LAB_RUN/cable.port"
+            printf '%s\n' "$port" | tee "$1"
             return
         fi
     done
@@ -53,6 +74,7 @@ start_guest() {
     local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
     [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
     : >"$(guest_console "$host")"
+    make_cable "$host"
     # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
     # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
     # shellcheck disable=SC2054 # the commas are QEMU's
@@ -62,8 +84,8 @@ start_guest() {
         -kernel "$KERNEL_IMAGE" -initrd "$INITRAMFS"
         -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on lab.dir=$LAB_RUN/guest lab.role=$host"
         -chardev "file,id=console,path=$(escape_commas "$(guest_console "$host")")" -serial chardev:console
-        -netdev "$(cable_options "$host")"
-        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=${CABLE_MAC[$host]},romfile=,addr=3"
+        "${CABLE[@]}"
+        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(cable_mac "$host"),romfile=,addr=3"
         -netdev "user,id=control,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:0-10.0.2.15:22"
         -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
         -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
@@ -81,7 +103,7 @@ start_guest() {
 # control_port PID: the port on 127.0.0.1 that leads to the guest's sshd.
 control_port() {
     ss -Hltnp "src 127.0.0.1" | awk -v "pid=pid=$1," 'index($0, pid) { sub(/.*:/, "", $4); print $4 }' |
-        grep -vxF "$(cat "$LAB_RUN/cable.port" 2>/dev/null || echo none)"
+        grep -vxF "$(cat "$LAB_RUN"/*.port 2>/dev/null || echo none)"
 }
 
 # stop_guest HOST: its QEMU is gone when this returns.
@@ -97,4 +119,24 @@ stop_guest() {
         done
     fi
     rm -f "$(guest_pidfile "$1")"
+}
+
+# guests_left: the hosts of whom a QEMU still runs, as many as there may have been.
+guests_left() {
+    local file host
+    for file in "$LAB_STATE"/*.pid; do
+        host=${file##*/}
+        host=${host%.pid}
+        if guest_pid "$host" >/dev/null; then
+            printf '%s\n' "$host"
+        fi
+    done
+}
+
+# stop_guests: also those of a lab that had more clients.
+stop_guests() {
+    local host
+    for host in $(guests_left); do
+        stop_guest "$host"
+    done
 }

@@ -8,8 +8,20 @@ check_settings() {
     # With less, process 1 has been seen to starve; 1 TiB is more than any host will give.
     check_number LAB_MEMORY 256 1048576
     check_number LAB_CPUS 1 64
+    # Each is a QEMU process, and each frame comes to all of them.
+    check_number LAB_CLIENTS 1 15
+    LAB_CLIENTS=$((10#$LAB_CLIENTS))
     check_number LAB_BOOT_SECONDS 1 86400
     check_number LAB_KVM_SECONDS 1 86400
+}
+
+# Guests that the host has no memory for would be killed at some later moment, or take the host with them.
+check_memory() {
+    local guests=${#LAB_HOSTS[@]} available
+    ((guests > 2)) || return 0
+    available=$(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) / 1024))
+    ((guests * 10#$LAB_MEMORY <= available)) ||
+        die "$guests guests of LAB_MEMORY=$LAB_MEMORY MiB need $((guests * 10#$LAB_MEMORY)) MiB, and this host has $available MiB available: set LAB_MEMORY or LAB_CLIENTS lower."
 }
 
 # What the running guests were started with differs from what the environment asks for.
@@ -25,6 +37,6 @@ settings_changed() {
             say "the lab runs with LAB_$name=$value, asked for is $wanted: starting it again"
             changed=0
         fi
-    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL)=' "$LAB_STATE/vm.state")
+    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS)=' "$LAB_STATE/vm.state")
     return "$changed"
 }
