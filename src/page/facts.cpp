@@ -1,5 +1,6 @@
 #include "page/facts.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -23,9 +24,11 @@ class Facts {
     Facts(const Json& run_json, const timeline::FinishedRun& run) : json_(run_json), run_(run) {}
 
     Json all() && {
-        for (const char* role : {"client", "server"})
+        std::vector<std::string> roles = run_.info().roles;  // the server's first: here it is last
+        std::ranges::rotate(roles, roles.begin() + 1);
+        for (const std::string& role : roles)
             program(role);
-        for (const char* role : {"client", "server"})
+        for (const std::string& role : roles)
             host(role);
         packets();
         causes();

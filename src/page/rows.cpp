@@ -91,9 +91,11 @@ std::string address_of(const timeline::RunInfo& info, const std::string& role) {
 }  // namespace
 
 Rows::Rows(const timeline::RunInfo& info, std::uint64_t most_packets)
-    : client_(address_of(info, "client")),
-      server_(address_of(info, "server")),
-      most_packets_(most_packets) {}
+    : server_(address_of(info, "server")), most_packets_(most_packets) {
+    for (const std::string& role : info.roles)
+        if (role != "server")
+            clients_.emplace(address_of(info, role), role);
+}
 
 bool Rows::has_room() const {
     return kept_.packets < most_packets_ && kept_.events < 2 * most_packets_;
@@ -116,8 +118,10 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
     if (number >= 0 && event.name == "post_send")
         requests_[static_cast<std::size_t>(number)].row = row;
     events_[event.role].emplace_back(t_ns, row);
+    const bool is_named = event.role == "server" || event.role == "client";
     rows_.add({0, since_first(t_ns), event.role == "server" ? server : client, event.name,
-               single_spaced(runlog::to_text(event)), number, is_notable(event) ? 1 : 0});
+               (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
+               is_notable(event) ? 1 : 0});
     details_.add(details_of(event));
 }
 
@@ -138,6 +142,7 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
     std::string text = single_spaced(report::packet_summary(packet, report::Style(), frame.bytes));
     if (side == others && !row.source.empty())
         text = fmt::format("{} → {}: {}", row.source, row.destination, text);
+    text.insert(0, further_client(row));
     rows_.add({1, since_first(row.t_ns), side, kind_of(packet), std::move(text), request_number,
                is_notable(packet, row) ? 1 : 0, number, cause_of(row),
                row.cause ? static_cast<int>(row.cause->seen) : 0,
@@ -168,11 +173,22 @@ std::size_t Rows::sender_of(const timeline::WorkRequest& request) {
 }
 
 int Rows::side_of(const timeline::PacketRow& row) const {
-    if (client_ == server_)
+    if (clients_.contains(server_))
         return others;
-    if (row.source == client_ && row.destination == server_)
+    if (clients_.contains(row.source) && row.destination == server_)
         return client;
-    return row.source == server_ && row.destination == client_ ? server : others;
+    return row.source == server_ && clients_.contains(row.destination) ? server : others;
+}
+
+// "client2: " and "to client2: ", where the two columns do not say it.
+std::string Rows::further_client(const timeline::PacketRow& row) const {
+    const int side = side_of(row);
+    if (side == others)
+        return {};
+    const std::string& role = clients_.at(side == client ? row.source : row.destination);
+    if (role == "client")
+        return {};
+    return (side == client ? "" : "to ") + role + ": ";
 }
 
 void Rows::count_payload(const timeline::PacketRow& row, std::size_t bytes) {

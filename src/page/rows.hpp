@@ -5,9 +5,9 @@
 //               is_response]
 //
 //   t          nanoseconds since the first row
-//   side       of an event: 0 the client's, 1 the server's; of a packet: 0 client to server, 1
-//   back,
-//              2 between others
+//   side       of an event: 0 a client's, 1 the server's; of a packet: 0 client to server, 1 back,
+//              2 between others. The text of the second client's, and of further ones', begins with
+//              its role.
 //   kind       "write", "read", "send", "atomic", "ack", "nak", "rnr", "cm", "exchange", "cnp",
 //   "other" request    number in requests(), or -1;  notable: 1 for a loss, a NAK, an error seen 0
 //   for the first time, 1 again, 2 late;  sender: number in senders(), or -1 psn        -1 without
@@ -82,9 +82,11 @@ class Rows : public timeline::RowVisitor {
     std::int64_t number_of(const timeline::WorkRequest* request);
     std::size_t sender_of(const timeline::WorkRequest& request);
     int side_of(const timeline::PacketRow& row) const;
+    std::string further_client(const timeline::PacketRow& row) const;
     void count_payload(const timeline::PacketRow& row, std::size_t bytes);
 
-    std::string client_, server_;  // IP addresses
+    std::map<std::string, std::string> clients_;  // IP address -> role
+    std::string server_;                          // IP address
     std::uint64_t most_packets_;
     Count kept_, left_out_;
     std::optional<std::int64_t> origin_ns_;

@@ -71,9 +71,13 @@ std::optional<Place> Join::place_of(const PacketKey& packet) {
         const auto peer = peers_.find(receiver);
         if (peer == peers_.end())
             continue;
-        const QpKey poster =
-            packet.is_response ? receiver : QpKey{other_role(receiver.first), peer->second};
-        if (const auto place = account(poster, packet)) {
+        const auto posters = packet.is_response ? std::vector{receiver.first}
+                                                : peers_at(packet.source, receiver.first);
+        for (const std::string& role : posters) {
+            const QpKey poster{role, packet.is_response ? packet.dest_qpn : peer->second};
+            const auto place = account(poster, packet);
+            if (!place)
+                continue;
             if (early != early_.end() && !packet.is_response && early->second.psn == packet.psn)
                 early_.erase(early);
             return place;
@@ -105,6 +109,22 @@ std::optional<Place> Join::account(const QpKey& poster, const PacketKey& packet)
     return queue->account(packet);
 }
 
+// Who at `source` may have sent something to `role`: several clients have queue pairs of the same
+// number. Where no log has told of the address yet, the other of two programs, if that is not known
+// to be elsewhere.
+std::vector<std::string> Join::peers_at(const std::string& source, const std::string& role) const {
+    std::vector<std::string> found;
+    const auto [begin, end] = roles_.equal_range(source);
+    for (auto it = begin; it != end; ++it)
+        if (it->second != role)
+            found.push_back(it->second);
+    const std::string other = other_role(role);
+    const auto is_other = [&](const auto& entry) { return entry.second == other; };
+    if (found.empty() && (source.empty() || std::ranges::none_of(roles_, is_other)))
+        found.push_back(other);
+    return found;
+}
+
 // The role at that address whose log tells of the queue pair.
 std::optional<std::string> Join::role_with(const std::string& address, std::uint32_t qpn) const {
     const auto [begin, end] = roles_.equal_range(address);
@@ -129,7 +149,8 @@ std::optional<SetUp> Join::set_up_of(const CmKey& message) {
     if (receiver == connections_.end())
         return std::nullopt;
     if (const auto role = role_with(message.destination, receiver->second))
-        return SetUp{SetUp::By::ConnectionManager, other_role(*role), std::nullopt};
+        for (const std::string& sender_role : peers_at(message.source, *role))
+            return SetUp{SetUp::By::ConnectionManager, sender_role, std::nullopt};
     return std::nullopt;
 }
 
@@ -137,7 +158,10 @@ std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
     const bool to_server = ports_.contains(segment.destination_port);
     if (!to_server && !ports_.contains(segment.source_port))
         return std::nullopt;
-    return SetUp{SetUp::By::Exchange, to_server ? "client" : "server", std::nullopt};
+    if (!to_server)
+        return SetUp{SetUp::By::Exchange, "server", std::nullopt};
+    const auto clients = peers_at(segment.source, "server");
+    return SetUp{SetUp::By::Exchange, clients.empty() ? "client" : clients.front(), std::nullopt};
 }
 
 Origin Join::origin_of(const PacketRow& row) {

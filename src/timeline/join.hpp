@@ -65,6 +65,7 @@ class Join {
 
     void begin_queue(const QpKey& key);
     std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
+    std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
     std::multimap<std::string, std::string> roles_;   // IP address -> role; one host may play both

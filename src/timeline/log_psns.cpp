@@ -73,10 +73,18 @@ std::vector<FirstPsn> LogPsns::directions() const {
     return all;
 }
 
-// The other program's queue pair, or another one of the same program.
+// The other program's queue pair, of a server one of the clients', or another one of the same
+// program.
 std::string LogPsns::role_of_peer(const std::string& role, const FirstPsn& direction) const {
-    const std::string other = role == "server" ? "client" : "server";
-    for (const std::string& candidate : {other, role}) {
+    std::vector<std::string> candidates{"server"};
+    if (role == "server") {
+        candidates.clear();
+        for (const auto& [key, pair] : pairs_)
+            if (key.first != role && (candidates.empty() || candidates.back() != key.first))
+                candidates.push_back(key.first);
+    }
+    candidates.push_back(role);
+    for (const std::string& candidate : candidates) {
         const auto peer = pairs_.find({candidate, direction.dest_qpn});
         if (peer != pairs_.end() && peer->second.first.dest_qpn == direction.qpn)
             return candidate;

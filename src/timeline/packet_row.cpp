@@ -23,16 +23,17 @@ void take_addresses(PacketRow& row, const Header& ip) {
     row.destination = wire::text(ip.dst);
 }
 
-PacketKey key_of(const wire::Packet& packet, const std::string& destination, std::int64_t t_ns) {
+PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {
     const bool is_nak = packet.aeth && (packet.aeth->kind() == wire::AethKind::Nak ||
                                         packet.aeth->kind() == wire::AethKind::RnrNak);
-    return {.destination = destination,
+    return {.destination = row.destination,
             .dest_qpn = packet.bth->dest_qpn,
             .psn = packet.bth->psn.value(),
             .is_response = packet.opcode->is_response(),
             .starts_message = packet.opcode->starts_message(),
             .is_nak = is_nak,
-            .t_ns = t_ns};
+            .t_ns = row.t_ns,
+            .source = row.source};
 }
 
 // Messages that name a connection; those of UD's service resolution do not.
@@ -74,7 +75,7 @@ PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_n
     else if (packet.ipv6)
         take_addresses(row, *packet.ipv6);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
-        row.key = key_of(packet, row.destination, t_ns);
+        row.key = key_of(packet, row);
     else if (packet.cm)
         row.cm = key_of(*packet.cm, row);
     else if (const auto segment = wire::tcp_segment(packet, frame))

@@ -26,14 +26,28 @@ std::optional<T> value_at(const Json& json, const std::string& path) {
         return value.is_number() ? std::optional(value.get<T>()) : std::nullopt;
 }
 
+// Those of two machines, and the further clients: "client2". A log's name is never made of anything
+// else.
+std::vector<std::string> roles_of(const Json& json) {
+    std::vector<std::string> roles{"server", "client"};
+    for (std::size_t number = 2; json.contains("hosts"); ++number) {
+        const std::string role = fmt::format("client{}", number);
+        if (!json["hosts"].is_object() || !json["hosts"].contains(role))
+            break;
+        roles.push_back(role);
+    }
+    return roles;
+}
+
 }  // namespace
 
-RunDir::RunDir(std::string path)
-    : path_(std::move(path)), server_(path_ + "/server.jsonl"), client_(path_ + "/client.jsonl") {
+RunDir::RunDir(std::string path) : path_(std::move(path)) {
     if (!std::filesystem::exists(path_ + "/run.json"))
         throw util::Error(fmt::format(
             "{} is no run directory: it has no run.json. Runs are kept below captures/runs.",
             path_));
+    for (const std::string& role : info().roles)
+        logs_.push_back({role, runlog::Tail(fmt::format("{}/{}.jsonl", path_, role))});
 }
 
 RunInfo RunDir::info() const {
@@ -44,7 +58,8 @@ RunInfo RunDir::info() const {
     RunInfo info;
     info.step = value_at<std::string>(json, "/step").value_or("");
     info.ended = json.contains("ended");
-    for (const char* role : {"server", "client"}) {
+    info.roles = roles_of(json);
+    for (const std::string& role : info.roles) {
         if (auto address = value_at<std::string>(json, fmt::format("/hosts/{}/address", role)))
             info.addresses[role] = *address;
         if (auto interface = value_at<std::string>(json, fmt::format("/hosts/{}/interface", role)))
@@ -64,13 +79,14 @@ RunDir::Item RunDir::next() {
 }
 
 std::optional<runlog::Event> RunDir::next_event() {
-    for (int tried = 0; tried < 2; ++tried) {
-        if (auto event = (reads_client_ ? client_ : server_).next()) {
-            // The log's file says which host it is from, also where both ran the same program.
-            event->role = reads_client_ ? "client" : "server";
+    for (std::size_t tried = 0; tried < logs_.size(); ++tried) {
+        RoleLog& log = logs_[reads_];
+        if (auto event = log.tail.next()) {
+            // The log's file says which host it is from, also where several ran the same program.
+            event->role = log.role;
             return event;
         }
-        reads_client_ = !reads_client_;
+        reads_ = (reads_ + 1) % logs_.size();
     }
     return std::nullopt;
 }
@@ -80,6 +96,13 @@ std::optional<capture::Frame> RunDir::next_frame() {
     if (!capture_ && std::filesystem::exists(capture_path))
         capture_ = std::make_unique<capture::PcapngTail>(capture_path);
     return capture_ ? capture_->next() : std::nullopt;
+}
+
+std::uint64_t RunDir::skipped_lines() const {
+    std::uint64_t lines = 0;
+    for (const RoleLog& log : logs_)
+        lines += log.tail.skipped_lines();
+    return lines;
 }
 
 }  // namespace timeline

@@ -2,12 +2,14 @@
 // grow.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "capture/pcapng_tail.hpp"
 #include "runlog/tail.hpp"
@@ -16,7 +18,8 @@ namespace timeline {
 
 struct RunInfo {
     std::string step;
-    bool ended = false;  // run.json has the key "ended": nothing will be added any more
+    std::vector<std::string> roles;  // "server", "client", and further ones: "client2"
+    bool ended = false;              // run.json has the key "ended": nothing will be added any more
     std::map<std::string, std::string> addresses;   // role -> IP address, digits
     std::map<std::string, std::string> interfaces;  // role -> network interface
     std::map<std::string, std::int64_t>
@@ -44,16 +47,17 @@ class RunDir {
     bool has_capture() const { return capture_ != nullptr; }
     /// True where the capture breaks off inside a packet.
     bool capture_is_cut() const { return capture_ && capture_->inside_block(); }
-    std::uint64_t skipped_lines() const {
-        return server_.skipped_lines() + client_.skipped_lines();
-    }
+    std::uint64_t skipped_lines() const;
     const std::string& path() const { return path_; }
 
   private:
     std::string path_;
-    runlog::Tail server_;
-    runlog::Tail client_;
-    bool reads_client_ = false;  // as long as there is something in it
+    struct RoleLog {
+        std::string role;
+        runlog::Tail tail;
+    };
+    std::vector<RoleLog> logs_;  // the server's first
+    std::size_t reads_ = 0;      // which of them, as long as there is something in it
     std::unique_ptr<capture::PcapngTail> capture_;
 };
 
