@@ -59,8 +59,10 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data,
     util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
     const cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto& answer = established->param.conn;
-    const auto remote = cm::Capability::parse(std::as_bytes(
-        std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
+    const auto data = std::as_bytes(
+        std::span(static_cast<const char*>(answer.private_data), answer.private_data_len));
+    answer_.assign(data.begin(), data.end());
+    const auto remote = cm::Capability::parse(answer_);
     log_.event("exchange", cm::describe(remote, "received"));
     log_.event("device", verbs::describe_device(id_->qp));
     log_.event("qp_state", verbs::query_state(id_->qp));

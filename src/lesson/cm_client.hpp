@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
@@ -36,6 +37,10 @@ class CmClient {
     cm::Capability connect(std::span<const std::byte> private_data = {},
                            std::uint8_t initiator_depth = 1);
 
+    /// All of the private data in the server's answer, which rdma_cm pads with zeros; the
+    /// capability is its beginning.
+    std::span<const std::byte> answer() const { return answer_; }
+
     /// Posts a work request, its predicted PSNs logged before its first packet exists.
     void post_send(ibv_send_wr& wr);
     /// Only the log's part of it, for a request that the caller then posts in another way.
@@ -65,6 +70,7 @@ class CmClient {
     verbs::Pd pd_;
     std::optional<verbs::CompletionQueue> completions_;
     cm::Qp qp_;
+    std::vector<std::byte> answer_;
     std::optional<verbs::PsnPredictor> psns_;
 };
 

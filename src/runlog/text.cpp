@@ -85,6 +85,11 @@ constexpr std::array rows{
         "µs[, {rnr_naks} RNR NAKs], {credit_messages} messages of credits"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"words", "counter {counter}, maximum {maximum}"},
+    Row{"worker", "rank {rank} of {workers}, QP {qpn:6}: samples {first} to {last}"},
+    Row{"pull", "rank {rank}: version {before} before the weights, {after} after: {verdict}"},
+    Row{"torn", "rank {rank} has seen {old} of {weights} weights old and {new} new"},
+    Row{"gradient", "rank {rank}, step {step}, {byte_len} B[; {asks}]"},
+    Row{"training", "step {step}: loss {loss}, the weights are at version {version}"},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"client",
         "client {client} from {peer}: {state}[, QP {qpn:6} to QP {dest_qpn:6}]"

@@ -1,0 +1,61 @@
+// The weights as they lie in the server's memory, behind a version that tells a reader whether what
+// it has read belongs together: a sequence lock, read from afar.
+//
+// The version is even while the weights rest, and odd while they are written. Version 2k has the
+// weights for step k, from 1; 0: not all workers are there yet.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "problem.hpp"
+
+namespace step16 {
+
+struct Block {
+    alignas(64) std::uint64_t version = 0;
+    Weights weights{};
+};
+
+/// A worker has gone: no further weights will come.
+inline constexpr std::uint64_t given_up = ~std::uint64_t{0};
+
+constexpr std::uint64_t version_of_step(std::uint64_t step) {
+    return 2 * step;
+}
+
+constexpr bool is_resting(std::uint64_t version) {
+    return version % 2 == 0;
+}
+
+/// Whether weights that were read between two looks at the version are those of the first look. It
+/// holds only if the first look was over before the weights were read, and the second began after.
+constexpr bool belong_together(std::uint64_t before, std::uint64_t after) {
+    return is_resting(before) && before == after;
+}
+
+/// The writer's side. Its stores must become visible in this order, to the device as well.
+class BlockWriter {
+  public:
+    explicit BlockWriter(Block& block) : block_(block) {}
+
+    void begin() {
+        version().store(block_.version + 1, std::memory_order_relaxed);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+    }
+    void write(const Weights& weights, std::size_t from, std::size_t to) {
+        for (std::size_t f = from; f < to; ++f)
+            std::atomic_ref(block_.weights[f]).store(weights[f], std::memory_order_relaxed);
+    }
+    void end() { version().store(block_.version + 1, std::memory_order_release); }
+    void give_up() { version().store(given_up, std::memory_order_release); }
+
+  private:
+    std::atomic_ref<std::uint64_t> version() { return std::atomic_ref(block_.version); }
+
+    Block& block_;
+};
+
+}  // namespace step16

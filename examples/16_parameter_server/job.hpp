@@ -1,0 +1,72 @@
+// What worker and server tell each other when they connect, in rdma_cm's private data, and what a
+// push's immediate data says.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "cm/capability.hpp"
+#include "util/cursor.hpp"
+#include "util/error.hpp"
+
+namespace step16 {
+
+/// In a worker's request. All workers of a job ask for the same one.
+struct Job {
+    static constexpr std::size_t size = 4;
+
+    std::uint16_t workers = 0;
+    std::uint16_t steps = 0;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes;
+        util::put_be16<0>(std::span(bytes), workers);
+        util::put_be16<2>(std::span(bytes), steps);
+        return bytes;
+    }
+    static Job parse(std::span<const std::byte> bytes) {
+        if (bytes.size() < size)
+            throw util::Error("a request without a job: it is no worker of this step.");
+        return {util::be16<0>(bytes.first<size>()), util::be16<2>(bytes.first<size>())};
+    }
+    bool operator==(const Job&) const = default;
+};
+
+/// In the server's answer: the worker's own slot, to be written; the weights, to be read; and its
+/// number among the workers, from 0.
+struct Place {
+    static constexpr std::size_t size = 2 * cm::Capability::size + 2;
+
+    cm::Capability slot;
+    cm::Capability weights;
+    std::uint16_t rank = 0;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes;
+        std::ranges::copy(slot.serialize(), bytes.begin());
+        std::ranges::copy(weights.serialize(), bytes.begin() + cm::Capability::size);
+        util::put_be16<size - 2>(std::span(bytes), rank);
+        return bytes;
+    }
+    static Place parse(std::span<const std::byte> bytes) {
+        if (bytes.size() < size)
+            throw util::Error("the server's answer is too short: it is not this step's.");
+        return {cm::Capability::parse(bytes),
+                cm::Capability::parse(bytes.subspan(cm::Capability::size)),
+                util::be16<size - 2>(bytes.first<size>())};
+    }
+};
+
+/// The 32 bits that come with a gradient: of which step it is, and what is asked of the server.
+struct Notice {
+    static constexpr std::uint32_t stop_halfway = 1u << 31;  // of the update, until Notice::go_on
+    static constexpr std::uint32_t go_on = 1u << 30;         // no gradient comes with it
+
+    static constexpr std::uint32_t of(std::uint16_t rank, std::uint16_t step) {
+        return std::uint32_t{rank} << 16 | step;
+    }
+};
+
+}  // namespace step16
