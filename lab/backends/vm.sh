@@ -70,9 +70,9 @@ backend_up() {
     elif [[ -r $LAB_STATE/vm.state ]]; then
         say "a guest's QEMU has ended since the last lab/lab up: starting the lab again"
     fi
+    check_memory
     vm_stop
     set_clients "$LAB_CLIENTS"
-    check_memory
     [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 LAB_ROOT=$(cd -P -- "${BASH_SOURCE[0]%/*}/../.." && pwd)
-LAB_STATE=$LAB_ROOT/build/lab
+LAB_STATE=$(realpath -m -- "${LAB_STATE:-$LAB_ROOT/build/lab}")
 LAB_HOSTS=(server client)
 ON_HOST_AS=()
 

@@ -1,12 +1,12 @@
 # Sockets and keys. A unix socket's path may have 107 characters, and that of a checkout can be longer: they are in
-# a folder of their own, private to this user, and build/lab has a link to it.
+# a folder of their own, private to this user, and build/lab (LAB_STATE) has a link to it.
 # shellcheck shell=bash
 
-# short_dir LINK: makes build/lab/LINK point to a private folder; prints the folder.
+# short_dir LINK: makes LINK in LAB_STATE point to a private folder; prints the folder.
 short_dir() {
     local base=${XDG_RUNTIME_DIR:-/tmp} dir
     [[ -d $base && -w $base && $base != *[[:space:],]* && ${#base} -lt 40 ]] || base=/tmp
-    dir=$base/rdma-lab-$UID-$(printf '%s' "$LAB_ROOT/$1" | sha256sum | cut -c 1-10)
+    dir=$base/rdma-lab-$UID-$(printf '%s' "$LAB_STATE/$1" | sha256sum | cut -c 1-10)
     if ! mkdir -m 700 "$dir" 2>/dev/null; then
         [[ -d $dir && ! -L $dir && -O $dir ]] || die "$dir exists and is not yours: remove it."
     fi

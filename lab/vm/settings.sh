@@ -17,11 +17,20 @@ check_settings() {
 
 # Guests that the host has no memory for would be killed at some later moment, or take the host with them.
 check_memory() {
-    local guests=${#LAB_HOSTS[@]} available
+    local guests=$((LAB_CLIENTS + 1)) available
     ((guests > 2)) || return 0
-    available=$(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) / 1024))
+    available=$((($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) + $(memory_of_guests)) / 1024))
     ((guests * 10#$LAB_MEMORY <= available)) ||
         die "$guests guests of LAB_MEMORY=$LAB_MEMORY MiB need $((guests * 10#$LAB_MEMORY)) MiB, and this host has $available MiB available: set LAB_MEMORY or LAB_CLIENTS lower."
+}
+
+# memory_of_guests: what those that run now would give back, in KiB.
+memory_of_guests() {
+    local host sum=0
+    for host in $(guests_left); do
+        sum=$((sum + $(awk '/^VmRSS:/ { print $2 }' "/proc/$(guest_pid "$host")/status" 2>/dev/null || echo 0)))
+    done
+    printf %s "$sum"
 }
 
 # What the running guests were started with differs from what the environment asks for.

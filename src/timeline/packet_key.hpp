@@ -16,7 +16,7 @@ struct PacketKey {
     bool starts_message = true;  // a request's: First, Only, READ request, atomic
     bool is_nak = false;         // RNR NAKs too
     std::int64_t t_ns = 0;       // the capture's clock
-    std::string source;          // IP address; empty: not known
+    std::string source = {};     // IP address; empty: not known
 };
 
 /// Of a connection manager's message.

@@ -8,7 +8,6 @@
 #include "runlog/tail.hpp"
 
 namespace support {
-namespace {
 
 std::vector<runlog::Event> events_of(const std::string& path) {
     std::vector<runlog::Event> events;
@@ -17,8 +16,6 @@ std::vector<runlog::Event> events_of(const std::string& path) {
         events.push_back(*std::move(event));
     return events;
 }
-
-}  // namespace
 
 Argv on(const std::string& host, const Argv& command) {
     Argv argv{"lab/lab", "exec", host, "--"};

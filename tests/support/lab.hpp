@@ -57,6 +57,9 @@ const LabRun& plain_run(const std::string& step);
 /// Reads a run directory whose outcome is known.
 LabRun read_run(Outcome outcome);
 
+/// The events of a run log's JSON lines.
+std::vector<runlog::Event> events_of(const std::string& path);
+
 /// One RoCE packet as tshark reads it. Empty strings where a field is not there.
 struct TsharkPacket {
     std::string source, destination;

@@ -104,4 +104,41 @@ TEST(Join, works_where_one_host_plays_both_roles) {
     EXPECT_TRUE(join.cause_of({server_ip, 0x12, 100, true})->is_response);
 }
 
+// Three fresh hosts: all clients' queue pairs have the same number.
+TEST(Join, tells_clients_apart_by_their_addresses) {
+    Join join;
+    join.learn({0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
+    join.learn({0, "server", "qp_state", {{"qpn", 0x11}, {"dest_qpn", 0x11}}});
+    join.learn({0, "server", "qp_state", {{"qpn", 0x12}, {"dest_qpn", 0x11}}});
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x11, 0x11);
+    learn_host(join, "client2", "::ffff:192.0.2.3", 0x11, 0x12);
+    learn_post(join, "client", 0x11, 1, 100, 100);
+    learn_post(join, "client2", 0x11, 1001, 100, 100);
+    const auto cause_of = [&](const char* from, const char* to, std::uint32_t qpn, bool response) {
+        timeline::PacketKey key{to, qpn, 100, response};
+        key.source = from;
+        return join.cause_of(key);
+    };
+    const auto first = cause_of(client_ip, server_ip, 0x11, false);
+    const auto second = cause_of("192.0.2.3", server_ip, 0x12, false);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(first->role, "client");
+    EXPECT_EQ(second->role, "client2");
+    EXPECT_EQ(second->wr_id, 1001U);
+    EXPECT_EQ(cause_of(server_ip, client_ip, 0x11, true)->role, "client");
+    EXPECT_EQ(cause_of(server_ip, "192.0.2.3", 0x11, true)->role, "client2");
+}
+
+// In a run that is read while it goes on: a packet of the second client before its log.
+TEST(Join, gives_nobody_the_packet_of_a_client_it_has_not_heard_of) {
+    Join join;
+    join.learn({0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
+    join.learn({0, "server", "qp_state", {{"qpn", 0x12}, {"dest_qpn", 0x11}}});
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x11, 0x11);
+    learn_post(join, "client", 0x11, 1, 100, 100);
+    timeline::PacketKey key{server_ip, 0x12, 100, false};
+    key.source = "192.0.2.3";
+    EXPECT_FALSE(join.cause_of(key));
+}
+
 }  // namespace

@@ -74,4 +74,20 @@ TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
     EXPECT_FALSE(dir.capture_is_cut());
 }
 
+TEST_F(RunDirTest, reads_the_logs_of_all_clients_that_the_run_names) {
+    write("run.json", R"({"hosts": {"server": {}, "client": {}, "client2": {"address": "192.0.2.3"},
+        "client4": {}}})");
+    for (const char* role : {"server", "client", "client2", "client3"})
+        write(std::string(role) + ".jsonl",
+              R"({"t_ns":1,"role":"client","event":"note","text":"a"})"
+              "\n");
+    RunDir dir(path_);
+    EXPECT_EQ(dir.info().roles, (std::vector<std::string>{"server", "client", "client2"}));
+    EXPECT_EQ(dir.info().addresses.at("client2"), "192.0.2.3");
+    std::vector<std::string> roles;
+    while (const auto event = dir.next_event())
+        roles.push_back(event->role);
+    EXPECT_EQ(roles, (std::vector<std::string>{"server", "client", "client2"}));
+}
+
 }  // namespace
