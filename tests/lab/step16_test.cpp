@@ -115,7 +115,7 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
         }
         std::set<std::uint64_t> notices;
         std::set<std::string> lasts;
-        for (const auto& row : rows(run, "bth.psn,immdt.data", to_it + "bth.opcode == 9")) {
+        for (const auto& row : rows(run, "bth.psn,immdt", to_it + "bth.opcode == 9")) {
             notices.insert(std::stoull(row[1], nullptr, 0));
             lasts.insert(row[0]);
         }
