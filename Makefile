@@ -1,13 +1,13 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
 # Variables: SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, TEST_OPT, STEPS, PREFIX and DESTDIR, BENCH_PACKETS,
-# BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, and the lab's own (lab/lab help).
+# BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, HOST, LOSS, DELAY, REORDER, and the lab's own
+# (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0
 OPT      ?= $(if $(filter 1,$(SANITIZE)),-O1 -g1,-O2 -g)
 TEST_OPT ?= -O1 -g1
 STEPS    ?= 01 06 07
-HOST     ?= server
 PREFIX   ?= /usr/local
 
 ifeq ($(FUZZ),1)
@@ -83,11 +83,11 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
-        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live samples
+        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear samples
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\n  STEPS="01 06 07"  steps for lab-capture-live and lab-run      HOST=server|client  for lab-shell\n'
+	@printf '\n  STEPS="01 06 07"  steps for lab-capture-live and lab-run      HOST=server|client  for lab-shell, lab-netem\n'
 	@printf '  lab/lab help lists the lab'\''s own commands and variables.\n'
 
 packages: # Install what the build needs, when something is missing
@@ -187,7 +187,13 @@ lab-status: ## Say what is running, where, and how to reach it
 	$(Q)lab/lab status
 
 lab-shell: ## A shell on a lab machine: HOST=server or HOST=client
-	$(Q)lab/lab shell $(HOST)
+	$(Q)lab/lab shell $(or $(HOST),server)
+
+lab-netem: ## Lose, delay or reorder what the machines send: LOSS=1% DELAY=2ms REORDER=25%, HOST=server|client|both
+	$(Q)lab/lab netem $(or $(HOST),both) $(if $(LOSS),loss $(LOSS)) $(if $(DELAY),delay $(DELAY)) $(if $(REORDER),reorder $(REORDER))
+
+lab-netem-clear: ## And no more
+	$(Q)lab/lab netem $(or $(HOST),both) clear
 
 lab-run: build ## Run STEPS in the lab without a capture
 	$(Q)lab/install-packages lab

@@ -43,6 +43,16 @@ INSTANTIATE_TEST_SUITE_P(
                          {"capture", "01", "06", "--", "--length", "1"},
                          {},
                          "go with one step, not with 2"},
+                    Case{"netem_unknown_word", {"netem", "los", "1%"}, {}, "not 'los'"},
+                    Case{"netem_loss_too_much", {"netem", "loss", "101%"}, {}, "not '101%'"},
+                    Case{"netem_loss_without_value", {"netem", "loss"}, {}, "from 0% to 100%"},
+                    Case{"netem_delay_without_unit", {"netem", "delay", "2"}, {}, "not '2'"},
+                    Case{"netem_delay_too_long", {"netem", "delay", "11s"}, {}, "at most 10s"},
+                    Case{"netem_reorder_alone", {"netem", "reorder", "25%"}, {}, "needs a delay"},
+                    Case{"netem_cuts_ssh_off",
+                         {"netem", "loss", "100%"},
+                         {"LAB_BACKEND=ssh", "LAB_SERVER=a.invalid", "LAB_CLIENT=b.invalid"},
+                         "could cut off the ssh connection"},
                     Case{"run_path_as_step", {"run", "../x"}, {}, "there is no step '../x'"}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -64,6 +74,13 @@ INSTANTIATE_TEST_SUITE_P(
              {"LAB_SERVER=a.invalid", "LAB_CLIENT=b.invalid", "LAB_SSH_KEY=/nonexistent/key"},
              "LAB_SSH_KEY=/nonexistent/key cannot be read"}),
     [](const auto& test) { return std::string(test.param.name); });
+
+TEST(LabNetem, is_not_for_one_machine) {
+    const auto outcome = support::run({"lab/lab", "netem", "loss", "1%"}, {"LAB_BACKEND=local"});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_NE(outcome.err.find("netem is for the vm and ssh backends"), std::string::npos)
+        << outcome.all();
+}
 
 TEST(LabHelp, lists_every_setting_of_the_config_with_its_default) {
     const auto outcome = support::run({"lab/lab", "help"});
