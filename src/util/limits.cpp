@@ -94,4 +94,13 @@ std::uint64_t resident_memory() {
     return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::uint64_t available_memory() {
+    std::ifstream file("/proc/meminfo");
+    std::string name;
+    for (std::uint64_t kib = 0; file >> name >> kib; file.ignore(100, '\n'))
+        if (name == "MemAvailable:")
+            return kib * 1024;
+    throw Error("cannot read /proc/meminfo.");
+}
+
 }  // namespace util

@@ -39,4 +39,8 @@ class LockedMemoryLimit {
 /// The process's memory that is in RAM, in bytes. Source: proc(5), statm.
 std::uint64_t resident_memory();
 
+/// The memory that programs can still have without the system swapping, in bytes. Source: proc(5),
+/// meminfo, MemAvailable.
+std::uint64_t available_memory();
+
 }  // namespace util

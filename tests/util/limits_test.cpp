@@ -58,4 +58,9 @@ TEST(LockedMemoryLimit, brings_back_what_was_before) {
     EXPECT_EQ(util::LockedMemoryLimit(block).was_above_limits(), was_above);
 }
 
+TEST(Memory, is_there_to_be_had) {
+    EXPECT_GT(util::available_memory(), std::uint64_t{1} << 20);
+    EXPECT_LT(util::available_memory(), std::uint64_t{1} << 50);
+}
+
 }  // namespace

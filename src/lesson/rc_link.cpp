@@ -1,0 +1,71 @@
+#include "lesson/rc_link.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/describe.hpp"
+#include "verbs/names.hpp"
+
+namespace lesson {
+
+void LinkSide::check_stop() const {
+    if (stop.requested())
+        throw util::Error("stopped by a signal.");
+}
+
+RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = wanted.cq;
+    attributes.recv_cq = wanted.cq;
+    attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED have a completion
+    attributes.cap = {.max_send_wr = wanted.max_send_wr,
+                      .max_recv_wr = 1,
+                      .max_send_sge = 1,
+                      .max_recv_sge = 1,
+                      .max_inline_data = 0};
+    qp_.reset(util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp"));
+    side.log.event("qp", verbs::describe(*qp_, attributes.cap));
+
+    const ibv_port_attr port = verbs::query_port(side.context, side.gid.port);
+    exchange::Endpoint mine{.qpn = qp_->qp_num,
+                            .psn = wanted.first_psn,
+                            .lid = port.lid,
+                            .path_mtu = static_cast<std::uint16_t>(
+                                std::min(verbs::bytes_of(port.active_mtu), wanted.path_mtu))};
+    std::memcpy(mine.gid.data(), side.gid.raw.raw, mine.gid.size());
+    if (lent != nullptr) {
+        mine.va = reinterpret_cast<std::uintptr_t>(lent->addr);
+        mine.length = lent->length;
+        mine.rkey = lent->rkey;
+    }
+    side.log.event("psn",
+                   {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "the program's default"}});
+    exchange::send_endpoint(side.channel, mine, side.patience());
+    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.patience());
+    side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
+    side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
+    remote_ = {.va = theirs.va, .rkey = theirs.rkey};
+    remote_length_ = theirs.length;
+
+    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+    verbs::to_init(qp(), side.gid.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+    verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
+    verbs::to_rts(qp(), mine.psn, wanted.repetition);
+    side.log.event("qp_state", verbs::query_state(qp()));
+    psns_ = verbs::PsnPredictor::of(qp());
+}
+
+runlog::Fields RcLink::describe(const ibv_send_wr& wr) {
+    return verbs::describe(*qp(), wr, psns_->take(wr.opcode, verbs::length_of(wr)));
+}
+
+void RcLink::post_unlogged(ibv_send_wr& wr) {
+    ibv_send_wr* refused = nullptr;
+    util::check_rc(ibv_post_send(qp(), &wr, &refused), "ibv_post_send");
+}
+
+}  // namespace lesson
