@@ -1,11 +1,12 @@
 # The capture around a step: on the server's host, streamed to wire.pcapng here as it happens.
 # shellcheck shell=bash
 
-# A step that talks over more than RoCE says so in a file of its folder.
+# A step that talks over more than RoCE says so in a file of its folder (capture.filter); one that moves more bytes than
+# a capture keeps up with, too (capture.snaplen).
 start_capture() {
-    local hint='' filter=$CAPTURE_FILTER command
-    [[ -n $filter || ! -r $LAB_ROOT/examples/$STEP/capture.filter ]] || filter=$(<"$LAB_ROOT/examples/$STEP/capture.filter")
-    command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${filter:+-f "$filter"} ${CAPTURE_SNAPLEN:+-s "$CAPTURE_SNAPLEN"} -w -)
+    local hint='' filter=${CAPTURE_FILTER:-$(step_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(step_file capture.snaplen)} command
+    [[ $snaplen != all ]] || snaplen=
+    command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${filter:+-f "$filter"} ${snaplen:+-s "$snaplen"} -w -)
     record '.capture.command = $command' --argjson command "$(json_array "${command[@]}")"
     : >"$RUN_DIR/capture.log"
     read -r -a JOB_PREFIX <<<"$(backend_privilege server)"

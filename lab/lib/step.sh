@@ -38,11 +38,21 @@ choice() {
     esac
 }
 
-# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for each client.
+# step_file NAME: the first line of a file that says how this step wants the lab; nothing where it has none.
+step_file() {
+    local line=''
+    [[ ! -r $LAB_ROOT/examples/$STEP/$1 ]] || read -r line <"$LAB_ROOT/examples/$STEP/$1" || true
+    printf '%s' "$line"
+}
+
+# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for each client, behind
+# those of the step's lab.arguments: said twice, the last counts.
 make_commands() {
     local bind
-    local -a server_args
+    local -a server_args more
     read -r -a server_args <<<"$LAB_SERVER_ARGS"
+    read -r -a more <<<"$(step_file lab.arguments)"
+    set -- "${more[@]}" "$@"
     bind=$(choice CAPTURE_BIND_IP "$CAPTURE_BIND_IP" "${HOST_ADDRESS[server]}")
     CLIENT_ARGUMENTS=("$@")
     if two_sided; then
