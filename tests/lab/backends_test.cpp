@@ -54,6 +54,16 @@ class Ssh : public Backends {
     }
 };
 
+TEST_F(Ssh, makes_the_cable_worse_and_good_again) {
+    const auto set = support::run({"lab/lab", "netem", "client", "delay", "1ms"}, environment());
+    EXPECT_EQ(set.out, "client: what leaves eth0: delay 1ms\n") << set.all();
+    const auto cleared = support::run({"lab/lab", "netem", "clear"}, environment());
+    EXPECT_EQ(
+        cleared.out,
+        "server: what leaves eth0 passes as it is\nclient: what leaves eth0 passes as it is\n")
+        << cleared.all();
+}
+
 TEST_F(Ssh, copies_the_programs_captures_a_step_and_leaves_no_process) {
     const LabRun run = support::capture("01", environment());
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
