@@ -116,6 +116,16 @@ constexpr std::array rows{
     Row{"remapped", "cache {cache} of munmap: WRITE {status}, the memory is {memory}"},
     Row{"mw", "type {type}: {what}: {status}"},
     Row{"mw_cost", "a window of {len} B: bound in {bind_p50_ns} ns, registered in {reg_p50_ns} ns"},
+    Row{"progress", "{transport}: {bytes} B after {elapsed_us} µs"},
+    Row{"bulk",
+        "{transport}: {len} B in {elapsed_us} µs, {mib_per_s} MiB/s; CRC-32 {crc32:8}, the bytes "
+        "are {bytes}"},
+    Row{"transfer",
+        "{len} B in {packets} packets: {sent} sent, {again} of them again; {naks} NAKs, {retries} "
+        "retries; {elapsed_us} µs, {mib_per_s} MiB/s; the bytes are {bytes}"},
+    Row{"silence",
+        "timeout {ack_timeout}, retries {retry_cnt}: {status} after {took_us} µs, {sent} packets "
+        "sent; the next one: {next}"},
     Row{"note", "{text}"},
     Row{"error", "{text}"},
 };

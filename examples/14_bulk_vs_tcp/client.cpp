@@ -1,0 +1,141 @@
+// Step 14, the active side: the same bytes by RDMA WRITE, by TCP, and by TCP with MSG_ZEROCOPY, one
+// after the other; how long each takes, and what it costs both machines.
+#include <string>
+#include <vector>
+
+#include "exchange/tcp.hpp"
+#include "lesson/program.hpp"
+#include "outcome.hpp"
+#include "rdma.hpp"
+#include "tcp.hpp"
+#include "util/limits.hpp"
+
+namespace {
+
+using step14::Ask;
+using step14::Outcome;
+using step14::Plan;
+using step14::Task;
+
+struct Options {
+    lesson::ClientOptions client;
+    std::string transport = "all";
+    std::uint64_t size = 1 << 30;
+    std::uint64_t chunk = 1 << 20;
+    std::uint64_t buffer = 64 << 20;
+    step14::Depth depth;
+    std::string csv;
+};
+
+const std::vector<std::string> transports{"rdma", "tcp", "tcp-zerocopy"};
+
+Outcome move_bytes(const lesson::LinkSide& side, util::Address server, const std::string& transport,
+                   const Plan& plan, const step14::Depth& depth, std::vector<std::byte>& source) {
+    Outcome outcome{.transport = transport, .plan = plan};
+    outcome.expected_crc = plan.expected_crc(source);
+    step14::Meter meter(transport, plan.size);
+
+    // 1. The server makes room, and says how it is to be reached.
+    Ask{transport == "rdma" ? Task::Write : Task::Stream, plan}.send(side.channel, side.patience());
+    const auto ready = step14::Ready::receive(side.channel, side.patience());
+
+    // 2. The bytes. Only this is timed.
+    if (transport == "rdma") {
+        step14::write_all(side, plan, depth, source, meter, outcome.client);
+    } else {
+        server.set_port(ready.port);
+        const exchange::Socket socket =
+            exchange::connect_tcp(server, std::nullopt, side.patience());
+        step14::Stream stream{.is_zerocopy = transport == "tcp-zerocopy"};
+        step14::send_all(side, socket, plan, source, stream, meter);
+        outcome.client = stream.used;
+        meter.wipe();
+        if (stream.is_zerocopy)
+            side.log.note(fmt::format("of {} calls with MSG_ZEROCOPY the kernel has copied {}",
+                                      stream.calls, stream.copied));
+    }
+    side.meet();
+
+    // 3. Are they the same bytes? The server has looked at its memory since.
+    outcome.server = step14::Result::receive(side.channel, side.patience());
+    outcome.elapsed_ns = meter.elapsed_ns();
+    outcome.mib_per_s = meter.mib_per_s();
+    meter.wipe();
+    meter.write(side.log);
+    side.log.event("bulk", outcome.fields());
+    return outcome;
+}
+
+std::vector<std::string> chosen(const Options& options) {
+    if (options.transport == "all")
+        return transports;
+    if (std::ranges::find(transports, options.transport) == transports.end())
+        throw util::Error(fmt::format("--transport is rdma, tcp, tcp-zerocopy or all, not '{}'.",
+                                      options.transport));
+    return {options.transport};
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const auto wanted = chosen(options);
+    const Plan plan = Plan::of(options.size, options.chunk, options.buffer);
+    if (options.depth.signal_every > options.depth.requests)
+        throw util::Error(fmt::format(
+            "--signal-every {} is more than --depth {}: no completion would come that makes room.",
+            options.depth.signal_every, options.depth.requests));
+    if (plan.buffer > util::available_memory())
+        throw util::Error(
+            fmt::format("--buffer: {} MiB are more than the {} MiB that this machine "
+                        "has to give.",
+                        plan.buffer >> 20, util::available_memory() >> 20));
+    std::vector<std::byte> source = step14::unlike_bytes(plan.buffer);
+
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
+                              {stop, util::deadline_in(options.client.timeout)}));
+    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
+    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
+    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
+                                stop,    options.client.timeout};
+
+    std::vector<Outcome> outcomes;
+    for (const std::string& transport : wanted)
+        outcomes.push_back(move_bytes(side, server, transport, plan, options.depth, source));
+    Ask{Task::Done, {}}.send(channel, side.patience());
+    side.meet();
+
+    step14::write_table(outcomes, log);
+    if (!options.csv.empty())
+        step14::write_csv(options.csv, outcomes);
+    for (const Outcome& outcome : outcomes)
+        if (!outcome.is_intact())
+            throw util::Error(outcome.transport + ": the server has other bytes than were sent.");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "client", "Step 14, client: the same bytes by RDMA WRITE and by TCP, side by side.");
+    Options options;
+    options.client.timeout = std::chrono::seconds(30);
+    command_line.add(options.client);
+    command_line.text("--transport", options.transport,
+                      "rdma, tcp, tcp-zerocopy, or all: one after the other [all]");
+    command_line.size("--size", options.size, 1, std::uint64_t{1} << 40,
+                      "Bytes to transfer, in whole chunks [1GiB]");
+    command_line.size("--chunk", options.chunk, 1, 1 << 30,
+                      "Bytes of a WRITE, and of a send(2) [1MiB]");
+    command_line.size("--buffer", options.buffer, 1, std::uint64_t{1} << 34,
+                      "Memory at each end, used again and again [64MiB]");
+    command_line.number("--depth", options.depth.requests, 1, 1024,
+                        "WRITEs that are under way at once");
+    command_line.number("--signal-every", options.depth.signal_every, 1, 1024,
+                        "One WRITE in so many has a completion");
+    command_line.text("--csv", options.csv, "Also write the table to this file");
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

@@ -1,0 +1,70 @@
+// A transfer of any size through memory of a fixed one: chunk after chunk into the places of a
+// buffer, again and again. Both ends know the plan, and so what must be in the memory at the end.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <libdeflate.h>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+
+namespace step14 {
+
+struct Plan {
+    std::uint64_t size = 0;    // bytes in all
+    std::uint64_t chunk = 0;   // bytes of a WRITE, or of a send(2)
+    std::uint64_t buffer = 0;  // bytes of memory at each end; whole chunks
+
+    /// Throws util::Error where the sizes do not fit each other.
+    static Plan of(std::uint64_t size, std::uint64_t chunk, std::uint64_t buffer) {
+        chunk = std::min(chunk, size);
+        if (size % chunk != 0)
+            throw util::Error(fmt::format(
+                "--size {} is no multiple of --chunk {}: choose a size of whole chunks.", size,
+                chunk));
+        return {size, chunk, std::clamp(buffer / chunk * chunk, chunk, size)};
+    }
+
+    std::uint64_t chunks() const { return size / chunk; }
+    std::uint64_t places() const { return buffer / chunk; }
+    /// Where chunk `i` goes to in the receiver's memory, in bytes.
+    std::uint64_t place_of(std::uint64_t i) const { return i % places() * chunk; }
+    /// Where it comes from in the sender's: each round another one, so that the last round differs
+    /// from the one before.
+    std::uint64_t source_of(std::uint64_t i) const { return (i + i / places()) % places() * chunk; }
+
+    /// CRC-32 of the receiver's memory when all has arrived, each chunk in its place.
+    std::uint32_t expected_crc(std::span<const std::byte> source) const {
+        std::uint32_t crc = 0;
+        for (std::uint64_t place = 0; place < places(); ++place) {
+            const std::uint64_t last = place + (chunks() - 1 - place) / places() * places();
+            crc = libdeflate_crc32(crc, source.data() + source_of(last), chunk);
+        }
+        return crc;
+    }
+};
+
+inline std::uint32_t crc_of(std::span<const std::byte> bytes) {
+    return libdeflate_crc32(0, bytes.data(), bytes.size());
+}
+
+/// Bytes of which no two chunks are alike (xorshift64: Marsaglia, Journal of Statistical Software
+/// 8(14), 2003).
+inline std::vector<std::byte> unlike_bytes(std::uint64_t size) {
+    std::vector<std::byte> bytes(size);
+    std::uint64_t x = 0x9e3779b97f4a7c15;
+    for (std::size_t i = 0; i < bytes.size(); i += sizeof x) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        std::memcpy(&bytes[i], &x, std::min(sizeof x, bytes.size() - i));
+    }
+    return bytes;
+}
+
+}  // namespace step14

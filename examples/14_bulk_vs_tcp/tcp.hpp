@@ -1,0 +1,175 @@
+// The same transfer over a TCP connection: send(2) into the kernel's memory and recv(2) out of it;
+// or with MSG_ZEROCOPY, where the kernel sends from the program's pages and says when it is done
+// with them (Documentation/networking/msg_zerocopy.rst of the kernel).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <linux/errqueue.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <vector>
+
+#include "exchange/tcp.hpp"
+#include "lesson/memory.hpp"
+#include "lesson/rc_link.hpp"
+#include "meter.hpp"
+#include "plan.hpp"
+#include "util/check.hpp"
+#include "words.hpp"
+
+namespace step14 {
+
+[[noreturn]] inline void throw_gone(const exchange::Socket& socket, int error) {
+    throw util::Error(fmt::format("{} has gone during the transfer: {}.", socket.peer.text(),
+                                  error == 0 ? "it closed the connection" : std::strerror(error)));
+}
+
+/// Which of the send calls with MSG_ZEROCOPY the kernel has done with.
+class Notifications {
+  public:
+    explicit Notifications(const exchange::Socket& socket) : socket_(socket) {}
+
+    std::uint64_t done() const { return done_; }
+    /// Of these, how many the kernel has copied all the same.
+    std::uint64_t copied() const { return copied_; }
+
+    /// Those that are there. A notification is for a range of calls, numbered from 0.
+    void take() {
+        while (true) {
+            alignas(cmsghdr) std::array<char, 128> control{};
+            msghdr message{};
+            message.msg_control = control.data();
+            message.msg_controllen = control.size();
+            if (recvmsg(socket_.fd.get(), &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+                return;
+            for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c))
+                if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_RECVERR) ||
+                    (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_RECVERR)) {
+                    sock_extended_err error{};
+                    std::memcpy(&error, CMSG_DATA(c), sizeof error);
+                    if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
+                        continue;
+                    const std::uint64_t calls = error.ee_data - error.ee_info + 1;
+                    done_ += calls;
+                    if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0)
+                        copied_ += calls;
+                }
+        }
+    }
+
+  private:
+    const exchange::Socket& socket_;
+    std::uint64_t done_ = 0;
+    std::uint64_t copied_ = 0;
+};
+
+/// The part of what was sent that the peer's kernel has acknowledged.
+inline std::uint64_t acknowledged(const exchange::Socket& socket, std::uint64_t sent) {
+    int queued = 0;
+    util::check_errno(ioctl(socket.fd.get(), SIOCOUTQ, &queued), "ioctl(SIOCOUTQ)");
+    return sent - static_cast<std::uint64_t>(queued);
+}
+
+struct Stream {
+    bool is_zerocopy = false;
+    std::uint64_t calls = 0;
+    std::uint64_t copied = 0;  // of MSG_ZEROCOPY's calls
+    util::CpuUsage used{};
+};
+
+/// Client: until the server's program has said that it has all.
+inline void send_all(const lesson::LinkSide& side, const exchange::Socket& socket, const Plan& plan,
+                     const std::vector<std::byte>& source, Stream& stream, Meter& meter) {
+    const int on = 1;
+    if (stream.is_zerocopy)
+        util::check_errno(setsockopt(socket.fd.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on),
+                          "setsockopt(SO_ZEROCOPY)");
+    Notifications notifications(socket);
+    side.meet();
+
+    const auto before = util::CpuUsage::now();
+    meter.start();
+    std::uint64_t sent = 0;
+    while (sent < plan.size) {
+        side.check_stop();
+        const std::uint64_t within = sent % plan.chunk;
+        const ssize_t taken =
+            send(socket.fd.get(), source.data() + plan.source_of(sent / plan.chunk) + within,
+                 plan.chunk - within, MSG_NOSIGNAL | (stream.is_zerocopy ? MSG_ZEROCOPY : 0));
+        if (taken > 0) {
+            sent += static_cast<std::uint64_t>(taken);
+            ++stream.calls;
+            meter.at(std::min(acknowledged(socket, sent), plan.size - 1));
+        } else if (errno == EAGAIN || errno == ENOBUFS) {
+            // Full; of notifications, too (ENOBUFS), and those that wait wake poll(2) at once.
+            exchange::wait_for(socket, false, side.patience());
+        } else if (errno != EINTR) {
+            throw_gone(socket, errno);
+        }
+        if (stream.is_zerocopy)
+            notifications.take();
+    }
+    // Not what the kernel has taken counts, nor what the other kernel has: the program there.
+    std::byte all_there{};
+    while (recv(socket.fd.get(), &all_there, 1, 0) != 1) {
+        if (errno != EAGAIN && errno != EINTR)
+            throw_gone(socket, errno);
+        exchange::wait_for(socket, true, side.patience());
+        if (stream.is_zerocopy)
+            notifications.take();
+    }
+    meter.at(plan.size);
+    stream.used = util::CpuUsage::now() - before;
+    while (stream.is_zerocopy && notifications.done() < stream.calls) {
+        side.check_stop();
+        notifications.take();
+    }
+    stream.copied = notifications.copied();
+}
+
+/// Server: into the same places as WRITEs go to.
+inline void receive_all(const lesson::LinkSide& side, const exchange::Socket& socket,
+                        const Plan& plan, std::vector<std::byte>& memory) {
+    for (std::uint64_t got = 0; got < plan.size;) {
+        const std::uint64_t within = got % plan.chunk;
+        const ssize_t part =
+            recv(socket.fd.get(), memory.data() + plan.place_of(got / plan.chunk) + within,
+                 plan.chunk - within, 0);
+        if (part > 0)
+            got += static_cast<std::uint64_t>(part);
+        else if (part < 0 && errno == EAGAIN)
+            exchange::wait_for(socket, true, side.patience());
+        else if (part == 0 || errno != EINTR)
+            throw_gone(socket, part == 0 ? 0 : errno);
+    }
+    const std::byte all_there{1};
+    exchange::wait_for(socket, false, side.patience());
+    if (send(socket.fd.get(), &all_there, 1, MSG_NOSIGNAL) != 1)
+        throw_gone(socket, errno);
+}
+
+/// Server: on a port of its own, so that in a capture the stream stands apart from the exchange.
+inline Result receive_stream(const lesson::LinkSide& side, util::Address address,
+                             const Plan& plan) {
+    std::vector<std::byte> memory(plan.buffer);
+    address.set_port(static_cast<std::uint16_t>(address.port() + 1));
+    exchange::TcpListener listener(address);
+    Ready{listener.address().port()}.send(side.channel, side.patience());
+    auto socket = listener.accept(side.patience());
+    if (!socket)
+        throw util::Error("the client did not connect for the stream in time.");
+    side.meet();
+    const auto before = util::CpuUsage::now();
+    receive_all(side, *socket, plan, memory);
+    const auto used = util::CpuUsage::now() - before;
+    side.meet_at_last();
+    side.log.event("memory", lesson::describe_memory(memory));
+    return Result::of(crc_of(memory), used);
+}
+
+}  // namespace step14

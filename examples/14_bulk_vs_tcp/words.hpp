@@ -1,0 +1,118 @@
+// What client and server say to each other before and after a transfer, in network byte order:
+//
+//     client: "RWLB", version 1, task (1 byte), 2 unused; size, chunk, buffer (8 bytes each)
+//     server: "RWLB", version 1, 1 unused, TCP port (2)                     when it is ready
+//     server: "RWLB", version 1, 3 unused, CRC-32 of its memory (4), 4 unused, and its processor
+//             time in microseconds: user, system, and of the machine (8 each)      at the end
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "exchange/channel.hpp"
+#include "plan.hpp"
+#include "util/cpu_usage.hpp"
+#include "util/cursor.hpp"
+
+namespace step14 {
+
+enum class Task : std::uint8_t { Write = 1, Stream, Done };
+
+constexpr std::uint32_t magic = 0x52574c42;
+
+template <std::size_t N>
+void check_magic(util::FixedBytes<N> in) {
+    if (util::be32<0>(in) != magic || util::be8<4>(in) != 1)
+        throw util::Error("the peer says what this program does not know. Is it step 14's?");
+}
+
+template <std::size_t N>
+std::array<std::byte, N> begun() {
+    std::array<std::byte, N> bytes{};
+    util::put_be32<0>(std::span<std::byte, N>(bytes), magic);
+    util::put_be8<4>(std::span<std::byte, N>(bytes), 1);
+    return bytes;
+}
+
+struct Ask {
+    static constexpr std::size_t size = 32;
+    Task task = Task::Done;
+    Plan plan;
+
+    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
+        auto bytes = begun<size>();
+        const std::span<std::byte, size> out(bytes);
+        util::put_be8<5>(out, static_cast<std::uint8_t>(task));
+        util::put_be64<8>(out, plan.size);
+        util::put_be64<16>(out, plan.chunk);
+        util::put_be64<24>(out, plan.buffer);
+        channel.send(bytes, patience);
+    }
+
+    /// Throws util::Error where it asks for nothing that can be.
+    static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
+        std::array<std::byte, size> bytes{};
+        channel.receive(bytes, patience);
+        const util::FixedBytes<size> in(bytes);
+        check_magic(in);
+        const Ask ask{static_cast<Task>(util::be8<5>(in)),
+                      {util::be64<8>(in), util::be64<16>(in), util::be64<24>(in)}};
+        const Plan& plan = ask.plan;
+        if (ask.task < Task::Write || ask.task > Task::Done ||
+            (ask.task != Task::Done &&
+             (plan.chunk == 0 || plan.chunk > plan.buffer || plan.buffer > plan.size ||
+              plan.buffer % plan.chunk != 0 || plan.size % plan.chunk != 0)))
+            throw util::Error("the client asks for a transfer that cannot be. Is it step 14's?");
+        return ask;
+    }
+};
+
+struct Ready {
+    static constexpr std::size_t size = 8;
+    std::uint16_t port = 0;
+
+    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
+        auto bytes = begun<size>();
+        util::put_be16<6>(std::span<std::byte, size>(bytes), port);
+        channel.send(bytes, patience);
+    }
+    static Ready receive(exchange::Channel& channel, const exchange::Patience& patience) {
+        std::array<std::byte, size> bytes{};
+        channel.receive(bytes, patience);
+        check_magic(util::FixedBytes<size>(bytes));
+        return {util::be16<6>(util::FixedBytes<size>(bytes))};
+    }
+};
+
+struct Result {
+    static constexpr std::size_t size = 40;
+    std::uint32_t crc = 0;
+    util::CpuUsage::Time user{}, system{}, machine{};
+
+    static Result of(std::uint32_t crc, const util::CpuUsage& used) {
+        return {crc, used.user, used.system, used.machine()};
+    }
+
+    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
+        auto bytes = begun<size>();
+        const std::span<std::byte, size> out(bytes);
+        util::put_be32<8>(out, crc);
+        util::put_be64<16>(out, static_cast<std::uint64_t>(user.count()));
+        util::put_be64<24>(out, static_cast<std::uint64_t>(system.count()));
+        util::put_be64<32>(out, static_cast<std::uint64_t>(machine.count()));
+        channel.send(bytes, patience);
+    }
+    static Result receive(exchange::Channel& channel, const exchange::Patience& patience) {
+        std::array<std::byte, size> bytes{};
+        channel.receive(bytes, patience);
+        const util::FixedBytes<size> in(bytes);
+        check_magic(in);
+        const auto time = [](std::uint64_t us) {
+            return util::CpuUsage::Time(static_cast<std::int64_t>(us));
+        };
+        return {util::be32<8>(in), time(util::be64<16>(in)), time(util::be64<24>(in)),
+                time(util::be64<32>(in))};
+    }
+};
+
+}  // namespace step14
