@@ -83,7 +83,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
-        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear samples
+        lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear lab-loss-sweep samples
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -194,6 +194,11 @@ lab-netem: ## Lose, delay or reorder what the machines send: LOSS=1% DELAY=2ms R
 
 lab-netem-clear: ## And no more
 	$(Q)lab/lab netem $(or $(HOST),both) clear
+
+lab-loss-sweep: build ## Step 15's transfer and step 14's TCP in the lab at losses of 0 to 5 %: table and plot (minutes)
+	$(Q)lab/install-packages lab test
+	$(Q)lab/lab up
+	$(Q)examples/15_packet_loss/sweep
 
 lab-run: build ## Run STEPS in the lab without a capture
 	$(Q)lab/install-packages lab

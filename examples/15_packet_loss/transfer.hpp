@@ -1,0 +1,160 @@
+// Part 1: WRITEs over whatever the way does to them. How often packets were sent that were needed
+// once, and whether the bytes are what they were.
+#pragma once
+
+#include <algorithm>
+#include <libdeflate.h>
+#include <random>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "counted.hpp"
+#include "lesson/memory.hpp"
+#include "lesson/rc_link.hpp"
+#include "verbs/completion.hpp"
+#include "verbs/describe.hpp"
+#include "verbs/names.hpp"
+#include "words.hpp"
+
+namespace step15 {
+
+struct Settings {
+    std::uint64_t size = 1 << 20;
+    std::uint64_t chunk = 64 << 10;
+    std::uint64_t depth = 4;
+    std::uint64_t path_mtu = 4096;
+    std::uint64_t ack_timeout = 16;
+    std::uint64_t retry_cnt = 6;
+
+    verbs::Repetition repetition() const {
+        return {.timeout = static_cast<std::uint8_t>(ack_timeout),
+                .count = static_cast<std::uint8_t>(retry_cnt)};
+    }
+    /// Each PSN once.
+    std::uint64_t packets(unsigned mtu) const {
+        const auto of = [mtu](std::uint64_t bytes) { return (bytes + mtu - 1) / mtu; };
+        return size / chunk * of(chunk) + of(size % chunk);
+    }
+};
+
+inline std::uint32_t crc_of(std::span<const std::byte> bytes) {
+    return libdeflate_crc32(0, bytes.data(), bytes.size());
+}
+
+inline std::vector<std::byte> unlike_bytes(std::uint64_t size) {
+    std::vector<std::byte> bytes(size);
+    std::minstd_rand random(15);
+    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() >> 8); });
+    return bytes;
+}
+
+/// A request that will not be answered any more: what ended it, and what became of the queue pair.
+[[noreturn]] inline void give_up(const lesson::LinkSide& side, const lesson::RcLink& link,
+                                 const ibv_wc& wc, const Settings& settings) {
+    side.log.event("qp_state", verbs::query_state(link.qp()));
+    throw util::Error(
+        fmt::format("RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} "
+                    "ms at least). "
+                    "The queue pair is in ERR; a connection begins anew. What is set on the way: "
+                    "lab/lab netem.",
+                    verbs::name_of(wc.status), ibv_wc_status_str(wc.status), settings.retry_cnt,
+                    settings.ack_timeout,
+                    0.004096 * static_cast<double>(std::uint64_t{1} << settings.ack_timeout)));
+}
+
+/// Client: all WRITEs, in order, to the last completion.
+inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
+                      verbs::CompletionQueue& completions, const ibv_mr& mr,
+                      const Settings& settings) {
+    std::uint64_t posted = 0;
+    std::uint64_t done = 0;
+    std::uint64_t under_way = 0;
+    while (done < settings.size) {
+        side.check_stop();
+        for (; posted < settings.size && under_way < settings.depth; ++under_way) {
+            const auto length = std::min(settings.chunk, settings.size - posted);
+            ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + posted,
+                          .length = static_cast<std::uint32_t>(length),
+                          .lkey = mr.lkey};
+            ibv_send_wr wr{};
+            wr.wr_id = posted + length;  // how far we are with it
+            wr.opcode = IBV_WR_RDMA_WRITE;
+            wr.send_flags = IBV_SEND_SIGNALED;
+            wr.sg_list = &piece;
+            wr.num_sge = 1;
+            wr.wr.rdma.remote_addr = link.remote().va + posted;
+            wr.wr.rdma.rkey = link.remote().rkey;
+            side.log.event("post_send", link.describe(wr));
+            link.post_unlogged(wr);
+            posted += length;
+        }
+        const auto wc = completions.next(side.stop, util::deadline_in(side.time));
+        if (wc)
+            side.log.event("wc", verbs::describe(*wc));
+        if (wc && wc->status != IBV_WC_SUCCESS)
+            give_up(side, link, *wc, settings);
+        done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
+        --under_way;
+    }
+}
+
+inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
+    std::vector<std::byte> bytes = unlike_bytes(settings.size);
+    const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
+    side.log.event("mr", verbs::describe(*mr, 0));
+    verbs::CompletionQueue completions(side.context, static_cast<int>(settings.depth));
+    Ask{Task::Lend, settings.size}.send(side.channel, side.patience());
+    lesson::RcLink link(side, {.cq = completions.cq.get(),
+                               .first_psn = 0xc15000,
+                               .max_send_wr = static_cast<std::uint32_t>(settings.depth),
+                               .repetition = settings.repetition(),
+                               .path_mtu = static_cast<unsigned>(settings.path_mtu)});
+    side.meet();
+    const Counted counted(side.context, side.gid);
+    const auto started = util::Clock::now();
+    write_all(side, link, completions, *mr, settings);
+    const auto took =
+        std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
+    const auto needed = settings.packets(link.path_mtu());
+    const auto sent = counted.since("sent_pkts");
+    side.meet();
+
+    const Seen seen = Seen::receive(side.channel, side.patience());
+    const double mib_per_s = static_cast<double>(settings.size) / (1 << 20) /
+                             (static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6);
+    const bool is_intact = seen.crc == crc_of(bytes);
+    side.log.event("transfer", {{"len", settings.size},
+                                {"packets", needed},
+                                {"sent", sent},
+                                {"again", sent > needed ? sent - needed : 0},
+                                {"naks", counted.since("rcvd_seq_err")},
+                                {"retries", counted.since("completer_retry_err")},
+                                {"out_of_sequence", seen.out_of_sequence},
+                                {"duplicates", seen.duplicates},
+                                {"elapsed_us", took.count()},
+                                {"mib_per_s", fmt::format("{:.2f}", mib_per_s)},
+                                {"crc32", seen.crc},
+                                {"bytes", is_intact ? "intact" : "DAMAGED"}});
+    if (!is_intact)
+        throw util::Error("the server has other bytes than were sent.");
+}
+
+/// Server: its memory is written to, and it looks at it when the client is done.
+inline void lend(const lesson::LinkSide& side, std::uint64_t size) {
+    constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+    std::vector<std::byte> memory(size);
+    const verbs::Mr mr = verbs::register_memory(side.pd, memory, access);
+    side.log.event("mr", verbs::describe(*mr, access));
+    verbs::CompletionQueue unused(side.context, 1);
+    const lesson::RcLink link(side, {.cq = unused.cq.get(), .first_psn = 0x5e1500}, mr.get());
+    side.meet();
+    const Counted counted(side.context, side.gid);
+    side.meet_at_last();
+    side.log.event("memory", lesson::describe_memory(memory));
+    Seen{crc_of(memory), static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
+         static_cast<std::uint32_t>(counted.since("duplicate_request"))}
+        .send(side.channel, side.patience());
+}
+
+}  // namespace step15
