@@ -66,9 +66,14 @@ Outcome move_bytes(const lesson::LinkSide& side, util::Address server, const std
     return outcome;
 }
 
-std::vector<std::string> chosen(const Options& options) {
+std::vector<std::string> chosen(const Options& options, runlog::Log& log) {
+    if (!step14::has_zerocopy()) {
+        if (options.transport == "tcp-zerocopy")
+            throw util::Error("--transport tcp-zerocopy: this kernel has no MSG_ZEROCOPY.");
+        log.note("this kernel has no MSG_ZEROCOPY: that transport is left out");
+    }
     if (options.transport == "all")
-        return transports;
+        return {transports.begin(), transports.end() - (step14::has_zerocopy() ? 0 : 1)};
     if (std::ranges::find(transports, options.transport) == transports.end())
         throw util::Error(fmt::format("--transport is rdma, tcp, tcp-zerocopy or all, not '{}'.",
                                       options.transport));
@@ -76,7 +81,7 @@ std::vector<std::string> chosen(const Options& options) {
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto wanted = chosen(options);
+    const auto wanted = chosen(options, log);
     const Plan plan = Plan::of(options.size, options.chunk, options.buffer);
     if (options.depth.signal_every > options.depth.requests)
         throw util::Error(fmt::format(

@@ -75,6 +75,13 @@ inline std::uint64_t acknowledged(const exchange::Socket& socket, std::uint64_t 
     return sent - static_cast<std::uint64_t>(queued);
 }
 
+/// Since Linux 4.14, and for IPv4 and IPv6 alike.
+inline bool has_zerocopy() {
+    const util::Fd fd(util::check_errno(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
+    const int on = 1;
+    return setsockopt(fd.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
+}
+
 struct Stream {
     bool is_zerocopy = false;
     std::uint64_t calls = 0;
@@ -95,6 +102,15 @@ inline void send_all(const lesson::LinkSide& side, const exchange::Socket& socke
     const auto before = util::CpuUsage::now();
     meter.start();
     std::uint64_t sent = 0;
+    util::Deadline deadline = side.patience().deadline;
+    const auto wait = [&](bool to_read) {
+        side.check_stop();
+        if (util::is_past(deadline))
+            throw util::Error(socket.peer.text() + " takes no bytes any more.");
+        exchange::wait_for(socket, to_read, {side.stop, deadline});
+        if (stream.is_zerocopy)
+            notifications.take();
+    };
     while (sent < plan.size) {
         side.check_stop();
         const std::uint64_t within = sent % plan.chunk;
@@ -105,30 +121,29 @@ inline void send_all(const lesson::LinkSide& side, const exchange::Socket& socke
             sent += static_cast<std::uint64_t>(taken);
             ++stream.calls;
             meter.at(std::min(acknowledged(socket, sent), plan.size - 1));
+            deadline = side.patience().deadline;
         } else if (errno == EAGAIN || errno == ENOBUFS) {
-            // Full; of notifications, too (ENOBUFS), and those that wait wake poll(2) at once.
-            exchange::wait_for(socket, false, side.patience());
+            // Full; of notifications, too (ENOBUFS), and those that are there wake poll(2) at once.
+            wait(false);
         } else if (errno != EINTR) {
             throw_gone(socket, errno);
         }
-        if (stream.is_zerocopy)
-            notifications.take();
     }
     // Not what the kernel has taken counts, nor what the other kernel has: the program there.
     std::byte all_there{};
-    while (recv(socket.fd.get(), &all_there, 1, 0) != 1) {
-        if (errno != EAGAIN && errno != EINTR)
-            throw_gone(socket, errno);
-        exchange::wait_for(socket, true, side.patience());
-        if (stream.is_zerocopy)
-            notifications.take();
+    for (ssize_t got = 0; got != 1;) {
+        got = recv(socket.fd.get(), &all_there, 1, 0);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+            throw_gone(socket, got == 0 ? 0 : errno);
+        if (got < 0)
+            wait(true);
     }
     meter.at(plan.size);
     stream.used = util::CpuUsage::now() - before;
-    while (stream.is_zerocopy && notifications.done() < stream.calls) {
-        side.check_stop();
+    if (stream.is_zerocopy)
         notifications.take();
-    }
+    while (stream.is_zerocopy && notifications.done() < stream.calls)
+        wait(false);
     stream.copied = notifications.copied();
 }
 
