@@ -105,6 +105,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                                 stop,    options.client.timeout};
 
     std::vector<Outcome> outcomes;
+    outcomes.reserve(wanted.size());
     for (const std::string& transport : wanted)
         outcomes.push_back(move_bytes(side, server, transport, plan, options.depth, source));
     Ask{Task::Done, {}}.send(channel, side.patience());

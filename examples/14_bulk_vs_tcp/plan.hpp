@@ -31,7 +31,7 @@ struct Plan {
     }
 
     std::uint64_t chunks() const { return size / chunk; }
-    std::uint64_t places() const { return buffer / chunk; }
+    std::uint64_t places() const { return std::max<std::uint64_t>(buffer / chunk, 1); }
     /// Where chunk `i` goes to in the receiver's memory, in bytes.
     std::uint64_t place_of(std::uint64_t i) const { return i % places() * chunk; }
     /// Where it comes from in the sender's: each round another one, so that the last round differs

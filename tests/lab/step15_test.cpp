@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"
@@ -115,13 +116,12 @@ struct Request {
 std::vector<Request> requests_and_naks(const LabRun& run) {
     const auto state = LabRun::all(run.client, "qp_state").at(0);
     std::vector<Request> all;
-    for (const auto& row :
-         rows(run, "ip.dst,bth.psn,aeth.type",
-              "(ip.dst == " + support::server_ip +
-                  " and bth.destqp == " + std::to_string(state.number("dest_qpn").value()) +
-                  ") or (ip.dst == " + support::client_ip +
-                  " and bth.destqp == " + std::to_string(state.number("qpn").value()) +
-                  " and aeth.error == \"PSN Sequence Error\")"))
+    const std::string where = fmt::format(
+        "(ip.dst == {} and bth.destqp == {}) or (ip.dst == {} and bth.destqp == {} and "
+        "aeth.error == \"PSN Sequence Error\")",
+        support::server_ip, state.number("dest_qpn").value(), support::client_ip,
+        state.number("qpn").value());
+    for (const auto& row : rows(run, "ip.dst,bth.psn", where))
         all.push_back(
             {static_cast<std::uint32_t>(std::stoul(row.at(1))), row.at(0) == support::client_ip});
     return all;
