@@ -196,12 +196,13 @@ TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
     ASSERT_NE(error, nullptr);
     EXPECT_NE(error->text("text").find("--retry-cnt 2"), std::string::npos) << error->text("text");
 
-    // The oldest packet without an answer: once, and twice more.
+    // The oldest packet without an answer: once, and twice more; on a slow machine it may have come
+    // again before the cut, too, behind others whose answers were late.
     const auto times = arrived(run, states[0].number("dest_qpn").value());
     const auto most = std::ranges::max_element(
         times, [](const auto& one, const auto& other) { return one.second < other.second; });
     ASSERT_NE(most, times.end());
-    EXPECT_EQ(most->second, 1U + 2U);
+    EXPECT_GE(most->second, 1U + 2U);
 }
 
 TEST_F(Step15, the_sweep_measures_both_transports_and_clears_the_cable) {
