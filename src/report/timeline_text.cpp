@@ -91,9 +91,11 @@ std::string TimelineText::finished(std::string text) const {
 std::string TimelineText::summary(const timeline::Matcher& run) {
     const timeline::JoinCount& joins = run.joins();
     std::string text = fmt::format(
-        "{} packets; of {} on connected queue pairs, {} belong to a work request; of {} others, {} "
-        "set a connection up\n",
-        joins.packets, joins.joinable, joins.joined, joins.packets - joins.joinable, joins.set_up);
+        "{} packets; of {} on connected queue pairs{}, {} belong to a work request; of {} others, "
+        "{} set a connection up\n",
+        joins.packets, joins.joinable - joins.datagrams,
+        joins.datagrams == 0 ? "" : fmt::format(" and {} datagrams", joins.datagrams), joins.joined,
+        joins.packets - joins.joinable, joins.set_up);
     for (const auto& [role, clock] : run.clocks())
         if (clock.known())
             text += fmt::format(

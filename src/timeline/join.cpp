@@ -62,7 +62,18 @@ std::optional<Cause> Join::cause_of(const PacketKey& packet) {
     return place ? std::optional(place->cause()) : std::nullopt;
 }
 
+// A multicast one is no less its sender's.
+std::optional<Place> Join::place_of_datagram(const PacketKey& packet) {
+    const auto [begin, end] = roles_.equal_range(packet.source);
+    for (auto it = begin; it != end; ++it)
+        if (const auto place = account({it->second, *packet.source_qpn}, packet))
+            return place;
+    return std::nullopt;
+}
+
 std::optional<Place> Join::place_of(const PacketKey& packet) {
+    if (packet.source_qpn)
+        return place_of_datagram(packet);
     const QpKey receiving{packet.destination, packet.dest_qpn};
     const auto early = early_.find(receiving);
     const auto [begin, end] = roles_.equal_range(packet.destination);

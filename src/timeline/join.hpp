@@ -1,6 +1,6 @@
-// Which event caused a packet. For a packet of a connected queue pair the key is not the time but
-// the PSN: each post_send event names the PSNs its packets will carry, on a queue pair whose number
-// and peer are in the log too.
+// Which event caused a packet. For a packet of a queue pair the key is not the time but the PSN:
+// each post_send event names the PSNs its packets will carry, on a queue pair whose number and peer
+// are in the log too.
 //
 // A log that hides its PSNs (runlog/psn_mask.hpp) names their distance from the queue pair's first
 // one instead. That one is then taken from the wire: it is the PSN of the first request packet of
@@ -9,8 +9,11 @@
 // in the middle of a message, the packets of that queue pair, and of later ones of its number,
 // remain without a cause.
 //
-// An RC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other end of
-// the QP it is sent to, the poster behind a response is the QP it is sent to.
+// An RC or UC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other
+// end of the QP it is sent to, the poster behind a response is the QP it is sent to. A datagram
+// names its sender's in the DETH; its queue pair counts on from one to the next, whomever they are
+// for. UC and UD have no responses: their work requests stay without an acknowledgement, and one
+// that completes may have lost all its packets.
 //
 // A connection manager's message belongs to the queue pair that its sender connects: a
 // ConnectRequest and a ConnectReply name it, the others name one of these by its communication IDs.
@@ -64,6 +67,7 @@ class Join {
     using CommId = std::pair<std::string, std::uint32_t>;  // IP address, and its ID
 
     void begin_queue(const QpKey& key);
+    std::optional<Place> place_of_datagram(const PacketKey& packet);
     std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;

@@ -18,10 +18,11 @@ namespace timeline {
 
 /// How many packets were joined, and how many could have been.
 struct JoinCount {
-    std::uint64_t packets = 0;   // all rows
-    std::uint64_t joinable = 0;  // of a connected queue pair
-    std::uint64_t joined = 0;    // of these, those with a work request
-    std::uint64_t set_up = 0;    // of the others, those that set a connection up, or take it down
+    std::uint64_t packets = 0;    // all rows
+    std::uint64_t joinable = 0;   // of a connected queue pair, or a datagram between two
+    std::uint64_t datagrams = 0;  // of these, the latter
+    std::uint64_t joined = 0;     // of the joinable ones, those with a work request
+    std::uint64_t set_up = 0;     // of the others, those that set a connection up, or take it down
     std::uint64_t causeless() const { return packets - joined - set_up; }
 };
 

@@ -7,7 +7,7 @@
 
 namespace timeline {
 
-/// Of a packet of a connected queue pair.
+/// Of a packet of a connected queue pair, or of a datagram's.
 struct PacketKey {
     std::string destination;     // IP address, digits
     std::uint32_t dest_qpn = 0;  // 24 bits
@@ -16,7 +16,8 @@ struct PacketKey {
     bool starts_message = true;  // a request's: First, Only, READ request, atomic
     bool is_nak = false;         // RNR NAKs too
     std::int64_t t_ns = 0;       // the capture's clock
-    std::string source = {};     // IP address; empty: not known
+    std::string source = {};     // IP address, digits; empty: not known
+    std::optional<std::uint32_t> source_qpn = std::nullopt;  // of a datagram alone: its DETH
 };
 
 /// Of a connection manager's message.

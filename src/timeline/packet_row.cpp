@@ -9,8 +9,6 @@
 namespace timeline {
 namespace {
 
-// Datagrams name their source QP and have PSNs of no meaning to a request; connected transports are
-// what the log predicts.
 bool is_connected(const wire::OpcodeInfo& opcode) {
     const auto transport = opcode.transport();
     return transport == wire::Transport::Rc || transport == wire::Transport::Uc ||
@@ -33,7 +31,20 @@ PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {
             .starts_message = packet.opcode->starts_message(),
             .is_nak = is_nak,
             .t_ns = row.t_ns,
-            .source = row.source};
+            .source = row.source,
+            .source_qpn = {}};
+}
+
+PacketKey datagram_key_of(const wire::Packet& packet, const PacketRow& row) {
+    PacketKey key = key_of(packet, row);
+    key.source_qpn = packet.deth->src_qpn;
+    return key;
+}
+
+// Of a queue pair that a program has made: 0 and 1 are the device's own (IBTA volume 1, 3.9.4).
+bool is_programs_datagram(const wire::Packet& packet) {
+    return packet.opcode->transport() == wire::Transport::Ud && packet.deth &&
+           packet.deth->src_qpn > 1 && packet.bth->dest_qpn > 1;
 }
 
 // Messages that name a connection; those of UD's service resolution do not.
@@ -76,6 +87,8 @@ PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_n
         take_addresses(row, *packet.ipv6);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
         row.key = key_of(packet, row);
+    else if (packet.bth && packet.opcode != nullptr && is_programs_datagram(packet))
+        row.key = datagram_key_of(packet, row);
     else if (packet.cm)
         row.cm = key_of(*packet.cm, row);
     else if (const auto segment = wire::tcp_segment(packet, frame))
