@@ -29,7 +29,8 @@ constexpr std::array rows{
     Row{"qp_state",
         "QP {qpn:6} is {state}[, to QP {dest_qpn:6}][  send PSN {sq_psn:6}]"
         "[  receive PSN {rq_psn:6}][  path MTU {path_mtu}][  GID index {gid_index}]"
-        "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"},
+        "[  timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}]"
+        "[  Q_Key {q_key:8}]"},
     Row{"qp_attr",
         "QP {qpn:6} {state}: port {port}, rights {access}; to QP {dest_qpn:6}, path MTU "
         "{path_mtu}, "
@@ -49,6 +50,7 @@ constexpr std::array rows{
     Row{"tls_secret", "{line:w}"},
     Row{"post_send",
         "wr {wr_id} {opcode} {len} B[ → {remote_va:x} rkey {rkey:8}][ imm {imm:8}]"
+        "[ → QP {dest_qpn:6} Q_Key {q_key:8}][ → SRQ {srqn:6}]"
         "[ add {add}][ compare {compare} swap {swap}]"
         "[  PSN {psn_first:6} to {psn_last:6}]"
         "[  PSN secret + {psn_offset_first} to + {psn_offset_last}]"},
@@ -83,6 +85,17 @@ constexpr std::array rows{
     Row{"credits",
         "{way}, RNR timer {rnr_timer}: {messages} messages for {receives} receives took {took_us} "
         "µs[, {rnr_naks} RNR NAKs], {credit_messages} messages of credits"},
+    Row{"arrived", "{transport}: {arrived} of {messages} messages[; missing: {missing}]"},
+    Row{"transport",
+        "{transport}: {messages} messages of {len} B, {successes} SUCCESS, {arrived} "
+        "arrived[; packets: {packets_out} out][, {packets_come} came][, {packets_back} back]"},
+    Row{"datagram", "number {number} in QP {qpn:6} from QP {src_qp:6}, {byte_len} B[; GRH {grh}]"},
+    Row{"fate", "{what}: {status}, {arrived}"},
+    Row{"group", "QP {qpn:6} {what} {gid}"},
+    Row{"taken", "receive {wr_id} by QP {qpn:6} for message {number}"},
+    Row{"srq",
+        "shared receive queue[ {srqn:6}]: [{queue_pairs} queue pairs, ][{receives} receives, ]"
+        "limit {limit}"},
     Row{"memory", "{va:x}: {used} of {len} B in use, CRC-32 {crc32:8}, \"{begins}…\""},
     Row{"words", "counter {counter}, maximum {maximum}"},
     Row{"worker", "rank {rank} of {workers}, QP {qpn:6}: samples {first} to {last}"},

@@ -95,6 +95,12 @@ runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<P
         if (!is_add)
             fields.emplace_back("swap", wr.wr.atomic.swap);
     }
+    if (qp.qp_type == IBV_QPT_UD) {
+        fields.emplace_back("dest_qpn", wr.wr.ud.remote_qpn);
+        fields.emplace_back("q_key", wr.wr.ud.remote_qkey);
+    }
+    if (qp.qp_type == IBV_QPT_XRC_SEND)
+        fields.emplace_back("srqn", wr.qp_type.xrc.remote_srqn);
     if (has_immediate(wr.opcode))
         fields.emplace_back("imm", ntohl(wr.imm_data));
     if (psns) {

@@ -28,7 +28,8 @@ runlog::Fields describe_atomics(std::string_view device, const ibv_device_attr& 
 /// once, its own and its peer's.
 runlog::Fields query_rd_atomic(ibv_qp* qp);
 
-/// A work request as posted, with the PSNs it will use. Only RC and UC requests have remote fields.
+/// A work request as posted, with the PSNs it will use. Only RC and UC requests have remote fields,
+/// only UD's a destination, only XRC's a shared receive queue.
 runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<PsnRange> psns);
 
 /// A receive request as posted.

@@ -19,6 +19,10 @@ int dealloc_mw(ibv_mw* mw) noexcept {
     return ibv_dealloc_mw(mw);
 }
 
+int close_xrcd(ibv_xrcd* xrcd) noexcept {
+    return ibv_close_xrcd(xrcd);
+}
+
 Mr register_memory(ibv_pd* pd, std::span<std::byte> memory, int access) {
     Mr mr{ibv_reg_mr(pd, memory.data(), memory.size(), access)};
     if (mr)

@@ -27,4 +27,7 @@ std::string access_names(unsigned access);
 /// The path MTU in bytes: 256 to 4096; 0 for a value that is none of the five.
 unsigned bytes_of(ibv_mtu mtu);
 
+/// The reverse. Throws util::Error where `bytes` is none of the five.
+ibv_mtu mtu_of(unsigned bytes);
+
 }  // namespace verbs

@@ -1,20 +1,9 @@
 #include "verbs/rc_states.hpp"
 
 #include "util/check.hpp"
-#include "util/error.hpp"
 #include "verbs/names.hpp"
 
 namespace verbs {
-namespace {
-
-ibv_mtu mtu_of(unsigned bytes) {
-    for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
-        if (bytes_of(mtu) == bytes)
-            return mtu;
-    throw util::Error("there is no path MTU of " + std::to_string(bytes) + " bytes.");
-}
-
-}  // namespace
 
 void to_init(ibv_qp* qp, std::uint8_t port, int access) {
     ibv_qp_attr attributes{};
