@@ -1,0 +1,106 @@
+// Step 10, the active side: the same messages over each transport, and what only one of them has.
+#include "exchange/tcp.hpp"
+#include "lesson/program.hpp"
+#include "multicast.hpp"
+#include "shared_queue.hpp"
+#include "table.hpp"
+#include "util/check.hpp"
+#include "xrc.hpp"
+
+namespace {
+
+using step10::Result;
+using step10::Side;
+using step10::Task;
+
+constexpr std::uint32_t q_key = 0x11223344;
+
+struct Options {
+    lesson::ClientOptions client;
+    std::string transport = "all";
+    std::uint64_t messages = 8;
+    std::uint64_t length = 6000;
+    std::string group;
+    bool messages_only = false;
+};
+
+Result send_over(const Side& side, const Options& options, Task task) {
+    // The program has to keep to UD's limit: nobody would tell it.
+    const std::uint64_t limit = task == Task::ReceiveUd ? side.mtu() : options.length;
+    const Result result = step10::send_numbered(
+        side, {.task = task,
+               .messages = static_cast<std::uint32_t>(options.messages),
+               .length = static_cast<std::uint32_t>(std::min(options.length, limit)),
+               .q_key = q_key});
+    step10::log_result(side.log, result);
+    return result;
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const auto is_wanted = [&](std::string_view name) {
+        return options.transport == "all" || options.transport == name;
+    };
+    if (options.transport != "all" && options.transport != "rc" && options.transport != "uc" &&
+        options.transport != "ud" && options.transport != "xrc")
+        throw util::Error(
+            fmt::format("--transport '{}' is none of rc, uc, ud, xrc and all.", options.transport));
+    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
+    const util::Address server = options.client.resolve_server();
+    const ibv_gid group = step10::group_of(!options.group.empty() ? options.group
+                                           : server.is_ipv6()     ? "ff05::10:2:3"
+                                                                  : "239.10.2.3");
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+    verbs::DevicePort device = verbs::open_device_of(channel.socket().local());
+    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
+    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
+    const Side side{channel, std::move(device),     std::move(pd), 0xc11000, log,
+                    stop,    options.client.timeout};
+    const bool has_xrc = step10::has_xrc(side);
+    if (options.transport == "xrc" && !has_xrc)
+        throw util::Error(step10::no_xrc(side));
+
+    std::vector<Result> results;
+    if (is_wanted("rc"))
+        results.push_back(send_over(side, options, Task::ReceiveRc));
+    if (is_wanted("uc"))
+        results.push_back(send_over(side, options, Task::ReceiveUc));
+    if (is_wanted("ud"))
+        results.push_back(send_over(side, options, Task::ReceiveUd));
+    if (is_wanted("ud") && !options.messages_only) {
+        step10::send_datagrams(side, q_key);
+        step10::send_to_group(side, group, q_key);
+    }
+    if (is_wanted("rc") && !options.messages_only)
+        step10::send_to_shared_queue(side);
+    if (is_wanted("xrc") && !options.messages_only) {
+        if (has_xrc)
+            step10::send_over_xrc(side);
+        else
+            log.note(step10::no_xrc(side));
+    }
+    step10::log_table(log, results);
+    send(side, step10::Ask{.task = Task::Done});
+    side.meet();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "client", "Step 10, client: the same messages over RC, UC and UD, and what each can.");
+    Options options;
+    command_line.add(options.client);
+    command_line.text("--transport", options.transport, "rc, uc, ud, xrc, or all");
+    command_line.number("--messages", options.messages, 1, step10::most_messages,
+                        "Numbered messages over each transport");
+    command_line.size("--length", options.length, 4, step10::most_bytes,
+                      "Bytes of each; over UD no more than the MTU");
+    command_line.text("--group", options.group, "Multicast address, 239.10.2.3 or ff05::10:2:3");
+    command_line.flag("--messages-only", options.messages_only,
+                      "Nothing but the numbered messages");
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}
