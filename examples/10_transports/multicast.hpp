@@ -117,7 +117,8 @@ inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t 
         side.log.event(
             "fate", {{"what", number == 0 ? "one SEND to the group of two" : "and to that of one"},
                      {"status", verbs::name_of(wc.status)},
-                     {"arrived", fmt::format("{} copies arrived", report.arrived)}});
+                     {"arrived", fmt::format("{} {} arrived", report.arrived,
+                                             report.arrived == 1 ? "copy" : "copies")}});
     }
 }
 

@@ -7,39 +7,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/lossy_host.hpp"
 #include "support/run_rows.hpp"
 #include "support/step_checks.hpp"
 
 namespace {
 
-using namespace std::chrono_literals;
 using support::LabRun;
-
-// A machine that loses some of what it sends, as long as this lives. The machine ends it by itself
-// when nobody holds its leash any more, so also when the test breaks off.
-class LossyHost {
-  public:
-    explicit LossyHost(const std::string& host, const std::string& share)
-        : process_(support::start(
-              host,
-              {"bash", "-c",
-               "tc qdisc replace dev eth0 root netem loss " + share +
-                   " || exit; trap 'tc qdisc del dev eth0 root; kill $!' EXIT; trap exit TERM; "
-                   "sleep infinity & echo lossy; wait"})) {
-        EXPECT_TRUE(process_.await("lossy", 30s)) << process_.output();
-    }
-    ~LossyHost() {
-        process_.close_input();
-        EXPECT_EQ(process_.wait(30s).exit_code, 143) << "its trap did not run";
-    }
-    LossyHost(const LossyHost&) = delete;
-    LossyHost& operator=(const LossyHost&) = delete;
-    LossyHost(LossyHost&&) = delete;
-    LossyHost& operator=(LossyHost&&) = delete;
-
-  private:
-    support::Process process_;
-};
+using support::LossyHost;
 
 class Loss : public testing::TestWithParam<const char*> {
   protected:
