@@ -98,6 +98,10 @@ inline void receive_datagrams(const Side& side, const Ask& ask) {
         ibv_recv_wr wr = slots.receive(i);
         (i < Datagrams ? first : second).post_recv(wr);
     }
+    const auto violations = [&] {
+        return verbs::query_port(side.context(), side.device.gid.port).qkey_viol_cntr;
+    };
+    const std::uint32_t before = violations();
     side.meet();
     side.meet_at_last();
     Report report;
@@ -108,6 +112,8 @@ inline void receive_datagrams(const Side& side, const Ask& ask) {
         if (wc.qp_num == second.qp()->qp_num)
             answer(side, second, wc, slots[wc.wr_id], ask.q_key, completions);
     }
+    // The one trace of a message with another key.
+    side.log.event("q_key", {{"violations", violations() - before}});
     send(side, report);
     side.meet();
 }

@@ -89,7 +89,9 @@ constexpr std::array rows{
     Row{"transport",
         "{transport}: {messages} messages of {len} B, {successes} SUCCESS, {arrived} "
         "arrived[; packets: {packets_out} out][, {packets_come} came][, {packets_back} back]"},
-    Row{"datagram", "number {number} in QP {qpn:6} from QP {src_qp:6}, {byte_len} B[; GRH {grh}]"},
+    Row{"datagram",
+        "number {number} in QP {qpn:6} from QP {src_qp:6}, {byte_len} B[; GRH 0x{grh}]"},
+    Row{"q_key", "datagrams with another Q_Key, as the port counts them: {violations}"},
     Row{"fate", "{what}: {status}, {arrived}"},
     Row{"group", "QP {qpn:6} {what} {gid}"},
     Row{"taken", "receive {wr_id} by QP {qpn:6} for message {number}"},

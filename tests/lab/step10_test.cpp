@@ -226,6 +226,7 @@ TEST_F(Step10, what_a_datagrams_sender_is_told_is_success_in_any_case) {
     EXPECT_NE(requests[2].number("q_key"), requests[0].number("q_key"));
     EXPECT_EQ(on_wire(requests[3]), std::nullopt) << "never left";
     EXPECT_EQ(requests[3].number("len"), 4097U);
+    EXPECT_EQ(server("q_key").at(0).number("violations"), 1U);
 }
 
 TEST_F(Step10, a_group_gets_a_copy_for_each_member_of_one_packet) {
