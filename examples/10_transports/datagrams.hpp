@@ -108,7 +108,8 @@ inline void receive_datagrams(const Side& side, const Ask& ask) {
     for (const ibv_wc& wc : completions_until_quiet(side, completions, ToSecond + 1)) {
         log_datagram(side, wc, slots[wc.wr_id]);
         ++report.arrived;
-        report.number |= 1U << number_at(slots[wc.wr_id].subspan(grh_size));
+        if (const auto number = number_at(slots[wc.wr_id].subspan(grh_size)); number < Datagrams)
+            report.number |= 1U << number;
         if (wc.qp_num == second.qp()->qp_num)
             answer(side, second, wc, slots[wc.wr_id], ask.q_key, completions);
     }

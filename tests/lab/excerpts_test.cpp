@@ -68,7 +68,8 @@ const support::LabRun& run_of(const std::string& step) {
 }
 
 std::string output_of(const std::string& command) {
-    return support::run({"bash", "-c", command + " 2>&1"}).out;
+    // A run in the lab, where packets are lost besides, takes long on a busy machine.
+    return support::run({"bash", "-c", command + " 2>&1"}, {}, std::chrono::minutes(5)).out;
 }
 
 std::string text_from(const std::string& source) {

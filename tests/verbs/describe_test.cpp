@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "util/error.hpp"
 #include "verbs/names.hpp"
 
 namespace {
@@ -42,6 +43,43 @@ TEST(Describe, a_compare_and_swap_has_both_of_its_values) {
     EXPECT_EQ(event.number("compare"), 5u);
     EXPECT_EQ(event.number("swap"), 6u);
     EXPECT_EQ(event.number("add"), std::nullopt);
+}
+
+TEST(Describe, a_datagram_has_its_destination) {
+    ibv_qp qp{};
+    qp.qp_num = 17;
+    qp.qp_type = IBV_QPT_UD;
+    ibv_send_wr wr{};
+    wr.wr_id = 7;
+    wr.opcode = IBV_WR_SEND;
+    wr.wr.ud.remote_qpn = 0xffffff;
+    wr.wr.ud.remote_qkey = 0x11223344;
+    EXPECT_EQ(verbs::describe(qp, wr, verbs::PsnRange{100, 100}),
+              (runlog::Fields{{"qpn", 17u},
+                              {"wr_id", 7u},
+                              {"opcode", "SEND"},
+                              {"len", 0u},
+                              {"dest_qpn", 0xffffffu},
+                              {"q_key", 0x11223344u},
+                              {"psn_first", 100u},
+                              {"psn_last", 100u}}));
+}
+
+TEST(Describe, an_xrc_request_has_its_receive_queue) {
+    ibv_qp qp{};
+    qp.qp_type = IBV_QPT_XRC_SEND;
+    ibv_send_wr wr{};
+    wr.opcode = IBV_WR_SEND;
+    wr.qp_type.xrc.remote_srqn = 9;
+    const runlog::Event event{0, "", "", verbs::describe(qp, wr, std::nullopt)};
+    EXPECT_EQ(event.number("srqn"), 9u);
+    EXPECT_EQ(event.number("dest_qpn"), std::nullopt);
+}
+
+TEST(Names, a_path_mtu_is_one_of_five) {
+    for (const unsigned bytes : {256U, 512U, 1024U, 2048U, 4096U})
+        EXPECT_EQ(verbs::bytes_of(verbs::mtu_of(bytes)), bytes);
+    EXPECT_THROW(verbs::mtu_of(1500), util::Error);
 }
 
 TEST(Describe, a_device_says_between_whom_its_atomics_are_atomic) {
