@@ -42,7 +42,9 @@ comma     := ,
 
 # Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit.
 SUITES   := differential browser lab
-objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(1))
+# This one counts allocations, with the sanitizer's help where there is one.
+COUNTER  := tests/support/allocation_count.cpp
+objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(filter-out $(COUNTER),$(1))) $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter $(COUNTER),$(1)))
 UNIT_OBJ := $(call objects,$(filter-out $(SUITES:%=tests/%/%),$(filter-out tests/support/%,$(wildcard tests/*/*_test.cpp)))) \
             $(call objects,$(filter-out %_test.cpp,$(wildcard tests/fuzz/*.cpp)))
 SUPPORT  := $(call objects,$(wildcard tests/support/*.cpp) bench/traffic.cpp bench/made_run.cpp \

@@ -1,13 +1,15 @@
 # `netem`: what the machines' RoCE interfaces do to the packets that leave them: tc-netem(8).
 # shellcheck shell=bash
 
-# netem_verb [server|client|both] [clear | [loss SHARE] [delay TIME] [reorder SHARE]]; without values: what is set now.
+# netem_verb [HOST|both] [clear | [loss SHARE] [delay TIME] [reorder SHARE]]; without values: what is set now.
 netem_verb() {
     local hosts=("${LAB_HOSTS[@]}")
-    case ${1:-} in
-        server | client) hosts=("$1") && shift ;;
-        both) shift ;;
-    esac
+    if [[ -n ${1:-} && " ${LAB_HOSTS[*]} " == *" $1 "* ]]; then
+        hosts=("$1")
+        shift
+    elif [[ ${1:-} == both ]]; then
+        shift
+    fi
     if (($# == 0)); then
         netem_on_hosts show "${hosts[@]}"
     elif [[ $* == clear ]]; then

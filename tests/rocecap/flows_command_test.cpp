@@ -169,9 +169,8 @@ TEST_F(FlowsCommand, keeps_as_many_flows_as_it_may) {
 }
 
 TEST_F(FlowsCommand, what_memory_does_not_suffice_for_is_said) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "AddressSanitizer needs more address space than the test leaves";
-#endif
+    if (support::is_sanitized())
+        GTEST_SKIP() << "AddressSanitizer needs more address space than the test leaves";
     const auto outcome = support::run(
         {"bash", "-c",
          "ulimit -v 2000000; " + rocecap() + " flows " + path_ + " --max-flows 16777216"});

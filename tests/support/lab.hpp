@@ -51,6 +51,9 @@ struct LabRun {
 LabRun capture(const std::string& step, const Argv& environment = {},
                const Argv& client_arguments = {});
 
+/// The same by `lab/lab run`, which captures nothing.
+LabRun run_without_capture(const std::string& step, const Argv& environment);
+
 /// The step as it is without arguments, captured once for all tests of the binary that look at it.
 const LabRun& plain_run(const std::string& step);
 
