@@ -118,7 +118,13 @@ ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& p
         return verbs::expect_success(link.completions().next(patience.stop, patience.deadline),
                                      what);
     ibv_wc wc{};
-    spin_until(patience, [&] { return ibv_poll_cq(link.completions().cq.get(), 1, &wc) != 0; });
+    int found = 0;
+    spin_until(patience, [&] {
+        found = ibv_poll_cq(link.completions().cq.get(), 1, &wc);
+        return found != 0;
+    });
+    if (found < 0)
+        throw util::Error("ibv_poll_cq failed: the completion queue is broken.");
     return verbs::expect_success(wc, what);
 }
 

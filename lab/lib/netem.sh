@@ -28,7 +28,7 @@ read_netem_values() {
             loss) LOSS=${2:-} && check_share "$1" "$LOSS" ;;
             delay) DELAY=${2:-} && check_delay "$DELAY" ;;
             reorder) REORDER=${2:-} && check_share "$1" "$REORDER" ;;
-            *) usage_error "netem takes loss, delay and reorder, or clear, not '$1': lab/lab netem [server|client] loss 1% delay 2ms reorder 25%" ;;
+            *) usage_error "netem takes loss, delay and reorder, or clear, not '$1': lab/lab netem [HOST] loss 1% delay 2ms reorder 25%" ;;
         esac
         shift 2
     done

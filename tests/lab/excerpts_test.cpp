@@ -54,11 +54,13 @@ std::vector<Excerpt> excerpts_of(const fs::path& document) {
     return excerpts;
 }
 
-// Numbers become '#', with their signs, runs of spaces one: columns move with the numbers in them.
+// Numbers become '#', with their signs, runs of spaces one, and none in front: columns move with
+// the numbers in them.
 std::string masked(const std::string& line) {
     static const std::regex number("0x[0-9a-f]*|[-+]?[0-9]+");
     static const std::regex spaces(" +");
-    return std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
+    const std::string text = std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
+    return text.starts_with(' ') ? text.substr(1) : text;
 }
 
 const support::LabRun& run_of(const std::string& step) {

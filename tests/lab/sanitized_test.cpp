@@ -1,5 +1,6 @@
 // The steps and the capture, built with AddressSanitizer and UndefinedBehaviorSanitizer, on the
 // lab's real devices: handles are released in an order the kernel accepts, and nothing leaks.
+#include <algorithm>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@ std::vector<std::string> steps() {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator("examples"))
         found.push_back(entry.path().filename().string().substr(0, 2));
+    std::ranges::sort(found);
     return found;
 }
 
