@@ -23,7 +23,7 @@ constexpr verbs::Repetition repetition{.timeout = 18, .count = 7};
 std::uint8_t reads_of(ibv_context* context) {
     ibv_device_attr attributes{};
     util::check_rc(ibv_query_device(context, &attributes), "ibv_query_device");
-    return static_cast<std::uint8_t>(std::clamp(attributes.max_qp_rd_atom, 1, 16));
+    return static_cast<std::uint8_t>(std::clamp(attributes.max_qp_rd_atom, 1, 128));
 }
 
 ibv_qp_init_attr attributes_of(const Plan& plan, ibv_cq* cq) {
