@@ -14,8 +14,7 @@ constexpr std::chrono::minutes longest{2};
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bench::Plan plan = bench::plan_of(options.plan);
-    const util::Address address = options.server.local.resolve(options.server.port, false)
-                                      .value_or(util::Address::any(options.server.port));
+    const util::Address address = options.server.address();
     exchange::TcpListener listener(address);
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
     const exchange::Patience patience{stop, util::deadline_in(longest)};

@@ -71,8 +71,7 @@ int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::L
     // goes to UDP 4791.
     const cm::EventChannel channel = cm::make_channel();
     const cm::Id listener = cm::make_id(channel.get());
-    util::Address address =
-        options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+    util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
     util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");

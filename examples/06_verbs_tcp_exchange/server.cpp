@@ -87,8 +87,7 @@ void serve(exchange::TcpChannel& channel, const Options& options, runlog::Log& l
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.server.local.resolve(options.server.port, false)
-                                      .value_or(util::Address::any(options.server.port));
+    const util::Address address = options.server.address();
     lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, options, log, stop);

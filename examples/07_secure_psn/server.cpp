@@ -86,8 +86,7 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    const util::Address address = options.server.local.resolve(options.server.port, false)
-                                      .value_or(util::Address::any(options.server.port));
+    const util::Address address = options.server.address();
     lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TlsChannel channel(*tls, std::move(socket),
                                      {stop, util::deadline_in(exchange_time)});

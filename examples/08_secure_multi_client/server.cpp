@@ -260,10 +260,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::need_open_files(options.clients + service::Hub::Bounds().newcomers + 32,
                           fmt::format("--clients {}", options.clients));
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    Server server(options, *tls,
-                  options.server.local.resolve(options.server.port, false)
-                      .value_or(util::Address::any(options.server.port)),
-                  log);
+    Server server(options, *tls, options.server.address(), log);
     server.run(stop, usr1);
     return 0;
 }

@@ -194,8 +194,7 @@ struct Options {
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto address = options.server.local.resolve(options.server.port, false)
-                             .value_or(util::Address::any(options.server.port));
+    const auto address = options.server.address();
     if (!address.is_any())
         forge::require_lab(address);
     const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);

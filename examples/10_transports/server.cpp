@@ -49,8 +49,7 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
 }
 
 int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address =
-        options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+    const util::Address address = options.address();
     lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);

@@ -64,8 +64,7 @@ void accept(Session& session, step11::SharedWords& shared, const rdma_conn_param
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const cm::EventChannel channel = cm::make_channel();
     const cm::Id listener = cm::make_id(channel.get());
-    util::Address address = options.server.local.resolve(options.server.port, false)
-                                .value_or(util::Address::any(options.server.port));
+    util::Address address = options.server.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
     util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");

@@ -45,8 +45,7 @@ void serve(exchange::TcpChannel& channel, const util::Address& address, runlog::
 int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     if (options.port == 65535)
         throw util::Error("--port is at most 65534: the TCP stream has the port behind it.");
-    const util::Address address =
-        options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+    const util::Address address = options.address();
     lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, address, log, stop);

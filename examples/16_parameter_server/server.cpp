@@ -33,8 +33,7 @@ class Server {
           stop_(stop),
           channel_(cm::make_channel()),
           listener_(cm::make_id(channel_.get())) {
-        util::Address address =
-            options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
+        util::Address address = options.address();
         util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
                           "rdma_bind_addr(" + address.text() + ")");
         util::check_errno(rdma_listen(listener_.get(), 64), "rdma_listen");

@@ -36,6 +36,12 @@ struct LocalEnd {
 struct ServerOptions {
     LocalEnd local;
     std::uint16_t port = 18515;
+
+    /// Where to listen: at the end that was chosen, IPv4 where it has both families, else at any
+    /// address. Throws as LocalEnd::resolve().
+    util::Address address() const {
+        return local.resolve(port, false).value_or(util::Address::any(port));
+    }
 };
 
 struct ClientOptions {
