@@ -6,6 +6,7 @@
 
 #include "bench/statistics.hpp"
 #include "bench/transfer/measure.hpp"
+#include "util/cpu_usage.hpp"
 
 namespace bench {
 namespace {
@@ -56,14 +57,15 @@ void measure(exchange::TcpChannel& channel, End end, const Plan& plan, runlog::L
     if (plan.test != Test::Tcp)
         link.emplace(channel, channel.socket().local(), plan, patience);
     exchange::meet(channel, patience);
-    const Nanoseconds busy = machine_busy();
+    const util::CpuUsage before = util::CpuUsage::now();
     const runlog::Fields figures =
         link ? run_rdma(*link, end, plan, patience) : run_tcp(channel, end, plan, patience);
     exchange::meet(channel, patience);
-    runlog::Fields fields{{"test", name_of(plan.test)},
-                          {"size", plan.size},
-                          {"iterations", plan.iterations},
-                          {"machine_busy_ns", count_of(machine_busy() - busy)}};
+    runlog::Fields fields{
+        {"test", name_of(plan.test)},
+        {"size", plan.size},
+        {"iterations", plan.iterations},
+        {"machine_busy_ns", count_of((util::CpuUsage::now() - before).machine())}};
     fields.insert(fields.end(), figures.begin(), figures.end());
     log.event("result", std::move(fields));
 }

@@ -27,9 +27,4 @@ Nanoseconds send_over_tcp(exchange::Channel& channel, const Plan& plan,
 void receive_over_tcp(exchange::Channel& channel, const Plan& plan,
                       const exchange::Patience& patience);
 
-/// Time that all processors of this machine together were busy since it was started: programs, the
-/// kernel, interrupts (/proc/stat; in steps of 10 ms). Soft-RoCE and TCP work in interrupts, which
-/// no process's account has. Throws util::Error.
-Nanoseconds machine_busy();
-
 }  // namespace bench
