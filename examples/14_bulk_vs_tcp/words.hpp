@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "exchange/channel.hpp"
+#include "lesson/words.hpp"
 #include "plan.hpp"
 #include "util/cpu_usage.hpp"
 #include "util/cursor.hpp"
@@ -20,27 +21,13 @@ enum class Task : std::uint8_t { Write = 1, Stream, Done };
 
 constexpr std::uint32_t magic = 0x52574c42;
 
-template <std::size_t N>
-void check_magic(util::FixedBytes<N> in) {
-    if (util::be32<0>(in) != magic || util::be8<4>(in) != 1)
-        throw util::Error("the peer says what this program does not know. Is it step 14's?");
-}
-
-template <std::size_t N>
-std::array<std::byte, N> begun() {
-    std::array<std::byte, N> bytes{};
-    util::put_be32<0>(std::span<std::byte, N>(bytes), magic);
-    util::put_be8<4>(std::span<std::byte, N>(bytes), 1);
-    return bytes;
-}
-
 struct Ask {
     static constexpr std::size_t size = 32;
     Task task = Task::Done;
     Plan plan;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = begun<size>();
+        auto bytes = lesson::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, plan.size);
@@ -54,7 +41,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        check_magic(in);
+        lesson::check_words(in, magic, "step 14");
         const Ask ask{static_cast<Task>(util::be8<5>(in)),
                       {util::be64<8>(in), util::be64<16>(in), util::be64<24>(in)}};
         const Plan& plan = ask.plan;
@@ -72,14 +59,14 @@ struct Ready {
     std::uint16_t port = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = begun<size>();
+        auto bytes = lesson::begin_words<size>(magic);
         util::put_be16<6>(std::span<std::byte, size>(bytes), port);
         channel.send(bytes, patience);
     }
     static Ready receive(exchange::Channel& channel, const exchange::Patience& patience) {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
-        check_magic(util::FixedBytes<size>(bytes));
+        lesson::check_words(util::FixedBytes<size>(bytes), magic, "step 14");
         return {util::be16<6>(util::FixedBytes<size>(bytes))};
     }
 };
@@ -94,7 +81,7 @@ struct Result {
     }
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = begun<size>();
+        auto bytes = lesson::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be32<8>(out, crc);
         util::put_be64<16>(out, static_cast<std::uint64_t>(user.count()));
@@ -106,7 +93,7 @@ struct Result {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        check_magic(in);
+        lesson::check_words(in, magic, "step 14");
         const auto time = [](std::uint64_t us) {
             return util::CpuUsage::Time(static_cast<std::int64_t>(us));
         };

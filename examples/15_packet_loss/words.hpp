@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "exchange/channel.hpp"
+#include "lesson/words.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -23,27 +24,13 @@ enum class Task : std::uint8_t {
 constexpr std::uint32_t magic = 0x52574c4e;
 constexpr std::uint64_t most_memory = 256 << 20;
 
-template <std::size_t N>
-void check_magic(util::FixedBytes<N> in) {
-    if (util::be32<0>(in) != magic || util::be8<4>(in) != 1)
-        throw util::Error("the peer says what this program does not know. Is it step 15's?");
-}
-
-template <std::size_t N>
-std::array<std::byte, N> begun() {
-    std::array<std::byte, N> bytes{};
-    util::put_be32<0>(std::span<std::byte, N>(bytes), magic);
-    util::put_be8<4>(std::span<std::byte, N>(bytes), 1);
-    return bytes;
-}
-
 struct Ask {
     static constexpr std::size_t size = 16;
     Task task = Task::Done;
     std::uint64_t memory = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = begun<size>();
+        auto bytes = lesson::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, memory);
@@ -54,7 +41,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        check_magic(in);
+        lesson::check_words(in, magic, "step 15");
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
         if (ask.task < Task::Lend || ask.task > Task::Done || ask.memory > most_memory ||
             (ask.task == Task::Lend && ask.memory == 0))
@@ -72,7 +59,7 @@ struct Seen {
     std::uint32_t duplicates = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = begun<size>();
+        auto bytes = lesson::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be32<8>(out, crc);
         util::put_be32<12>(out, out_of_sequence);
@@ -83,7 +70,7 @@ struct Seen {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        check_magic(in);
+        lesson::check_words(in, magic, "step 15");
         return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
     }
 };
