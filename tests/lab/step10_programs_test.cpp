@@ -20,13 +20,6 @@ class Step10Programs : public testing::Test {
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
     }
-
-    static void expect_one_sentence(const support::Outcome& outcome, int exit_code,
-                                    const std::string& says) {
-        EXPECT_EQ(outcome.exit_code, exit_code) << outcome.all();
-        EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.all();
-        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
-    }
 };
 
 TEST_F(Step10Programs, send_over_one_transport_alone) {
@@ -61,7 +54,7 @@ TEST_F(Step10Programs, say_that_the_device_does_not_have_xrc) {
     ASSERT_TRUE(serving.await("listening on", 20s));
     const auto outcome = support::exec(
         "client", {client, support::server_ip, "--port", "4251", "--transport", "xrc"});
-    expect_one_sentence(outcome, 1, "rxe0 does not have XRC");
+    support::expect_one_sentence(outcome, 1, "rxe0 does not have XRC");
     // What the device says of itself.
     const auto capabilities =
         support::exec("client", {"bash", "-c", "ibv_devinfo -v | grep -c XRC"});
@@ -74,9 +67,9 @@ TEST_F(Step10Programs, refuse_what_is_no_transport_group_or_length) {
         command.insert(command.end(), arguments.begin(), arguments.end());
         return support::exec("client", command);
     };
-    expect_one_sentence(with({"--transport", "rd"}), 1, "none of rc, uc, ud, xrc and all");
-    expect_one_sentence(with({"--group", "192.0.2.9"}), 1, "is no multicast address");
-    expect_one_sentence(with({"--group", "everybody"}), 1, "is no IP address");
+    support::expect_one_sentence(with({"--transport", "rd"}), 1, "none of rc, uc, ud, xrc and all");
+    support::expect_one_sentence(with({"--group", "192.0.2.9"}), 1, "is no multicast address");
+    support::expect_one_sentence(with({"--group", "everybody"}), 1, "is no IP address");
     EXPECT_EQ(with({"--messages", "0"}).exit_code, 2);
     EXPECT_EQ(with({"--length", "3"}).exit_code, 2);
 }

@@ -231,10 +231,7 @@ TEST_F(Step15, says_in_one_sentence_what_it_cannot_do) {
           std::tuple{support::Argv{"--port", "9", "--timeout", "1"}, "Nobody listens there", 1}}) {
         support::Argv command{client_program, support::server_ip};
         command.insert(command.end(), arguments.begin(), arguments.end());
-        const auto outcome = support::exec("client", command);
-        EXPECT_EQ(outcome.exit_code, code) << outcome.all();
-        EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.all();
-        EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+        support::expect_one_sentence(support::exec("client", command), code, says);
     }
 }
 

@@ -72,6 +72,12 @@ Rows rows(const LabRun& run, const std::string& fields, const std::string& where
     return all;
 }
 
+void expect_one_sentence(const Outcome& outcome, int exit_code, const std::string& says) {
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.all();
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.all();
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+}
+
 std::vector<std::string> statuses(const std::vector<runlog::Event>& log) {
     std::vector<std::string> all;
     for (const runlog::Event& completion : LabRun::all(log, "wc"))

@@ -23,6 +23,9 @@ void expect_every_packet_joined(const LabRun& run);
 using Rows = std::vector<std::vector<std::string>>;
 Rows rows(const LabRun& run, const std::string& fields, const std::string& where);
 
+/// Expects that a program ended with this code and one line on standard error, which says `says`.
+void expect_one_sentence(const Outcome& outcome, int exit_code, const std::string& says);
+
 /// The statuses of the completions in a log, in order.
 std::vector<std::string> statuses(const std::vector<runlog::Event>& log);
 
