@@ -37,6 +37,9 @@ std::size_t Token::width() const {
     return std::max<std::size_t>(1, characters(text) + (kind == Kind::Quoted ? quotes : 0));
 }
 
+Lexer::Lexer(std::string_view expression, std::size_t from)
+    : expression_(expression), at_(from), column_(1 + characters(expression.substr(0, from))) {}
+
 Token Lexer::take(Token::Kind kind, std::size_t length) {
     const Token token{kind, expression_.substr(at_, length), column_};
     at_ += length;

@@ -23,7 +23,8 @@ struct Token {
 /// it means is the parser's business.
 class Lexer {
   public:
-    explicit Lexer(std::string_view expression) : expression_(expression) {}
+    /// `from`: the byte that the expression begins with, where more stands in front of it.
+    explicit Lexer(std::string_view expression, std::size_t from = 0);
 
     /// Throws SyntaxError for a character that begins nothing and for quotes that do not end.
     Token next();

@@ -66,7 +66,7 @@ constexpr auto either_fields = std::to_array<EitherField>({
 // Recursive descent, a function for each level of the grammar in where.hpp.
 class Parser {
   public:
-    explicit Parser(std::string_view expression) : lexer_(expression), token_(lexer_.next()) {}
+    Parser(std::string_view text, std::size_t from) : lexer_(text, from), token_(lexer_.next()) {}
 
     Node parse() {
         Node node = either();
@@ -240,12 +240,12 @@ struct Where::Program {
     Node root;
 };
 
-Where Where::parse(std::string_view expression) {
-    auto program = std::make_unique<Program>(Program{std::string(expression), {}});
+Where Where::parse(std::string_view text, std::size_t from) {
+    auto program = std::make_unique<Program>(Program{std::string(text), {}});
     try {
-        program->root = Parser(program->expression).parse();
+        program->root = Parser(program->expression, from).parse();
     } catch (const SyntaxError& error) {
-        throw SyntaxError(error.what(), error.column(), error.width(), expression);
+        throw SyntaxError(error.what(), error.column(), error.width(), text);
     }
     return Where(std::move(program));
 }

@@ -47,8 +47,9 @@ class SyntaxError : public util::Error {
 
 class Where {
   public:
-    /// Throws SyntaxError. Parentheses and nots may nest 100 deep.
-    static Where parse(std::string_view expression);
+    /// The expression begins with byte `from` of `text`, whose first character is column 1. Throws
+    /// SyntaxError. Parentheses and nots may nest 100 deep.
+    static Where parse(std::string_view text, std::size_t from = 0);
     Where(Where&&) noexcept;
     Where& operator=(Where&&) noexcept;
     Where(const Where&) = delete;
