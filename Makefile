@@ -27,11 +27,13 @@ CPPFLAGS += -Isrc -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-LAYERS   := util wire capture flow verbs cm exchange service runlog timeline report query page forge lesson
+LAYERS   := util wire capture flow verbs cm exchange service runlog timeline report query page forge cable lesson
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp))) $(BUILD)/obj/src/page/assets.o
 TOOL     := $(BUILD)/rocecap
 TOOL_OBJ := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard src/rocecap/*.cpp))
+CABLE    := $(BUILD)/rocewire
+CABLE_OBJ := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard src/rocewire/*.cpp))
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, behind a library that is wholly there,
@@ -99,7 +101,7 @@ build: packages ## Build the steps and rocecap
 	$(Q)$(MAKE) --no-print-directory $(parallel) binaries
 
 .PHONY: binaries tests
-binaries: $(STEP_BIN) $(TOOL)
+binaries: $(STEP_BIN) $(TOOL) $(CABLE)
 	@:
 tests: binaries $(TEST_BIN) $(SETUP_BIN) $(TRANSFER_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
 
@@ -252,6 +254,10 @@ $(TOOL): $(TOOL_OBJ) $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(CABLE): $(CABLE_OBJ) $(LIB)
+	$(call say,LD)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -281,7 +287,7 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(call say,MAKE)
 	$(Q)$< $* $(@D)
 
-$(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL)
+$(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL) $(CABLE)
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call objects,$$(wildcard tests/$$*/*_test.cpp))
