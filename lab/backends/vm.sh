@@ -2,7 +2,7 @@
 # parts.
 # shellcheck shell=bash
 
-for part in settings packages kernel layer initramfs qemu boot accel control; do
+for part in settings packages kernel layer initramfs cable qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -62,6 +62,7 @@ backend_up() {
     if vm_running; then
         if ! settings_changed; then
             if all_answer; then
+                keep_cable
                 say "already up ($(vm_summary))"
                 return
             fi
@@ -77,6 +78,7 @@ backend_up() {
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
+    [[ $LAB_CABLE != wire ]] || need_rocewire
     local host started
     started=$(now_ms)
     trap vm_abandon EXIT
@@ -118,6 +120,7 @@ vm_stop() {
         [[ -z $LAB_RUN ]] || ssh_close "$host"
     done
     stop_guests
+    stop_cable
     remove_short_dir run
     rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock-$LAB_BACKEND.json"
     LAB_RUN=
@@ -147,11 +150,12 @@ boot() {
     for host in "${LAB_HOSTS[@]}"; do
         start_guest "$host" "$1" || return 1
     done
+    [[ $LAB_CABLE != wire ]] || start_cable || return 1
     for host in "${LAB_HOSTS[@]}"; do
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1
     done
-    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "KERNEL=$KERNEL_IMAGE" \
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "CABLE=$LAB_CABLE" "KERNEL=$KERNEL_IMAGE" \
         "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
 }
 
@@ -168,6 +172,7 @@ backend_down() {
 
 backend_require_up() {
     vm_running || die "$VM_DOWN."
+    keep_cable
     local host
     for host in "${LAB_HOSTS[@]}"; do
         [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not answer: $SSH_FAILURE"
@@ -193,7 +198,19 @@ backend_status() {
     printf 'up for %s min: %s QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) "$(guest_count)" \
         "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
     show_hosts
+    show_cable
     printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"
+}
+
+show_cable() {
+    local pid
+    if ! is_wired; then
+        printf 'cable: direct, MTU %s\n' "$(state_value MTU)"
+    elif pid=$(cable_pid); then
+        printf 'cable: rocewire pid %s, MTU %s, %s rules (lab/lab wire), log %s\n' "$pid" "$(state_value MTU)" "$(cable_rules)" "$(cable_log)"
+    else
+        printf 'cable: its program has ended (the next command starts it again); log %s\n' "$(cable_log)"
+    fi
 }
 
 guest_count() { if ((${#LAB_HOSTS[@]} == 2)); then printf two; else printf %s "${#LAB_HOSTS[@]}"; fi; }

@@ -31,6 +31,7 @@ run_step() {
     record '.clock = $clock' --argjson clock "$(clock_json)"
     record_counters before
     follow_run
+    [[ $LAB_BACKEND != vm ]] || record_cable "$mode"
     if [[ $mode == capture ]]; then
         start_capture
     fi
@@ -126,6 +127,7 @@ end_run() {
             record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
     done
     stop_capture
+    [[ $LAB_BACKEND != vm ]] || stop_cable_record
     if [[ -n ${HOST_DEVICE[server]:-} ]]; then
         record_counters after
     fi

@@ -20,13 +20,15 @@ guest_pid() {
 # QEMU's options take a comma as the end of a value: two commas stand for one.
 escape_commas() { printf '%s' "${1//,/,,}"; }
 
-# make_cable HOST: the QEMU options of its end of the cable, in CABLE. One client has a cable to the server. More have
-# one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
+# make_cable HOST: the QEMU options of its end of the cable, in CABLE. With rocewire each listens for that. Without, one
+# client has a cable to the server. More have one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
 # port but the one that it came from, so it arrives exactly once.
 make_cable() {
     local client
     CABLE=()
-    if ((${#LAB_HOSTS[@]} == 2)); then
+    if [[ $LAB_CABLE == wire ]]; then
+        CABLE=(-netdev "$(cable_end server "$1" cable)")
+    elif ((${#LAB_HOSTS[@]} == 2)); then
         CABLE=(-netdev "$(cable_end "$1" client cable)")
     elif [[ $1 != server ]]; then
         CABLE=(-netdev "$(cable_end "$1" "$1" cable)")
@@ -54,6 +56,16 @@ cable_end() {
         printf 'socket,id=%s,listen=127.0.0.1:%s' "$3" "$(free_port "$end.port")"
     else
         printf 'socket,id=%s,connect=127.0.0.1:%s' "$3" "$(<"$end.port")"
+    fi
+}
+
+# cable_address HOST: where its end listens, as rocewire takes it.
+cable_address() {
+    local end=$LAB_RUN/cable-$1
+    if [[ -e $end.port ]]; then
+        printf 'tcp:127.0.0.1:%s' "$(<"$end.port")"
+    else
+        printf '%s.sock' "$end"
     fi
 }
 

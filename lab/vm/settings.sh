@@ -3,6 +3,7 @@
 
 check_settings() {
     [[ -z $LAB_ACCEL || $LAB_ACCEL == kvm || $LAB_ACCEL == tcg ]] || usage_error "LAB_ACCEL is kvm or tcg, not '$LAB_ACCEL'."
+    [[ $LAB_CABLE == wire || $LAB_CABLE == direct ]] || usage_error "LAB_CABLE is wire or direct, not '$LAB_CABLE'."
     # 1280: IPv6 wants it. 65535: virtio's limit.
     check_number LAB_MTU 1280 65535
     # With less, process 1 has been seen to starve; 1 TiB is more than any host will give.
@@ -46,6 +47,6 @@ settings_changed() {
             say "the lab runs with LAB_$name=$value, asked for is $wanted: starting it again"
             changed=0
         fi
-    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS)=' "$LAB_STATE/vm.state")
+    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|CABLE)=' "$LAB_STATE/vm.state")
     return "$changed"
 }

@@ -1,0 +1,91 @@
+# The cable as a program (LAB_CABLE=wire): rocewire connects to the sockets that the guests' QEMUs listen on.
+# shellcheck shell=bash
+
+cable_pidfile() { printf '%s' "$LAB_STATE/cable.process"; }
+cable_log() { printf '%s' "$LAB_STATE/cable.log"; }
+cable_control() { printf '%s' "$LAB_RUN/cable.control"; }
+
+# The cable of the running guests, or of those that are to come.
+is_wired() {
+    local cable=$LAB_CABLE
+    [[ ! -r $LAB_STATE/vm.state ]] || cable=$(state_value CABLE)
+    [[ $cable == wire ]]
+}
+
+# cable_pid: of a rocewire that runs and is this lab's.
+cable_pid() {
+    local pid
+    { read -r pid <"$(cable_pidfile)"; } 2>/dev/null && [[ -n $pid ]] || return 1
+    grep -qzxF -- "$(cable_control)" "/proc/$pid/cmdline" 2>/dev/null || return 1
+    printf '%s' "$pid"
+}
+
+rocewire() { "$LAB_ROOT/$LAB_BUILD/rocewire" --control "$(cable_control)" "$@"; }
+
+need_rocewire() {
+    [[ -x $LAB_ROOT/$LAB_BUILD/rocewire ]] || die "rocewire, the lab's cable, is not built: run make build."
+}
+
+# start_cable: returns when it listens for rules; the guests may come later. 1: FAILURE says why.
+start_cable() {
+    local host ports=() log status=0
+    log=$(cable_log)
+    for host in "${LAB_HOSTS[@]}"; do
+        ports+=(--port "$host=$(cable_address "$host")")
+    done
+    : >"$log"
+    (close_inherited && exec setsid "$LAB_ROOT/$LAB_BUILD/rocewire" --control "$(cable_control)" run "${ports[@]}") \
+        </dev/null >>"$log" 2>&1 &
+    printf '%s\n' "$!" | write_file "$(cable_pidfile)"
+    await_line "$log" $(($(now_ms) + 10000)) "$!" '^rocewire: ready' || status=$?
+    if ((status != 0)); then
+        FAILURE="the cable's program did not start: $(tail -n 1 "$log") ($log)"
+        return 1
+    fi
+}
+
+# stop_cable: it is gone when this returns, and what it was recording is in its file.
+stop_cable() {
+    local pid tries=0
+    pid=$(cable_pid) || pid=
+    if [[ -n $pid ]]; then
+        kill "$pid" 2>/dev/null || true
+        while cable_pid >/dev/null; do
+            ((++tries != 100)) || kill -KILL "$pid" 2>/dev/null || true
+            sleep 0.05
+        done
+    fi
+    rm -f "$(cable_pidfile)"
+}
+
+# A cable that has ended while the guests run: they listen still.
+keep_cable() {
+    local log
+    is_wired || return 0
+    ! cable_pid >/dev/null || return 0
+    need_rocewire
+    say "the cable's program had ended: starting it again, without rules ($(tail -n 1 "$(cable_log)" 2>/dev/null))"
+    start_cable || die "$FAILURE."
+}
+
+# record_cable: what crosses it goes to the run's directory, until it is stopped. In any run the rules count from 1.
+record_cable() { # run|capture
+    local rules
+    is_wired || return 0
+    rules=$(cable_rules)
+    ((rules == 0)) || say "the cable has $rules rule$( ((rules == 1)) || printf s): lab/lab wire"
+    if [[ $1 == capture ]]; then
+        rocewire record "$RUN_DIR/cable.pcapng" --log "$RUN_DIR/cable.jsonl" >/dev/null || die "the cable does not record."
+        CABLE_RECORDS=1
+    else
+        rocewire restart >/dev/null || die "the cable does not answer."
+    fi
+}
+
+stop_cable_record() {
+    [[ -z ${CABLE_RECORDS:-} ]] || rocewire stop >/dev/null
+    CABLE_RECORDS=
+}
+
+# cable_rules: how many the cable has.
+cable_rules() { rocewire status --json | jq '.rules | length'; }
