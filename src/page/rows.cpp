@@ -59,7 +59,7 @@ bool is_notable(const wire::Packet& packet, const timeline::PacketRow& row) {
 }
 
 bool is_notable(const runlog::Event& event) {
-    return event.name == "error" || event.name == "lost" ||
+    return event.name == "error" || event.name == "lost" || event.role == timeline::cable_role ||
            (event.name == "wc" && event.text("status") != "SUCCESS");
 }
 
@@ -119,7 +119,10 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
         requests_[static_cast<std::size_t>(number)].row = row;
     events_[event.role].emplace_back(t_ns, row);
     const bool is_named = event.role == "server" || event.role == "client";
-    rows_.add({0, since_first(t_ns), event.role == "server" ? server : client, event.name,
+    // What the cable did stands on the side from which the packet came.
+    const std::string_view side =
+        event.role == timeline::cable_role ? event.text("from") : std::string_view(event.role);
+    rows_.add({0, since_first(t_ns), side == "server" ? server : client, event.name,
                (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
                is_notable(event) ? 1 : 0});
     details_.add(details_of(event));

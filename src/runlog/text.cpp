@@ -16,6 +16,9 @@ struct Row {
     std::string_view pattern;
 };
 
+constexpr std::string_view taken_by_the_cable =
+    "[{opcode_name} PSN {psn:6} to QP {dest_qpn:6} ]of the {from}, by rule {rule}[: {detail}]";
+
 constexpr std::array rows{
     Row{"ready", "listening on {address} port {port}"},
     Row{"device",
@@ -106,6 +109,15 @@ constexpr std::array rows{
     Row{"gradient", "rank {rank}, step {step}, {byte_len} B[; {asks}]"},
     Row{"training", "step {step}: loss {loss}, the weights are at version {version}"},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
+    Row{"drop", taken_by_the_cable},
+    Row{"duplicate", taken_by_the_cable},
+    Row{"delay", taken_by_the_cable},
+    Row{"reorder", taken_by_the_cable},
+    Row{"corrupt", taken_by_the_cable},
+    Row{"set", taken_by_the_cable},
+    Row{"mark", taken_by_the_cable},
+    Row{"cut", taken_by_the_cable},
+    Row{"limit", taken_by_the_cable},
     Row{"client",
         "client {client} from {peer}: {state}[, QP {qpn:6} to QP {dest_qpn:6}]"
         "[, send PSN {sq_psn:6}][, {sends} SENDs of {send_bytes} B]"},

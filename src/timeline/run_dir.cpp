@@ -46,7 +46,9 @@ RunDir::RunDir(std::string path) : path_(std::move(path)) {
         throw util::Error(fmt::format(
             "{} is no run directory: it has no run.json. Runs are kept below captures/runs.",
             path_));
-    for (const std::string& role : info().roles)
+    std::vector<std::string> writers = info().roles;
+    writers.emplace_back(cable_role);
+    for (const std::string& role : writers)
         logs_.push_back({role, runlog::Tail(fmt::format("{}/{}.jsonl", path_, role))});
 }
 
@@ -67,6 +69,9 @@ RunInfo RunDir::info() const {
         if (auto offset = value_at<double>(json, fmt::format("/clock/{}/offset_s", role)))
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }
+    // It runs on the machine that the hosts' clocks were compared with.
+    if (std::filesystem::exists(fmt::format("{}/{}.jsonl", path_, cable_role)))
+        info.offsets.emplace(cable_role, 0);
     return info;
 }
 

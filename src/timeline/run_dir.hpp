@@ -16,6 +16,9 @@
 
 namespace timeline {
 
+/// Whose log it is where the cable between the hosts is a program that has done something to packets.
+inline constexpr const char* cable_role = "cable";
+
 struct RunInfo {
     std::string step;
     std::vector<std::string> roles;  // "server", "client", and further ones: "client2"

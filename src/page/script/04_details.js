@@ -6,6 +6,12 @@ function requestText(index) {
     return `${request.role} wr ${request.wr_id} ${request.opcode} ${bytesText(request.length)}`;
 }
 
+// Whose event it is: the text begins with whoever has no column of his own.
+function writerOf(row) {
+    const named = /^(cable|client\d+): /.exec(row.text);
+    return named ? named[1] : row.side === 0 ? "client" : "server";
+}
+
 // The rows of a work request, as words that lead there: its post, its packets, its completion.
 function kinOf(row) {
     if (row.request < 0)
@@ -21,7 +27,7 @@ function kinOf(row) {
 function eventDetail(row, fields) {
     const request = row.request >= 0 && ["post_send", "wc"].includes(row.kind) ? run.requests[row.request] : null;
     return el("div", { class: "detail" },
-        el("p", {}, `${row.kind} of the ${row.side === 0 ? "client" : "server"} at ${seconds(row.t)} s`),
+        el("p", {}, `${row.kind} of the ${writerOf(row)} at ${seconds(row.t)} s`),
         ...kinOf(row),
         request && el("p", {}, `post → wire ${duration(spanOf(request, "wire"))}, wire → ACK ${duration(spanOf(request, "ack"))}, ` +
                                `post → completion ${duration(spanOf(request, "wc"))}`),
