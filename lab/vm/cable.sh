@@ -70,10 +70,12 @@ keep_cable() {
 
 # record_cable: what crosses it goes to the run's directory, until it is stopped. In any run the rules count from 1.
 record_cable() { # run|capture
-    local rules
+    local rules count
     is_wired || return 0
-    rules=$(cable_rules)
-    ((rules == 0)) || say "the cable has $rules rule$( ((rules == 1)) || printf s): lab/lab wire"
+    rules=$(rocewire status --json | jq -c '[.rules[].text]')
+    count=$(jq length <<<"$rules")
+    ((count == 0)) || say "the cable has $count rule$( ((count == 1)) || printf s): lab/lab wire"
+    record '.cable = {rules: $rules}' --argjson rules "$rules"
     if [[ $1 == capture ]]; then
         rocewire record "$RUN_DIR/cable.pcapng" --log "$RUN_DIR/cable.jsonl" >/dev/null || die "the cable does not record."
         CABLE_RECORDS=1

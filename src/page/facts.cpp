@@ -30,6 +30,7 @@ class Facts {
             program(role);
         for (const std::string& role : roles)
             host(role);
+        cable();
         packets();
         causes();
         work_requests();
@@ -70,6 +71,15 @@ class Facts {
             if (const std::string value = of(key); !value.empty())
                 parts.push_back(before + value);
         add("The " + role + "'s host", fmt::format("{}", fmt::join(parts, ", ")));
+    }
+
+    void cable() {
+        const Json::json_pointer rules("/cable/rules");
+        if (!json_.contains(rules) || !json_.at(rules).is_array())
+            return;
+        for (const Json& rule : json_.at(rules))
+            if (rule.is_string())
+                add("The cable's rule", rule.get<std::string>());
     }
 
     void packets() {
