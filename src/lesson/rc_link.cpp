@@ -22,7 +22,7 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
     attributes.recv_cq = wanted.cq;
     attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED have a completion
     attributes.cap = {.max_send_wr = wanted.max_send_wr,
-                      .max_recv_wr = 1,
+                      .max_recv_wr = wanted.max_recv_wr,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
@@ -52,9 +52,9 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
 
     verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
     std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
-    verbs::to_init(qp(), side.gid.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-    verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
-    verbs::to_rts(qp(), mine.psn, wanted.repetition);
+    verbs::to_init(qp(), side.gid.port, wanted.access);
+    verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu), wanted.reads);
+    verbs::to_rts(qp(), mine.psn, wanted.repetition, wanted.reads);
     side.log.event("qp_state", verbs::query_state(qp()));
     psns_ = verbs::PsnPredictor::of(qp());
 }

@@ -43,6 +43,9 @@ class RcLink {
         std::uint32_t max_send_wr = 1;
         verbs::Repetition repetition{};
         unsigned path_mtu = 4096;  // bytes, at most; the device and the peer may have less
+        std::uint32_t max_recv_wr = 1;
+        int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;  // of the peer's requests
+        std::uint8_t reads = 1;  // READs and atomics under way at once, each way
     };
 
     /// In RTS; but the peer may not be yet: LinkSide::meet(). `lent`: null where nothing is. Throws

@@ -1,0 +1,218 @@
+// Step 19, the active side: a few messages of one operation, posted at once, over a cable that does
+// to one of their packets what it was told (lab/lab wire). All packets of a message are small, so
+// that each can be chosen.
+#include <bit>
+
+#include <fmt/ranges.h>
+
+#include "exchange/tcp.hpp"
+#include "lesson/program.hpp"
+#include "util/check.hpp"
+#include "verbs/names.hpp"
+#include "work.hpp"
+
+namespace {
+
+using step19::Found;
+using step19::Operation;
+using step19::Plan;
+
+struct Options {
+    lesson::ClientOptions client;
+    std::string operation = "all";
+    std::uint64_t messages = 3;
+    std::uint64_t size = 3072;
+    std::uint64_t path_mtu = 1024;
+    std::uint64_t first_psn = 0xc19000;
+    std::uint64_t ack_timeout = 16;
+    std::uint64_t retry_cnt = 6;
+    std::uint64_t late_ms = 0;
+};
+
+// The Nth message's request.
+ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
+                       const lesson::RcLink& link) {
+    constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
+                                 IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
+                                 IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
+    ibv_send_wr wr{};
+    wr.wr_id = number + 1;
+    wr.opcode = opcodes.at(static_cast<std::size_t>(plan.operation));
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &piece;
+    wr.num_sge = 1;
+    if (plan.operation == Operation::WriteImm)
+        wr.imm_data = htobe32(static_cast<std::uint32_t>(number + 1));
+    if (plan.operation == Operation::FetchAdd) {
+        wr.wr.atomic.remote_addr = link.remote().va;  // all of them the same word
+        wr.wr.atomic.rkey = link.remote().rkey;
+        wr.wr.atomic.compare_add = 1;
+    } else if (plan.operation != Operation::Send) {
+        wr.wr.rdma.remote_addr = link.remote().va + number * plan.size;
+        wr.wr.rdma.rkey = link.remote().rkey;
+    }
+    return wr;
+}
+
+// 1. All messages, one behind the other, before anything is answered; then their completions. The
+// first that is not SUCCESS is the end of the queue pair.
+ibv_wc_status perform(const lesson::LinkSide& side, const Plan& plan, lesson::RcLink& link,
+                      const ibv_mr& mr, verbs::CompletionQueue& completions) {
+    for (std::uint64_t number = 0; number < plan.messages; ++number) {
+        ibv_sge piece = step19::piece_of(mr, plan, number);
+        ibv_send_wr wr = request_of(plan, number, piece, link);
+        side.log.event("post_send", link.describe(wr));
+        link.post_unlogged(wr);
+    }
+    for (std::uint64_t done = 0; done < plan.messages; ++done) {
+        const auto wc = completions.next(side.stop, util::deadline_in(side.time));
+        side.check_stop();
+        if (!wc)
+            throw util::Error(
+                fmt::format("{} of {} messages have completed within {} s, and no more: what is "
+                            "set on the cable? "
+                            "lab/lab wire",
+                            done, plan.messages,
+                            std::chrono::duration_cast<std::chrono::seconds>(side.time).count()));
+        side.log.event("wc", verbs::describe(*wc));
+        if (wc->status != IBV_WC_SUCCESS) {
+            side.log.event("qp_state", verbs::query_state(link.qp()));
+            return wc->status;
+        }
+    }
+    return IBV_WC_SUCCESS;
+}
+
+// 2. Whatever was lost, doubled or late on the way: all bytes are there, and nothing was done
+// twice.
+std::string damage(const Plan& plan, const std::vector<std::byte>& local, const Found& found) {
+    switch (plan.operation) {
+        case Operation::FetchAdd:
+            for (std::uint64_t number = 0; number < plan.messages; ++number) {
+                std::uint64_t value = 0;
+                std::memcpy(&value, local.data() + number * plan.size, sizeof value);
+                if (value != number)
+                    return fmt::format("FETCH_ADD {} found {}, and {} was to come", number + 1,
+                                       value, number);
+            }
+            if (found.word != plan.messages)
+                return fmt::format("the server's word is {} after {} FETCH_ADDs of 1", found.word,
+                                   plan.messages);
+            return {};
+        case Operation::Read:
+            return local == step19::unlike_bytes(plan.memory())
+                       ? ""
+                       : "what was read is not what the server has";
+        case Operation::Send:
+        case Operation::WriteImm:
+            if (found.received != plan.messages)
+                return fmt::format("the server has received {} messages, and {} were sent",
+                                   found.received, plan.messages);
+            [[fallthrough]];
+        default:
+            return found.crc == step19::crc_of(local) ? ""
+                                                      : "the server has other bytes than were sent";
+    }
+}
+
+void exercise(const lesson::LinkSide& side, const Plan& plan, const Options& options) {
+    const bool is_source =
+        plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
+    std::vector<std::byte> local =
+        is_source ? step19::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+    const verbs::Mr mr = verbs::register_memory(side.pd, local, IBV_ACCESS_LOCAL_WRITE);
+    verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
+    plan.send(side.channel, side.patience());
+    lesson::RcLink link(side,
+                        {.cq = completions.cq.get(),
+                         .first_psn = static_cast<std::uint32_t>(options.first_psn),
+                         .max_send_wr = static_cast<std::uint32_t>(plan.messages),
+                         .repetition = {.timeout = static_cast<std::uint8_t>(options.ack_timeout),
+                                        .count = static_cast<std::uint8_t>(options.retry_cnt)},
+                         .path_mtu = static_cast<unsigned>(options.path_mtu),
+                         .reads = step19::reads_at_once});
+    side.meet();
+    const ibv_wc_status status = perform(side, plan, link, *mr, completions);
+    side.meet();
+    const Found found = Found::receive(side.channel, side.patience());
+    const std::string_view name =
+        step19::operation_names.at(static_cast<std::size_t>(plan.operation));
+    if (status != IBV_WC_SUCCESS)
+        throw util::Error(fmt::format("{} failed: {} ({}); its queue pair is in ERR.", name,
+                                      verbs::name_of(status), ibv_wc_status_str(status)));
+    if (const std::string found_wrong = damage(plan, local, found); !found_wrong.empty())
+        throw util::Error(fmt::format("{}: {}.", name, found_wrong));
+    side.log.event("check",
+                   {{"verdict", "good"},
+                    {"what", fmt::format("{} messages by {}: all bytes are there, and each "
+                                         "was done once",
+                                         plan.messages, name)}});
+}
+
+std::vector<Operation> operations_of(const std::string& word) {
+    std::vector<Operation> operations;
+    for (std::size_t i = 1; i < step19::operation_names.size(); ++i)
+        if (word == "all" || word == step19::operation_names.at(i))
+            operations.push_back(static_cast<Operation>(i));
+    if (operations.empty())
+        throw util::Error(
+            fmt::format("--op is all, {}, not '{}'.",
+                        fmt::join(std::span(step19::operation_names).subspan(1), ", "), word));
+    return operations;
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const auto operations = operations_of(options.operation);
+    if (!std::has_single_bit(options.path_mtu))
+        throw util::Error(
+            fmt::format("--path-mtu is 256, 512, 1024, 2048 or 4096, not {}.", options.path_mtu));
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
+                              {stop, util::deadline_in(options.client.timeout)}));
+    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
+    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
+    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
+                                stop,    options.client.timeout};
+    for (const Operation operation : operations) {
+        const bool is_atomic = operation == Operation::FetchAdd;
+        exercise(side,
+                 {operation, options.messages, is_atomic ? sizeof(std::uint64_t) : options.size,
+                  options.late_ms},
+                 options);
+    }
+    Plan{}.send(channel, side.patience());
+    side.meet();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "client",
+        "Step 19, client: a few messages over a cable that does something to one packet of them.\n"
+        "What it does is set with lab/lab wire.");
+    Options options;
+    options.client.timeout = std::chrono::seconds(20);
+    command_line.add(options.client);
+    command_line.text("--op", options.operation, "all, send, write, write-imm, read or fetch-add");
+    command_line.number("--messages", options.messages, 1, step19::most_messages,
+                        "Messages, posted at once");
+    command_line.number("--size", options.size, 1, step19::most_bytes / 256,
+                        "Bytes of each (of fetch-add always 8)");
+    command_line.number("--path-mtu", options.path_mtu, 256, 4096, "Bytes of a packet at most");
+    command_line.number("--first-psn", options.first_psn, 0, 0xffffff,
+                        "The client's first PSN; 16777213: it passes zero");
+    command_line.number("--ack-timeout", options.ack_timeout, 1, 31,
+                        "A packet without an answer is sent again after\n4.096 us * 2^N: 14 is 67 "
+                        "ms, 16 is 268 ms");
+    command_line.number("--retry-cnt", options.retry_cnt, 0, 7,
+                        "Times in a row; 7: without end, for Soft-RoCE");
+    command_line.number("--late", options.late_ms, 0, 10'000,
+                        "ms that the server posts its receives too late");
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

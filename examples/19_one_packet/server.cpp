@@ -1,0 +1,110 @@
+// Step 19, the passive side: memory and receives for one operation at a time, and what is in them
+// in the end.
+#include <thread>
+
+#include "exchange/tcp.hpp"
+#include "lesson/exchange_server.hpp"
+#include "lesson/program.hpp"
+#include "util/check.hpp"
+#include "work.hpp"
+
+namespace {
+
+using step19::Operation;
+using step19::Plan;
+
+constexpr std::chrono::milliseconds patience{30'000};
+
+// 1. A receive for each message, in their order: the Nth message finds the Nth piece.
+void post_receives(const lesson::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
+    for (std::uint64_t number = 0; number < plan.messages; ++number) {
+        ibv_sge piece = step19::piece_of(mr, plan, number);
+        ibv_recv_wr wr{};
+        wr.wr_id = number + 1;
+        if (plan.operation == Operation::Send) {
+            wr.sg_list = &piece;
+            wr.num_sge = 1;
+        }
+        ibv_recv_wr* refused = nullptr;
+        util::check_rc(ibv_post_recv(qp, &wr, &refused), "ibv_post_recv");
+        side.log.event("post_recv", verbs::describe(*qp, wr));
+    }
+}
+
+// 2. What has come by the time that the client is done. A message that was sent twice may not be
+// received twice.
+std::uint32_t take_receives(const lesson::LinkSide& side, verbs::CompletionQueue& completions) {
+    std::uint32_t received = 0;
+    const auto until = util::deadline_in(std::chrono::milliseconds(20));
+    while (const auto wc = completions.next(side.stop, until)) {
+        side.log.event("wc", verbs::describe(*wc));
+        received += wc->status == IBV_WC_SUCCESS ? 1 : 0;
+    }
+    return received;
+}
+
+void lend(const lesson::LinkSide& side, const Plan& plan) {
+    const bool is_read = plan.operation == Operation::Read;
+    std::vector<std::byte> memory =
+        is_read ? step19::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+    const verbs::Mr mr = verbs::register_memory(side.pd, memory, step19::all_rights);
+    side.log.event("mr", verbs::describe(*mr, step19::all_rights));
+    verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
+    const lesson::RcLink link(side,
+                              {.cq = completions.cq.get(),
+                               .first_psn = 0x5e1900,
+                               .max_recv_wr = static_cast<std::uint32_t>(plan.messages),
+                               .access = step19::all_rights,
+                               .reads = step19::reads_at_once},
+                              mr.get());
+    if (plan.takes_receives() && plan.late_ms == 0)
+        post_receives(side, link.qp(), *mr, plan);
+    side.meet();
+    if (plan.takes_receives() && plan.late_ms != 0) {
+        // Being late is what is asked for.
+        std::this_thread::sleep_for(std::chrono::milliseconds(plan.late_ms));
+        post_receives(side, link.qp(), *mr, plan);
+    }
+    side.meet_at_last();
+    const std::uint32_t received = plan.takes_receives() ? take_receives(side, completions) : 0;
+    side.log.event("memory", lesson::describe_memory(memory));
+    std::uint64_t word = 0;
+    if (plan.operation == Operation::FetchAdd)
+        std::memcpy(&word, memory.data(), sizeof word);
+    step19::Found{step19::crc_of(memory), received, word}.send(side.channel, side.patience());
+}
+
+void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
+    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
+    const lesson::LinkSide side{channel, context.get(), gid, pd.get(), log, stop, patience};
+    while (true) {
+        const Plan plan = Plan::receive(channel, {stop, std::nullopt});
+        if (plan.operation == Operation::Done)
+            return side.meet();
+        lend(side, plan);
+    }
+}
+
+int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    const util::Address address = options.address();
+    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+        exchange::notice_when_gone(socket);
+        exchange::TcpChannel channel(std::move(socket));
+        serve(channel, log, stop);
+    });
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line(
+        "server", "Step 19, server: memory and receives for one operation after the other.");
+    lesson::ServerOptions options;
+    command_line.add(options);
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

@@ -1,0 +1,95 @@
+// What client and server say to each other, in network byte order:
+//
+//     client: "RWLS", version 1, operation (1 byte), 2 unused, messages (8), bytes of each (8),
+//             milliseconds that the receives come late (8)
+//     server: "RWLS", version 1, 3 unused, CRC-32 of its memory (4), messages that it has received
+//     (4),
+//             its first word (8)
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "exchange/channel.hpp"
+#include "lesson/words.hpp"
+#include "util/cursor.hpp"
+#include "util/error.hpp"
+
+namespace step19 {
+
+enum class Operation : std::uint8_t { Done = 0, Send, Write, WriteImm, Read, FetchAdd };
+
+/// "send", "write", "write-imm", "read", "fetch-add".
+constexpr std::array<std::string_view, 6> operation_names{"",          "send", "write",
+                                                          "write-imm", "read", "fetch-add"};
+
+constexpr std::uint32_t magic = 0x52574c53;
+constexpr std::uint64_t most_messages = 256;
+constexpr std::uint64_t most_bytes = 1 << 20;
+
+struct Plan {
+    Operation operation = Operation::Done;
+    std::uint64_t messages = 0;
+    std::uint64_t size = 0;     // bytes of each
+    std::uint64_t late_ms = 0;  // the receives are posted so long after the connection
+
+    bool takes_receives() const {
+        return operation == Operation::Send || operation == Operation::WriteImm;
+    }
+    std::uint64_t memory() const { return messages * size; }
+
+    static constexpr std::size_t bytes = 32;
+    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
+        auto words = lesson::begin_words<bytes>(magic);
+        const std::span<std::byte, bytes> out(words);
+        util::put_be8<5>(out, static_cast<std::uint8_t>(operation));
+        util::put_be64<8>(out, messages);
+        util::put_be64<16>(out, size);
+        util::put_be64<24>(out, late_ms);
+        channel.send(words, patience);
+    }
+    /// Throws util::Error where it asks for nothing that can be.
+    static Plan receive(exchange::Channel& channel, const exchange::Patience& patience) {
+        std::array<std::byte, bytes> words{};
+        channel.receive(words, patience);
+        const util::FixedBytes<bytes> in(words);
+        lesson::check_words(in, magic, "step 19");
+        const Plan plan{static_cast<Operation>(util::be8<5>(in)), util::be64<8>(in),
+                        util::be64<16>(in), util::be64<24>(in)};
+        const bool is_possible = plan.operation <= Operation::FetchAdd &&
+                                 plan.messages <= most_messages && plan.size <= most_bytes &&
+                                 plan.late_ms <= 10'000;
+        if (!is_possible ||
+            (plan.operation != Operation::Done && (plan.messages == 0 || plan.size == 0)))
+            throw util::Error(
+                "the client asks for nothing that this server does. Is it step 19's?");
+        return plan;
+    }
+};
+
+/// What the server has in the end.
+struct Found {
+    static constexpr std::size_t bytes = 24;
+    std::uint32_t crc = 0;
+    std::uint32_t received = 0;
+    std::uint64_t word = 0;
+
+    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
+        auto words = lesson::begin_words<bytes>(magic);
+        const std::span<std::byte, bytes> out(words);
+        util::put_be32<8>(out, crc);
+        util::put_be32<12>(out, received);
+        util::put_be64<16>(out, word);
+        channel.send(words, patience);
+    }
+    static Found receive(exchange::Channel& channel, const exchange::Patience& patience) {
+        std::array<std::byte, bytes> words{};
+        channel.receive(words, patience);
+        const util::FixedBytes<bytes> in(words);
+        lesson::check_words(in, magic, "step 19");
+        return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};
+    }
+};
+
+}  // namespace step19
