@@ -58,13 +58,17 @@ stop_cable() {
     rm -f "$(cable_pidfile)"
 }
 
-# A cable that has ended while the guests run: they listen still.
+# A cable that has ended while the guests run, or that was built anew since: they listen still.
 keep_cable() {
-    local log
+    local pid why="had ended"
     is_wired || return 0
-    ! cable_pid >/dev/null || return 0
+    if pid=$(cable_pid); then
+        [[ $(readlink "/proc/$pid/exe") == *' (deleted)' ]] || return 0
+        why="was built anew"
+        stop_cable
+    fi
     need_rocewire
-    say "the cable's program had ended: starting it again, without rules ($(tail -n 1 "$(cable_log)" 2>/dev/null))"
+    say "the cable's program $why: starting it again, without rules"
     start_cable || die "$FAILURE."
 }
 
