@@ -1,13 +1,13 @@
-// Percentiles of what was measured, exactly: every value is kept.
+// How measured values lie: where the middle of them is, and how far the rest.
 #pragma once
 
-#include <cstddef>
 #include <vector>
+
+#include "util/percentile.hpp"
 
 namespace bench {
 
-/// The smallest of the values that `percent` of them do not exceed (nearest rank); 0 of none.
-double percentile(std::vector<double> values, double percent);
+using util::percentile;
 
 /// The middle of the values, and the range that the half in the middle of them lies in.
 struct Spread {
