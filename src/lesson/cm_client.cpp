@@ -71,8 +71,11 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data,
 }
 
 void CmClient::announce(const ibv_send_wr& wr) {
-    log_.event("post_send",
-               verbs::describe(*id_->qp, wr, psns_->take(wr.opcode, verbs::length_of(wr))));
+    log_.event("post_send", verbs::describe(*id_->qp, wr, take_psns(wr)));
+}
+
+std::optional<verbs::PsnRange> CmClient::take_psns(const ibv_send_wr& wr) {
+    return psns_->take(wr.opcode, verbs::length_of(wr));
 }
 
 void CmClient::post_send(ibv_send_wr& wr) {
@@ -110,6 +113,15 @@ void CmClient::expect_status(ibv_wc_status wanted) {
     if (wc->status != wanted)
         throw util::Error("the completion says " + std::string(verbs::name_of(wc->status)) +
                           ", where " + std::string(verbs::name_of(wanted)) + " was to be seen.");
+}
+
+bool CmClient::has_ended() {
+    while (const cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now())) {
+        log_.event("cm_event", cm::describe(*event));
+        has_ended_ |= event->event == RDMA_CM_EVENT_DISCONNECTED ||
+                      event->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
+    }
+    return has_ended_;
 }
 
 void CmClient::disconnect() {

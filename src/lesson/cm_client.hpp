@@ -56,6 +56,15 @@ class CmClient {
     /// Where the request is to end in this error. Throws util::Error where it ends in another way.
     void expect_status(ibv_wc_status wanted);
 
+    /// For who waits for several things at once: what to poll for completions, and for the end of
+    /// the connection.
+    verbs::CompletionQueue& completions() { return *completions_; }
+    int events_fd() const { return channel_->fd; }
+    /// Takes the connection's events that are there, and says whether the server has ended it.
+    bool has_ended();
+    /// The PSNs of a request that the caller posts and writes down.
+    std::optional<verbs::PsnRange> take_psns(const ibv_send_wr& wr);
+
     void disconnect();
 
   private:
@@ -72,6 +81,7 @@ class CmClient {
     cm::Qp qp_;
     std::vector<std::byte> answer_;
     std::optional<verbs::PsnPredictor> psns_;
+    bool has_ended_ = false;
 };
 
 /// The whole of a memory region as one piece of a work request, or `length` bytes from `offset` on.
