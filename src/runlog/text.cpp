@@ -108,6 +108,18 @@ constexpr std::array rows{
     Row{"torn", "rank {rank} has seen {old} of {weights} weights old and {new} new"},
     Row{"gradient", "rank {rank}, step {step}, {byte_len} B[; {asks}]"},
     Row{"training", "step {step}: loss {loss}, the weights are at version {version}"},
+    Row{"batch",
+        "client {client}, batch {batch} in slot {slot}, of {requests}: answered after {took_us} "
+        "µs, "
+        "its oldest request after {oldest_us} µs"},
+    Row{"served",
+        "client {client}, batch {batch}, of {requests}: waited {waited_us} µs, took {took_us} µs; "
+        "{behind} behind it"},
+    Row{"serving",
+        "batches of {batch}, {depth} slots, wait {wait_us} µs, rate {rate}, {clients} here: "
+        "{requests} requests in {batches} batches, {elapsed_us} µs; a second {requests_per_s} "
+        "requests, {batches_per_s} batches; p50 and p99 of a batch {batch_p50_us} and "
+        "{batch_p99_us} µs, of a request {request_p50_us} and {request_p99_us} µs"},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
     Row{"drop", taken_by_the_cable},
     Row{"duplicate", taken_by_the_cable},
