@@ -1,0 +1,63 @@
+// When requests come, and when those that wait are enough for a batch.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+#include "model.hpp"
+#include "waiting.hpp"
+
+namespace step18 {
+
+/// After the beginning, of so many requests. `rate`: requests a second; 0: all are there at once.
+/// At even distances, or at random ones whose lengths are exponentially distributed (a Poisson
+/// process: many users who know nothing of each other), the same for the same seed.
+inline std::vector<nanoseconds> arrivals(std::size_t requests, double rate, bool is_even,
+                                         std::uint64_t seed) {
+    std::vector<nanoseconds> all(requests);
+    if (rate <= 0)
+        return all;
+    Numbers numbers(seed);
+    double at = 0;  // seconds
+    for (nanoseconds& arrival : all) {
+        arrival = nanoseconds(static_cast<std::int64_t>(at * 1e9));
+        at += (is_even ? 1 : -std::log(numbers.fraction())) / rate;
+    }
+    return all;
+}
+
+/// Requests that wait, the first that came first. They make a batch when they are as many as it
+/// may have, or when the first of them has waited for as long as it should.
+class Batcher {
+  public:
+    Batcher(std::size_t most, nanoseconds wait) : most_(most), wait_(wait) {}
+
+    void arrive(Time at) { waiting_.push_back(at); }
+    std::size_t waiting() const { return waiting_.size(); }
+
+    bool is_ready(Time now) const {
+        return waiting_.size() >= most_ || (!waiting_.empty() && now - waiting_.front() >= wait_);
+    }
+    /// When it is ready without one more; nullopt where nobody waits.
+    util::Deadline ready_at() const {
+        return waiting_.empty() ? util::Deadline() : util::Deadline(waiting_.front() + wait_);
+    }
+
+    /// The arrivals of those that go.
+    std::vector<Time> take() {
+        const auto end =
+            waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(most_, waiting_.size()));
+        std::vector<Time> batch(waiting_.begin(), end);
+        waiting_.erase(waiting_.begin(), end);
+        return batch;
+    }
+
+  private:
+    std::size_t most_;
+    nanoseconds wait_;
+    std::deque<Time> waiting_;
+};
+
+}  // namespace step18

@@ -1,0 +1,107 @@
+// What the programs of step 18 tell each other: when they connect, in rdma_cm's private data; in
+// front of a batch; and in the immediate data.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "cm/capability.hpp"
+#include "model.hpp"
+#include "util/cursor.hpp"
+#include "util/error.hpp"
+
+namespace step18 {
+
+inline constexpr std::uint16_t most_batch = 64;  // requests
+inline constexpr std::uint16_t most_depth = 64;  // slots
+
+/// The immediate data of the server's word that all clients of a run are there. Every other one is
+/// a batch's id.
+inline constexpr std::uint32_t begin = 0xffff'ffff;
+
+/// What a connection's slots are like; both sides reckon with it.
+struct Shape {
+    std::uint16_t batch = 1;  // requests in a slot, at most
+    std::uint16_t depth = 1;  // slots
+
+    std::size_t slot_of(std::uint32_t id) const { return id % depth; }
+    /// The server's slots: a header, and the inputs behind it. Each begins a cache line.
+    std::size_t slot_size() const;
+    std::size_t input_at(std::uint32_t id, std::size_t request) const;
+    std::size_t header_at(std::uint32_t id) const { return slot_of(id) * slot_size(); }
+    std::size_t slots_size() const { return depth * slot_size(); }
+    /// The client's slots: outputs.
+    std::size_t output_at(std::uint32_t id) const { return slot_of(id) * batch; }
+    std::size_t results() const { return std::size_t{depth} * batch; }
+};
+
+/// In front of a batch's inputs; what the notice writes.
+struct Header {
+    static constexpr std::size_t size = 8;
+
+    std::uint32_t id = 0;
+    std::uint32_t requests = 0;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes;
+        util::put_be32<0>(std::span(bytes), id);
+        util::put_be32<4>(std::span(bytes), requests);
+        return bytes;
+    }
+    static Header parse(util::FixedBytes<size> bytes) {
+        return {util::be32<0>(bytes), util::be32<4>(bytes)};
+    }
+};
+
+inline std::size_t Shape::slot_size() const {
+    constexpr std::size_t line = 64;
+    return (Header::size + batch * sizeof(Input) + line - 1) / line * line;
+}
+
+inline std::size_t Shape::input_at(std::uint32_t id, std::size_t request) const {
+    return header_at(id) + Header::size + request * sizeof(Input);
+}
+
+/// In a client's request for a connection.
+struct Greeting {
+    static constexpr std::size_t size = cm::Capability::size + 8;
+
+    cm::Capability results;  // where it wants its outputs
+    Shape shape;
+    std::uint16_t clients = 1;  // so many connections make a run, which begins when all are there
+    bool is_quiet = false;      // each post and completion: not into the log
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes;
+        std::ranges::copy(results.serialize(), bytes.begin());
+        util::put_be16<cm::Capability::size>(std::span(bytes), shape.batch);
+        util::put_be16<cm::Capability::size + 2>(std::span(bytes), shape.depth);
+        util::put_be16<cm::Capability::size + 4>(std::span(bytes), clients);
+        util::put_be16<cm::Capability::size + 6>(std::span(bytes), is_quiet ? 1 : 0);
+        return bytes;
+    }
+    /// Throws util::Error where it is none, or asks for what cannot be.
+    static Greeting parse(std::span<const std::byte> bytes) {
+        if (bytes.size() < size)
+            throw util::Error("a request without batch and depth: it is no client of this step.");
+        const auto fixed = bytes.first<size>();
+        const Greeting greeting{
+            cm::Capability::parse(bytes),
+            {util::be16<cm::Capability::size>(fixed), util::be16<cm::Capability::size + 2>(fixed)},
+            util::be16<cm::Capability::size + 4>(fixed),
+            util::be16<cm::Capability::size + 6>(fixed) != 0};
+        const Shape& shape = greeting.shape;
+        if (shape.batch == 0 || shape.batch > most_batch || shape.depth == 0 ||
+            shape.depth > most_depth || greeting.clients == 0)
+            throw util::Error(
+                "a client asks for batches of 0 or more than 64 requests, for 0 or more than 64 "
+                "slots, or for a run of no clients.");
+        if (greeting.results.length != shape.results() * sizeof(Output))
+            throw util::Error("a client's memory for results does not fit its batch and depth.");
+        return greeting;
+    }
+};
+
+}  // namespace step18

@@ -1,0 +1,86 @@
+// Which slots are in use, as either side knows it. A slot is the client's credit: it writes a batch
+// only into a free one, and a slot is free again when its result has come.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "protocol.hpp"
+
+namespace step18 {
+
+/// The client's book. Ids count from 0; id modulo depth is the slot.
+class ClientSlots {
+  public:
+    explicit ClientSlots(const Shape& shape) : shape_(shape), in_use_(shape.depth) {}
+
+    bool has_free() const { return !in_use_[shape_.slot_of(next_)]; }
+    std::size_t outstanding() const { return outstanding_; }
+
+    /// The next batch's id; its slot is in use from here on. Throws util::Error where it was.
+    std::uint32_t take() {
+        if (!has_free())
+            throw util::Error(fmt::format("slot {} is still in use by batch {}.",
+                                          shape_.slot_of(next_), *in_use_[shape_.slot_of(next_)]));
+        in_use_[shape_.slot_of(next_)] = next_;
+        ++outstanding_;
+        return next_++;
+    }
+
+    /// The result of that batch has come. Throws util::Error where none was waited for.
+    void free(std::uint32_t id) {
+        if (in_use_[shape_.slot_of(id)] != id)
+            throw util::Error(fmt::format(
+                "the server sends a result of batch {}, which is not outstanding.", id));
+        in_use_[shape_.slot_of(id)].reset();
+        --outstanding_;
+    }
+
+  private:
+    Shape shape_;
+    std::vector<std::optional<std::uint32_t>> in_use_;  // by slot: whose batch
+    std::uint32_t next_ = 0;
+    std::size_t outstanding_ = 0;
+};
+
+/// The server's: what a client may send next.
+class ServerSlots {
+  public:
+    explicit ServerSlots(const Shape& shape) : shape_(shape) {}
+
+    std::uint32_t unanswered() const { return next_ - answered_; }
+
+    /// A notice has come with this immediate data and so many bytes, which left `header`. Throws
+    /// util::Error where they are not those of the next batch.
+    void take(std::uint32_t id, std::uint32_t byte_len, const Header& header) {
+        if (id != next_)
+            throw util::Error(
+                fmt::format("a notice of batch {}, where {} is the next one.", id, next_));
+        if (unanswered() == shape_.depth)
+            throw util::Error(fmt::format("batch {} comes into slot {}, which is in use.", id,
+                                          shape_.slot_of(id)));
+        if (byte_len != Header::size)
+            throw util::Error(fmt::format("the notice of batch {} has {} B, where a header has {}.",
+                                          id, byte_len, Header::size));
+        if (header.id != id)
+            throw util::Error(
+                fmt::format("the notice of batch {} has the header of {}.", id, header.id));
+        if (header.requests == 0 || header.requests > shape_.batch)
+            throw util::Error(
+                fmt::format("batch {} says it has {} requests, where a slot has 1 to "
+                            "{}.",
+                            id, header.requests, shape_.batch));
+        ++next_;
+    }
+
+    void answer() { ++answered_; }
+
+  private:
+    Shape shape_;
+    std::uint32_t next_ = 0;
+    std::uint32_t answered_ = 0;
+};
+
+}  // namespace step18
