@@ -136,7 +136,7 @@ class Frontend {
     // A server that says nothing, and does not end the connection either.
     util::Deadline patience_ends() const {
         if (!began_)
-            return connected_ + patience_for_others;
+            return connected_ + patience_for_others();
         util::Deadline ends;
         for (const Batch& batch : batches_)
             if (batch.is_waited_for)
@@ -149,18 +149,21 @@ class Frontend {
         if (!ends || now < *ends)
             return;
         if (!began_)
-            throw util::Error(
-                fmt::format("client {} has waited {} s for the server's word to begin: is one of "
-                            "the {} clients missing?",
-                            number_, patience_for_others.count(), terms_.clients));
+            throw util::Error(fmt::format(
+                "client {} has waited {:.1f} s for the server's word to begin: is one of "
+                "the {} clients missing?",
+                number_, seconds(patience_for_others()), terms_.clients));
         throw util::Error(fmt::format(
             "no result for client {} in {:.1f} s, with {} unanswered: the server does not answer. "
             "Is it still running?",
-            number_, std::chrono::duration<double>(timeout_).count(),
-            connection_.unanswered_text()));
+            number_, seconds(timeout_), connection_.unanswered_text()));
     }
 
-    static constexpr std::chrono::seconds patience_for_others{30};
+    // Programs on other machines may be slow to start.
+    std::chrono::milliseconds patience_for_others() const { return 6 * timeout_; }
+    static double seconds(std::chrono::milliseconds time) {
+        return std::chrono::duration<double>(time).count();
+    }
 
     Terms terms_;
     Work work_;

@@ -33,23 +33,27 @@ class Server {
             const bool has_taken = service_.take_completions();
             const bool has_answered = service_.answer_one(model_);
             service_.recorder().write_old();
-            if (!has_taken && !has_answered)
-                wait();
+            wait(has_taken || has_answered);
         }
         service_.recorder().write();
         log_.note("stopped by a signal");
     }
 
   private:
-    void wait() {
+    // Where there was work, only looks: one who has gone is not to be answered.
+    void wait(bool is_busy) {
         std::array<pollfd, 3> fds{{{stop_.fd(), POLLIN, 0},
                                    {channel_->fd, POLLIN, 0},
                                    {service_.completions_fd(), POLLIN, 0}}};
         constexpr std::chrono::milliseconds quiet{50};  // then what is kept goes to the log
-        step18::wait_for_any(
-            fds, service_.recorder().is_empty() ? util::Deadline() : util::deadline_in(quiet));
+        util::Deadline until;
+        if (is_busy)
+            until = util::Clock::now();
+        else if (!service_.recorder().is_empty())
+            until = util::deadline_in(quiet);
+        step18::wait_for_any(fds, until);
         const bool is_quiet =
-            std::ranges::all_of(fds, [](const pollfd& fd) { return fd.revents == 0; });
+            !is_busy && std::ranges::all_of(fds, [](const pollfd& fd) { return fd.revents == 0; });
         if (is_quiet || fds[1].revents != 0)
             service_.recorder().write();
         if (fds[1].revents == 0)
