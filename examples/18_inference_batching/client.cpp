@@ -40,8 +40,9 @@ struct Options {
 
 using Frontends = std::vector<std::unique_ptr<Frontend>>;
 
-// What comes in, or is due. The log is written while nothing is.
+// For what comes in, or is due. The log is written while nothing is.
 void wait(const Frontends& all, step18::Recorder& recorder, util::StopSignal& stop) {
+    recorder.write_old();
     constexpr std::chrono::milliseconds quiet{50};
     util::Deadline due = recorder.is_empty() ? util::Deadline() : util::deadline_in(quiet);
     std::vector<pollfd> fds{{stop.fd(), POLLIN, 0}};
@@ -53,8 +54,6 @@ void wait(const Frontends& all, step18::Recorder& recorder, util::StopSignal& st
     step18::wait_for_any(fds, due);
     if (stop.requested())
         throw util::Error("stopped by a signal.");
-    if (std::ranges::all_of(fds, [](const pollfd& fd) { return fd.revents == 0; }))
-        recorder.write_old();
     for (std::size_t i = 0; i < all.size(); ++i)
         if (fds[2 * i + 2].revents != 0)
             all[i]->connection().take_event();

@@ -45,7 +45,7 @@ class Recorder {
 
     /// Whoever follows the run waits 300 ms for an event before a packet.
     void write_old() {
-        constexpr std::int64_t old_ns = 200'000'000;
+        constexpr std::int64_t old_ns = 150'000'000;
         if (!kept_.empty() && runlog::now_ns() - kept_.front().t_ns > old_ns)
             write();
     }

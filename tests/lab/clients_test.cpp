@@ -131,6 +131,30 @@ TEST_F(Clients, a_step_for_all_runs_on_each_and_its_logs_are_joined_to_the_wire)
     EXPECT_EQ(ranks, (std::set<std::string>{"0", "1", "2"}));
 }
 
+// A run of step 18 begins when all are there, and its server answers whoever's turn it is.
+TEST_F(Clients, are_served_by_one_inference_server_at_the_same_time) {
+    const LabRun run = support::read_run(
+        lab->run({"lab/lab", "capture", "18"}, {"LAB_SERVER_ARGS=--launch-us 20000"}, 3min));
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    support::expect_every_packet_joined(run);
+    for (std::size_t i = 1; i < hosts.size(); ++i) {
+        const auto log = support::events_of(run.file(hosts[i] + ".jsonl"));
+        const auto* check = LabRun::find(log, "check");
+        ASSERT_NE(check, nullptr) << hosts[i];
+        EXPECT_EQ(check->text("verdict"), "good") << hosts[i];
+    }
+    std::map<std::uint64_t, std::vector<std::size_t>> turns;  // by client
+    const auto served = LabRun::all(run.server, "served");
+    for (std::size_t turn = 0; turn < served.size(); ++turn)
+        turns[served[turn].number("client").value()].push_back(turn);
+    ASSERT_EQ(turns.size(), 3U);
+    for (const auto& [client, own] : turns) {
+        EXPECT_EQ(own.size(), 8U);
+        for (const auto& [other, its] : turns)
+            EXPECT_LT(own.front(), its.back()) << client << " began when " << other << " was over";
+    }
+}
+
 TEST_F(Clients, ssh_takes_a_list_of_clients) {
     const LabRun run =
         support::read_run(lab->run({"lab/lab", "run", "16"}, lab->as_ssh(addresses), 3min));
