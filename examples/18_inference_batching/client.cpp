@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
                         "Requests in a batch, at most");
     command_line.number("--depth", options.depth, 1, step18::most_depth,
                         "Slots: batches on their way at once, at most");
-    command_line.number("--requests", options.requests, 1, 100'000, "Requests of each client");
+    command_line.number("--requests", options.requests, 1, 20'000, "Requests of each client");
     command_line.number("--rate", options.rate, 0, 1'000'000,
                         "Requests a second that come to each client; 0: all are there at once");
     command_line.number("--wait", options.wait_us, 0, 10'000'000,

@@ -81,8 +81,8 @@ class Model {
         return static_cast<std::int8_t>(std::clamp(sum >> 12, 0, 127));
     }
 
-    std::array<Input, hidden> first_;
-    std::array<std::array<std::int8_t, hidden>, scores> second_;
+    std::array<Input, hidden> first_{};
+    std::array<std::array<std::int8_t, hidden>, scores> second_{};
 };
 
 }  // namespace step18

@@ -45,7 +45,7 @@ struct Header {
     std::uint32_t requests = 0;
 
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> bytes;
+        std::array<std::byte, size> bytes{};
         util::put_be32<0>(std::span(bytes), id);
         util::put_be32<4>(std::span(bytes), requests);
         return bytes;
@@ -74,7 +74,7 @@ struct Greeting {
     bool is_quiet = false;      // each post and completion: not into the log
 
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> bytes;
+        std::array<std::byte, size> bytes{};
         std::ranges::copy(results.serialize(), bytes.begin());
         util::put_be16<cm::Capability::size>(std::span(bytes), shape.batch);
         util::put_be16<cm::Capability::size + 2>(std::span(bytes), shape.depth);

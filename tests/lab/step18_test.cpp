@@ -22,6 +22,7 @@ class Step18 : public testing::Test {
 
 std::vector<double> values_of(const std::vector<runlog::Event>& events, std::string_view key) {
     std::vector<double> values;
+    values.reserve(events.size());
     for (const auto& event : events)
         values.push_back(static_cast<double>(event.number(key).value()));
     return values;
@@ -91,8 +92,9 @@ TEST_F(Step18, inputs_are_written_then_the_notice_and_the_result_comes_back_like
     ASSERT_EQ(wire.to_client.size(), 8U);
     for (std::uint32_t id = 0; id < 8; ++id) {
         const std::size_t requests = id < 7 ? 8 : 4;
+        const std::uint64_t at = id % 2;
         const Passage& batch = wire.to_server.at(id);
-        const std::uint64_t slot = slots.number("va").value() + id % 2 * slot_size;
+        const std::uint64_t slot = slots.number("va").value() + at * slot_size;
         ASSERT_EQ(batch.writes.size(), requests);
         for (std::size_t i = 0; i < requests; ++i) {
             EXPECT_EQ(batch.writes[i].va, slot + 8 + i * input_size);
@@ -105,7 +107,7 @@ TEST_F(Step18, inputs_are_written_then_the_notice_and_the_result_comes_back_like
 
         const Passage& result = wire.to_client.at(id);
         ASSERT_EQ(result.writes.size(), 1U);
-        EXPECT_EQ(result.writes[0].va, results.number("va").value() + id % 2 * 8 * output_size);
+        EXPECT_EQ(result.writes[0].va, results.number("va").value() + at * 8 * output_size);
         EXPECT_EQ(result.writes[0].length, requests * output_size);
         EXPECT_EQ(result.writes[0].rkey, results.number("rkey"));
         EXPECT_EQ(result.notice.length, 0U);

@@ -131,7 +131,7 @@ TEST(Shape, has_slots_that_do_not_overlap) {
 
 TEST(Greeting, comes_as_it_was_sent_or_is_refused) {
     step18::Greeting greeting{
-        {.va = 4096, .length = 8 * 2 * sizeof(step18::Output), .rkey = 7}, {8, 2}, 3, true};
+        {.va = 4096, .length = 16 * sizeof(step18::Output), .rkey = 7}, {8, 2}, 3, true};
     const auto read = step18::Greeting::parse(greeting.serialize());
     EXPECT_EQ(read.results, greeting.results);
     EXPECT_EQ(read.shape.batch, 8);
