@@ -32,6 +32,7 @@ class Server {
         while (!stop_.requested()) {
             const bool has_taken = service_.take_completions();
             const bool has_answered = service_.answer_one(model_);
+            service_.end_silent();
             service_.recorder().write_old();
             wait(has_taken || has_answered);
         }
@@ -46,11 +47,11 @@ class Server {
                                    {channel_->fd, POLLIN, 0},
                                    {service_.completions_fd(), POLLIN, 0}}};
         constexpr std::chrono::milliseconds quiet{50};  // then what is kept goes to the log
-        util::Deadline until;
+        util::Deadline until = service_.due();
         if (is_busy)
             until = util::Clock::now();
         else if (!service_.recorder().is_empty())
-            until = util::deadline_in(quiet);
+            until = step18::earlier(until, util::deadline_in(quiet));
         step18::wait_for_any(fds, until);
         const bool is_quiet =
             !is_busy && std::ranges::all_of(fds, [](const pollfd& fd) { return fd.revents == 0; });

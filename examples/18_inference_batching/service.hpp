@@ -81,13 +81,15 @@ class Service {
         return has_taken;
     }
 
-    /// 3. Answers the batch that has waited for longest, whoever sent it. False where nothing
-    /// waits, or where its results would overwrite some that are still on their way.
+    /// 3. Answers the batch that has waited for longest, whoever sent it; but not one whose results
+    /// would overwrite some that are still on their way. False where there is none.
     bool answer_one(const Model& model) {
-        if (queue_.empty() || !queue_.front().session->may_answer(queue_.front().id))
+        const auto first = std::ranges::find_if(
+            queue_, [](const Waiting& one) { return one.session->may_answer(one.id); });
+        if (first == queue_.end())
             return false;
-        const Waiting batch = queue_.front();
-        queue_.pop_front();
+        const Waiting batch = *first;
+        queue_.erase(first);
         const Time began = util::Clock::now();
         launch();
         try {
@@ -105,6 +107,24 @@ class Service {
                                        {"took_us", microseconds(util::Clock::now() - began)},
                                        {"behind", queue_.size()}});
         return true;
+    }
+
+    /// 4. A client whose machine or cable has gone says nothing at all.
+    void end_silent() {
+        const auto silent = std::ranges::find_if(sessions_, [](const auto& entry) {
+            const auto since = entry.second->sending_since();
+            return since && util::Clock::now() >= *since + patience;
+        });
+        if (silent != sessions_.end())
+            give_up(silent, fmt::format("it has acknowledged nothing for {} s.", patience.count()));
+    }
+    /// When there may be one.
+    util::Deadline due() const {
+        util::Deadline due;
+        for (const auto& [id, session] : sessions_)
+            if (const auto since = session->sending_since())
+                due = earlier(due, *since + patience);
+        return due;
     }
 
   private:
@@ -170,6 +190,7 @@ class Service {
         }
     }
 
+    static constexpr std::chrono::seconds patience{10};
     static constexpr std::size_t most_clients = 64;
     static constexpr std::size_t entries =
         most_clients * (Session::max_sends({1, most_depth}) + most_depth);

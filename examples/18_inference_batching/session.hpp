@@ -1,6 +1,7 @@
 // What step 18's server has of one client: its slots, its queue pair, and where its results go.
 #pragma once
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <vector>
 
@@ -125,6 +126,8 @@ class Session {
         results.next = &wr;
         is_sending_[shape.slot_of(id)] = true;
         slots_.answer();
+        if (!sending_since_)
+            sending_since_ = util::Clock::now();
         post(results);
     }
 
@@ -132,7 +135,14 @@ class Session {
     void sent(std::uint64_t wr_id) {
         if (wr_id != 0)
             is_sending_[greeting_.shape.slot_of(static_cast<std::uint32_t>(wr_id - 1))] = false;
+        sending_since_.reset();
+        if (std::ranges::find(is_sending_, true) != is_sending_.end())
+            sending_since_ = util::Clock::now();
     }
+
+    /// Since when nothing of what is on its way to the client has been acknowledged; Soft-RoCE
+    /// repeats it without end.
+    std::optional<util::Clock::time_point> sending_since() const { return sending_since_; }
 
   private:
     // wr_id: of the word to begin 0, of batches from 1 on.
@@ -179,6 +189,7 @@ class Session {
     verbs::Mr memory_mr_, outputs_mr_;
     cm::Qp qp_;
     std::optional<verbs::PsnPredictor> psns_;
+    std::optional<util::Clock::time_point> sending_since_;
     bool has_begun_ = false;
 };
 

@@ -2,7 +2,7 @@
 // should be, and an end that dies in the middle of one.
 #include <gtest/gtest.h>
 
-#include "support/lab.hpp"
+#include "support/lossy_host.hpp"
 
 namespace {
 
@@ -111,6 +111,23 @@ TEST_F(Step18Programs, a_client_that_goes_in_the_middle_of_a_batch_leaves_the_ot
     const auto end = server.wait(30s);
     EXPECT_TRUE(says(end.err, "server: client 1 has gone with ")) << end.all();
     EXPECT_FALSE(says(end.err, "client 2")) << end.all();
+}
+
+TEST_F(Step18Programs, a_client_whose_cable_is_cut_is_not_waited_for_without_end) {
+    auto server = serve("2000000");
+    ASSERT_TRUE(server.await("listening", 60s));
+    auto cut_off = support::start("client", client({"--timeout", "60"}));
+    ASSERT_TRUE(cut_off.await("RDMA_WRITE_WITH_IMM", 60s));
+    {
+        const support::LossyHost cut("client", "100%");
+        EXPECT_TRUE(
+            server.await("server: client 1: it has acknowledged nothing for 10 s. Its "
+                         "connection ends.",
+                         60s));
+    }
+    EXPECT_EQ(cut_off.wait(90s).exit_code, 1);
+    const auto next = support::exec("client", client({"--requests", "8", "--timeout", "20"}));
+    EXPECT_EQ(next.exit_code, 0) << next.all();
 }
 
 TEST_F(Step18Programs, a_run_whose_clients_do_not_all_come_does_not_begin) {
