@@ -5,7 +5,7 @@
 
 #include "exchange/psn_source.hpp"
 #include "exchange/tls.hpp"
-#include "forge/counters.hpp"
+#include "verbs/counters.hpp"
 #include "forge/dialogue.hpp"
 #include "forge/lab_only.hpp"
 #include "lesson/exchange_server.hpp"
@@ -117,12 +117,12 @@ class Session {
 
     // The kernel answers with counters up to 10 ms old (ib_core's "lifespan"); the client knows
     // what the next ones must have reached.
-    forge::Counters count(std::uint64_t at_least) {
+    verbs::Counters count(std::uint64_t at_least) {
         const util::Deadline deadline = util::deadline_in(exchange_time);
         constexpr std::chrono::milliseconds pause{2};
         while (true) {
             auto counters =
-                forge::read_counters(ibv_get_device_name(context()->device), device_.gid.port);
+                verbs::read_counters(ibv_get_device_name(context()->device), device_.gid.port);
             const auto received = counters.find("rcvd_pkts");
             if (received == counters.end() || received->second >= at_least ||
                 util::is_past(deadline) ||
@@ -133,7 +133,7 @@ class Session {
     }
 
     forge::Report report(std::uint64_t at_least) {
-        const forge::Counters counters = count(at_least);
+        const verbs::Counters counters = count(at_least);
         const auto counter = [&](const char* name) {
             const auto it = counters.find(name);
             return it == counters.end() ? std::optional<std::uint64_t>() : it->second;

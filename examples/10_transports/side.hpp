@@ -19,7 +19,7 @@
 #include <optional>
 
 #include "exchange/channel.hpp"
-#include "forge/counters.hpp"
+#include "verbs/counters.hpp"
 #include "runlog/log.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
@@ -65,7 +65,7 @@ class PacketCount {
 
   private:
     std::optional<std::uint64_t> now() const {
-        const auto all = forge::read_counters(ibv_get_device_name(side_.context()->device),
+        const auto all = verbs::read_counters(ibv_get_device_name(side_.context()->device),
                                               side_.device.gid.port);
         const auto entry = all.find(counter_);
         return entry == all.end() ? std::nullopt : std::optional(entry->second);

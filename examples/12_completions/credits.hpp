@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ask.hpp"
-#include "forge/counters.hpp"
+#include "verbs/counters.hpp"
 #include "lesson/memory.hpp"
 #include "recorder.hpp"
 #include "verbs/completion.hpp"
@@ -112,7 +112,7 @@ class Sender {
     }
 
     std::optional<std::uint64_t> naks() const {
-        const auto counters = forge::read_counters(ibv_get_device_name(side_.context()->device),
+        const auto counters = verbs::read_counters(ibv_get_device_name(side_.context()->device),
                                                    side_.device.gid.port);
         const auto it = counters.find("rcvd_rnr_err");
         return it == counters.end() ? std::nullopt : std::optional(it->second);

@@ -92,7 +92,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
             fmt::format("--buffer: {} MiB are more than the {} MiB that this machine "
                         "has to give.",
                         plan.buffer >> 20, util::available_memory() >> 20));
-    std::vector<std::byte> source = step14::unlike_bytes(plan.buffer);
+    std::vector<std::byte> source = lesson::unlike_bytes(plan.buffer);
 
     const util::Address server = options.client.resolve_server();
     exchange::TcpChannel channel(

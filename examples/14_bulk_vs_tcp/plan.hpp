@@ -49,22 +49,4 @@ struct Plan {
     }
 };
 
-inline std::uint32_t crc_of(std::span<const std::byte> bytes) {
-    return libdeflate_crc32(0, bytes.data(), bytes.size());
-}
-
-/// Bytes of which no two chunks are alike (xorshift64: Marsaglia, Journal of Statistical Software
-/// 8(14), 2003).
-inline std::vector<std::byte> unlike_bytes(std::uint64_t size) {
-    std::vector<std::byte> bytes(size);
-    std::uint64_t x = 0x9e3779b97f4a7c15;
-    for (std::size_t i = 0; i < bytes.size(); i += sizeof x) {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        std::memcpy(&bytes[i], &x, std::min(sizeof x, bytes.size() - i));
-    }
-    return bytes;
-}
-
 }  // namespace step14

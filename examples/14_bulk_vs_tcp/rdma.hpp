@@ -81,7 +81,7 @@ inline Result lend(const lesson::LinkSide& side, const Plan& plan) {
     side.meet_at_last();
     const auto used = util::CpuUsage::now() - before;
     side.log.event("memory", lesson::describe_memory(memory));
-    return Result::of(crc_of(memory), used);
+    return Result::of(lesson::crc_of(memory), used);
 }
 
 }  // namespace step14

@@ -184,7 +184,7 @@ inline Result receive_stream(const lesson::LinkSide& side, util::Address address
     const auto used = util::CpuUsage::now() - before;
     side.meet_at_last();
     side.log.event("memory", lesson::describe_memory(memory));
-    return Result::of(crc_of(memory), used);
+    return Result::of(lesson::crc_of(memory), used);
 }
 
 }  // namespace step14

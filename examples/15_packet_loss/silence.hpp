@@ -18,7 +18,7 @@ inline void meet_silence(const lesson::LinkSide& side, const Settings& settings)
                                .repetition = settings.repetition()});
     side.meet();
     side.meet();  // now it has none
-    const Counted counted(side.context, side.gid);
+    const lesson::Counted counted(side.context, side.gid);
     const auto write = [&](std::uint64_t wr_id) {
         ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                       .length = static_cast<std::uint32_t>(bytes.size()),

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <libdeflate.h>
-#include <random>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "counted.hpp"
+#include "lesson/counted.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/rc_link.hpp"
 #include "verbs/completion.hpp"
@@ -37,17 +35,6 @@ struct Settings {
         return size / chunk * of(chunk) + of(size % chunk);
     }
 };
-
-inline std::uint32_t crc_of(std::span<const std::byte> bytes) {
-    return libdeflate_crc32(0, bytes.data(), bytes.size());
-}
-
-inline std::vector<std::byte> unlike_bytes(std::uint64_t size) {
-    std::vector<std::byte> bytes(size);
-    std::minstd_rand random(15);
-    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() >> 8); });
-    return bytes;
-}
 
 /// A request that will not be answered any more: what ended it, and what became of the queue pair.
 [[noreturn]] inline void give_up(const lesson::LinkSide& side, const lesson::RcLink& link,
@@ -100,7 +87,7 @@ inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
 }
 
 inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
-    std::vector<std::byte> bytes = unlike_bytes(settings.size);
+    std::vector<std::byte> bytes = lesson::unlike_bytes(settings.size);
     const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
     side.log.event("mr", verbs::describe(*mr, 0));
     verbs::CompletionQueue completions(side.context, static_cast<int>(settings.depth));
@@ -111,7 +98,7 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
                                .repetition = settings.repetition(),
                                .path_mtu = static_cast<unsigned>(settings.path_mtu)});
     side.meet();
-    const Counted counted(side.context, side.gid);
+    const lesson::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
     write_all(side, link, completions, *mr, settings);
     const auto took =
@@ -123,7 +110,7 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
     const Seen seen = Seen::receive(side.channel, side.patience());
     const double mib_per_s = static_cast<double>(settings.size) / (1 << 20) /
                              (static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6);
-    const bool is_intact = seen.crc == crc_of(bytes);
+    const bool is_intact = seen.crc == lesson::crc_of(bytes);
     side.log.event("transfer", {{"len", settings.size},
                                 {"packets", needed},
                                 {"sent", sent},
@@ -149,10 +136,10 @@ inline void lend(const lesson::LinkSide& side, std::uint64_t size) {
     verbs::CompletionQueue unused(side.context, 1);
     const lesson::RcLink link(side, {.cq = unused.cq.get(), .first_psn = 0x5e1500}, mr.get());
     side.meet();
-    const Counted counted(side.context, side.gid);
+    const lesson::Counted counted(side.context, side.gid);
     side.meet_at_last();
     side.log.event("memory", lesson::describe_memory(memory));
-    Seen{crc_of(memory), static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
+    Seen{lesson::crc_of(memory), static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
          static_cast<std::uint32_t>(counted.since("duplicate_request"))}
         .send(side.channel, side.patience());
 }

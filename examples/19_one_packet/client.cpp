@@ -100,7 +100,7 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                                    plan.messages);
             return {};
         case Operation::Read:
-            return local == step19::unlike_bytes(plan.memory())
+            return local == lesson::unlike_bytes(plan.memory())
                        ? ""
                        : "what was read is not what the server has";
         case Operation::Send:
@@ -110,7 +110,7 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                                    found.received, plan.messages);
             [[fallthrough]];
         default:
-            return found.crc == step19::crc_of(local) ? ""
+            return found.crc == lesson::crc_of(local) ? ""
                                                       : "the server has other bytes than were sent";
     }
 }
@@ -119,7 +119,7 @@ void exercise(const lesson::LinkSide& side, const Plan& plan, const Options& opt
     const bool is_source =
         plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
     std::vector<std::byte> local =
-        is_source ? step19::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+        is_source ? lesson::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
     const verbs::Mr mr = verbs::register_memory(side.pd, local, IBV_ACCESS_LOCAL_WRITE);
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
     plan.send(side.channel, side.patience());

@@ -46,7 +46,7 @@ std::uint32_t take_receives(const lesson::LinkSide& side, verbs::CompletionQueue
 void lend(const lesson::LinkSide& side, const Plan& plan) {
     const bool is_read = plan.operation == Operation::Read;
     std::vector<std::byte> memory =
-        is_read ? step19::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+        is_read ? lesson::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
     const verbs::Mr mr = verbs::register_memory(side.pd, memory, step19::all_rights);
     side.log.event("mr", verbs::describe(*mr, step19::all_rights));
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
@@ -71,7 +71,7 @@ void lend(const lesson::LinkSide& side, const Plan& plan) {
     std::uint64_t word = 0;
     if (plan.operation == Operation::FetchAdd)
         std::memcpy(&word, memory.data(), sizeof word);
-    step19::Found{step19::crc_of(memory), received, word}.send(side.channel, side.patience());
+    step19::Found{lesson::crc_of(memory), received, word}.send(side.channel, side.patience());
 }
 
 void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {

@@ -1,10 +1,7 @@
 // What both ends know of one piece of work: so many messages of one operation, posted at once.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
-#include <libdeflate.h>
-#include <random>
 #include <vector>
 
 #include "lesson/memory.hpp"
@@ -18,18 +15,6 @@ namespace step19 {
 constexpr std::uint8_t reads_at_once = 4;
 constexpr int all_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-
-/// No two pieces of it are alike: bytes in the wrong place are seen.
-inline std::vector<std::byte> unlike_bytes(std::uint64_t size) {
-    std::vector<std::byte> bytes(size);
-    std::minstd_rand random(19);
-    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random() >> 8); });
-    return bytes;
-}
-
-inline std::uint32_t crc_of(std::span<const std::byte> bytes) {
-    return libdeflate_crc32(0, bytes.data(), bytes.size());
-}
 
 /// The piece of `mr` that message `number`, from 0, is about.
 inline ibv_sge piece_of(const ibv_mr& mr, const Plan& plan, std::uint64_t number) {

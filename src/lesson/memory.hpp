@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,13 @@ namespace lesson {
 /// `size` bytes that say `text` again and again: easy to spot in a packet's payload. An empty text
 /// gives zeros.
 std::vector<std::byte> pattern(std::size_t size, std::string_view text);
+
+/// `size` bytes of which no two pieces are alike, the same each time: what comes to the wrong place
+/// is seen.
+std::vector<std::byte> unlike_bytes(std::size_t size);
+
+/// CRC-32, ISO-HDLC, as zlib's.
+std::uint32_t crc_of(std::span<const std::byte> bytes);
 
 /// A run log "memory" event: address, length, CRC-32 (ISO-HDLC, as zlib's) and the first bytes,
 /// unprintable ones as '.'.

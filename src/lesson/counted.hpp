@@ -5,11 +5,11 @@
 
 #include <thread>
 
-#include "forge/counters.hpp"
 #include "util/stop_signal.hpp"
+#include "verbs/counters.hpp"
 #include "verbs/device.hpp"
 
-namespace step15 {
+namespace lesson {
 
 class Counted {
   public:
@@ -29,12 +29,12 @@ class Counted {
     }
 
   private:
-    forge::Counters read() const { return forge::read_counters(device_, port_); }
+    verbs::Counters read() const { return verbs::read_counters(device_, port_); }
 
     std::string device_;
     unsigned port_;
-    forge::Counters before_;
-    mutable forge::Counters now_;
+    verbs::Counters before_;
+    mutable verbs::Counters now_;
 };
 
-}  // namespace step15
+}  // namespace lesson

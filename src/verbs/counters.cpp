@@ -1,9 +1,9 @@
-#include "forge/counters.hpp"
+#include "verbs/counters.hpp"
 
 #include <fstream>
 #include <system_error>
 
-namespace forge {
+namespace verbs {
 
 Counters read_counters(const std::string& device, unsigned port,
                        const std::filesystem::path& root) {
@@ -21,4 +21,4 @@ Counters read_counters(const std::string& device, unsigned port,
     return counters;
 }
 
-}  // namespace forge
+}  // namespace verbs

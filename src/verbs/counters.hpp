@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace forge {
+namespace verbs {
 
 using Counters = std::map<std::string, std::uint64_t>;
 
@@ -15,4 +15,4 @@ using Counters = std::map<std::string, std::uint64_t>;
 Counters read_counters(const std::string& device, unsigned port,
                        const std::filesystem::path& root = "/sys/class/infiniband");
 
-}  // namespace forge
+}  // namespace verbs

@@ -1,5 +1,5 @@
 // A device's counters, whatever their names are.
-#include "forge/counters.hpp"
+#include "verbs/counters.hpp"
 
 #include <fstream>
 
@@ -18,10 +18,10 @@ TEST(Counters, are_read_by_the_names_the_driver_gives) {
     std::ofstream(folder / "duplicate_request") << "18446744073709551615\n";
     std::ofstream(folder / "lifespan") << "10\n";
     std::ofstream(folder / "text") << "none\n";
-    const forge::Counters wanted{{"out_of_sequence", 17}, {"duplicate_request", UINT64_MAX}};
-    EXPECT_EQ(forge::read_counters("mlx5_0", 1, root.str()), wanted);
-    EXPECT_TRUE(forge::read_counters("mlx5_0", 2, root.str()).empty());
-    EXPECT_TRUE(forge::read_counters("none", 1, root.str()).empty());
+    const verbs::Counters wanted{{"out_of_sequence", 17}, {"duplicate_request", UINT64_MAX}};
+    EXPECT_EQ(verbs::read_counters("mlx5_0", 1, root.str()), wanted);
+    EXPECT_TRUE(verbs::read_counters("mlx5_0", 2, root.str()).empty());
+    EXPECT_TRUE(verbs::read_counters("none", 1, root.str()).empty());
 }
 
 }  // namespace
