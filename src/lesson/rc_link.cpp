@@ -52,6 +52,7 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
 
     verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
     std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+    peer.traffic_class = wanted.traffic_class;
     verbs::to_init(qp(), side.gid.port, wanted.access);
     verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu), wanted.reads);
     verbs::to_rts(qp(), mine.psn, wanted.repetition, wanted.reads);

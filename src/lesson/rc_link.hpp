@@ -45,7 +45,8 @@ class RcLink {
         unsigned path_mtu = 4096;  // bytes, at most; the device and the peer may have less
         std::uint32_t max_recv_wr = 1;
         int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;  // of the peer's requests
-        std::uint8_t reads = 1;  // READs and atomics under way at once, each way
+        std::uint8_t traffic_class = 0;  // DSCP and ECN of what is sent
+        std::uint8_t reads = 1;          // READs and atomics under way at once, each way
     };
 
     /// In RTS; but the peer may not be yet: LinkSide::meet(). `lent`: null where nothing is. Throws

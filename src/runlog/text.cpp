@@ -121,6 +121,10 @@ constexpr std::array rows{
         "requests, {batches_per_s} batches; p50 and p99 of a batch {batch_p50_us} and "
         "{batch_p99_us} µs, of a request {request_p50_us} and {request_p99_us} µs"},
     Row{"check", "{verdict}: {what}[  → {mend}]"},
+    Row{"bottleneck",
+        "window {window} (at most {largest}): {mbit_per_s} Mbit/s; {sent} packets sent for "
+        "{packets}, "
+        "{naks} NAKs; an answer took {p50_us} µs, the longest {longest_us} µs"},
     Row{"drop", taken_by_the_cable},
     Row{"duplicate", taken_by_the_cable},
     Row{"delay", taken_by_the_cable},

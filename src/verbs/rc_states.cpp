@@ -29,6 +29,7 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu, s
     attributes.ah_attr.grh.dgid = peer.gid;
     attributes.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(own.index);
     attributes.ah_attr.grh.hop_limit = 64;
+    attributes.ah_attr.grh.traffic_class = peer.traffic_class;
     util::check_rc(
         ibv_modify_qp(qp, &attributes,
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |

@@ -14,6 +14,8 @@ struct RcPeer {
     std::uint32_t qpn = 0;
     std::uint32_t psn = 0;  ///< of the first packet that the peer will send
     ibv_gid gid{};
+    /// Of all packets to it: DSCP in bits 7:2, ECN in bits 1:0 of the IP header's byte.
+    std::uint8_t traffic_class = 0;
 };
 
 /// Each of them throws std::system_error naming the transition. `access`: IBV_ACCESS_* that the

@@ -1,0 +1,66 @@
+// How much a sender has under way. A fixed window knows nothing of the way. The other one grows
+// while answers come as fast as they did on an empty way, and shrinks when they are late: then
+// packets stand in a queue somewhere. Additive increase, multiplicative decrease by delay, as
+// TIMELY (Mittal et al., SIGCOMM 2015) and Swift (Kumar et al., SIGCOMM 2020) have it, without what
+// makes them good.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace step20 {
+
+using Time = std::chrono::nanoseconds;
+
+class Window {
+  public:
+    static Window fixed(std::uint64_t chunks) { return {static_cast<double>(chunks), false}; }
+    /// Begins with one chunk, and has `most` at most.
+    static Window adaptive(std::uint64_t most) {
+        Window window(1, true);
+        window.most_ = static_cast<double>(most);
+        return window;
+    }
+
+    /// Whether one more may go, with so many under way.
+    bool has_room(std::uint64_t under_way) const {
+        return static_cast<double>(under_way) < std::max(1.0, size_);
+    }
+
+    /// One was answered, so long after its post.
+    void answered(Time took) {
+        if (!is_adaptive_)
+            return;
+        shortest_ = std::min(shortest_, took);
+        if (took <= shortest_ * late) {
+            size_ = std::min(most_, size_ + 1 / size_);  // one more in each round trip
+            since_decrease_ += 1;
+        } else if (since_decrease_ >= size_) {
+            size_ = std::max(1.0, size_ * decrease);  // once in a round trip
+            since_decrease_ = 0;
+        } else {
+            since_decrease_ += 1;
+        }
+        largest_ = std::max(largest_, size_);
+    }
+
+    double size() const { return size_; }
+    double largest() const { return largest_; }
+
+  private:
+    static constexpr int late = 4;  // times the shortest
+    static constexpr double decrease = 0.7;
+
+    Window(double size, bool is_adaptive)
+        : size_(size), largest_(size), is_adaptive_(is_adaptive) {}
+
+    double size_;
+    double largest_;
+    double most_ = 0;
+    bool is_adaptive_;
+    double since_decrease_ = 0;
+    Time shortest_ = Time::max() / late;
+};
+
+}  // namespace step20
