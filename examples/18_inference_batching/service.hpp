@@ -54,7 +54,10 @@ class Service {
             session->begin_run();
     }
 
+    /// What it sent while a batch was computed counts as well.
     void leave(rdma_cm_id* id) {
+        take_completions();
+        recorder_.write();
         const auto session = sessions_.find(id);
         if (session == sessions_.end())
             return;
