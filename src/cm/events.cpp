@@ -29,6 +29,18 @@ std::string reject_text(int status) {
     }
 }
 
+// What the program that refused has said; empty where that is nothing, or not a text. The private
+// data is padded with zeros.
+std::string refusal_of(const rdma_cm_event& event) {
+    const auto& answer = event.param.conn;
+    std::string_view text(static_cast<const char*>(answer.private_data), answer.private_data_len);
+    text = text.substr(0, text.find('\0'));
+    if (text.ends_with('.'))
+        text.remove_suffix(1);
+    const bool is_text = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    return is_text ? std::string(text) : "";
+}
+
 // What the id was doing when it waited for `wanted`: names the call in an error's sentence.
 std::string_view verb_of(rdma_cm_event_type wanted) {
     switch (wanted) {
@@ -65,7 +77,7 @@ std::string_view hint_of(const rdma_cm_event& event) {
         case RDMA_CM_EVENT_REJECTED:
             if (event.status == nothing_listens)
                 return "Start the server there first, with the same --port.";
-            return "The server's log says why.";
+            return refusal_of(event).empty() ? "The server's log says why." : "";
         case RDMA_CM_EVENT_UNREACHABLE:
             return does_it_listen;
         default:
@@ -85,8 +97,9 @@ Event judge(Event event, rdma_cm_event_type wanted, const util::Address& peer,
         throw util::Error(
             fmt::format("{} did not answer in time ({}). {}", peer.text(), verb,
                         wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? is_it_reachable : does_it_listen));
-    throw util::Error(fmt::format("{} with {} failed: {}. {}", verb, peer.text(), reason_of(*event),
-                                  hint_of(*event)));
+    const auto hint = hint_of(*event);
+    throw util::Error(fmt::format("{} with {} failed: {}.{}{}", verb, peer.text(),
+                                  reason_of(*event), hint.empty() ? "" : " ", hint));
 }
 
 }  // namespace
@@ -122,6 +135,13 @@ Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer
     }
 }
 
+void refuse(rdma_cm_id* id, std::string_view sentence) {
+    constexpr std::size_t most = 148;  // of a REJ (rdma_reject(3): IBTA volume 1, 12.6.7)
+    sentence = sentence.substr(0, most);
+    util::check_errno(rdma_reject(id, sentence.data(), static_cast<std::uint8_t>(sentence.size())),
+                      "rdma_reject");
+}
+
 std::string name_of(rdma_cm_event_type type) {
     constexpr std::string_view prefix = "RDMA_CM_EVENT_";
     std::string_view name = rdma_event_str(type);
@@ -131,8 +151,10 @@ std::string name_of(rdma_cm_event_type type) {
 }
 
 std::string reason_of(const rdma_cm_event& event) {
-    if (event.event == RDMA_CM_EVENT_REJECTED)
-        return reject_text(event.status);
+    if (event.event == RDMA_CM_EVENT_REJECTED) {
+        const std::string refusal = refusal_of(event);
+        return reject_text(event.status) + (refusal.empty() ? "" : ": " + refusal);
+    }
     // The other events carry a negative error number (rdma_get_cm_event(3)).
     if (event.status < 0)
         return fmt::format("{} ({})", std::strerror(-event.status), name_of(event.event));

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cm/handles.hpp"
 #include "runlog/event.hpp"
@@ -29,8 +30,12 @@ Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer
 /// The event's name without RDMA_CM_EVENT_, "CONNECT_REQUEST".
 std::string name_of(rdma_cm_event_type type);
 
+/// Refuses a connection with a sentence, of which the first 148 bytes arrive. Throws
+/// std::system_error.
+void refuse(rdma_cm_id* id, std::string_view sentence);
+
 /// Why a connection was not made: "nothing listens there", or the number of the reason where it is
-/// not a known one.
+/// not a known one. Of a program that refused it with a sentence, that.
 std::string reason_of(const rdma_cm_event& event);
 
 /// A run log "cm_event" event.
