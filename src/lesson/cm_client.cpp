@@ -1,5 +1,8 @@
 #include "lesson/cm_client.hpp"
 
+#include <array>
+#include <cerrno>
+#include <poll.h>
 #include <string>
 
 #include "util/check.hpp"
@@ -97,6 +100,27 @@ std::optional<ibv_wc> CmClient::completion() {
     return wc;
 }
 
+std::optional<ibv_wc> CmClient::completion_while_connected(util::Deadline deadline) {
+    while (true) {
+        const auto wc = completions_->next(stop_, util::Clock::now());
+        if (wc)
+            log_.event("wc", verbs::describe(*wc));
+        if (wc || has_ended_ || stop_.requested() || util::is_past(deadline))
+            return wc;
+        std::array<pollfd, 3> fds{{{stop_.fd(), POLLIN, 0},
+                                   {completions_->channel->fd, POLLIN, 0},
+                                   {channel_->fd, POLLIN, 0}}};
+        if (poll(fds.data(), fds.size(), util::poll_timeout(deadline)) < 0 && errno != EINTR)
+            util::check_errno(-1, "poll");
+        if (fds[2].revents == 0)
+            continue;
+        if (const cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now())) {
+            log_.event("cm_event", cm::describe(*event));
+            has_ended_ = event->event == RDMA_CM_EVENT_DISCONNECTED;
+        }
+    }
+}
+
 void CmClient::expect_success(std::string_view what) {
     const auto wc = completion();
     if (!wc && stop_.requested())
@@ -126,6 +150,8 @@ bool CmClient::has_ended() {
 
 void CmClient::disconnect() {
     util::check_errno(rdma_disconnect(id_.get()), "rdma_disconnect");
+    if (has_ended_)
+        return;
     expect(RDMA_CM_EVENT_DISCONNECTED);
 }
 
