@@ -108,6 +108,16 @@ constexpr std::array rows{
     Row{"torn", "rank {rank} has seen {old} of {weights} weights old and {new} new"},
     Row{"gradient", "rank {rank}, step {step}, {byte_len} B[; {asks}]"},
     Row{"training", "step {step}: loss {loss}, the weights are at version {version}"},
+    Row{"rank", "rank {rank} of {ranks}[, QP {qpn:6} to rank 0]"},
+    Row{"record",
+        "rank {rank} on {host}, pid {pid}: GID {gid}, memory {va:x} rkey {rkey:8}; queue pairs and "
+        "PSNs out {out}, in {in}"},
+    Row{"table", "rank {rank} has the table of {ranks} ranks, CRC-32 {crc32:8}"},
+    Row{"late", "rank {rank} is {late_ms} ms late {where}"},
+    Row{"enter", "rank {rank} enters barrier {barrier}, ticket {ticket:8}"},
+    Row{"leave", "rank {rank} leaves barrier {barrier} after {waited_us} µs, tickets {tickets}"},
+    Row{"ring", "the first WRITE of rank {rank} to rank {to} took {took_us} µs"},
+    Row{"barriers", "rank {rank}: {barriers} barriers, {kind}, took {mean_us} µs each"},
     Row{"batch",
         "client {client}, batch {batch} in slot {slot}, of {requests}: answered after {took_us} "
         "µs, "
