@@ -1,0 +1,111 @@
+// Two barriers: over rank 0, and without a middle. Both hand each rank the tickets of all, so that
+// who leaves can show that all had entered.
+#pragma once
+
+#include <chrono>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ring.hpp"
+
+namespace step17 {
+
+/// The way over rank 0, which is there from the beginning. At rank 0 it is the others that are
+/// waited for.
+class Meeting {
+  public:
+    Meeting() = default;
+    virtual ~Meeting() = default;
+    Meeting(const Meeting&) = delete;
+    Meeting& operator=(const Meeting&) = delete;
+    Meeting(Meeting&&) = delete;
+    Meeting& operator=(Meeting&&) = delete;
+
+    /// The record in desk.slot goes to rank 0; once all have come, window.table is there.
+    virtual void exchange_records() = 0;
+    /// The entry in desk.slot goes to rank 0; once all have come, window.release is there.
+    virtual void exchange_entries(std::uint16_t generation, const std::string& what) = 0;
+};
+
+class Barriers {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    Barriers(const Self& self, Meeting& meeting) : self_(self), meeting_(meeting) {}
+
+    /// Over rank 0. Its release has the tickets as rank 0 found them in its slots: the last one's
+    /// did not exist before that rank had entered.
+    Clock::duration central(std::uint16_t generation, const std::string& what) {
+        const auto entered = enter(generation, what);
+        self_.memory.desk.slot.entry = ticket_.serialize();
+        meeting_.exchange_entries(generation, what);
+        return leave(self_.memory.window.release, what, entered);
+    }
+
+    /// In each round a rank passes on all the tickets that it knows. After one round it knows two
+    /// ranks', after two four: log2 of the ranks are enough.
+    Clock::duration dissemination(std::uint16_t number, Mesh& mesh,
+                                  const std::vector<Record>& table) {
+        const std::string what = fmt::format("dissemination {}", number);
+        const std::uint16_t ranks = self_.job.ranks;
+        const auto entered = enter(number, what);
+        Sheet& known = self_.memory.desk.sheet;
+        known = {};
+        known.at(self_.rank) = ticket_.serialize();
+        for (unsigned round = 0; round < rounds_of(ranks); ++round) {
+            const std::uint16_t from = rank_before(self_.rank, round, ranks);
+            const Record& to = table.at(rank_after(self_.rank, round, ranks));
+            const Sheet& come = self_.memory.window.rounds[number % 2][round];
+            mesh.write(round, self_.memory.of_desk(known, ranks * Entry::size),
+                       to.va + self_.memory.offset_of(come), to.rkey,
+                       notice::of_round(self_.rank, number, round));
+            self_.inbox.await({{notice::of_round(from, number, round), from}},
+                              "at barrier " + what);
+            self_.inbox.await_sent();  // what is sent may change only now
+            for (std::size_t rank = 0; rank < known.size(); ++rank)
+                if (Entry::parse(come[rank]).barrier == number)
+                    known[rank] = come[rank];
+        }
+        return leave(known, what, entered);
+    }
+
+  private:
+    Clock::time_point enter(std::uint32_t barrier, const std::string& what) {
+        ticket_ = {.barrier = barrier, .ticket = std::random_device{}()};
+        self_.log.event("enter",
+                        {{"rank", self_.rank}, {"barrier", what}, {"ticket", ticket_.ticket}});
+        return Clock::now();
+    }
+
+    Clock::duration leave(const Sheet& sheet, const std::string& what, Clock::time_point entered) {
+        const auto took = Clock::now() - entered;
+        std::string tickets;
+        std::set<std::uint16_t> missing;
+        for (std::uint16_t rank = 0; rank < self_.job.ranks; ++rank) {
+            const Entry entry = Entry::parse(sheet.at(rank));
+            if (entry.barrier != ticket_.barrier)
+                missing.insert(rank);
+            tickets += fmt::format("{}{:#010x}", rank == 0 ? "" : " ", entry.ticket);
+        }
+        if (!missing.empty())
+            throw util::Error(fmt::format("rank {} would leave barrier {} without {}.", self_.rank,
+                                          what, names_of(missing)));
+        self_.log.event(
+            "leave",
+            {{"rank", self_.rank},
+             {"barrier", what},
+             {"waited_us", std::chrono::duration_cast<std::chrono::microseconds>(took).count()},
+             {"tickets", tickets}});
+        return took;
+    }
+
+    const Self& self_;
+    Meeting& meeting_;
+    Entry ticket_;
+};
+
+}  // namespace step17

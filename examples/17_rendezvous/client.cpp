@@ -1,0 +1,88 @@
+// Step 17, the active side: all ranks but rank 0, or this program's share of them. Each is a thread
+// with connections and memory of its own, as if it were a program.
+#include <future>
+#include <memory>
+#include <vector>
+
+#include "lesson/program.hpp"
+#include "worker.hpp"
+
+namespace {
+
+using step17::Request;
+using step17::Worker;
+
+struct Options {
+    lesson::ClientOptions client;
+    std::uint64_t clients = 1;
+    std::uint64_t ranks = 0;
+    std::uint64_t rank = 0;
+    std::uint64_t barriers = 3;
+    std::uint64_t late = 2;
+    bool no_barrier = false;
+};
+
+// Of those that fail, the first one's error is the program's; the others' are told.
+void run_all(const std::vector<std::unique_ptr<Worker>>& workers, runlog::Log& log) {
+    std::vector<std::future<void>> all;
+    for (const auto& worker : workers)
+        all.push_back(std::async(std::launch::async, [&worker] { worker->run(); }));
+    std::exception_ptr first;
+    for (auto& one : all)
+        try {
+            one.get();
+        } catch (const std::exception& error) {
+            if (first)
+                log.note(error.what());
+            else
+                first = std::current_exception();
+        }
+    if (first)
+        std::rethrow_exception(first);
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const std::uint64_t ranks = options.ranks != 0     ? options.ranks
+                                : options.clients == 1 ? 4
+                                                       : options.clients + 1;
+    const bool is_one = options.rank != 0;
+    if (!is_one && (ranks - 1) % options.clients != 0)
+        throw util::Error(
+            fmt::format("{} ranks without rank 0 are no equal shares for --clients {}.", ranks - 1,
+                        options.clients));
+    const Request request{
+        .job = {.ranks = static_cast<std::uint16_t>(ranks),
+                .barriers = static_cast<std::uint16_t>(options.barriers),
+                .late = static_cast<std::uint16_t>(options.late),
+                .no_barrier = options.no_barrier},
+        .rank = is_one ? static_cast<std::uint16_t>(options.rank) : Request::any_rank};
+    const std::uint64_t here = is_one ? 1 : (ranks - 1) / options.clients;
+    std::vector<std::unique_ptr<Worker>> workers;
+    while (workers.size() < here)
+        workers.push_back(std::make_unique<Worker>(options.client, request, log, stop));
+    run_all(workers, log);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    lesson::CommandLine command_line("client",
+                                     "Step 17, client: ranks that meet at rank 0, the server.");
+    Options options;
+    command_line.add(options.client);
+    command_line.number("--ranks", options.ranks, 2, step17::most_ranks,
+                        "Ranks in all, with rank 0; not given: 4, or one for each program");
+    command_line.number("--clients", options.clients, 1, step17::most_ranks - 1,
+                        "Programs like this one, with as many ranks, that meet");
+    command_line.number("--rank", options.rank, 1, 1000,
+                        "Only this rank in this program; not given: those that are free");
+    command_line.number("--barriers", options.barriers, 0, 100, "Barriers of each kind");
+    command_line.number("--late", options.late, 0, 1000,
+                        "Rank that comes late to the first barrier of each kind, if there is one");
+    command_line.flag("--no-barrier", options.no_barrier,
+                      "Write into the ring without waiting until all can receive");
+    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
+        return run(options, log, stop);
+    });
+}

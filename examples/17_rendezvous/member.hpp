@@ -1,0 +1,111 @@
+// What every rank does, rank 0 as well: it gets the table, connects itself by it, proves that the
+// ring carries, and meets the others at barriers of two kinds.
+#pragma once
+
+#include <array>
+#include <libdeflate.h>
+#include <numeric>
+#include <span>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "barriers.hpp"
+
+namespace step17 {
+
+class Member {
+  public:
+    Member(const Self& self, const Port& port, Meeting& meeting)
+        : self_(self),
+          meeting_(meeting),
+          barriers_(self_, meeting),
+          mesh_(self.rank, self.job.ranks, port, self.inbox, self.log) {}
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+    Member(Member&&) = delete;
+    Member& operator=(Member&&) = delete;
+    ~Member() = default;
+
+    /// Throws util::Error and std::system_error.
+    void run() {
+        get_table();
+        be_late("before its queue pairs can receive");
+        mesh_.connect(table_);
+        // A packet that comes to a queue pair before RTR is dropped. That this rank's are in RTS
+        // says nothing of the next one's: only what all have said can.
+        if (!self_.job.no_barrier)
+            barriers_.central(generation::ready, "ready");
+        Ring(self_, mesh_, table_).all_reduce();
+        measure("central", [&](std::uint16_t number) {
+            return barriers_.central(generation::of_barrier(number),
+                                     fmt::format("central {}", number));
+        });
+        measure("dissemination", [&](std::uint16_t number) {
+            return barriers_.dissemination(number, mesh_, table_);
+        });
+        // No memory and no queue pair goes while another rank's packets may be on their way to it.
+        barriers_.central(generation::end_of(self_.job), "end");
+    }
+
+  private:
+    // 1. The record goes, the table comes.
+    void get_table() {
+        Record mine{.rank = self_.rank,
+                    .pid = static_cast<std::uint32_t>(getpid()),
+                    .va = reinterpret_cast<std::uintptr_t>(&self_.memory.window),
+                    .rkey = self_.memory.lent().rkey};
+        std::array<char, 256> host{};
+        util::check_errno(gethostname(host.data(), host.size() - 1), "gethostname");
+        mine.host = host.data();
+        mesh_.describe(mine);
+        self_.memory.desk.slot.record = mine.serialize();
+        meeting_.exchange_records();
+        const auto& table = self_.memory.window.table;
+        for (std::uint16_t rank = 0; rank < self_.job.ranks; ++rank)
+            table_.push_back(Record::parse(table.at(rank), rank));
+        const std::uint32_t sum = libdeflate_crc32(0, table.data(), self_.job.ranks * Record::size);
+        self_.log.event("table",
+                        {{"rank", self_.rank}, {"ranks", self_.job.ranks}, {"crc32", sum}});
+    }
+
+    void be_late(const std::string& where) {
+        if (self_.rank != self_.job.late)
+            return;
+        self_.log.event("late",
+                        {{"rank", self_.rank}, {"late_ms", lateness.count()}, {"where", where}});
+        std::this_thread::sleep_for(lateness);
+    }
+
+    // 2. The first barrier of each kind is the straggler's; the mean is of the others.
+    template <typename Barrier>
+    void measure(const std::string& kind, Barrier barrier) {
+        std::chrono::steady_clock::duration all{};
+        for (std::uint16_t number = 1; number <= self_.job.barriers; ++number) {
+            if (number == 1)
+                be_late("for barrier " + kind + " 1");
+            const auto took = barrier(number);
+            all += number == 1 ? all.zero() : took;
+        }
+        if (const std::int64_t measured = self_.job.barriers - 1; measured > 0)
+            self_.log.event(
+                "barriers",
+                {{"rank", self_.rank},
+                 {"kind", kind},
+                 {"barriers", measured},
+                 {"mean_us",
+                  std::chrono::duration_cast<std::chrono::microseconds>(all).count() / measured}});
+    }
+
+    static constexpr std::chrono::milliseconds lateness{300};
+
+    Self self_;
+    Meeting& meeting_;
+    Barriers barriers_;
+    Mesh mesh_;
+    std::vector<Record> table_;
+};
+
+}  // namespace step17

@@ -1,0 +1,110 @@
+// What ranks write into each other's memory, field by field in network order.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "words.hpp"
+
+namespace step17 {
+
+/// One end of a connection that is to be made: a queue pair, and the first PSN that it will send.
+struct End {
+    std::uint32_t qpn = 0;
+    std::uint32_t psn = 0;
+
+    bool operator==(const End&) const = default;
+};
+using Ends = std::array<End, most_rounds>;  // by round
+
+/// What the others have to know of a rank to write into its memory: a row of the table.
+struct Record {
+    static constexpr std::size_t size = 128;
+    static constexpr std::size_t longest_host = 16;
+
+    std::uint16_t rank = 0;
+    std::uint16_t path_mtu = 0;  ///< bytes
+    std::uint32_t pid = 0;
+    std::array<std::byte, 16> gid{};
+    std::uint64_t va = 0;  ///< of its Window (memory.hpp)
+    std::uint32_t rkey = 0;
+    Ends out{};  ///< to the rank 2^round further on
+    Ends in{};   ///< from the rank 2^round behind
+    std::string host{};
+
+    bool operator==(const Record&) const = default;
+
+    std::array<std::byte, size> serialize() const {
+        auto bytes = lesson::begin_words<size>(magic);
+        const std::span<std::byte, size> all(bytes);
+        util::put_be16<6>(all, rank);
+        util::put_be16<8>(all, path_mtu);
+        util::put_be32<12>(all, pid);
+        std::ranges::copy(gid, all.begin() + 16);
+        util::put_be64<32>(all, va);
+        util::put_be32<40>(all, rkey);
+        for (std::size_t round = 0; round < most_rounds; ++round) {
+            put(all.subspan(48 + 8 * round).first<8>(), out[round]);
+            put(all.subspan(80 + 8 * round).first<8>(), in[round]);
+        }
+        const std::size_t length = std::min(host.size(), longest_host);
+        std::ranges::copy(std::as_bytes(std::span(host.data(), length)), all.begin() + 112);
+        return bytes;
+    }
+
+    /// Throws util::Error where it is none, or not the record of `expected`.
+    static Record parse(util::FixedBytes<size> bytes, std::uint16_t expected) {
+        lesson::check_words(bytes, magic, "step 17");
+        Record record{.rank = util::be16<6>(bytes),
+                      .path_mtu = util::be16<8>(bytes),
+                      .pid = util::be32<12>(bytes),
+                      .va = util::be64<32>(bytes),
+                      .rkey = util::be32<40>(bytes)};
+        if (record.rank != expected)
+            throw util::Error("the record of rank " + std::to_string(expected) + " says rank " +
+                              std::to_string(record.rank) + ".");
+        std::ranges::copy(bytes.subspan<16, 16>(), record.gid.begin());
+        for (std::size_t round = 0; round < most_rounds; ++round) {
+            record.out[round] = get(bytes.subspan(48 + 8 * round).first<8>());
+            record.in[round] = get(bytes.subspan(80 + 8 * round).first<8>());
+        }
+        record.host = sentence_in(bytes.subspan<112, longest_host>());
+        return record;
+    }
+
+  private:
+    static void put(std::span<std::byte, 8> bytes, const End& end) {
+        util::put_be32<0>(bytes, end.qpn);
+        util::put_be32<4>(bytes, end.psn);
+    }
+    static End get(util::FixedBytes<8> bytes) {
+        return {util::be32<0>(bytes) & 0xffffff, util::be32<4>(bytes) & 0xffffff};
+    }
+};
+
+/// What a rank enters a barrier with: which one it is, and a ticket, a number that was made at that
+/// moment. Whoever knows it knows that the rank has entered.
+struct Entry {
+    static constexpr std::size_t size = 8;
+
+    std::uint32_t barrier = 0;
+    std::uint32_t ticket = 0;
+
+    bool operator==(const Entry&) const = default;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes{};
+        util::put_be32<0>(std::span(bytes), barrier);
+        util::put_be32<4>(std::span(bytes), ticket);
+        return bytes;
+    }
+    static Entry parse(util::FixedBytes<size> bytes) {
+        return {util::be32<0>(bytes), util::be32<4>(bytes)};
+    }
+};
+
+}  // namespace step17

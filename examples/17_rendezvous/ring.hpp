@@ -1,0 +1,99 @@
+// The proof that the ring carries: an all-reduce of numbers whose sums are known.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "memory.hpp"
+#include "mesh.hpp"
+
+namespace step17 {
+
+/// What a rank is, and has.
+struct Self {
+    std::uint16_t rank;
+    Job job;
+    Memory& memory;
+    Inbox& inbox;
+    runlog::Log& log;
+};
+
+inline std::int64_t us_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                                 begin)
+        .count();
+}
+
+class Ring {
+  public:
+    Ring(const Self& self, Mesh& mesh, const std::vector<Record>& table)
+        : self_(self),
+          mesh_(mesh),
+          ranks_(self.job.ranks),
+          before_(rank_before(self.rank, 0, ranks_)),
+          next_(table.at(rank_after(self.rank, 0, ranks_))),
+          numbers_(ranks_ * numbers_of_chunk) {}
+
+    /// Each rank's numbers, summed, at each rank. What comes in one step goes on in the next one,
+    /// at first with this rank's own added.
+    void all_reduce() {
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            numbers_[i] = number_of(self_.rank, i);
+        for (unsigned step = 0; step < steps_of(ranks_); ++step) {
+            send(step);
+            self_.inbox.await({{notice::of_ring(before_, step), before_}}, "in the ring");
+            take(step);
+        }
+        check();
+    }
+
+  private:
+    void send(unsigned step) {
+        const std::uint64_t* from = &numbers_[first_of(self_.rank, step)];
+        Chunk& chunk = self_.memory.desk.chunk;
+        for (std::size_t i = 0; i < numbers_of_chunk; ++i)
+            util::put_be64<0>(std::span(chunk).subspan(8 * i).first<8>(), from[i]);
+        const auto posted = std::chrono::steady_clock::now();
+        mesh_.write(0, self_.memory.of_desk(chunk),
+                    next_.va + self_.memory.offset_of(self_.memory.window.ring_steps[step]),
+                    next_.rkey, notice::of_ring(self_.rank, step));
+        self_.inbox.await_sent();
+        if (step == 0)
+            self_.log.event(
+                "ring", {{"rank", self_.rank}, {"to", next_.rank}, {"took_us", us_since(posted)}});
+    }
+
+    void take(unsigned step) {
+        const Chunk& come = self_.memory.window.ring_steps[step];
+        std::uint64_t* to = &numbers_[first_of(before_, step)];
+        for (std::size_t i = 0; i < numbers_of_chunk; ++i) {
+            const auto number = util::be64<0>(std::span(come).subspan(8 * i).first<8>());
+            to[i] = number + (is_growing(step, ranks_) ? to[i] : 0);
+        }
+    }
+
+    void check() const {
+        for (std::size_t i = 0; i < numbers_.size(); ++i)
+            if (numbers_[i] != sum_of(ranks_, i))
+                throw util::Error(fmt::format("rank {}: sum {} is {}, and should be {}.",
+                                              self_.rank, i, numbers_[i], sum_of(ranks_, i)));
+        self_.log.event("check",
+                        {{"verdict", "good"},
+                         {"what", fmt::format("rank {} has the {} sums of {} ranks' numbers",
+                                              self_.rank, numbers_.size(), ranks_)}});
+    }
+
+    std::size_t first_of(std::uint16_t sender, unsigned step) const {
+        return numbers_of_chunk * chunk_of(sender, step, ranks_);
+    }
+
+    const Self& self_;
+    Mesh& mesh_;
+    std::uint16_t ranks_, before_;
+    const Record& next_;
+    std::vector<std::uint64_t> numbers_;
+};
+
+}  // namespace step17

@@ -1,0 +1,138 @@
+// What ranks tell each other, field by field in network order: with the connection's request and
+// answer, and in the 32 bits of immediate data. What they write is in record.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+
+#include "cm/capability.hpp"
+#include "lesson/words.hpp"
+#include "schedule.hpp"
+#include "util/cursor.hpp"
+#include "util/error.hpp"
+
+namespace step17 {
+
+inline constexpr std::uint32_t magic = 0x52574c52;  // "RWLR"
+
+/// What a rank wrote, up to the first zero, safe to print.
+inline std::string sentence_in(std::span<const std::byte> bytes) {
+    std::string sentence;
+    for (const std::byte byte : bytes) {
+        const char c = std::to_integer<char>(byte);
+        if (c == 0)
+            break;
+        sentence += c >= ' ' && c <= '~' ? c : '?';
+    }
+    return sentence;
+}
+
+/// "rank 2", "ranks 2, 3".
+inline std::string names_of(const std::set<std::uint16_t>& ranks) {
+    std::string names = ranks.size() == 1 ? "rank" : "ranks";
+    for (const std::uint16_t rank : ranks)
+        names += (rank == *ranks.begin() ? " " : ", ") + std::to_string(rank);
+    return names;
+}
+
+/// All ranks of a rendezvous must want the same one.
+struct Job {
+    std::uint16_t ranks = 4;
+    std::uint16_t barriers = 3;  ///< of each kind
+    std::uint16_t late = 0;      ///< which rank comes late; `ranks` or more: none
+    bool no_barrier = false;     ///< nobody waits until all can receive
+
+    bool operator==(const Job&) const = default;
+};
+
+/// In a rank's request, as rdma_cm's private data.
+struct Request {
+    static constexpr std::size_t size = 16;
+    static constexpr std::uint16_t any_rank = 0xffff;
+
+    Job job;
+    std::uint16_t rank = any_rank;  ///< the one that it claims
+
+    std::array<std::byte, size> serialize() const {
+        auto bytes = lesson::begin_words<size>(magic);
+        const std::span<std::byte, size> out(bytes);
+        util::put_be8<5>(out, job.no_barrier ? 1 : 0);
+        util::put_be16<6>(out, rank);
+        util::put_be16<8>(out, job.ranks);
+        util::put_be16<10>(out, job.barriers);
+        util::put_be16<12>(out, job.late);
+        return bytes;
+    }
+    static Request parse(std::span<const std::byte> bytes) {
+        if (bytes.size() < size)
+            throw util::Error("a request without words: it is no rank of step 17.");
+        const auto in = bytes.first<size>();
+        lesson::check_words(in, magic, "step 17");
+        return {.job = {.ranks = util::be16<8>(in),
+                        .barriers = util::be16<10>(in),
+                        .late = util::be16<12>(in),
+                        .no_barrier = util::be8<5>(in) != 0},
+                .rank = util::be16<6>(in)};
+    }
+};
+
+/// In rank 0's answer: the rank's slot, its number, and for how long rank 0 waits for others.
+struct Place {
+    static constexpr std::size_t size = cm::Capability::size + 4;
+
+    cm::Capability slot;
+    std::uint16_t rank = 0;
+    std::uint16_t patience_s = 0;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes{};
+        std::ranges::copy(slot.serialize(), bytes.begin());
+        util::put_be16<size - 4>(std::span(bytes), rank);
+        util::put_be16<size - 2>(std::span(bytes), patience_s);
+        return bytes;
+    }
+    static Place parse(std::span<const std::byte> bytes) {
+        if (bytes.size() < size)
+            throw util::Error("rank 0's answer is too short: is it another step's server?");
+        const auto in = bytes.first<size>();
+        return {cm::Capability::parse(bytes), util::be16<size - 4>(in), util::be16<size - 2>(in)};
+    }
+};
+
+/// The 32 bits of immediate data: who writes, and the generation of what is written. A flag that is
+/// raised again needs a new name each time, or the last one's would be taken for it.
+namespace notice {
+inline constexpr std::uint32_t ring = 1u << 31;
+inline constexpr std::uint32_t round = 1u << 30;
+inline constexpr std::uint32_t failed = 0xffffffff;  // of rank 0: there is a sentence why
+
+constexpr std::uint32_t of(std::uint16_t rank, std::uint16_t generation) {
+    return std::uint32_t{rank} << 16 | generation;
+}
+constexpr std::uint32_t of_ring(std::uint16_t rank, unsigned step) {
+    return ring | of(rank, static_cast<std::uint16_t>(step));
+}
+constexpr std::uint32_t of_round(std::uint16_t rank, std::uint16_t barrier, unsigned in_round) {
+    return round | of(rank, static_cast<std::uint16_t>(barrier << 8 | in_round));
+}
+}  // namespace notice
+
+/// Generations of what passes through rank 0. The barriers' follow, and one more at the end.
+namespace generation {
+inline constexpr std::uint16_t table = 1;
+inline constexpr std::uint16_t ready = 2;
+
+constexpr std::uint16_t of_barrier(std::uint16_t number) {
+    return static_cast<std::uint16_t>(ready + number);
+}
+constexpr std::uint16_t end_of(const Job& job) {
+    return of_barrier(static_cast<std::uint16_t>(job.barriers + 1));
+}
+}  // namespace generation
+
+}  // namespace step17
