@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "support/other_lab.hpp"
+#include "support/step17_checks.hpp"
 #include "support/step_checks.hpp"
 
 namespace {
@@ -89,6 +90,37 @@ TEST_F(Clients, an_ordinary_step_runs_on_the_first_alone) {
     EXPECT_EQ(run.text_of("run.json").find("--clients"), std::string::npos);
 }
 
+// A program on each client machine: that it has ended well, what its own log has of it, and that
+// its requests are on the wire as that predicts. Returns that log.
+std::vector<runlog::Event> expect_joined(const LabRun& run, const std::string& client,
+                                         const std::string& address, std::size_t requests) {
+    EXPECT_EQ(run.info["hosts"][client]["exit_code"], 0) << client;
+    EXPECT_EQ(run.info["hosts"][client]["address"], address);
+    EXPECT_TRUE(run.info["clock"][client]["offset_s"].is_number()) << run.info["clock"];
+    const auto psns = support::run({"build/rocecap", "psns", run.dir});
+    for (const auto& direction : {client + " → server", "server → " + client})
+        EXPECT_TRUE(psns.out.find(direction + ' ') != std::string::npos ||
+                    psns.out.find(direction + ", QP ") != std::string::npos)
+            << psns.out;
+
+    const auto log = support::events_of(run.file(client + ".jsonl"));
+    std::set<std::uint32_t> predicted;
+    for (const auto& post : LabRun::all(log, "post_send"))
+        predicted.merge(support::psns_of(post));
+    std::set<std::uint32_t> seen;
+    for (const auto& row :
+         support::rows(run, "bth.psn",
+                       fmt::format("ip.src == {} and (bth.opcode_name contains WRITE or "
+                                   "bth.opcode_name contains Request)",
+                                   address)))
+        seen.insert(static_cast<std::uint32_t>(std::stoul(row[0])));
+    EXPECT_TRUE(std::ranges::includes(predicted, seen)) << client;
+    EXPECT_GE(seen.size(), requests) << client;
+    EXPECT_NE(run.text_of("timeline.txt").find("← " + client + " wr "), std::string::npos)
+        << run.text_of("timeline.txt");
+    return log;
+}
+
 TEST_F(Clients, a_step_for_all_runs_on_each_and_its_logs_are_joined_to_the_wire) {
     const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "16"}, {}, 3min));
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
@@ -97,38 +129,37 @@ TEST_F(Clients, a_step_for_all_runs_on_each_and_its_logs_are_joined_to_the_wire)
         << run.outcome.err;
     support::expect_nothing_lost_and_all_understood(run);
     support::expect_every_packet_joined(run);
-
-    const auto psns = support::run({"build/rocecap", "psns", run.dir});
     std::set<std::string> ranks;
     for (std::size_t i = 1; i < hosts.size(); ++i) {
-        const std::string& client = hosts[i];
-        EXPECT_EQ(run.info["hosts"][client]["exit_code"], 0) << client;
-        EXPECT_EQ(run.info["hosts"][client]["address"], addresses[i]);
-        EXPECT_TRUE(run.info["clock"][client]["offset_s"].is_number()) << run.info["clock"];
-        for (const auto& direction : {client + " → server", "server → " + client})
-            EXPECT_NE(psns.out.find(direction + ' '), std::string::npos) << psns.out;
-
-        // Its rank, as its own log has it, and its requests, as the wire has them.
-        const auto log = support::events_of(run.file(client + ".jsonl"));
+        const auto log = expect_joined(run, hosts[i], addresses[i], 20);
         const auto* worker = LabRun::find(log, "worker");
-        ASSERT_NE(worker, nullptr) << client;
+        ASSERT_NE(worker, nullptr) << hosts[i];
         ranks.insert(std::to_string(worker->number("rank").value()));
-        std::set<std::uint32_t> predicted;
-        for (const auto& post : LabRun::all(log, "post_send"))
-            predicted.merge(support::psns_of(post));
-        std::set<std::uint32_t> seen;
-        for (const auto& row :
-             support::rows(run, "bth.psn",
-                           fmt::format("ip.src == {} and (bth.opcode_name contains WRITE or "
-                                       "bth.opcode_name contains Request)",
-                                       addresses[i])))
-            seen.insert(static_cast<std::uint32_t>(std::stoul(row[0])));
-        EXPECT_TRUE(std::ranges::includes(predicted, seen)) << client;
-        EXPECT_GE(seen.size(), 20U) << client;
-        EXPECT_NE(run.text_of("timeline.txt").find("← " + client + " wr "), std::string::npos)
-            << run.text_of("timeline.txt");
     }
     EXPECT_EQ(ranks, (std::set<std::string>{"0", "1", "2"}));
+}
+
+TEST_F(Clients, ranks_on_each_connect_to_each_other_by_the_table_alone) {
+    const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "17"}, {}, 3min));
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    support::expect_nothing_lost_and_all_understood(run);
+    support::expect_every_packet_joined(run);
+    std::vector<std::vector<runlog::Event>> logs{run.server};
+    std::set<std::string> ranks;
+    for (std::size_t i = 1; i < hosts.size(); ++i) {
+        logs.push_back(expect_joined(run, hosts[i], addresses[i], 6));
+        const auto* place = LabRun::find(logs.back(), "rank");
+        ASSERT_NE(place, nullptr) << hosts[i];
+        ranks.insert(std::to_string(place->number("rank").value()));
+        const auto* check = LabRun::find(logs.back(), "check");
+        ASSERT_NE(check, nullptr) << "its ring is good";
+    }
+    EXPECT_EQ(ranks, (std::set<std::string>{"1", "2", "3"}));
+    std::set<std::string> gids;
+    for (const auto& record : LabRun::all(run.server, "record"))
+        gids.emplace(record.text("gid"));
+    EXPECT_EQ(gids.size(), 4U) << "a machine each";
+    support::expect_barriers_held(logs, 4, 8);
 }
 
 // A run of step 18 begins when all are there, and its server answers whoever's turn it is.
