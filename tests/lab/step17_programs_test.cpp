@@ -99,6 +99,27 @@ TEST_F(Step17Programs, a_rank_that_dies_in_the_middle_is_named_to_all_others) {
         << end.all();
 }
 
+// It is stopped, not ended: its connection stays, and its device answers for it.
+TEST_F(Step17Programs, a_rank_that_hangs_is_named_to_all_others) {
+    auto server = start_server({"--patience", "4"});
+    ASSERT_TRUE(server.await("listening", 60s));
+    const support::Argv share{"--ranks", "3", "--barriers", "100", "--late", "9", "--rank"};
+    support::Argv one = share, two = share;
+    one.emplace_back("1");
+    two.emplace_back("2");
+    auto first = support::start("client", ranks(one));
+    auto second = support::start("client", ranks(two));
+    ASSERT_TRUE(server.await("record    rank 2", 60s));
+    const auto pid = support::pid_of_rank(server.output(), 2);
+    ASSERT_TRUE(second.await("leaves barrier central 3 ", 60s));
+    EXPECT_EQ(support::exec("client", {"kill", "-STOP", pid}).exit_code, 0);
+    support::expect_one_sentence(first.wait(30s), 1,
+                                 "client: rank 1: rank 0 ends the rendezvous: rank 0 has waited 4 "
+                                 "s for rank 2 at barrier ");
+    EXPECT_EQ(support::exec("client", {"kill", "-CONT", pid}).exit_code, 0);
+    support::expect_one_sentence(second.wait(30s), 1, "client: rank 2: rank 0 ");
+}
+
 TEST_F(Step17Programs, rank_0_that_dies_is_named_by_all) {
     auto server = start_server();
     ASSERT_TRUE(server.await("listening", 60s));
