@@ -25,6 +25,7 @@ struct Options {
 // Of those that fail, the first one's error is the program's; the others' are told.
 void run_all(const std::vector<std::unique_ptr<Worker>>& workers, runlog::Log& log) {
     std::vector<std::future<void>> all;
+    all.reserve(workers.size());
     for (const auto& worker : workers)
         all.push_back(std::async(std::launch::async, [&worker] { worker->run(); }));
     std::exception_ptr first;

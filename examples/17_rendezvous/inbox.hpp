@@ -72,10 +72,10 @@ class Inbox {
     /// Until all that was sent has completed, and may be overwritten.
     void await_sent() { await_sent(util::deadline_in(patience_)); }
     void await_sent(util::Deadline deadline) {
-        while (const Line* line = busy())
+        for (auto ranks = unanswered(); !ranks.empty(); ranks = unanswered())
             if (!take_one(deadline))
-                throw util::Error(
-                    fmt::format("rank {} does not answer rank {}'s WRITE.", line->peer, rank_));
+                throw util::Error(fmt::format("{} {} not answer rank {}'s WRITE.", names_of(ranks),
+                                              ranks.size() == 1 ? "does" : "do", rank_));
     }
 
   private:
@@ -85,11 +85,12 @@ class Inbox {
         unsigned on_their_way = 0;
     };
 
-    const Line* busy() const {
+    std::set<std::uint16_t> unanswered() const {
+        std::set<std::uint16_t> ranks;
         for (const auto& [qpn, line] : lines_)
             if (line.on_their_way != 0)
-                return &line;
-        return nullptr;
+                ranks.insert(line.peer);
+        return ranks;
     }
 
     bool take_one(util::Deadline deadline) {

@@ -103,7 +103,7 @@ std::vector<runlog::Event> expect_joined(const LabRun& run, const std::string& c
                     psns.out.find(direction + ", QP ") != std::string::npos)
             << psns.out;
 
-    const auto log = support::events_of(run.file(client + ".jsonl"));
+    auto log = support::events_of(run.file(client + ".jsonl"));
     std::set<std::uint32_t> predicted;
     for (const auto& post : LabRun::all(log, "post_send"))
         predicted.merge(support::psns_of(post));

@@ -103,7 +103,8 @@ TEST(RendezvousWords, what_is_none_is_refused) {
 }
 
 TEST(RendezvousWords, of_another_machine_are_safe_to_print) {
-    const std::string_view wire{"rank 2\n\x1b[2Jgone\0more", 21};
+    using namespace std::string_view_literals;
+    const auto wire = "rank 2\n\x1b[2Jgone\0more"sv;
     EXPECT_EQ(sentence_in(std::as_bytes(std::span(wire))), "rank 2??[2Jgone");
     EXPECT_EQ(names_of({2}), "rank 2");
     EXPECT_EQ(names_of({2, 3, 15}), "ranks 2, 3, 15");
