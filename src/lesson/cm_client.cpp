@@ -112,12 +112,8 @@ std::optional<ibv_wc> CmClient::completion_while_connected(util::Deadline deadli
                                    {channel_->fd, POLLIN, 0}}};
         if (poll(fds.data(), fds.size(), util::poll_timeout(deadline)) < 0 && errno != EINTR)
             util::check_errno(-1, "poll");
-        if (fds[2].revents == 0)
-            continue;
-        if (const cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now())) {
-            log_.event("cm_event", cm::describe(*event));
-            has_ended_ = event->event == RDMA_CM_EVENT_DISCONNECTED;
-        }
+        if (fds[2].revents != 0)
+            has_ended();
     }
 }
 

@@ -53,8 +53,6 @@ class CmClient {
     /// The same, until the deadline; and nullopt as soon as the server has ended the connection and
     /// all completions were taken.
     std::optional<ibv_wc> completion_while_connected(util::Deadline deadline);
-    /// That has seen the server end the connection.
-    bool has_ended() const { return has_ended_; }
     /// The completion of the only request outstanding. Throws util::Error where it failed or did
     /// not come, naming the request as `what`.
     void expect_success(std::string_view what);
