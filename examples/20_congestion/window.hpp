@@ -49,7 +49,7 @@ class Window {
     double largest() const { return largest_; }
 
   private:
-    static constexpr int late = 4;  // times the shortest
+    static constexpr int late = 2;  // times the shortest
     static constexpr double decrease = 0.7;
 
     Window(double size, bool is_adaptive)
