@@ -1,0 +1,148 @@
+// The whole check: frames of both sides of the cable go in, and out comes each connection with what
+// became of the packets that the cable lost or changed, what deviates from the specification, and
+// what the hosts' counters should say. Pure: no I/O.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "conformance/finding.hpp"
+#include "conformance/half.hpp"
+#include "conformance/passage.hpp"
+#include "conformance/recovery.hpp"
+#include "flow/connect.hpp"
+
+namespace conformance {
+
+/// What somebody else tells of a queue pair: its program's run log.
+struct KnownQueuePair {
+    std::optional<flow::Host> host;  ///< nullopt: any
+    std::uint32_t qpn = 0;
+    std::uint32_t dest_qpn = 0;
+    flow::PathMtu path_mtu = 0;  ///< 0: not known
+    std::optional<wire::Psn> sq_psn;
+    std::optional<std::int64_t> ack_timeout_ns;
+    std::optional<std::uint32_t> retry_count;
+};
+
+struct HalfReport {
+    std::uint64_t requests = 0;  ///< packets that were sent, repeats among them
+    std::uint64_t responses = 0;
+    std::uint64_t repeated = 0;  ///< request packets sent again
+    std::uint64_t lost = 0;      ///< of both kinds: what the cable did to them
+    std::uint64_t doubled = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t corrupted = 0;
+    std::uint64_t changed = 0;
+    std::optional<wire::Psn> first_psn;
+    bool is_told = false;
+    bool began_in_the_middle = false;
+    std::optional<std::uint64_t> silent_since;  ///< a frame: from here on nothing was answered
+    std::optional<std::uint64_t> gave_up_after;
+    std::uint64_t findings = 0;
+
+    std::uint64_t events() const { return lost + doubled + reordered + corrupted + changed; }
+};
+
+enum class PairedBy : std::uint8_t { Nothing, ConnectionManager, RunLog, Guess };
+
+struct ConnectionReport {
+    flow::Host from, to;  ///< `from` sent the first packet
+    flow::Network network{};
+    std::optional<std::uint32_t> from_qpn, to_qpn;
+    PairedBy paired_by = PairedBy::Nothing;
+    flow::PathMtu path_mtu = 0;  ///< 0: no packet shows it
+    HalfReport forward, backward;
+
+    std::uint64_t findings() const { return forward.findings + backward.findings; }
+};
+
+/// By the names of rxe's hw_counters.
+using Counts = std::map<std::string, std::uint64_t>;
+
+struct HostReport {
+    flow::Host host;
+    flow::Network network{};
+    Counts counts;
+    std::uint64_t datagrams = 0;  ///< of those sent and received: UD, the connection manager's too
+};
+
+struct Report {
+    std::vector<ConnectionReport> connections;
+    std::vector<Recovery> recoveries;  ///< in the order of their frames
+    Findings findings;                 ///< the same
+    std::vector<HostReport> hosts;
+    std::uint64_t frames = 0;
+    std::uint64_t not_judged = 0;  ///< RoCE, but no reliable connection's
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+class Checker {
+  public:
+    void know(const KnownQueuePair& pair) { known_.push_back(pair); }
+    /// Before the frame is added.
+    void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
+
+    /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
+    void add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
+             util::Bytes bytes);
+
+    Report finish();
+
+  private:
+    struct Stream {
+        flow::StreamKey key;
+        std::vector<std::pair<Side, Sighting>> seen;
+        std::optional<std::size_t> peer;
+        PairedBy paired_by = PairedBy::Nothing;
+        HalfFacts facts;  // of the requests that it carries
+        flow::PathMtu path_mtu = 0;
+        std::uint64_t connection = 0;  // the connection manager's
+    };
+    struct Place {  // of a frame that was sent
+        std::size_t stream = 0;
+        std::size_t index = 0;
+    };
+    struct Hash {
+        std::size_t operator()(const flow::StreamKey& key) const { return key.hash(); }
+    };
+
+    std::size_t stream_of(const flow::StreamKey& key);
+    std::size_t new_stream(const flow::StreamKey& key);
+    void see_cm(const flow::StreamKey& key, const wire::Cm& message);
+    void count(Side side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
+    HostReport& host(const flow::Host& host, flow::Network network);
+    void settle_fates();
+    void pair_up();
+    void pair_by_logs();
+    void pair_by_guess();
+    std::uint64_t score(const Stream& stream, const Stream& other) const;
+    void join(std::size_t a, std::size_t b, PairedBy by);
+    void settle_facts();
+    void settle_first_psn(Stream& stream);
+    Half half_of(const Stream& requests, const Stream* responses) const;
+    void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
+               HalfReport& out);
+    void count_models(const Half& half, const Responder& responder, const Requester& requester);
+
+    struct Asked {  // in a ConnectRequest
+        std::int64_t ack_timeout_ns = 0;
+        std::uint32_t retry_count = 0;
+    };
+
+    Passages passages_;
+    flow::Connects connects_;
+    std::unordered_map<std::uint32_t, Asked> requests_;  // by the active side's communication ID
+    std::vector<KnownQueuePair> known_;
+    std::vector<Stream> streams_;
+    std::unordered_map<flow::StreamKey, std::size_t, Hash> current_;
+    std::unordered_map<std::uint64_t, Place> places_;  // by frame
+    Report report_;
+};
+
+}  // namespace conformance

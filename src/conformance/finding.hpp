@@ -1,0 +1,57 @@
+// What the models find wrong, each under a short code that stays the same, with the section of the
+// InfiniBand Architecture Specification, volume 1, that says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace conformance {
+
+enum class Code : std::uint8_t {
+    // of a responder
+    AckBeyond,
+    AckPsn,
+    MissingAck,
+    Msn,
+    NakPsn,
+    NakRepeated,
+    NakWithoutCause,
+    MissingNak,
+    ReadPsn,
+    ReadOpcode,
+    MissingResponse,
+    ResponseWithoutRequest,
+    AtomicReplay,
+    IcrcAnswered,
+    AnswerAfterError,
+    // of a requester
+    PsnSkipped,
+    ResendFrom,
+    ResendSkips,
+    ResendDiffers,
+    ResendWithoutCause,
+    NakIgnored,
+    RnrEarly,
+    TimeoutEarly,
+};
+
+/// "ack-beyond".
+std::string_view name(Code code);
+/// "9.7.5.1".
+std::string_view section(Code code);
+
+struct Finding {
+    Code code{};
+    std::uint64_t frame = 0;  ///< where it shows
+    std::int64_t t_ns = 0;
+    std::string text;                    ///< one sentence, without the frame's own number
+    std::vector<std::uint64_t> because;  ///< further frames that it follows from
+    std::size_t connection = 0;          ///< index, set by Checker
+    bool forward = true;                 ///< about the requests of the connection's first end
+};
+
+using Findings = std::vector<Finding>;
+
+}  // namespace conformance

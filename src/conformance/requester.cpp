@@ -1,0 +1,317 @@
+#include "conformance/requester.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace conformance {
+namespace {
+
+// A host acts on what arrived, or on its timer, when it gets to it.
+constexpr std::int64_t lag_ns = 50'000'000;
+// Of a timer that nobody told, which is 4.096 us * 2^n: shorter ones are not in use.
+constexpr std::int64_t least_timeout_ns = 1'000'000;
+
+double milliseconds(std::int64_t ns) {
+    return static_cast<double>(ns) / 1e6;
+}
+
+}  // namespace
+
+std::string_view name(Cause cause) {
+    constexpr std::array<std::string_view, 5> names{"nothing", "NAK", "implied NAK", "RNR NAK",
+                                                    "timeout"};
+    return names[static_cast<std::size_t>(cause)];
+}
+
+Requester::Requester(const HalfFacts& facts, Findings& findings)
+    : facts_(facts), findings_(findings) {}
+
+void Requester::report(Code code, const Sighting& at, std::string text,
+                       std::vector<std::uint64_t> because) {
+    findings_.push_back({.code = code,
+                         .frame = at.frame,
+                         .t_ns = at.t_ns,
+                         .text = std::move(text),
+                         .because = std::move(because)});
+}
+
+void Requester::sent(const Sighting& request) {
+    if (!is_begun_) {
+        is_begun_ = true;
+        sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
+    }
+    const Place place = sequence_.place_of(request.psn);
+    if (place >= next_)
+        new_request(request, place);
+    else if (!sent_.empty() && place >= sent_.front().place)
+        again(request, place);
+    last_sent_ns_ = request.t_ns;
+}
+
+void Requester::new_request(const Sighting& request, Place place) {
+    if (place > next_)
+        report(Code::PsnSkipped, request,
+               fmt::format("a new request has PSN {} where {} is next", request.psn,
+                           sequence_.psn_of(next_)));
+    else if (cursor_ < next_ && acknowledged_ < next_)
+        report(Code::ResendSkips, request,
+               fmt::format("a new request with PSN {}, though {} to {} were to be sent again first",
+                           request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
+    const std::uint32_t psns = psns_of(request, facts_.path_mtu);
+    sent_.push_back({.place = place,
+                     .psns = psns,
+                     .rkey = request.rkey,
+                     .dmalen = request.dmalen,
+                     .va = request.va,
+                     .digest = request.digest,
+                     .frame = request.frame,
+                     .last_ns = request.t_ns,
+                     .is_read = request.is(wire::Operation::RdmaReadRequest),
+                     .wants_data = request.wants_data()});
+    next_ = cursor_ = place + psns;
+    sequence_.move_to(next_);
+}
+
+void Requester::again(const Sighting& request, Place place) {
+    const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
+    // What was acknowledged in the meantime may be left out.
+    const bool skips = place > cursor_ && acknowledged_ < place;
+    if (!goes_on || (skips && is_asked_for(place)))
+        go_back(request, place);
+    else if (skips)
+        report(Code::ResendSkips, request,
+               fmt::format("PSN {} sent again, but not {} to {} before it", request.psn,
+                           sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
+    Resend& resend = resends_.back();
+    ++resend.packets;
+    cursor_ = place + psns_of(request, facts_.path_mtu);
+    if (resend.packets == 1 || sequence_.place_of(resend.last_psn) < cursor_ - 1)
+        resend.last_psn = sequence_.psn_of(cursor_ - 1);
+    compare(request, place);
+    if (Sent* original = holder_of(place))
+        original->last_ns = request.t_ns;
+}
+
+bool Requester::is_asked_for(Place place) const {
+    return (nak_ && nak_->place == place) || (rnr_ && rnr_->place == place) ||
+           (implied_ && implied_->place == place);
+}
+
+// What asked for a packet that was acknowledged a while ago asks for nothing.
+void Requester::drop_stale(std::int64_t now_ns) {
+    for (auto* asked : {&nak_, &rnr_, &implied_})
+        if (*asked && (*asked)->place < acknowledged_ && now_ns - (*asked)->response.t_ns > lag_ns)
+            asked->reset();
+}
+
+void Requester::go_back(const Sighting& request, Place place) {
+    Resend resend;
+    resend.first = request;
+    resend.silence_ns = request.t_ns - last_sent_ns_;
+    resend.cause = asked_back(request, place, resend);
+    if (resend.cause == Cause::None && !resend.asked_by)
+        resend.cause = without_asking(request, place);
+    timeouts_in_a_row_ = resend.cause == Cause::Timeout ? timeouts_in_a_row_ + 1 : 0;
+    resends_.push_back(std::move(resend));
+}
+
+// A response has asked for it. One that asked for an earlier packet is met also where others were
+// acknowledged since.
+Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend) {
+    drop_stale(request.t_ns);
+    const auto fits = [&](const std::optional<Asked>& asked) {
+        return asked && place >= asked->place && place <= std::max(acknowledged_, asked->place);
+    };
+    const auto take = [&](std::optional<Asked>& asked, Cause cause) {
+        resend.asked_by = asked->response;
+        asked.reset();
+        return cause;
+    };
+    if (fits(rnr_)) {
+        const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
+        const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
+        if (waited < timer)
+            report(Code::RnrEarly, request,
+                   fmt::format("PSN {} sent again {:.3f} ms behind an RNR NAK that asks for {} ms",
+                               request.psn, waited, timer),
+                   {rnr_->response.frame});
+        return take(rnr_, Cause::RnrNak);
+    }
+    const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
+    if (fits(nak_)) {
+        if (waited(*nak_) < facts_.ack_timeout_ns.value_or(INT64_MAX))
+            return take(nak_, Cause::Nak);
+        if (!nak_->may_be_late)
+            report(Code::NakIgnored, request,
+                   fmt::format("PSN {} sent again only after {:.1f} ms, by the timer: the NAK had "
+                               "asked for it",
+                               request.psn, milliseconds(waited(*nak_))),
+                   {nak_->response.frame});
+        nak_.reset();
+        return Cause::Timeout;
+    }
+    if (fits(implied_)) {
+        const bool is_timer = waited(*implied_) >= facts_.ack_timeout_ns.value_or(lag_ns);
+        const Cause cause = take(implied_, is_timer ? Cause::Timeout : Cause::ImpliedNak);
+        if (is_timer)
+            resend.asked_by.reset();
+        return cause;
+    }
+    if (nak_ && nak_->place >= acknowledged_ &&
+        waited(*nak_) < facts_.ack_timeout_ns.value_or(lag_ns)) {
+        report(Code::ResendFrom, request,
+               fmt::format("sent again from PSN {} on, where the NAK asks for PSN {}", request.psn,
+                           nak_->response.psn),
+               {nak_->response.frame});
+        return take(nak_, Cause::Nak);
+    }
+    return Cause::None;
+}
+
+// Then it is the timer's doing, which begins with the oldest that is not acknowledged.
+Cause Requester::without_asking(const Sighting& request, Place place) {
+    if (place < acknowledged_at(request.t_ns - lag_ns)) {
+        report(Code::ResendWithoutCause, request,
+               fmt::format("PSN {} sent again, though all up to PSN {} was acknowledged",
+                           request.psn, sequence_.psn_of(acknowledged_ - 1)));
+        return Cause::None;
+    }
+    const Sent* original = holder_of(place);
+    const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
+    const double waited_ms = milliseconds(waited);
+    if (!facts_.ack_timeout_ns && waited < least_timeout_ns) {
+        report(Code::ResendWithoutCause, request,
+               fmt::format("PSN {} sent again after {:.3f} ms, and neither a NAK nor a timeout can "
+                           "have asked for it",
+                           request.psn, waited_ms));
+        return Cause::None;
+    }
+    if (place > acknowledged_) {
+        report(Code::ResendFrom, request,
+               fmt::format("sent again from PSN {} on, where PSN {} is the oldest that is not "
+                           "acknowledged",
+                           request.psn, sequence_.psn_of(acknowledged_)));
+        return Cause::Timeout;
+    }
+    if (facts_.ack_timeout_ns && waited < *facts_.ack_timeout_ns)
+        report(
+            Code::TimeoutEarly, request,
+            fmt::format("PSN {} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",
+                        request.psn, waited_ms, milliseconds(*facts_.ack_timeout_ns)));
+    return Cause::Timeout;
+}
+
+// Where a READ is asked for the rest of its answer, address and length go on from there.
+void Requester::compare(const Sighting& request, Place place) {
+    const Sent* original = holder_of(place);
+    if (original == nullptr)
+        return;
+    const bool is_read = request.is(wire::Operation::RdmaReadRequest);
+    const auto skipped = static_cast<std::uint64_t>(place - original->place);
+    if (is_read && original->is_read && skipped != 0) {
+        const std::uint64_t bytes = skipped * facts_.path_mtu;
+        if (request.va == original->va + bytes && request.rkey == original->rkey &&
+            request.dmalen + bytes == original->dmalen)
+            return;
+    } else if (skipped == 0 && request.digest == original->digest) {
+        return;
+    }
+    report(Code::ResendDiffers, request,
+           fmt::format("PSN {} sent again is not what it was the first time", request.psn),
+           {original->frame});
+}
+
+Requester::Sent* Requester::holder_of(Place place) {
+    auto behind = std::ranges::upper_bound(sent_, place, {}, &Sent::place);
+    if (behind == sent_.begin())
+        return nullptr;
+    Sent& found = *--behind;
+    return place < found.place + found.psns ? &found : nullptr;
+}
+
+void Requester::arrived(const Sighting& response) {
+    if (response.damaged || !is_begun_)
+        return;
+    const Place place = sequence_.place_of(response.psn);
+    if (place >= next_ || response.is_fatal_nak())
+        return;  // a ghost, or the end of the queue pair
+    if (response.is_data()) {
+        if (place > acknowledged_)
+            acknowledge(place, response);
+        if (place == acknowledged_)
+            advance(place + 1, response);
+        return;
+    }
+    if (response.is_ack()) {
+        acknowledge(place + 1, response);
+        return;
+    }
+    const bool is_sequence = response.is_sequence_nak();
+    if (is_sequence && place > acknowledged_)
+        ++naks_that_acknowledged_;
+    acknowledge(place, response);
+    // One that is late asks for what has been acknowledged since.
+    if (place < acknowledged_)
+        return;
+    const Sent* asked_for = holder_of(place);
+    const bool is_fresh = asked_for != nullptr && response.t_ns - asked_for->last_ns < lag_ns;
+    const bool was_repeated = !resends_.empty() && is_fresh &&
+                              sequence_.place_of(resends_.back().first.psn) <= place &&
+                              response.t_ns - resends_.back().first.t_ns < lag_ns;
+    (is_sequence ? nak_ : rnr_) = Asked{place, response, was_repeated};
+}
+
+// All before `next`, but data that was asked for has to come itself: an answer to something later
+// says that it is lost.
+void Requester::acknowledge(Place next, const Sighting& response) {
+    const Sent* first = holder_of(acknowledged_);
+    if (first == nullptr)
+        return;
+    for (std::size_t i = static_cast<std::size_t>(first - sent_.data()); i < sent_.size(); ++i) {
+        const Sent& request = sent_[i];
+        if (request.place >= next)
+            break;
+        if (!request.wants_data)
+            continue;
+        const Place missing = std::max(acknowledged_, request.place);
+        advance(missing, response);
+        if (!implied_ || implied_->place != missing)
+            implied_ = Asked{missing, response, false};
+        return;
+    }
+    advance(next, response);
+}
+
+void Requester::advance(Place next, const Sighting& response) {
+    if (next <= acknowledged_)
+        return;
+    acknowledged_ = next;
+    timeouts_in_a_row_ = 0;
+    advances_.push_back({next, response.t_ns});
+    while (advances_.size() > 1 && advances_[1].t_ns < response.t_ns - 2 * lag_ns)
+        advances_.pop_front();
+    while (ended_ < resends_.size() &&
+           sequence_.place_of(resends_[ended_].last_psn) < acknowledged_)
+        resends_[ended_++].ended_by = response;
+}
+
+Place Requester::acknowledged_at(std::int64_t t_ns) const {
+    Place place = 0;
+    for (const Advance& one : advances_)
+        if (one.t_ns <= t_ns)
+            place = one.acknowledged;
+    return place;
+}
+
+void Requester::finish(std::int64_t end_ns) {
+    if (timeouts_in_a_row_ == 0 || acknowledged_ >= next_)
+        return;
+    const std::int64_t since = end_ns - last_sent_ns_;
+    const bool was_last = facts_.retry_count == timeouts_in_a_row_;
+    if (was_last || since > 2 * resends_.back().silence_ns)
+        gave_up_after_ = timeouts_in_a_row_;
+}
+
+}  // namespace conformance
