@@ -22,7 +22,11 @@ constexpr std::uint32_t section_header = 0x0a0d0d0a;
 constexpr std::uint32_t byte_order_magic = 0x1a2b3c4d;
 constexpr std::uint32_t interface_description = 1;
 constexpr std::uint32_t enhanced_packet = 6;
+constexpr std::uint16_t opt_endofopt = 0;
+constexpr std::uint16_t opt_comment = 1;
+constexpr std::uint16_t if_name = 2;
 constexpr std::uint16_t if_tsresol = 9;
+constexpr std::uint64_t microseconds = 1'000'000;  // the default of if_tsresol
 
 constexpr std::size_t block_overhead = 12;  // type and the length, twice
 constexpr std::size_t block_limit = std::size_t{16} * 1024 * 1024;
@@ -35,28 +39,43 @@ T load(Bytes bytes, std::size_t offset) {
     return value;
 }
 
+constexpr std::size_t padded(std::size_t length) {
+    return (length + 3) / 4 * 4;
+}
+
+struct Option {
+    std::uint16_t code = 0;
+    Bytes value;
+};
+
+// The next option, which is taken off the front; nullopt at their end, or where one is damaged.
+std::optional<Option> take_option(Bytes& options) {
+    if (options.size() < 4)
+        return std::nullopt;
+    const auto code = load<std::uint16_t>(options, 0);
+    const std::size_t length = load<std::uint16_t>(options, 2);
+    if (code == opt_endofopt || options.size() < 4 + length)
+        return std::nullopt;
+    const Option option{code, options.subspan(4, length)};
+    options = options.subspan(std::min(options.size(), 4 + padded(length)));
+    return option;
+}
+
 // The value is a power of ten, or of two where the top bit is set. One that does not fit in 64 bits
 // is left at the default.
-std::uint64_t ticks_per_second(Bytes options) {
-    constexpr std::uint64_t microseconds = 1'000'000;
-    while (options.size() >= 4) {
-        const auto code = load<std::uint16_t>(options, 0);
-        const std::size_t length = load<std::uint16_t>(options, 2);
-        if (code == 0 || options.size() < 4 + length)
-            break;
-        if (code == if_tsresol && length == 1) {
-            const auto value = std::to_integer<unsigned>(options[4]);
-            const unsigned exponent = value & 0x7fU;
-            if ((value & 0x80U) != 0)
-                return exponent < 64 ? std::uint64_t{1} << exponent : microseconds;
-            std::uint64_t ticks = 1;
-            for (unsigned i = 0; i < exponent && exponent < 20; ++i)
-                ticks *= 10;
-            return exponent < 20 ? ticks : microseconds;
-        }
-        options = options.subspan(std::min(options.size(), 4 + (length + 3) / 4 * 4));
-    }
-    return microseconds;
+std::uint64_t ticks_per_second(std::byte resolution) {
+    const auto value = std::to_integer<unsigned>(resolution);
+    const unsigned exponent = value & 0x7fU;
+    if ((value & 0x80U) != 0)
+        return exponent < 64 ? std::uint64_t{1} << exponent : microseconds;
+    std::uint64_t ticks = 1;
+    for (unsigned i = 0; i < exponent && exponent < 20; ++i)
+        ticks *= 10;
+    return exponent < 20 ? ticks : microseconds;
+}
+
+std::string_view text(Bytes bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 Time to_time(std::uint64_t ticks, std::uint64_t per_second) {
@@ -144,7 +163,20 @@ void PcapngTail::add_interface(std::span<const std::byte> body) {
     const auto link_type = link_type_of_number(load<std::uint16_t>(body, 0));
     if (!link_type)
         damaged("its link type is not one that is decoded here");
-    interfaces_.push_back({*link_type, ticks_per_second(body.subspan(fixed))});
+    Interface interface {
+        *link_type, microseconds, {}
+    };
+    bool has_resolution = false;
+    Bytes options = body.subspan(fixed);
+    while (const auto option = take_option(options)) {
+        if (option->code == if_tsresol && option->value.size() == 1 && !has_resolution) {
+            interface.ticks_per_second = ticks_per_second(option->value[0]);
+            has_resolution = true;
+        } else if (option->code == if_name && interface.name.empty()) {
+            interface.name = text(option->value);
+        }
+    }
+    interfaces_.push_back(std::move(interface));
 }
 
 std::optional<Frame> PcapngTail::packet(std::span<const std::byte> body) const {
@@ -157,10 +189,20 @@ std::optional<Frame> PcapngTail::packet(std::span<const std::byte> body) const {
         return std::nullopt;
     const std::uint64_t ticks =
         (std::uint64_t{load<std::uint32_t>(body, 4)} << 32U) | load<std::uint32_t>(body, 8);
-    return Frame{to_time(ticks, interfaces_[interface].ticks_per_second),
-                 body.subspan(fixed, captured),
-                 std::max(load<std::uint32_t>(body, 16), static_cast<std::uint32_t>(captured)),
-                 interfaces_[interface].link_type};
+    const Interface& from = interfaces_[interface];
+    Frame frame{to_time(ticks, from.ticks_per_second), body.subspan(fixed, captured),
+                std::max(load<std::uint32_t>(body, 16), static_cast<std::uint32_t>(captured)),
+                from.link_type};
+    frame.interface = static_cast<std::uint32_t>(interface);
+    frame.interface_name = from.name;
+    Bytes options = body.subspan(fixed + std::min(body.size() - fixed, padded(captured)));
+    while (const auto option = take_option(options)) {
+        if (option->code != opt_comment)
+            continue;
+        frame.comment = text(option->value);
+        break;
+    }
+    return frame;
 }
 
 void PcapngTail::damaged(const char* why) const {

@@ -27,6 +27,7 @@ class PcapngTail : public Source {
     struct Interface {
         wire::LinkType link_type;
         std::uint64_t ticks_per_second;
+        std::string name;
     };
 
     bool read_more();

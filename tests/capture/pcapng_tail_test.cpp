@@ -68,6 +68,36 @@ class PcapngTailTest : public testing::Test {
     PcapngBlock block_;
 };
 
+TEST_F(PcapngTailTest, a_packet_names_its_interface_and_has_its_comment) {
+    for (const char* name : {"before", "after"})
+        add(block(1).u16(1).u16(0).u32(0).option(2, std::string_view(name)));
+    add_interface();
+    constexpr std::uint16_t comment = 1;
+    const auto packet = [&](std::uint32_t interface) -> PcapngBlock& {
+        // Three bytes, so that what is behind them stands behind padding.
+        return block(6).u32(interface).timestamp(1).u32(3).u32(3).u32(0x01020304);
+    };
+    add(packet(1).option(2, std::string_view("flag")).option(comment, std::string_view("lost")));
+    add(packet(0));
+    add(packet(2));
+    capture::PcapngTail tail(path_);
+    auto frame = tail.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->interface, 1U);
+    EXPECT_EQ(frame->interface_name, "after");
+    EXPECT_EQ(frame->comment, "lost");
+    EXPECT_EQ(frame->bytes.size(), 3U);
+    frame = tail.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->interface, 0U);
+    EXPECT_EQ(frame->interface_name, "before");
+    EXPECT_EQ(frame->comment, "");
+    frame = tail.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->interface, 2U);
+    EXPECT_EQ(frame->interface_name, "");
+}
+
 TEST_F(PcapngTailTest, times_are_exact_in_every_resolution) {
     constexpr unsigned binary = 0x80;
     struct Case {
