@@ -121,7 +121,7 @@ class Checker {
     void pair_up();
     void pair_by_logs();
     void pair_by_guess();
-    std::uint64_t score(const Stream& stream, const Stream& other) const;
+    static std::uint64_t score(const Stream& stream, const Stream& other);
     void join(std::size_t a, std::size_t b, PairedBy by);
     void settle_facts();
     void settle_first_psn(Stream& stream);

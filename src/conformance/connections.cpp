@@ -1,9 +1,8 @@
-// Streams into connections: which two belong together, what is known of them, and their check.
+// Streams into connections: which two belong together, and what is known of them.
 #include <algorithm>
-#include <unordered_set>
+#include <functional>
 
 #include "conformance/checker.hpp"
-#include "flow/gaps.hpp"
 
 namespace conformance {
 namespace {
@@ -41,7 +40,7 @@ Report Checker::finish() {
         check(stream, peer, number, true, made.forward);
         if (peer != nullptr)
             check(*peer, &stream, number, false, made.backward);
-        report_.connections.push_back(std::move(made));
+        report_.connections.push_back(made);
     }
     std::ranges::stable_sort(report_.findings, {}, &Finding::frame);
     std::ranges::stable_sort(report_.recoveries, {},
@@ -68,37 +67,62 @@ void Checker::pair_by_logs() {
         }
 }
 
-// By the PSNs that responses share with the other's requests.
+// By the PSNs of responses, which follow soon behind a request that has them. The pair that fits
+// best is taken first.
 void Checker::pair_by_guess() {
-    for (std::size_t i = 0; i < streams_.size(); ++i) {
-        if (streams_[i].peer)
-            continue;
-        std::uint64_t best = 0;
-        std::optional<std::size_t> peer;
+    struct Guess {
+        std::uint64_t points = 0;
+        std::size_t one = 0;
+        std::size_t other = 0;
+    };
+    std::vector<Guess> guesses;
+    for (std::size_t i = 0; i < streams_.size(); ++i)
         for (std::size_t j = i + 1; j < streams_.size(); ++j) {
+            const Stream& one = streams_[i];
             const Stream& other = streams_[j];
-            if (other.peer || other.key.src != streams_[i].key.dst ||
-                other.key.dst != streams_[i].key.src)
+            if (one.peer || other.peer || other.key.src != one.key.dst ||
+                other.key.dst != one.key.src || other.key.network != one.key.network)
                 continue;
-            const std::uint64_t points = score(streams_[i], other) + score(other, streams_[i]);
-            if (points > best) {
-                best = points;
-                peer = j;
-            }
+            if (const std::uint64_t points = score(one, other) + score(other, one); points != 0)
+                guesses.push_back({points, i, j});
         }
-        if (peer)
-            join(i, *peer, PairedBy::Guess);
+    std::ranges::stable_sort(guesses, std::ranges::greater(), &Guess::points);
+    for (const Guess& guess : guesses)
+        if (!streams_[guess.one].peer && !streams_[guess.other].peer)
+            join(guess.one, guess.other, PairedBy::Guess);
+    // The only ones left between two hosts, one each way.
+    const auto left = [&](const flow::Host& src, const flow::Host& dst) {
+        std::vector<std::size_t> streams;
+        for (std::size_t i = 0; i < streams_.size(); ++i)
+            if (!streams_[i].peer && streams_[i].key.src == src && streams_[i].key.dst == dst)
+                streams.push_back(i);
+        return streams;
+    };
+    for (const Stream& stream : streams_) {
+        if (stream.peer)
+            continue;
+        const auto there = left(stream.key.src, stream.key.dst);
+        const auto back = left(stream.key.dst, stream.key.src);
+        if (there.size() == 1 && back.size() == 1)
+            join(there.front(), back.front(), PairedBy::Guess);
     }
 }
 
-std::uint64_t Checker::score(const Stream& stream, const Stream& other) const {
-    std::unordered_set<std::uint32_t> asked;
-    for (const auto& [side, seen] : stream.seen)
-        if (seen.opcode->is_request())
-            asked.insert(seen.psn.value());
-    return static_cast<std::uint64_t>(std::ranges::count_if(other.seen, [&](const auto& one) {
-        return one.second.opcode->is_response() && asked.contains(one.second.psn.value());
-    }));
+std::uint64_t Checker::score(const Stream& stream, const Stream& other) {
+    constexpr std::uint64_t soon = 200;  // frames
+    std::unordered_map<std::uint32_t, std::uint64_t> asked;
+    std::uint64_t points = 0;
+    auto request = stream.seen.begin();
+    for (const auto& [side, seen] : other.seen) {
+        if (!seen.opcode->is_response())
+            continue;
+        for (; request != stream.seen.end() && request->second.frame < seen.frame; ++request)
+            if (request->second.opcode->is_request())
+                asked[request->second.psn.value()] = request->second.frame;
+        const auto found = asked.find(seen.psn.value());
+        points += found != asked.end() && seen.frame - found->second < soon ? 1 : 0;
+    }
+    return points;
 }
 
 void Checker::settle_facts() {
@@ -154,104 +178,6 @@ void Checker::settle_first_psn(Stream& stream) {
     stream.facts.first_psn = request.opcode->starts_message() && !stream.facts.first_psn
                                  ? std::optional(request.psn)
                                  : std::nullopt;
-}
-
-Half Checker::half_of(const Stream& requests, const Stream* responses) const {
-    Half half;
-    half.requests = requests.key;
-    half.responses = responses != nullptr ? responses->key : requests.key.reversed(unknown_qpn);
-    half.facts = requests.facts;
-    half.end_ns = report_.end_ns;
-    for (const auto& [side, seen] : requests.seen)
-        if (seen.opcode->is_request())
-            half.steps.push_back(
-                {side == Side::Before ? What::RequestSent : What::RequestArrived, seen});
-    if (responses != nullptr)
-        for (const auto& [side, seen] : responses->seen)
-            if (seen.opcode->is_response())
-                half.steps.push_back(
-                    {side == Side::Before ? What::ResponseSent : What::ResponseArrived, seen});
-    std::ranges::stable_sort(half.steps, {}, [](const Step& step) { return step.seen.frame; });
-    return half;
-}
-
-void Checker::check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
-                    HalfReport& out) {
-    const Half half = half_of(stream, peer);
-    if (half.steps.empty())
-        return;
-    Findings findings;
-    Responder responder(half.facts, findings);
-    Requester requester(half.facts, findings);
-    for (const Step& step : half.steps) {
-        switch (step.what) {
-            case What::RequestSent:
-                requester.sent(step.seen);
-                ++out.requests;
-                break;
-            case What::RequestArrived:
-                responder.request(step.seen);
-                break;
-            case What::ResponseSent:
-                responder.response(step.seen);
-                ++out.responses;
-                break;
-            case What::ResponseArrived:
-                requester.arrived(step.seen);
-                break;
-        }
-        out.lost += step.seen.fate == Fate::Lost ? 1 : 0;
-        out.doubled += step.seen.fate == Fate::Doubled ? 1 : 0;
-        out.reordered += step.seen.fate == Fate::Reordered ? 1 : 0;
-        out.corrupted += step.seen.fate == Fate::Corrupted ? 1 : 0;
-        out.changed += step.seen.fate == Fate::Changed ? 1 : 0;
-    }
-    responder.finish(half.end_ns);
-    requester.finish(half.end_ns);
-    for (const Resend& resend : requester.resends())
-        out.repeated += resend.packets;
-    out.first_psn = half.facts.first_psn;
-    out.is_told = half.facts.is_told;
-    out.began_in_the_middle = out.requests != 0 && responder.began_in_the_middle();
-    if (responder.silent_since())
-        out.silent_since = responder.silent_since()->frame;
-    out.gave_up_after = requester.gave_up_after();
-    out.findings = findings.size();
-    for (Recovery& recovery : recoveries(half, responder, requester, findings)) {
-        recovery.connection = connection;
-        recovery.forward = forward;
-        report_.recoveries.push_back(std::move(recovery));
-    }
-    for (Finding& finding : findings) {
-        finding.connection = connection;
-        finding.forward = forward;
-        report_.findings.push_back(std::move(finding));
-    }
-    count_models(half, responder, requester);
-}
-
-// Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
-void Checker::count_models(const Half& half, const Responder& responder,
-                           const Requester& requester) {
-    Counts& asked = host(half.requests.src, half.requests.network).counts;
-    Counts& answered = host(half.requests.dst, half.requests.network).counts;
-    for (const char* name :
-         {"completer_retry_err", "rcvd_seq_err", "rcvd_rnr_err", "retry_exceeded_err"})
-        asked.try_emplace(name, 0);
-    for (const char* name : {"duplicate_request", "out_of_seq_request", "send_rnr_err"})
-        answered.try_emplace(name, 0);
-    for (const Arrival& arrival : responder.arrivals()) {
-        answered["duplicate_request"] += arrival.of == Class::Duplicate ? 1 : 0;
-        answered["out_of_seq_request"] += arrival.opens_gap ? 1 : 0;
-        answered["send_rnr_err"] += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
-    }
-    for (const Step& step : half.steps)
-        if (step.what == What::ResponseArrived && !step.seen.damaged && step.seen.is_rnr_nak())
-            ++asked["rcvd_rnr_err"];
-    asked["rcvd_seq_err"] += requester.naks_that_acknowledged();
-    for (const Resend& resend : requester.resends())
-        asked["completer_retry_err"] += resend.cause == Cause::RnrNak ? 0 : 1;
-    asked["retry_exceeded_err"] += requester.gave_up_after() ? 1 : 0;
 }
 
 }  // namespace conformance

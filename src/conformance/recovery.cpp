@@ -133,7 +133,7 @@ class Analysis {
             if (!gap->answer) {
                 recovery.predicted = Cause::Nak;
                 recovery.prediction =
-                    fmt::format("PSN {} arrives behind the gap", gap->request.psn);
+                    fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn);
                 return;
             }
             recovery.nak = gap->answer->frame;
@@ -142,13 +142,13 @@ class Analysis {
                                  gap->answer->fate != Fate::Changed;
             recovery.predicted = arrives ? Cause::Nak : Cause::Timeout;
             recovery.prediction =
-                arrives ? fmt::format("PSN {} arrives behind the gap", gap->request.psn)
+                arrives ? fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn)
                         : "the NAK was lost, and is not repeated";
             return;
         }
         if (resend != nullptr && resend->asked_by && resend->first.psn != psn) {
             recovery.predicted = resend->cause;
-            recovery.prediction = fmt::format("goes with PSN {} before it", resend->first.psn);
+            recovery.prediction = fmt::format("goes with PSN {:#08x} before it", resend->first.psn);
             return;
         }
         if (resend != nullptr && resend->cause == Cause::RnrNak) {

@@ -6,19 +6,6 @@
 #include <fmt/format.h>
 
 namespace conformance {
-namespace {
-
-// A host acts on what arrived, or on its timer, when it gets to it.
-constexpr std::int64_t lag_ns = 50'000'000;
-// Of a timer that nobody told, which is 4.096 us * 2^n: shorter ones are not in use.
-constexpr std::int64_t least_timeout_ns = 1'000'000;
-
-double milliseconds(std::int64_t ns) {
-    return static_cast<double>(ns) / 1e6;
-}
-
-}  // namespace
-
 std::string_view name(Cause cause) {
     constexpr std::array<std::string_view, 5> names{"nothing", "NAK", "implied NAK", "RNR NAK",
                                                     "timeout"};
@@ -53,11 +40,12 @@ void Requester::sent(const Sighting& request) {
 void Requester::new_request(const Sighting& request, Place place) {
     if (place > next_)
         report(Code::PsnSkipped, request,
-               fmt::format("a new request has PSN {} where {} is next", request.psn,
+               fmt::format("a new request has PSN {:#08x} where {:#08x} is next", request.psn,
                            sequence_.psn_of(next_)));
     else if (cursor_ < next_ && acknowledged_ < next_)
         report(Code::ResendSkips, request,
-               fmt::format("a new request with PSN {}, though {} to {} were to be sent again first",
+               fmt::format("a new request with PSN {:#08x}, though {:#08x} to {:#08x} were to be "
+                           "sent again first",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
     const std::uint32_t psns = psns_of(request, facts_.path_mtu);
     sent_.push_back({.place = place,
@@ -65,6 +53,7 @@ void Requester::new_request(const Sighting& request, Place place) {
                      .rkey = request.rkey,
                      .dmalen = request.dmalen,
                      .va = request.va,
+                     .form = request.form,
                      .digest = request.digest,
                      .frame = request.frame,
                      .last_ns = request.t_ns,
@@ -82,8 +71,8 @@ void Requester::again(const Sighting& request, Place place) {
         go_back(request, place);
     else if (skips)
         report(Code::ResendSkips, request,
-               fmt::format("PSN {} sent again, but not {} to {} before it", request.psn,
-                           sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
+               fmt::format("PSN {:#08x} sent again, but not {:#08x} to {:#08x} before it",
+                           request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
     Resend& resend = resends_.back();
     ++resend.packets;
     cursor_ = place + psns_of(request, facts_.path_mtu);
@@ -92,135 +81,6 @@ void Requester::again(const Sighting& request, Place place) {
     compare(request, place);
     if (Sent* original = holder_of(place))
         original->last_ns = request.t_ns;
-}
-
-bool Requester::is_asked_for(Place place) const {
-    return (nak_ && nak_->place == place) || (rnr_ && rnr_->place == place) ||
-           (implied_ && implied_->place == place);
-}
-
-// What asked for a packet that was acknowledged a while ago asks for nothing.
-void Requester::drop_stale(std::int64_t now_ns) {
-    for (auto* asked : {&nak_, &rnr_, &implied_})
-        if (*asked && (*asked)->place < acknowledged_ && now_ns - (*asked)->response.t_ns > lag_ns)
-            asked->reset();
-}
-
-void Requester::go_back(const Sighting& request, Place place) {
-    Resend resend;
-    resend.first = request;
-    resend.silence_ns = request.t_ns - last_sent_ns_;
-    resend.cause = asked_back(request, place, resend);
-    if (resend.cause == Cause::None && !resend.asked_by)
-        resend.cause = without_asking(request, place);
-    timeouts_in_a_row_ = resend.cause == Cause::Timeout ? timeouts_in_a_row_ + 1 : 0;
-    resends_.push_back(std::move(resend));
-}
-
-// A response has asked for it. One that asked for an earlier packet is met also where others were
-// acknowledged since.
-Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend) {
-    drop_stale(request.t_ns);
-    const auto fits = [&](const std::optional<Asked>& asked) {
-        return asked && place >= asked->place && place <= std::max(acknowledged_, asked->place);
-    };
-    const auto take = [&](std::optional<Asked>& asked, Cause cause) {
-        resend.asked_by = asked->response;
-        asked.reset();
-        return cause;
-    };
-    if (fits(rnr_)) {
-        const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
-        const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
-        if (waited < timer)
-            report(Code::RnrEarly, request,
-                   fmt::format("PSN {} sent again {:.3f} ms behind an RNR NAK that asks for {} ms",
-                               request.psn, waited, timer),
-                   {rnr_->response.frame});
-        return take(rnr_, Cause::RnrNak);
-    }
-    const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
-    if (fits(nak_)) {
-        if (waited(*nak_) < facts_.ack_timeout_ns.value_or(INT64_MAX))
-            return take(nak_, Cause::Nak);
-        if (!nak_->may_be_late)
-            report(Code::NakIgnored, request,
-                   fmt::format("PSN {} sent again only after {:.1f} ms, by the timer: the NAK had "
-                               "asked for it",
-                               request.psn, milliseconds(waited(*nak_))),
-                   {nak_->response.frame});
-        nak_.reset();
-        return Cause::Timeout;
-    }
-    if (fits(implied_)) {
-        const bool is_timer = waited(*implied_) >= facts_.ack_timeout_ns.value_or(lag_ns);
-        const Cause cause = take(implied_, is_timer ? Cause::Timeout : Cause::ImpliedNak);
-        if (is_timer)
-            resend.asked_by.reset();
-        return cause;
-    }
-    if (nak_ && nak_->place >= acknowledged_ &&
-        waited(*nak_) < facts_.ack_timeout_ns.value_or(lag_ns)) {
-        report(Code::ResendFrom, request,
-               fmt::format("sent again from PSN {} on, where the NAK asks for PSN {}", request.psn,
-                           nak_->response.psn),
-               {nak_->response.frame});
-        return take(nak_, Cause::Nak);
-    }
-    return Cause::None;
-}
-
-// Then it is the timer's doing, which begins with the oldest that is not acknowledged.
-Cause Requester::without_asking(const Sighting& request, Place place) {
-    if (place < acknowledged_at(request.t_ns - lag_ns)) {
-        report(Code::ResendWithoutCause, request,
-               fmt::format("PSN {} sent again, though all up to PSN {} was acknowledged",
-                           request.psn, sequence_.psn_of(acknowledged_ - 1)));
-        return Cause::None;
-    }
-    const Sent* original = holder_of(place);
-    const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
-    const double waited_ms = milliseconds(waited);
-    if (!facts_.ack_timeout_ns && waited < least_timeout_ns) {
-        report(Code::ResendWithoutCause, request,
-               fmt::format("PSN {} sent again after {:.3f} ms, and neither a NAK nor a timeout can "
-                           "have asked for it",
-                           request.psn, waited_ms));
-        return Cause::None;
-    }
-    if (place > acknowledged_) {
-        report(Code::ResendFrom, request,
-               fmt::format("sent again from PSN {} on, where PSN {} is the oldest that is not "
-                           "acknowledged",
-                           request.psn, sequence_.psn_of(acknowledged_)));
-        return Cause::Timeout;
-    }
-    if (facts_.ack_timeout_ns && waited < *facts_.ack_timeout_ns)
-        report(
-            Code::TimeoutEarly, request,
-            fmt::format("PSN {} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",
-                        request.psn, waited_ms, milliseconds(*facts_.ack_timeout_ns)));
-    return Cause::Timeout;
-}
-
-// Where a READ is asked for the rest of its answer, address and length go on from there.
-void Requester::compare(const Sighting& request, Place place) {
-    const Sent* original = holder_of(place);
-    if (original == nullptr)
-        return;
-    const bool is_read = request.is(wire::Operation::RdmaReadRequest);
-    const auto skipped = static_cast<std::uint64_t>(place - original->place);
-    if (is_read && original->is_read && skipped != 0) {
-        const std::uint64_t bytes = skipped * facts_.path_mtu;
-        if (request.va == original->va + bytes && request.rkey == original->rkey &&
-            request.dmalen + bytes == original->dmalen)
-            return;
-    } else if (skipped == 0 && request.digest == original->digest) {
-        return;
-    }
-    report(Code::ResendDiffers, request,
-           fmt::format("PSN {} sent again is not what it was the first time", request.psn),
-           {original->frame});
 }
 
 Requester::Sent* Requester::holder_of(Place place) {

@@ -52,6 +52,7 @@ class Requester {
         std::uint32_t rkey = 0;
         std::uint32_t dmalen = 0;
         std::uint64_t va = 0;
+        std::uint64_t form = 0;
         std::uint64_t digest = 0;
         std::uint64_t frame = 0;
         std::int64_t last_ns = 0;
@@ -69,14 +70,19 @@ class Requester {
         std::int64_t t_ns = 0;
     };
 
+    // A host acts on what arrived, or on its timer, when it gets to it.
+    static constexpr std::int64_t lag_ns = 50'000'000;
+
     void new_request(const Sighting& request, Place place);
     void again(const Sighting& request, Place place);
+    // requester_resend.cpp
     bool is_asked_for(Place place) const;
     void drop_stale(std::int64_t now_ns);
     void go_back(const Sighting& request, Place place);
     Cause asked_back(const Sighting& request, Place place, Resend& resend);
     Cause without_asking(const Sighting& request, Place place);
     void compare(const Sighting& request, Place place);
+    // requester.cpp
     void acknowledge(Place next, const Sighting& response);
     void advance(Place next, const Sighting& response);
     Place acknowledged_at(std::int64_t t_ns) const;

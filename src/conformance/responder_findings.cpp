@@ -52,7 +52,7 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later, cons
         return;
     }
     report(Code::AnswerAfterError, sent,
-           fmt::format("{} with PSN {} behind a NAK that ended the queue pair",
+           fmt::format("{} with PSN {:#08x} behind a NAK that ended the queue pair",
                        short_name(*sent.opcode), sent.psn));
 }
 
@@ -65,10 +65,11 @@ bool Responder::answers_damaged(const Sighting& sent) {
         Scan scanned;
         const State before = state_;
         if (scan(sent, scanned) && scanned.back().arrival.request.frame == request.frame) {
-            report(Code::IcrcAnswered, sent,
-                   fmt::format("{} answers the packet with PSN {} that arrived with a wrong ICRC",
-                               short_name(*sent.opcode), request.psn),
-                   {request.frame});
+            report(
+                Code::IcrcAnswered, sent,
+                fmt::format("{} answers the packet with PSN {:#08x} that arrived with a wrong ICRC",
+                            short_name(*sent.opcode), request.psn),
+                {request.frame});
             commit(scanned, sent);
             return true;
         }
@@ -82,8 +83,8 @@ void Responder::wrong_ack(const State& later, const Sighting& sent) {
     const Place place = sequence_.place_of(sent.psn);
     if (place >= later.expected) {
         report(Code::AckBeyond, sent,
-               fmt::format("an ACK of PSN {}, but the responder still expects PSN {}", sent.psn,
-                           sequence_.psn_of(later.expected)));
+               fmt::format("an ACK of PSN {:#08x}, but the responder still expects PSN {:#08x}",
+                           sent.psn, sequence_.psn_of(later.expected)));
         return;
     }
     // An ACK may be repeated to tell of credits (9.7.7.2).
@@ -92,16 +93,17 @@ void Responder::wrong_ack(const State& later, const Sighting& sent) {
         return;
     }
     report(Code::AckPsn, sent,
-           fmt::format("an ACK of PSN {}, where PSN {} had been acknowledged and no duplicate "
-                       "arrived",
-                       sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
+           fmt::format(
+               "an ACK of PSN {:#08x}, where PSN {:#08x} had been acknowledged and no duplicate "
+               "arrived",
+               sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
 }
 
 void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
     const bool is_read = sent.is(wire::Operation::RdmaReadResponse);
     if (is_read && reading_) {
         report(Code::ReadPsn, sent,
-               fmt::format("a READ response with PSN {} where PSN {} is next", sent.psn,
+               fmt::format("a READ response with PSN {:#08x} where PSN {:#08x} is next", sent.psn,
                            sequence_.psn_of(reading_->next)),
                {reading_->request.frame});
         if (++reading_->next == reading_->end)
@@ -112,8 +114,8 @@ void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
         if (scanned[i].owed != Owed::Data)
             continue;
         report(Code::ReadPsn, sent,
-               fmt::format("a READ response with PSN {} to a request with PSN {}", sent.psn,
-                           scanned[i].arrival.request.psn),
+               fmt::format("a READ response with PSN {:#08x} to a request with PSN {:#08x}",
+                           sent.psn, scanned[i].arrival.request.psn),
                {scanned[i].arrival.request.frame});
         Sighting corrected = sent;
         corrected.psn = scanned[i].arrival.request.psn;
@@ -123,7 +125,7 @@ void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
         return;
     }
     report(Code::ResponseWithoutRequest, sent,
-           fmt::format("{} with PSN {}, which no request asked for", short_name(*sent.opcode),
+           fmt::format("{} with PSN {:#08x}, which no request asked for", short_name(*sent.opcode),
                        sent.psn));
 }
 
@@ -137,8 +139,8 @@ void Responder::wrong_nak(Scan& scanned, const State& later, const Sighting& sen
         corrected.psn = sequence_.psn_of(sent.is_sequence_nak() ? expectation.before.expected
                                                                 : expectation.place);
         report(Code::NakPsn, sent,
-               fmt::format("a NAK for PSN {} where the responder expects PSN {}", sent.psn,
-                           corrected.psn),
+               fmt::format("a NAK for PSN {:#08x} where the responder expects PSN {:#08x}",
+                           sent.psn, corrected.psn),
                {expectation.arrival.request.frame});
         Scan again;
         if (scan(corrected, again))
@@ -147,27 +149,28 @@ void Responder::wrong_nak(Scan& scanned, const State& later, const Sighting& sen
     }
     if (sent.is_sequence_nak() && later.nak_sent && last_nak_ != 0)
         report(Code::NakRepeated, sent,
-               fmt::format("a second NAK for PSN {} before that packet came", sent.psn),
+               fmt::format("a second NAK for PSN {:#08x} before that packet came", sent.psn),
                {last_nak_});
     else
         report(Code::NakWithoutCause, sent,
-               fmt::format("{} for PSN {}, but nothing that arrived calls for it", sent.aeth.text(),
-                           sent.psn));
+               fmt::format("{} for PSN {:#08x}, but nothing that arrived calls for it",
+                           sent.aeth.text(), sent.psn));
 }
 
 void Responder::missing(const Expectation& expectation) {
     const Sighting& request = expectation.arrival.request;
     if (expectation.owed == Owed::SequenceNak)
         report(Code::MissingNak, request,
-               fmt::format("PSN {} arrived while PSN {} was missing, and no NAK was sent",
+               fmt::format("PSN {:#08x} arrived while PSN {:#08x} was missing, and no NAK was sent",
                            request.psn, expectation.arrival.expected));
     else if (expectation.owed == Owed::InvalidRequest)
         report(Code::MissingNak, request,
-               fmt::format("{} with PSN {} does not fit the message before it, and no NAK was sent",
-                           short_name(*request.opcode), request.psn));
+               fmt::format(
+                   "{} with PSN {:#08x} does not fit the message before it, and no NAK was sent",
+                   short_name(*request.opcode), request.psn));
     else
         report(Code::MissingResponse, request,
-               fmt::format("{} with PSN {} was not answered in full before the next answer",
+               fmt::format("{} with PSN {:#08x} was not answered in full before the next answer",
                            short_name(*request.opcode), request.psn));
 }
 
@@ -182,7 +185,7 @@ void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
             other.t_ns - request.t_ns < timeout)
             continue;
         report(Code::MissingAck, request,
-               fmt::format("PSN {} asked for an ACK, and none was sent until the requester "
+               fmt::format("PSN {:#08x} asked for an ACK, and none was sent until the requester "
                            "repeated it",
                            request.psn),
                {other.frame, sent.frame});
@@ -205,7 +208,7 @@ void Responder::check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t
     const std::uint32_t offset = is_right ? 0 : (msn - high) & mask;
     if (offset != 0 && offset != msn_offset_)
         report(Code::Msn, sent,
-               fmt::format("{} with PSN {} has MSN {}, but {} messages are complete",
+               fmt::format("{} with PSN {:#08x} has MSN {}, but {} messages are complete",
                            short_name(*sent.opcode), sent.psn, sent.aeth.msn,
                            (high + msn_base_) & mask));
     msn_offset_ = offset;
@@ -218,7 +221,7 @@ void Responder::check_position(const Sighting& sent) {
                               : (is_last ? wire::Position::Last : wire::Position::Middle);
     if (sent.opcode->position != due)
         report(Code::ReadOpcode, sent,
-               fmt::format("{} with PSN {}, packet {} of {} of the answer",
+               fmt::format("{} with PSN {:#08x}, packet {} of {} of the answer",
                            short_name(*sent.opcode), sent.psn, reading_->next - reading_->first + 1,
                            reading_->end - reading_->first),
                {reading_->request.frame});

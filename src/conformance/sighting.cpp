@@ -25,7 +25,7 @@ class Digest {
 };
 
 // A repeat may ask for an ACK where the original did not, and FECN and BECN are the network's.
-std::uint64_t digest_of(const wire::Packet& packet) {
+Digest form_of(const wire::Packet& packet) {
     const wire::Bth& bth = *packet.bth;
     Digest digest;
     digest.add(bth.opcode | std::uint64_t{bth.se} << 8 | std::uint64_t{bth.padcnt} << 16 |
@@ -44,8 +44,8 @@ std::uint64_t digest_of(const wire::Packet& packet) {
         digest.add(packet.immdt->value);
     if (packet.ieth)
         digest.add(packet.ieth->rkey);
-    digest.add(packet.payload);
-    return digest.value();
+    digest.add(packet.payload_length);
+    return digest;
 }
 
 }  // namespace
@@ -107,7 +107,10 @@ Sighting sighting_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet&
     }
     if (packet.atomic_ack_eth)
         seen.value = packet.atomic_ack_eth->origremdt;
-    seen.digest = digest_of(packet);
+    Digest digest = form_of(packet);
+    seen.form = digest.value();
+    digest.add(packet.payload);
+    seen.digest = digest.value();
     seen.payload = static_cast<std::uint32_t>(packet.payload.size());
     return seen;
 }

@@ -39,7 +39,8 @@ struct Sighting {
     std::uint32_t rkey = 0;
     std::uint32_t dmalen = 0;  ///< of a RETH
     std::uint64_t value = 0;   ///< that an ATOMIC Acknowledge returns
-    std::uint64_t digest = 0;  ///< of all that a repeat must repeat
+    std::uint64_t form = 0;    ///< digest of what a repeat must repeat of the headers
+    std::uint64_t digest = 0;  ///< and of the payload, too
     std::uint32_t payload = 0;
 
     bool is(wire::Operation operation) const { return opcode->operation == operation; }

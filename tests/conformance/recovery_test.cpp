@@ -375,6 +375,29 @@ TEST(UntoldConnection, is_paired_by_its_psns) {
     EXPECT_FALSE(report.connections[0].forward.began_in_the_middle);
 }
 
+TEST(UntoldConnection, with_the_psns_of_another_is_paired_by_the_order_of_its_packets) {
+    constexpr Way other_there{.from = 1, .to = 2, .qpn = 0x33};
+    constexpr Way other_back{.from = 2, .to = 1, .qpn = 0x44};
+    Trace trace{std::nullopt};
+    for (int round = 0; round < 2; ++round) {
+        for (std::uint32_t psn = 0; psn < 300; ++psn) {
+            auto request = send_one(psn);
+            auto ack = acknowledge(psn, psn + 1);
+            if (round == 1) {
+                request.bth->dest_qpn = other_there.qpn;
+                ack.bth->dest_qpn = other_back.qpn;
+            }
+            trace.pass(request);
+            trace.pass(ack);
+        }
+    }
+    const auto report = trace.report();
+    EXPECT_EQ(codes(report), "");
+    ASSERT_EQ(report.connections.size(), 2U);
+    EXPECT_EQ(report.connections[0].from_qpn, back.qpn);
+    EXPECT_EQ(report.connections[1].from_qpn, other_back.qpn);
+}
+
 TEST(UntoldConnection, may_begin_in_the_middle) {
     Trace trace{std::nullopt};
     trace.pass(acknowledge(498, 16));
