@@ -31,6 +31,7 @@ constexpr const char* footer = R"(Examples:
   rocecap decode run.pcapng --where 'aeth.type == NAK'
   rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
   rocecap verify run.pcapng                       is each packet's ICRC right?
+  rocecap check captures/runs/2026...             a run over rocewire: is it as specified?
   rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
   rocecap psns captures/runs/2026...              its first PSNs, and where the wire shows them
 'rocecap live --help' and so on list each command's options.
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
     add_decode(app, context);
     add_flows(app, context);
     add_verify(app, context);
+    add_check(app, context);
     add_fields(app, context);
     add_timeline(app, context);
     add_psns(app, context);

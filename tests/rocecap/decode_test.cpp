@@ -140,8 +140,8 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({"decode"}, "file is required");
     says({"decode", "x", "--jsn"}, "--jsn");
     says({"decoed"},
-         "there is no command 'decoed': choose live, decode, flows, verify, fields, timeline, "
-         "psns, annotate, report.");
+         "there is no command 'decoed': choose live, decode, flows, verify, check, fields, "
+         "timeline, psns, annotate, report.");
     says({}, "--help");
 }
 

@@ -16,7 +16,7 @@ namespace {
 using Words = std::set<std::string>;
 
 const std::vector<std::string> commands{"live",     "decode", "flows",    "verify", "fields",
-                                        "timeline", "psns",   "annotate", "report"};
+                                        "timeline", "psns",   "annotate", "report", "check"};
 
 Words matches(const std::string& text, const std::string& pattern) {
     const std::regex regex(pattern);

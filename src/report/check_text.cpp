@@ -1,0 +1,225 @@
+#include "report/check_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "report/check_names.hpp"
+#include "report/flow_rows.hpp"
+
+namespace report {
+namespace {
+
+using conformance::ConnectionReport;
+using conformance::HalfReport;
+using conformance::Recovery;
+using conformance::Verdict;
+
+constexpr std::size_t text_width = 100;
+
+Role role_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::Deviation:
+            return Role::Bad;
+        case Verdict::Open:
+            return Role::Notice;
+        case Verdict::AsSpecified:
+            break;
+    }
+    return Role::Plain;
+}
+
+class Text {
+  public:
+    Text(const conformance::Report& report, const CheckContext& context, const Style& style)
+        : report_(report), context_(context), style_(style) {}
+
+    std::string made() {
+        for (std::size_t i = 0; i < report_.connections.size(); ++i)
+            connection(i);
+        recoveries();
+        findings();
+        counters();
+        return std::move(out_);
+    }
+
+  private:
+    std::string name_of(const flow::Host& host) const { return host_name(report_, context_, host); }
+
+    void line(std::string_view text) {
+        out_ += text;
+        out_.erase(out_.find_last_not_of(' ') + 1);
+        out_ += '\n';
+    }
+    /// A sentence below a row, at most as wide as the rest.
+    void remark(std::string_view text, std::size_t indent, Role role) {
+        const std::string broken = wrapped(text, text_width - indent, 0);
+        std::string_view rest = broken;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            line(std::string(indent, ' ') + style_(role, rest.substr(0, end)));
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+    void heading(std::string_view text) { line("\n" + std::string(text)); }
+
+    void connection(std::size_t i) {
+        const ConnectionReport& one = report_.connections[i];
+        const auto qp = [](const std::optional<std::uint32_t>& qpn) {
+            return qpn ? fmt::format(" qp {:#x}", *qpn) : std::string(" qp unknown");
+        };
+        std::string title =
+            fmt::format("{}  {}{} ↔ {}{}", style_(Role::Dim, fmt::format("#{}", i + 1)),
+                        name_of(one.from), qp(one.from_qpn), name_of(one.to), qp(one.to_qpn));
+        if (one.path_mtu != 0)
+            title += fmt::format("  path MTU {}", one.path_mtu);
+        line(title);
+        if (one.paired_by == conformance::PairedBy::Guess)
+            remark("paired by a guess: PSNs of responses fit the other's requests", 4,
+                   Role::Notice);
+        half(one.forward, name_of(one.from));
+        half(one.backward, name_of(one.to));
+    }
+
+    void half(const HalfReport& one, const std::string& requester) {
+        if (one.requests == 0 && one.responses == 0)
+            return;
+        std::string verdict = style_(Role::Request, padded("as specified", 16));
+        if (one.findings != 0)
+            verdict = style_(Role::Bad, padded(counted(one.findings, "deviation"), 16));
+        std::string text = fmt::format("requests of {}: {}", requester, one.requests);
+        if (one.repeated != 0)
+            text += fmt::format(", {} of them again", one.repeated);
+        text += fmt::format("; {}", counted(one.responses, "response"));
+        line("    " + verdict + text);
+        const auto also = [&](const std::string& clause, Role role) { remark(clause, 20, role); };
+        if (one.events() != 0)
+            also(events(one), Role::Dim);
+        if (one.began_in_the_middle)
+            also(
+                "the capture begins in the middle of it: what refers to packets before is not "
+                "judged",
+                Role::Notice);
+        if (one.gave_up_after)
+            also(fmt::format("the requester gave up after {} without an answer",
+                             counted(*one.gave_up_after, "repeat")),
+                 Role::Notice);
+        if (one.silent_since)
+            also(fmt::format("from frame {} on nothing was answered: the queue pair may be gone",
+                             *one.silent_since),
+                 Role::Notice);
+    }
+
+    static std::string events(const HalfReport& one) {
+        std::string text;
+        const auto add = [&](std::uint64_t count, std::string_view what) {
+            if (count != 0)
+                text += fmt::format("{}{} {}", text.empty() ? "on the cable: " : ", ", count, what);
+        };
+        add(one.lost, "lost");
+        add(one.doubled, "doubled");
+        add(one.reordered, "reordered");
+        add(one.corrupted, "corrupted");
+        add(one.changed, "changed");
+        return text;
+    }
+
+    template <typename Rows, typename Print>
+    void limited(const Rows& rows, std::string_view what, Print print) {
+        std::size_t shown = 0;
+        for (const auto& row : rows) {
+            if (context_.most_rows != 0 && shown == context_.most_rows) {
+                line(style_(Role::Notice, fmt::format("  ... and {} more {}: --all lists them",
+                                                      rows.size() - shown, what)));
+                return;
+            }
+            print(row);
+            ++shown;
+        }
+    }
+
+    void recoveries() {
+        if (report_.recoveries.empty()) {
+            heading("The cable passed on every packet of a reliable connection as it came.");
+            return;
+        }
+        heading("Recoveries");
+        line(style_(Role::Dim,
+                    fmt::format("{:>7}  {:<10}{:<21}{:<10}{:<12}{:>10}{:>10}  {}", "frame", "event",
+                                "packet", "PSN", "recovered", "detected", "reacted", "verdict")));
+        limited(report_.recoveries, "recoveries", [&](const Recovery& one) { recovery(one); });
+        for (const std::string& summary : recovery_summaries(report_))
+            line("  " + summary);
+    }
+
+    void recovery(const Recovery& one) {
+        const auto time = [](const std::optional<std::int64_t>& ns) {
+            return ns ? duration(*ns) : std::string("-");
+        };
+        std::string row =
+            fmt::format("{:>7}  {:<10}{:<21}{:<10}{:<12}", one.packet.frame, name(one.packet.fate),
+                        conformance::short_name(*one.packet.opcode),
+                        fmt::format("{:#08x}", one.packet.psn), how(one));
+        row += right(time(one.detection_ns), 10) + right(time(one.reaction_ns), 10);
+        line(row + "  " + style_(role_of(one.verdict), name(one.verdict)));
+        const std::string of = report_.connections.size() > 1
+                                   ? fmt::format("#{}: ", one.connection + 1)
+                                   : std::string();
+        remark(of + evidence(one), 9, Role::Dim);
+        const auto rule = context_.rules.find(one.packet.frame);
+        if (rule != context_.rules.end())
+            remark("cable: " + rule->second, 9, Role::Dim);
+    }
+
+    static std::string right(const std::string& text, std::size_t width) {
+        const std::size_t own = display_width(text);
+        return std::string(own < width ? width - own : 1, ' ') + text;
+    }
+
+    void findings() {
+        if (report_.findings.empty()) {
+            heading("No deviation from the specification.");
+            return;
+        }
+        heading(style_(Role::Bad, "Deviations"));
+        limited(report_.findings, "deviations", [&](const conformance::Finding& one) {
+            line(fmt::format(
+                "{:>7}  {}{}", one.frame, style_(Role::Bad, padded(name(one.code), 26)),
+                style_(Role::Dim, fmt::format("#{}  {}; IBTA volume 1, {}", one.connection + 1,
+                                              blamed(report_, context_, one), section(one.code)))));
+            remark(sentence(one), 9, Role::Plain);
+        });
+    }
+
+    void counters() {
+        if (context_.counters.empty())
+            return;
+        heading("Counters");
+        line(style_(Role::Dim, fmt::format("  {:<10}{:<24}{:>12}{:>12}", "host", "counter",
+                                           "host says", "capture")));
+        for (const CounterRow& row : context_.counters) {
+            const std::string text = fmt::format("  {:<10}{:<24}{:>12}{:>12}", row.host, row.name,
+                                                 row.counted, row.captured);
+            line(text + (row.is_equal() ? "" : style_(Role::Notice, "  differs")));
+            if (!row.is_equal() && !why_unequal(row.name).empty())
+                remark(why_unequal(row.name), 12, Role::Dim);
+        }
+    }
+
+    const conformance::Report& report_;
+    const CheckContext& context_;
+    const Style& style_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string check_text(const conformance::Report& report, const CheckContext& context,
+                       const Style& style) {
+    return Text(report, context, style).made();
+}
+
+}  // namespace report

@@ -1,0 +1,151 @@
+#include "rocecap/check_facts.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "runlog/tail.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+using Json = nlohmann::json;
+
+conformance::Event event_of(std::string_view name) {
+    using conformance::Event;
+    constexpr auto names =
+        std::to_array<std::pair<std::string_view, Event>>({{"drop", Event::Drop},
+                                                           {"duplicate", Event::Duplicate},
+                                                           {"delay", Event::Delay},
+                                                           {"reorder", Event::Reorder},
+                                                           {"corrupt", Event::Corrupt},
+                                                           {"set", Event::Set}});
+    const auto found = std::ranges::find(names, name, &std::pair<std::string_view, Event>::first);
+    return found == names.end() ? Event::Other : found->second;
+}
+
+std::optional<flow::Host> host_of(std::string_view gid) {
+    wire::Ipv6Address address;
+    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
+        return std::nullopt;
+    return flow::Host::of(address);
+}
+
+// 4.096 us * 2^n; 0: without end (IBTA volume 1, 9.7.6.1.3).
+std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
+    constexpr std::int64_t unit_ns = 4096;
+    constexpr std::uint64_t largest = 31;
+    const auto code = state.number("timeout");
+    if (!code || *code == 0 || *code > largest)
+        return std::nullopt;
+    return unit_ns << *code;
+}
+
+// A queue pair's first state in which it may send: later ones have sent.
+void read_queue_pairs(const std::string& path, RunFacts& facts) {
+    runlog::Tail log(path);
+    std::optional<flow::Host> host;
+    std::vector<conformance::KnownQueuePair> found;
+    while (const auto event = log.next()) {
+        if (event->name == "device")
+            host = host_of(event->text("gid"));
+        const auto qpn = event->number("qpn");
+        const auto dest_qpn = event->number("dest_qpn");
+        if (event->name != "qp_state" || event->text("state") != "RTS" || !qpn || !dest_qpn ||
+            *dest_qpn == 0)
+            continue;
+        conformance::KnownQueuePair pair;
+        pair.host = host;
+        pair.qpn = static_cast<std::uint32_t>(*qpn);
+        pair.dest_qpn = static_cast<std::uint32_t>(*dest_qpn);
+        pair.path_mtu = static_cast<flow::PathMtu>(event->number("path_mtu").value_or(0));
+        if (const auto psn = event->number("sq_psn"))
+            pair.sq_psn = wire::Psn(static_cast<std::uint32_t>(*psn));
+        pair.ack_timeout_ns = timeout_of(*event);
+        if (const auto count = event->number("retry_cnt"))
+            pair.retry_count = static_cast<std::uint32_t>(*count);
+        const bool is_known = std::ranges::any_of(found, [&](const auto& other) {
+            return other.qpn == pair.qpn && other.dest_qpn == pair.dest_qpn;
+        });
+        if (!is_known)
+            found.push_back(pair);
+    }
+    facts.queue_pairs.insert(facts.queue_pairs.end(), found.begin(), found.end());
+}
+
+void read_events(const std::string& path, RunFacts& facts) {
+    runlog::Tail log(path);
+    while (const auto event = log.next()) {
+        const auto frame = event->number("frame");
+        if (!frame)
+            continue;
+        const conformance::Event what = event_of(event->name);
+        if (what != conformance::Event::Other)
+            facts.events[*frame] = what;
+        std::string& rule = facts.rules[*frame];
+        if (const std::string_view text = event->text("text"); !text.empty())
+            rule += (rule.empty() ? "" : "; ") + std::string(text);
+        if (rule.empty())
+            rule = event->name;
+    }
+}
+
+// By how much a port's counters grew.
+conformance::Counts growth_of(const Json& host) {
+    conformance::Counts counts;
+    const auto text = [&](const char* key) {
+        return host.contains(key) && host[key].is_string() ? host[key].get<std::string>()
+                                                           : std::string();
+    };
+    const auto port = host.contains("port") && host["port"].is_number_integer()
+                          ? host["port"].get<std::int64_t>()
+                          : 1;
+    const std::string name = fmt::format("{}/{}", text("device"), port);
+    const Json::json_pointer before = Json::json_pointer("/counters/before") / name;
+    const Json::json_pointer after = Json::json_pointer("/counters/after") / name;
+    if (!host.contains(before) || !host.contains(after) || !host.at(after).is_object())
+        return counts;
+    for (const auto& [counter, value] : host.at(after).items()) {
+        const Json& first = host.at(before);
+        if (first.contains(counter) && first[counter].is_number() && value.is_number())
+            counts[counter] = value.get<std::uint64_t>() - first[counter].get<std::uint64_t>();
+    }
+    return counts;
+}
+
+}  // namespace
+
+RunFacts read_facts(const std::string& run_dir) {
+    RunFacts facts;
+    read_events(run_dir + "/cable.jsonl", facts);
+    const std::string run = run_dir + "/run.json";
+    if (!std::filesystem::exists(run))
+        return facts;
+    std::ifstream file(run);
+    const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object())
+        throw util::Error(fmt::format("{} is not readable JSON.", run));
+    if (!json.contains("hosts") || !json["hosts"].is_object())
+        return facts;
+    for (const auto& [role, host] : json["hosts"].items()) {
+        // A log's name is never made of anything else.
+        if (!host.is_object() || role.find('/') != std::string::npos)
+            continue;
+        if (host.contains("address") && host["address"].is_string())
+            facts.roles[host["address"].get<std::string>()] = role;
+        facts.counters[role] = growth_of(host);
+        read_queue_pairs(fmt::format("{}/{}.jsonl", run_dir, role), facts);
+    }
+    return facts;
+}
+
+}  // namespace rocecap
