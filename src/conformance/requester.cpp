@@ -120,7 +120,14 @@ void Requester::arrived(const Sighting& response) {
     const bool was_repeated = !resends_.empty() && is_fresh &&
                               sequence_.place_of(resends_.back().first.psn) <= place &&
                               response.t_ns - resends_.back().first.t_ns < lag_ns;
-    (is_sequence ? nak_ : rnr_) = Asked{place, response, was_repeated};
+    ask(is_sequence ? nak_ : rnr_, {place, response, was_repeated});
+}
+
+void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
+    if (asked && asked->place == now.place)
+        ++asked->copies;
+    else
+        asked = now;
 }
 
 // All before `next`, but data that was asked for has to come itself: an answer to something later
@@ -137,8 +144,7 @@ void Requester::acknowledge(Place next, const Sighting& response) {
             continue;
         const Place missing = std::max(acknowledged_, request.place);
         advance(missing, response);
-        if (!implied_ || implied_->place != missing)
-            implied_ = Asked{missing, response, false};
+        ask(implied_, {missing, response, false});
         return;
     }
     advance(next, response);

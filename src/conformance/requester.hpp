@@ -62,8 +62,10 @@ class Requester {
     struct Asked {  // a response that calls for going back
         Place place = 0;
         Sighting response;
-        /// It came when that place had just been sent again.
+        /// It came when that place had just been sent again, or was met already.
         bool may_be_late = false;
+        /// How many say the same: each may make the requester go back.
+        unsigned copies = 1;
     };
     struct Advance {
         Place acknowledged = 0;
@@ -83,6 +85,7 @@ class Requester {
     Cause without_asking(const Sighting& request, Place place);
     void compare(const Sighting& request, Place place);
     // requester.cpp
+    static void ask(std::optional<Asked>& asked, const Asked& now);
     void acknowledge(Place next, const Sighting& response);
     void advance(Place next, const Sighting& response);
     Place acknowledged_at(std::int64_t t_ns) const;

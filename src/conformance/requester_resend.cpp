@@ -49,9 +49,17 @@ Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend
     };
     const auto take = [&](std::optional<Asked>& asked, Cause cause) {
         resend.asked_by = asked->response;
-        asked.reset();
+        asked->may_be_late = true;
+        if (--asked->copies == 0)
+            asked.reset();
         return cause;
     };
+    // An answer that came later has been to the request that was sent again meanwhile.
+    const auto is_later = [&](const std::optional<Asked>& asked) {
+        return fits(asked) && asked->response.frame > rnr_->response.frame;
+    };
+    if (fits(rnr_) && (is_later(nak_) || is_later(implied_)))
+        rnr_.reset();
     if (fits(rnr_)) {
         const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
         const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
