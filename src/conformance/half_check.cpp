@@ -82,6 +82,9 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
 // Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
 void Checker::count_models(const Half& half, const Responder& responder,
                            const Requester& requester) {
+    // Both are there before either is referred to.
+    host(half.requests.src, half.requests.network);
+    host(half.requests.dst, half.requests.network);
     Counts& asked = host(half.requests.src, half.requests.network).counts;
     Counts& answered = host(half.requests.dst, half.requests.network).counts;
     for (const char* name :
