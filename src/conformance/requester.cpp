@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -120,6 +121,8 @@ void Requester::arrived(const Sighting& response) {
     const bool was_repeated = !resends_.empty() && is_fresh &&
                               sequence_.place_of(resends_.back().first.psn) <= place &&
                               response.t_ns - resends_.back().first.t_ns < lag_ns;
+    if (is_sequence && nak_ && nak_->place != place)
+        earlier_nak_ = std::exchange(nak_, std::nullopt);
     ask(is_sequence ? nak_ : rnr_, {place, response, was_repeated});
 }
 

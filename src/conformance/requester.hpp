@@ -103,6 +103,7 @@ class Requester {
     std::vector<Sent> sent_;
     std::deque<Advance> advances_;
     std::optional<Asked> nak_, rnr_, implied_;
+    std::optional<Asked> earlier_nak_;  // what nak_ came behind
     std::vector<Resend> resends_;
     std::size_t ended_ = 0;  // of resends_
     std::int64_t last_sent_ns_ = 0;

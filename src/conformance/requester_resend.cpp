@@ -72,6 +72,11 @@ Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend
         return take(rnr_, Cause::RnrNak);
     }
     const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
+    // It may have begun to go back before the newer NAK came to it.
+    if (earlier_nak_ && earlier_nak_->place == place && nak_ && waited(*nak_) < lag_ns) {
+        nak_->may_be_late = true;
+        return take(earlier_nak_, Cause::Nak);
+    }
     if (fits(nak_)) {
         if (waited(*nak_) < facts_.ack_timeout_ns.value_or(INT64_MAX))
             return take(nak_, Cause::Nak);
@@ -130,7 +135,8 @@ Cause Requester::without_asking(const Sighting& request, Place place) {
                    request.psn, sequence_.psn_of(acknowledged_)));
         return Cause::Timeout;
     }
-    if (facts_.ack_timeout_ns && waited < *facts_.ack_timeout_ns)
+    // The timer began when the device had the packet, and the cable saw it some time later.
+    if (facts_.ack_timeout_ns && waited < *facts_.ack_timeout_ns / 4 * 3)
         report(Code::TimeoutEarly, request,
                fmt::format(
                    "PSN {:#08x} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",

@@ -195,6 +195,8 @@ void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
 
 void Responder::check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t high) {
     constexpr std::uint32_t mask = wire::Psn::mask;
+    if (!sent.opcode->has(wire::header::aeth))
+        return;
     if (!msn_is_known_) {
         msn_is_known_ = true;
         msn_base_ = (sent.aeth.msn - high) & mask;

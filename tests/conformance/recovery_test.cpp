@@ -279,6 +279,22 @@ TEST_F(Recoveries, of_a_packet_that_was_overtaken) {
     expect("reordered: NAK, as specified");
 }
 
+// The responder has two gaps, one behind the other, and the requester begins with the first NAK
+// while the second one is on its way.
+TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
+    trace_.hold(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.release();
+    trace_.pass(send_one(2));
+    trace_.pass(nak(0, 0));
+    trace_.pass(nak(1, 1));
+    for (std::uint32_t psn = 0; psn < 3; ++psn) {
+        trace_.pass(send_one(psn));
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    expect("reordered: NAK, as specified");
+}
+
 TEST_F(Recoveries, of_an_ack_that_was_overtaken) {
     trace_.pass(send_one(0));
     trace_.pass(send_one(1));
