@@ -27,7 +27,7 @@ CPPFLAGS += -Isrc -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-LAYERS   := util wire capture flow conformance verbs cm exchange service runlog timeline report query page forge cable lesson
+LAYERS   := util wire capture flow conformance verbs cm exchange service runlog timeline predict report query page forge cable lesson
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard $(LAYERS:%=src/%/*.cpp))) $(BUILD)/obj/src/page/assets.o
 TOOL     := $(BUILD)/rocecap
