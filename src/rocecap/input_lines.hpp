@@ -1,0 +1,27 @@
+// What a person, or a pipe, answers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "util/stop_signal.hpp"
+
+namespace rocecap {
+
+/// Lines of standard input, as they come. While there is one of these, SIGINT and SIGTERM only end
+/// them.
+class InputLines {
+  public:
+    /// Waits. nullopt at the end of the input, and once a stop is requested.
+    std::optional<std::string> next();
+
+    util::StopSignal& stop() { return stop_; }
+
+  private:
+    bool read_more();
+
+    util::StopSignal stop_;
+    std::string buffer_;
+};
+
+}  // namespace rocecap

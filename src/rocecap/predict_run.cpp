@@ -1,0 +1,216 @@
+#include "rocecap/predict_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "capture/file_source.hpp"
+#include "report/summary.hpp"
+#include "runlog/tail.hpp"
+#include "timeline/finished_run.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nobody predicts more, and each is kept with its text.
+constexpr std::size_t most_packets = 20'000;
+// All captures of runs are made there.
+constexpr std::string_view capturing_role = "server";
+
+struct LoggedEvent {
+    runlog::Event event;
+    predict::Taken taken;
+};
+
+bool is_one_of(std::string_view name, auto... names) {
+    return ((name == names) || ...);
+}
+
+const wire::OpcodeInfo* opcode_called(std::string_view name) {
+    const auto all = wire::opcodes();
+    const auto found = std::ranges::find(all, name, &wire::OpcodeInfo::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+class Collector : public timeline::RowVisitor {
+  public:
+    Collector(PredictedRun& run, report::Style style) : run_(run), style_(style) {}
+
+    void event(const runlog::Event& event, std::int64_t t_ns,
+               const timeline::WorkRequest* /*request*/) override {
+        if (event.role == timeline::cable_role)
+            add(event, t_ns);
+    }
+
+    void packet(const timeline::PacketRow& row, const wire::Packet& packet,
+                const capture::Frame& frame, std::uint64_t /*number*/,
+                const timeline::WorkRequest* /*request*/) override {
+        auto one = predict::packet_of(packet, row.source, row.destination, row.t_ns);
+        if (!one)
+            return;
+        if (run_.packets.size() == most_packets) {
+            run_.is_cut = true;
+            return;
+        }
+        run_.packets.push_back(*std::move(one));
+        run_.rows.push_back(row);
+        run_.rows.back().cause.reset();  // it would tell more than its own packet
+        run_.rows.back().text = report::packet_summary(packet, style_, frame.bytes);
+    }
+
+    void add(const runlog::Event& event, std::optional<std::int64_t> t_ns) {
+        const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
+        const auto psn = event.number("psn");
+        const auto dest_qpn = event.number("dest_qpn");
+        if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn)
+            return;
+        logged_.push_back(
+            {event,
+             {.is_missing = is_one_of(event.name, "drop", "cut", "delay", "reorder", "limit"),
+              .passed_capture = event.text("from") == capturing_role,
+              .dest_qpn = static_cast<std::uint32_t>(*dest_qpn),
+              .opcode = opcode->value,
+              .psn = wire::Psn(static_cast<std::uint32_t>(*psn)),
+              .t_ns = t_ns}});
+    }
+
+    void finish() {
+        run_.connections = predict::connect(run_.packets);
+        drop_strays();
+        for (std::size_t i = 0; i < run_.rows.size(); ++i) {
+            const predict::Packet& packet = run_.packets[i];
+            show_offset(run_.rows[i].text, " psn ", packet.psn, packet.offset);
+            if (run_.connections.size() == 1)
+                erase(run_.rows[i].text, fmt::format(" qp 0x{:06x}", packet.dest_qpn));
+        }
+        place_events();
+    }
+
+  private:
+    // Answers to what was sent before the capture began.
+    void drop_strays() {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < run_.packets.size(); ++i) {
+            if (run_.packets[i].connection == predict::Packet::no_connection)
+                continue;
+            if (i != kept) {
+                run_.packets[kept] = std::move(run_.packets[i]);
+                run_.rows[kept] = std::move(run_.rows[i]);
+            }
+            ++kept;
+        }
+        run_.packets.resize(kept);
+        run_.rows.resize(kept);
+    }
+
+    static void show_offset(std::string& text, std::string_view label, wire::Psn psn,
+                            std::int32_t offset) {
+        const std::string number = fmt::format("{}0x{:06x}", label, psn.value());
+        if (const auto at = text.find(number); at != std::string::npos)
+            text.replace(at, number.size(), " " + predict::psn_text(offset));
+    }
+
+    static void erase(std::string& text, const std::string& part) {
+        if (const auto at = text.find(part); at != std::string::npos)
+            text.erase(at, part.size());
+    }
+
+    void place_events() {
+        std::vector<predict::Taken> taken;
+        taken.reserve(logged_.size());
+        for (const LoggedEvent& one : logged_)
+            taken.push_back(one.taken);
+        const auto placed = predict::place(taken, run_.packets);
+        const bool has_roles = !run_.addresses.empty();
+        for (std::size_t i = 0; i < placed.size(); ++i) {
+            if (!placed[i])
+                continue;
+            if (!has_roles)
+                learn_roles(logged_[i], run_.connections[placed[i]->connection]);
+            std::string text = runlog::to_text(logged_[i].event);
+            show_offset(text, " PSN ", taken[i].psn, placed[i]->offset);
+            run_.events.emplace(
+                placed[i]->before,
+                PredictedRun::CableEvent{std::move(text), *placed[i], taken[i].is_missing,
+                                         is_one_of(logged_[i].event.name, "drop", "cut"),
+                                         !wire::find_opcode(taken[i].opcode)->is_response()});
+        }
+    }
+
+    // Without a run.json, by what the cable knew of a packet.
+    void learn_roles(const LoggedEvent& logged, const predict::Connection& connection) {
+        const bool is_request = !wire::find_opcode(logged.taken.opcode)->is_response();
+        run_.addresses.emplace(logged.event.text("from"),
+                               is_request ? connection.requester : connection.responder);
+        run_.addresses.emplace(logged.event.text("to"),
+                               is_request ? connection.responder : connection.requester);
+    }
+
+    PredictedRun& run_;
+    report::Style style_;
+    std::vector<LoggedEvent> logged_;
+};
+
+void read_run(const std::string& path, PredictedRun& run, Collector& collector) {
+    timeline::FinishedRun finished(path);
+    run.addresses = finished.info().addresses;
+    finished.each_row(collector);
+    if (!finished.has_capture())
+        throw util::Error(fmt::format("{} has no capture: was it made by 'lab/lab run'?", path));
+}
+
+void read_file(const std::string& path, Collector& collector) {
+    capture::FileSource source(path);
+    while (const auto frame = source.next()) {
+        const wire::Packet packet = capture::decode(*frame);
+        collector.packet(timeline::row_of(packet, frame->bytes, frame->time.count(), {}), packet,
+                         *frame, 0, nullptr);
+    }
+    const fs::path log = fs::path(path).parent_path() / "cable.jsonl";
+    if (path == "-" || !fs::exists(log))
+        return;
+    runlog::Tail tail(log.string());
+    while (const auto event = tail.next())
+        collector.add(*event, std::nullopt);
+}
+
+// Of a directory that is no run's: the samples have no run.json.
+std::string capture_in(const std::string& directory) {
+    for (const char* name : {"wire.pcapng", "annotated.pcapng"})
+        if (fs::exists(fs::path(directory) / name))
+            return (fs::path(directory) / name).string();
+    throw util::Error(
+        fmt::format("{} is no run directory: it has neither run.json nor a capture. "
+                    "Runs are kept below captures/runs.",
+                    directory));
+}
+
+}  // namespace
+
+std::string PredictedRun::name_of(const std::string& address) const {
+    const auto has_it = [&](const auto& entry) { return entry.second == address; };
+    if (std::ranges::count_if(addresses, has_it) != 1)
+        return address;
+    return "the " + std::ranges::find_if(addresses, has_it)->first;
+}
+
+PredictedRun read_predicted_run(const std::string& path, report::Style style) {
+    PredictedRun run;
+    Collector collector(run, style);
+    if (fs::exists(fs::path(path) / "run.json"))
+        read_run(path, run, collector);
+    else
+        read_file(fs::is_directory(path) ? capture_in(path) : path, collector);
+    collector.finish();
+    if (run.packets.empty())
+        throw util::Error(fmt::format(
+            "{} has nothing to predict: no packet of a reliable connection (RC).", path));
+    return run;
+}
+
+}  // namespace rocecap
