@@ -35,7 +35,7 @@ _rocecap() {
         mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_lines Subcommands) $(_rocecap_lines Options | tr , '\n')" -- "$cur")
     elif [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_lines Options "$command" | tr , '\n') --color" -- "$cur")
-    elif [[ $command == timeline || $command == psns || $command == annotate || $command == report ]]; then
+    elif [[ $command == timeline || $command == predict || $command == psns || $command == annotate || $command == report ]]; then
         compopt -o dirnames
     else
         compopt -o filenames

@@ -33,6 +33,7 @@ constexpr const char* footer = R"(Examples:
   rocecap verify run.pcapng                       is each packet's ICRC right?
   rocecap check captures/runs/2026...             a run over rocewire: is it as specified?
   rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
+  rocecap predict captures/runs/2026...           a run as questions: what comes next?
   rocecap psns captures/runs/2026...              its first PSNs, and where the wire shows them
 'rocecap live --help' and so on list each command's options.
 
@@ -97,6 +98,7 @@ int main(int argc, char** argv) {
     add_check(app, context);
     add_fields(app, context);
     add_timeline(app, context);
+    add_predict(app, context);
     add_psns(app, context);
     add_annotate(app, context);
     add_report(app, context);

@@ -141,7 +141,7 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({"decode", "x", "--jsn"}, "--jsn");
     says({"decoed"},
          "there is no command 'decoed': choose live, decode, flows, verify, check, fields, "
-         "timeline, psns, annotate, report.");
+         "timeline, predict, psns, annotate, report.");
     says({}, "--help");
 }
 

@@ -1,0 +1,120 @@
+// rocecap predict as a program: answers from a pipe, over the sample of step 19 and over runs made
+// here.
+#include <gtest/gtest.h>
+
+#include "rocecap/made_run.hpp"
+#include "support/process.hpp"
+#include "support/tool.hpp"
+
+namespace {
+
+using rocecap_test::MadeRun;
+
+constexpr std::uint8_t write_only = 0x0a;
+constexpr std::uint8_t acknowledge = 0x11;
+constexpr const char* sample = "captures/samples/19_one_packet";
+
+support::Outcome predict(const std::string& answers, const std::string& arguments) {
+    return support::run(
+        {"bash", "-c",
+         "printf '" + answers + "' | '" + support::rocecap() + "' predict " + arguments});
+}
+
+bool has(const support::Outcome& outcome, const std::string& part) {
+    return outcome.out.find(part) != std::string::npos;
+}
+
+std::size_t questions(const support::Outcome& outcome) {
+    constexpr std::string_view question = "sends next";
+    std::size_t count = 0;
+    for (auto at = outcome.out.find(question); at != std::string::npos;
+         at = outcome.out.find(question, at + 1))
+        ++count;
+    return count;
+}
+
+TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
+    const auto outcome = predict("write +5\\nnak +5\\nwrite\\n\\nnak +8\\n",
+                                 std::string(sample) + "/annotated.pcapng");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    const auto drop = outcome.out.find("drop      RC RDMA WRITE Middle PSN +4");
+    ASSERT_NE(drop, std::string::npos) << outcome.all();
+    EXPECT_LT(outcome.out.find("RC RDMA WRITE First          PSN +3"), drop);
+    EXPECT_LT(drop, outcome.out.find("The client sends next. What, and with which PSN?"));
+    EXPECT_TRUE(has(outcome, "> write +5\n")) << "a pipe's answers are shown";
+    EXPECT_TRUE(has(outcome, "nearly: a NAK's PSN is the one that the responder expects\n"));
+    EXPECT_TRUE(has(outcome, "wrong: this is for a request that the responder expected: an ACK\n"));
+    EXPECT_TRUE(
+        outcome.out.ends_with("\n5 asked: 2 right, 1 nearly, 1 wrong, 1 shown without an answer\n"))
+        << outcome.all();
+    EXPECT_EQ(outcome.out.find("0xc19"), std::string::npos) << "PSNs are offsets";
+}
+
+TEST(PredictCommand, takes_a_sample_s_directory_as_well) {
+    EXPECT_EQ(predict("q\\n", sample).out,
+              predict("q\\n", std::string(sample) + "/annotated.pcapng").out);
+}
+
+TEST(PredictCommand, ends_with_the_input_and_with_q_and_shows_no_more) {
+    for (const char* answers : {"write +5\\n", "write +5", "write +5\\nq\\n"}) {
+        const auto outcome = predict(answers, sample);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+        EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n"))
+            << outcome.all();
+        EXPECT_FALSE(has(outcome, "NAK psn sequence error"));
+    }
+}
+
+TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
+    const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", sample);
+    EXPECT_TRUE(has(outcome,
+                    "The server expects PSN +4 next, and what came last was another.\n"
+                    "The client has sent up to PSN +5; from PSN +3 on nothing is acknowledged.\n"))
+        << outcome.all();
+    EXPECT_TRUE(has(outcome, "'nack' is no kind of packet"));
+    EXPECT_TRUE(has(outcome, "'four' is no PSN"));
+    EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
+}
+
+TEST(PredictCommand, asks_for_all_or_from_a_packet_on) {
+    const std::string nothing(40, '\n');
+    EXPECT_EQ(questions(predict(nothing, sample)), 5U);
+    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 17 --all")), 1U);
+    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 1 --all")), 17U);
+    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 1")), 8U);
+}
+
+TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
+    MadeRun run("predict");
+    run.packet(write_only, 0x10);
+    run.packet(acknowledge, 0x10, true);
+    run.keep_capture();
+    const auto outcome = predict("write +0\\nack +0\\n", run.path());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends next.")) << outcome.all();
+    EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
+}
+
+TEST(PredictCommand, names_hosts_by_address_where_it_knows_no_other_name) {
+    const auto outcome = predict("\\n", "captures/samples/06_verbs_tcp_exchange/annotated.pcapng");
+    EXPECT_TRUE(has(outcome, "192.0.2.2 sends next.")) << outcome.all();
+}
+
+TEST(PredictCommand, says_what_it_cannot_predict) {
+    const auto says = [](const std::string& arguments, const std::string& text) {
+        const auto outcome = predict("", arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.all();
+    };
+    says("/nonexistent", "cannot open '/nonexistent'");
+    says("captures/samples/05_qp_states", "has neither run.json nor a capture");
+    says(std::string(sample) + " --from 18", "there is no packet 18: the run has 17");
+    says(std::string(sample) + " --from 0", "--from");
+    MadeRun run("predict_nothing");
+    says(run.path(), "has no capture");
+    run.packet(wire::ud_send_only_opcode, 1);
+    run.keep_capture();
+    says(run.path(), "has nothing to predict");
+}
+
+}  // namespace
