@@ -68,6 +68,7 @@ keep_cable() {
         stop_cable
     fi
     need_rocewire
+    load await
     say "the cable's program $why: starting it again, without rules"
     start_cable || die "$FAILURE."
 }
