@@ -63,23 +63,10 @@ std::map<std::uint32_t, std::size_t> arrived(const LabRun& run, std::uint64_t de
     return times;
 }
 
-// Every packet is understood and its ICRC good. (The device's counters have fewer: it does not
-// count what comes for a queue pair that is gone.)
-void expect_whole(const LabRun& run) {
-    EXPECT_EQ(run.info["capture"]["dropped"], 0);
-    const auto agreement = support::compare_with_tshark(run.file("wire.pcapng"));
-    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
-    const auto packets = support::tshark_packets(run.file("wire.pcapng"));
-    const auto verified = support::run({support::rocecap(), "verify", run.file("wire.pcapng")});
-    EXPECT_NE(verified.out.find("ICRC: " + std::to_string(packets.size()) + " good, 0 bad"),
-              std::string::npos)
-        << verified.out;
-}
-
 TEST_F(Step15, a_good_cable_needs_each_packet_once_and_silence_all_retries) {
     const LabRun run = support::capture("15", {}, {"--size", "256KiB", "--retry-cnt", "3"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    expect_whole(run);
+    support::expect_whole(run);
     support::expect_every_packet_joined(run);
 
     const auto& transfer = only(run, "transfer");

@@ -36,7 +36,7 @@ std::uint64_t sent_with(const LabRun& run, const std::string& window) {
 TEST_F(Step20, an_empty_way_needs_each_packet_once) {
     const LabRun run = support::capture("20", {}, {"--windows", "1,16", "--size", "64KiB"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    support::expect_nothing_lost_and_all_understood(run);
+    support::expect_whole(run);
     support::expect_every_packet_joined(run);
     // A guest that is not scheduled may make a timer end; nothing is lost.
     for (const auto& event : LabRun::all(run.client, "bottleneck"))
@@ -65,7 +65,7 @@ TEST_F(Step20, marks_arrive_and_nobody_minds_them) {
     rule("mark every 2nd packet from client");
     const LabRun run = support::capture("20", {}, {"--windows", "4", "--size", "32KiB"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    support::expect_nothing_lost_and_all_understood(run);
+    support::expect_whole(run);
     std::set<std::string> seen;
     for (const auto& row :
          support::rows(run, "ip.ecn", "ip.src == " + support::client_ip + " and bth"))

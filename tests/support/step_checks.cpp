@@ -45,6 +45,17 @@ void expect_nothing_lost_and_all_understood(const LabRun& run) {
         << verified.out;
 }
 
+void expect_whole(const LabRun& run) {
+    EXPECT_EQ(run.info["capture"]["dropped"], 0);
+    const auto agreement = compare_with_tshark(run.file("wire.pcapng"));
+    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
+    const auto packets = tshark_packets(run.file("wire.pcapng"));
+    const auto verified = support::run({rocecap(), "verify", run.file("wire.pcapng")});
+    EXPECT_NE(verified.out.find("ICRC: " + std::to_string(packets.size()) + " good, 0 bad"),
+              std::string::npos)
+        << verified.out;
+}
+
 void expect_every_packet_joined(const LabRun& run) {
     const auto packets = tshark_packets(run.file("wire.pcapng"));
     const auto connected = std::ranges::count_if(

@@ -16,6 +16,10 @@ std::set<std::uint32_t> psns_of(const runlog::Event& post);
 /// that rocecap and tshark read the same in all of them, and that each ICRC is good.
 void expect_nothing_lost_and_all_understood(const LabRun& run);
 
+/// The same of a capture that has the exchange's TCP, too; what the device counts is left out (it
+/// does not count what comes for a queue pair that is gone).
+void expect_whole(const LabRun& run);
+
 /// Expects that the timeline gives every packet of a connected queue pair to a work request.
 void expect_every_packet_joined(const LabRun& run);
 
