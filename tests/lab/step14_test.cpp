@@ -43,27 +43,9 @@ class Step14 : public testing::Test {
     static inline LabRun whole;
 };
 
-// TCP is in the capture, too: so the packets are held to the device's counters here.
-void expect_whole(const LabRun& run) {
-    EXPECT_EQ(run.info["capture"]["dropped"], 0);
-    const auto agreement = support::compare_with_tshark(run.file("wire.pcapng"));
-    EXPECT_EQ(agreement.mismatches, 0U) << agreement.text();
-    const auto packets = support::tshark_packets(run.file("wire.pcapng"));
-    const auto verified = support::run({support::rocecap(), "verify", run.file("wire.pcapng")});
-    EXPECT_NE(verified.out.find("ICRC: " + std::to_string(packets.size()) + " good, 0 bad"),
-              std::string::npos)
-        << verified.out;
-    std::int64_t counted = 0;
-    for (const char* name : {"sent_pkts", "rcvd_pkts"})
-        for (const auto& [port, after] : run.info["hosts"]["server"]["counters"]["after"].items())
-            counted +=
-                after[name].get<std::int64_t>() -
-                run.info["hosts"]["server"]["counters"]["before"][port][name].get<std::int64_t>();
-    EXPECT_EQ(static_cast<std::int64_t>(packets.size()), counted);
-}
-
 TEST_F(Step14, the_capture_is_whole_and_every_packet_has_its_cause) {
-    expect_whole(whole);
+    support::expect_whole(whole);
+    support::expect_counted(whole);
     support::expect_every_packet_joined(whole);
 }
 

@@ -16,9 +16,12 @@ std::set<std::uint32_t> psns_of(const runlog::Event& post);
 /// that rocecap and tshark read the same in all of them, and that each ICRC is good.
 void expect_nothing_lost_and_all_understood(const LabRun& run);
 
-/// The same of a capture that has the exchange's TCP, too; what the device counts is left out (it
-/// does not count what comes for a queue pair that is gone).
+/// Of it, also where the capture has the exchange's TCP: that none was dropped, that both read the
+/// same, and each ICRC.
 void expect_whole(const LabRun& run);
+/// And that it holds each packet that the server's device counted. (What comes for a queue pair
+/// that is gone it does not count.)
+void expect_counted(const LabRun& run);
 
 /// Expects that the timeline gives every packet of a connected queue pair to a work request.
 void expect_every_packet_joined(const LabRun& run);
