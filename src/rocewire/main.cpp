@@ -192,6 +192,7 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
                      "A host: its name, and the socket that its QEMU listens on\n(a path, or "
                      "tcp:127.0.0.1:PORT)")
         ->required()
+        ->allow_extra_args(false)
         ->type_name("HOST=SOCKET");
     add_rules(run_command, options);
     run_command->add_option("-w,--write", options.capture, "Record what crosses it")
