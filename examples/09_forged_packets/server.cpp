@@ -5,7 +5,6 @@
 
 #include "exchange/psn_source.hpp"
 #include "exchange/tls.hpp"
-#include "verbs/counters.hpp"
 #include "forge/dialogue.hpp"
 #include "forge/lab_only.hpp"
 #include "lesson/exchange_server.hpp"
@@ -13,6 +12,7 @@
 #include "lesson/program.hpp"
 #include "lesson/secure.hpp"
 #include "link.hpp"
+#include "verbs/counters.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/psn.hpp"
 

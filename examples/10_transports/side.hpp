@@ -19,11 +19,11 @@
 #include <optional>
 
 #include "exchange/channel.hpp"
-#include "verbs/counters.hpp"
 #include "runlog/log.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 #include "verbs/completion.hpp"
+#include "verbs/counters.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/device.hpp"
 #include "verbs/names.hpp"

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "ask.hpp"
-#include "verbs/counters.hpp"
 #include "lesson/memory.hpp"
 #include "recorder.hpp"
 #include "verbs/completion.hpp"
+#include "verbs/counters.hpp"
 
 namespace step12 {
 

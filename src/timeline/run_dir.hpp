@@ -16,7 +16,8 @@
 
 namespace timeline {
 
-/// Whose log it is where the cable between the hosts is a program that has done something to packets.
+/// Whose log it is where the cable between the hosts is a program that has done something to
+/// packets.
 inline constexpr const char* cable_role = "cable";
 
 struct RunInfo {
