@@ -14,6 +14,7 @@ constexpr std::chrono::milliseconds recorded_after{100};
 
 std::vector<std::string> names_of(const std::vector<Port>& ports) {
     std::vector<std::string> names;
+    names.reserve(ports.size());
     for (const Port& port : ports)
         names.push_back(port.name());
     return names;
