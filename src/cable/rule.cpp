@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cable/rule_words.hpp"
 #include "query/field.hpp"
 
 namespace cable {
@@ -16,81 +14,32 @@ namespace {
 
 using query::SyntaxError;
 
-constexpr std::uint64_t most_packets = 1'000'000'000;
-constexpr Nanoseconds longest = std::chrono::minutes(1);
 constexpr std::array<std::string_view, std::variant_size_v<Action>> names{
     "drop", "duplicate", "delay", "reorder", "corrupt", "set", "mark", "cut", "limit"};
 
-struct Word {
-    std::string_view text;  // empty at the end
-    std::size_t at = 0;     // bytes from the rule's first
-};
-
-// One of UTF-8 counts as one.
-std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
-}
-
-template <typename Number>
-std::optional<std::pair<Number, std::string_view>> number_and_rest(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{})
-        return std::nullopt;
-    return std::pair(number, text.substr(static_cast<std::size_t>(end - text.data())));
-}
-
-class Parser {
+class Parser : private RuleWords {
   public:
     Parser(std::string_view text, const std::vector<std::string>& hosts)
-        : text_(text), hosts_(hosts), word_(next_word(0)) {}
+        : RuleWords(text), hosts_(hosts) {}
 
     Rule parse() {
-        Rule rule{std::string(text_), action(), {}, false, {}, {}, std::nullopt};
+        Rule rule{std::string(text()), action(), {}, false, {}, {}, std::nullopt};
         which(rule);
         if (take_if("from"))
             rule.from = host();
         if (take_if("to"))
             rule.to = host();
-        if (word_.text == "where")
-            rule.where = query::Where::parse(text_, word_.at + word_.text.size());
-        else if (!word_.text.empty())
+        if (word().text == "where")
+            rule.where = query::Where::parse(text(), word().at + word().text.size());
+        else if (!word().text.empty())
             refuse(
                 fmt::format("'{}' is not expected here: a rule goes on with from HOST, to HOST or "
                             "where EXPRESSION",
-                            word_.text));
+                            word().text));
         return rule;
     }
 
   private:
-    Word next_word(std::size_t from) const {
-        const std::size_t begin = std::min(text_.find_first_not_of(" \t", from), text_.size());
-        const std::size_t end = std::min(text_.find_first_of(" \t", begin), text_.size());
-        return {text_.substr(begin, end - begin), begin};
-    }
-    Word take() { return std::exchange(word_, next_word(word_.at + word_.text.size())); }
-    bool take_if(std::string_view text) {
-        const bool is = word_.text == text;
-        if (is)
-            take();
-        return is;
-    }
-
-    [[noreturn]] void refuse(const std::string& why) const { refuse(word_, why); }
-    [[noreturn]] void refuse(const Word& word, const std::string& why) const {
-        const std::size_t column = 1 + characters(text_.substr(0, word.at));
-        throw SyntaxError(fmt::format("{} (column {})", why, column), column,
-                          std::max<std::size_t>(1, characters(word.text)), text_);
-    }
-    void expect(std::string_view text) {
-        if (!take_if(text))
-            refuse(fmt::format("'{}' belongs here{}", text, instead()));
-    }
-    std::string instead() const {
-        return word_.text.empty() ? std::string() : fmt::format(", not '{}'", word_.text);
-    }
-
     Action action() {
         const Word word = take();
         switch (std::ranges::find(names, word.text) - names.begin()) {
@@ -146,8 +95,7 @@ class Parser {
         if (action.field == nullptr)
             refuse(name, not_writable(name.text));
         expect("to");
-        const Word word = take();
-        action.value = value(word, action.field->most());
+        action.value = value(action.field->most());
         action.icrc = icrc(action.icrc);
         return action;
     }
@@ -177,8 +125,8 @@ class Parser {
     wire::IcrcAfter icrc(wire::IcrcAfter otherwise) {
         if (!take_if("with"))
             return otherwise;
-        const bool good = word_.text == "good";
-        if (!good && word_.text != "bad")
+        const bool good = word().text == "good";
+        if (!good && word().text != "bad")
             refuse(fmt::format("'with good icrc' or 'with bad icrc' belongs here{}", instead()));
         take();
         expect("icrc");
@@ -213,102 +161,22 @@ class Parser {
         which.kind = Which::Kind::Range;
         which.first = count("the first packet", 1, most_packets);
         expect("to");
-        const Word last = word_;
+        const Word last = word();
         which.last = count("the last packet", 1, most_packets);
         if (which.last < which.first)
             refuse(last, fmt::format("packets {} to {} are none: the smaller number comes first",
                                      which.first, which.last));
     }
 
-    bool is_number() const {
-        return !word_.text.empty() && word_.text.front() >= '0' && word_.text.front() <= '9';
-    }
-
     // "packet" or "frame"; true: frames.
     bool noun(bool several) {
         const std::string_view end = several ? "s" : "";
-        for (const std::string_view word : {"packet", "frame"})
-            if (word_.text.starts_with(word) && word_.text.substr(word.size()) == end) {
+        for (const std::string_view stem : {"packet", "frame"})
+            if (word().text.starts_with(stem) && word().text.substr(stem.size()) == end) {
                 take();
-                return word == "frame";
+                return stem == "frame";
             }
         refuse(fmt::format("'packet{}' or 'frame{}' belongs here{}", end, end, instead()));
-    }
-
-    // 1st, 2nd, 3rd, 4th, 11th, 12th, 13th, 21st, ...
-    static std::string_view ordinal_end(std::uint64_t number) {
-        constexpr std::array<std::string_view, 4> ends{"th", "st", "nd", "rd"};
-        const bool is_teen = number / 10 % 10 == 1;
-        return ends.at(is_teen || number % 10 > 3 ? 0 : number % 10);
-    }
-
-    std::uint64_t ordinal() {
-        const Word word = take();
-        if (word.text == "first")
-            return 1;
-        const auto read = number_and_rest<std::uint64_t>(word.text);
-        if (!read || read->second != ordinal_end(read->first) || read->first == 0 ||
-            read->first > most_packets)
-            refuse(word, fmt::format("'{}' is no number of a packet: 1st, 2nd, 3rd, 4th, ...",
-                                     word.text));
-        return read->first;
-    }
-
-    std::uint64_t count(std::string_view of, std::uint64_t low, std::uint64_t high) {
-        const Word word = take();
-        const auto read = number_and_rest<std::uint64_t>(word.text);
-        if (!read || !read->second.empty() || read->first < low || read->first > high)
-            refuse(word, fmt::format("{}: a number from {} to {} belongs here, not '{}'", of, low,
-                                     high, word.text));
-        return read->first;
-    }
-
-    std::uint64_t value(const Word& word, std::uint64_t most) const {
-        const bool hex = word.text.starts_with("0x");
-        const std::string_view digits = word.text.substr(hex ? 2 : 0);
-        std::uint64_t value = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-        if (error != std::errc{} || end != digits.data() + digits.size() || value > most)
-            refuse(word,
-                   fmt::format("a value from 0 to {:#x} belongs here, not '{}'", most, word.text));
-        return value;
-    }
-
-    double share() {
-        const Word word = take();
-        const auto read = number_and_rest<double>(word.text);
-        if (!read || read->second != "%" || !(read->first >= 0 && read->first <= 100))
-            refuse(word, fmt::format("a share from 0% to 100% belongs here, not '{}'", word.text));
-        return read->first / 100;
-    }
-
-    Nanoseconds time() {
-        const Word word = take();
-        const auto read = number_and_rest<double>(word.text);
-        constexpr auto units = std::to_array<std::pair<std::string_view, double>>(
-            {{"us", 1e3}, {"ms", 1e6}, {"s", 1e9}});
-        for (const auto& [unit, scale] : units)
-            if (read && read->second == unit && read->first > 0 &&
-                read->first * scale <= static_cast<double>(longest.count()))
-                return Nanoseconds(std::llround(read->first * scale));
-        refuse(word,
-               fmt::format("a time like 200us, 20ms or 1s, at most 60s, belongs here, not '{}'",
-                           word.text));
-    }
-
-    std::uint64_t rate() {
-        const Word word = take();
-        const auto read = number_and_rest<double>(word.text);
-        constexpr auto units = std::to_array<std::pair<std::string_view, double>>(
-            {{"kbit/s", 1e3}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}});
-        for (const auto& [unit, scale] : units)
-            if (read && read->second == unit && read->first * scale >= 1e3 &&
-                read->first * scale <= 1e12)
-                return static_cast<std::uint64_t>(read->first * scale);
-        refuse(word,
-               fmt::format("a rate like 500kbit/s, 10Mbit/s or 1Gbit/s belongs here, not '{}'",
-                           word.text));
     }
 
     std::string host() {
@@ -319,9 +187,7 @@ class Parser {
         return std::string(word.text);
     }
 
-    std::string_view text_;
     const std::vector<std::string>& hosts_;
-    Word word_;
 };
 
 // Where a comment begins, or the line's end.
