@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "outcome.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
@@ -94,21 +93,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                         plan.buffer >> 20, util::available_memory() >> 20));
     std::vector<std::byte> source = lesson::unlike_bytes(plan.buffer);
 
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
-                                stop,    options.client.timeout};
+    const lesson::LinkEnd end(options.client, log, stop);
+    const lesson::LinkSide& side = end.side();
 
     std::vector<Outcome> outcomes;
     outcomes.reserve(wanted.size());
     for (const std::string& transport : wanted)
-        outcomes.push_back(move_bytes(side, server, transport, plan, options.depth, source));
-    Ask{Task::Done, {}}.send(channel, side.patience());
+        outcomes.push_back(move_bytes(side, end.peer(), transport, plan, options.depth, source));
+    Ask{Task::Done, {}}.send(side.channel, side.patience());
     side.meet();
 
     step14::write_table(outcomes, log);

@@ -2,9 +2,7 @@
 // has in the end, and what that took it.
 #include <vector>
 
-#include "exchange/tcp.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
 #include "util/limits.hpp"
@@ -14,8 +12,6 @@ namespace {
 using step14::Ask;
 using step14::Task;
 
-constexpr std::chrono::milliseconds patience{30'000};
-
 void check_memory(std::uint64_t wanted) {
     if (const auto available = util::available_memory(); wanted > available)
         throw util::Error(fmt::format(
@@ -24,21 +20,16 @@ void check_memory(std::uint64_t wanted) {
             wanted >> 20, available >> 20));
 }
 
-void serve(exchange::TcpChannel& channel, const util::Address& address, runlog::Log& log,
-           util::StopSignal& stop) {
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(), gid, pd.get(), log, stop, patience};
+void serve(const lesson::LinkSide& side, const util::Address& address) {
     while (true) {
-        const Ask ask = Ask::receive(channel, {stop, std::nullopt});
+        const Ask ask = Ask::receive(side.channel, {side.stop, std::nullopt});
         if (ask.task == Task::Done)
             return side.meet();
         check_memory(ask.plan.buffer);
         const auto result = ask.task == Task::Write
                                 ? step14::lend(side, ask.plan)
                                 : step14::receive_stream(side, address, ask.plan);
-        result.send(channel, side.patience());
+        result.send(side.channel, side.patience());
     }
 }
 
@@ -46,10 +37,8 @@ int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal
     if (options.port == 65535)
         throw util::Error("--port is at most 65534: the TCP stream has the port behind it.");
     const util::Address address = options.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
-        serve(channel, address, log, stop);
-    });
+    lesson::serve_links(address, log, stop,
+                        [&](const lesson::LinkSide& side) { serve(side, address); });
     return 0;
 }
 

@@ -1,11 +1,7 @@
 // Step 15, the active side: what becomes of WRITEs whose packets are lost, and of one that nobody
 // answers.
-#include <bit>
-
-#include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "silence.hpp"
-#include "util/check.hpp"
 
 namespace {
 
@@ -19,18 +15,8 @@ struct Options {
 int run(Options options, runlog::Log& log, util::StopSignal& stop) {
     if (!options.transfer && !options.silence)
         options.transfer = options.silence = true;
-    if (!std::has_single_bit(options.settings.path_mtu))
-        throw util::Error(fmt::format("--path-mtu is 256, 512, 1024, 2048 or 4096, not {}.",
-                                      options.settings.path_mtu));
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
-                                stop,    options.client.timeout};
+    const lesson::LinkEnd end(options.client, log, stop);
+    const lesson::LinkSide& side = end.side();
     if (options.transfer) {
         log.note("1. a transfer: what was sent, and how often");
         step15::transfer(side, options.settings);
@@ -39,7 +25,7 @@ int run(Options options, runlog::Log& log, util::StopSignal& stop) {
         log.note("2. silence: a WRITE that nobody answers");
         step15::meet_silence(side, options.settings);
     }
-    step15::Ask{}.send(channel, side.patience());
+    step15::Ask{}.send(side.channel, side.patience());
     side.meet();
     return 0;
 }
@@ -56,13 +42,14 @@ int main(int argc, char** argv) {
     command_line.add(options.client);
     command_line.flag("--transfer", options.transfer, "Only this part: the WRITEs");
     command_line.flag("--silence", options.silence, "Only this part: a peer that is gone");
-    command_line.size("--size", options.settings.size, 1, step15::most_memory,
+    command_line.size("--size", options.settings.bytes.size, 1, step15::most_memory,
                       "Bytes to transfer [1MiB]");
-    command_line.size("--chunk", options.settings.chunk, 1, 1 << 30, "Bytes of a WRITE [64KiB]");
+    command_line.size("--chunk", options.settings.bytes.chunk, 1, 1 << 30,
+                      "Bytes of a WRITE [64KiB]");
     command_line.number("--depth", options.settings.depth, 1, 1024,
                         "WRITEs that are under way at once");
-    command_line.number("--path-mtu", options.settings.path_mtu, 256, 4096,
-                        "Bytes of a packet at most: the less, the more packets");
+    command_line.path_mtu(options.settings.path_mtu,
+                          "Bytes of a packet at most: the less, the more packets");
     command_line.number("--ack-timeout", options.settings.ack_timeout, 1, 31,
                         "A packet without an answer is sent again after\n4.096 us * 2^N: 14 is 67 "
                         "ms, 16 is 268 ms");

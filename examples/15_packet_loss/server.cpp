@@ -1,27 +1,18 @@
 // Step 15, the passive side: lends memory to WRITEs that are lost on their way, and falls silent.
-#include "exchange/tcp.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "silence.hpp"
-#include "util/check.hpp"
 
 namespace {
 
 using step15::Ask;
 using step15::Task;
 
-constexpr std::chrono::milliseconds patience{30'000};
-
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(), gid, pd.get(), log, stop, patience};
+void serve(const lesson::LinkSide& side) {
     while (true) {
-        const Ask ask = Ask::receive(channel, {stop, std::nullopt});
+        const Ask ask = Ask::receive(side.channel, {side.stop, std::nullopt});
         switch (ask.task) {
             case Task::Lend:
-                step15::lend(side, ask.memory);
+                lesson::lend(side, ask.memory, 0x5e1500);
                 break;
             case Task::FallSilent:
                 step15::fall_silent(side);
@@ -32,17 +23,6 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     }
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
-        // The client's machine may be cut off for good.
-        exchange::notice_when_gone(socket);
-        exchange::TcpChannel channel(std::move(socket));
-        serve(channel, log, stop);
-    });
-    return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -51,6 +31,7 @@ int main(int argc, char** argv) {
     lesson::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
+        lesson::serve_links(options.address(), log, stop, serve);
+        return 0;
     });
 }

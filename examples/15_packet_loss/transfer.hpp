@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "lesson/chunks.hpp"
 #include "lesson/counted.hpp"
 #include "lesson/memory.hpp"
-#include "lesson/rc_link.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
@@ -18,8 +18,7 @@
 namespace step15 {
 
 struct Settings {
-    std::uint64_t size = 1 << 20;
-    std::uint64_t chunk = 64 << 10;
+    lesson::Chunks bytes{.size = 1 << 20, .chunk = 64 << 10};
     std::uint64_t depth = 4;
     std::uint64_t path_mtu = 4096;
     std::uint64_t ack_timeout = 16;
@@ -28,11 +27,6 @@ struct Settings {
     verbs::Repetition repetition() const {
         return {.timeout = static_cast<std::uint8_t>(ack_timeout),
                 .count = static_cast<std::uint8_t>(retry_cnt)};
-    }
-    /// Each PSN once.
-    std::uint64_t packets(unsigned mtu) const {
-        const auto of = [mtu](std::uint64_t bytes) { return (bytes + mtu - 1) / mtu; };
-        return size / chunk * of(chunk) + of(size % chunk);
     }
 };
 
@@ -57,25 +51,10 @@ inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
     std::uint64_t posted = 0;
     std::uint64_t done = 0;
     std::uint64_t under_way = 0;
-    while (done < settings.size) {
+    while (done < settings.bytes.size) {
         side.check_stop();
-        for (; posted < settings.size && under_way < settings.depth; ++under_way) {
-            const auto length = std::min(settings.chunk, settings.size - posted);
-            ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + posted,
-                          .length = static_cast<std::uint32_t>(length),
-                          .lkey = mr.lkey};
-            ibv_send_wr wr{};
-            wr.wr_id = posted + length;  // how far we are with it
-            wr.opcode = IBV_WR_RDMA_WRITE;
-            wr.send_flags = IBV_SEND_SIGNALED;
-            wr.sg_list = &piece;
-            wr.num_sge = 1;
-            wr.wr.rdma.remote_addr = link.remote().va + posted;
-            wr.wr.rdma.rkey = link.remote().rkey;
-            side.log.event("post_send", link.describe(wr));
-            link.post_unlogged(wr);
-            posted += length;
-        }
+        for (; posted < settings.bytes.size && under_way < settings.depth; ++under_way)
+            posted = settings.bytes.post(side, link, mr, posted);
         const auto wc = completions.next(side.stop, util::deadline_in(side.time));
         if (wc)
             side.log.event("wc", verbs::describe(*wc));
@@ -87,11 +66,11 @@ inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
 }
 
 inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
-    std::vector<std::byte> bytes = lesson::unlike_bytes(settings.size);
+    std::vector<std::byte> bytes = lesson::unlike_bytes(settings.bytes.size);
     const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
     side.log.event("mr", verbs::describe(*mr, 0));
     verbs::CompletionQueue completions(side.context, static_cast<int>(settings.depth));
-    Ask{Task::Lend, settings.size}.send(side.channel, side.patience());
+    Ask{Task::Lend, settings.bytes.size}.send(side.channel, side.patience());
     lesson::RcLink link(side, {.cq = completions.cq.get(),
                                .first_psn = 0xc15000,
                                .max_send_wr = static_cast<std::uint32_t>(settings.depth),
@@ -103,15 +82,15 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
     write_all(side, link, completions, *mr, settings);
     const auto took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    const auto needed = settings.packets(link.path_mtu());
+    const auto needed = settings.bytes.packets(link.path_mtu());
     const auto sent = counted.since("sent_pkts");
     side.meet();
 
-    const Seen seen = Seen::receive(side.channel, side.patience());
-    const double mib_per_s = static_cast<double>(settings.size) / (1 << 20) /
+    const auto seen = lesson::Seen::receive(side.channel, side.patience());
+    const double mib_per_s = static_cast<double>(settings.bytes.size) / (1 << 20) /
                              (static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6);
     const bool is_intact = seen.crc == lesson::crc_of(bytes);
-    side.log.event("transfer", {{"len", settings.size},
+    side.log.event("transfer", {{"len", settings.bytes.size},
                                 {"packets", needed},
                                 {"sent", sent},
                                 {"again", sent > needed ? sent - needed : 0},
@@ -125,23 +104,6 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
                                 {"bytes", is_intact ? "intact" : "DAMAGED"}});
     if (!is_intact)
         throw util::Error("the server has other bytes than were sent.");
-}
-
-/// Server: its memory is written to, and it looks at it when the client is done.
-inline void lend(const lesson::LinkSide& side, std::uint64_t size) {
-    constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-    std::vector<std::byte> memory(size);
-    const verbs::Mr mr = verbs::register_memory(side.pd, memory, access);
-    side.log.event("mr", verbs::describe(*mr, access));
-    verbs::CompletionQueue unused(side.context, 1);
-    const lesson::RcLink link(side, {.cq = unused.cq.get(), .first_psn = 0x5e1500}, mr.get());
-    side.meet();
-    const lesson::Counted counted(side.context, side.gid);
-    side.meet_at_last();
-    side.log.event("memory", lesson::describe_memory(memory));
-    Seen{lesson::crc_of(memory), static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
-         static_cast<std::uint32_t>(counted.since("duplicate_request"))}
-        .send(side.channel, side.patience());
 }
 
 }  // namespace step15

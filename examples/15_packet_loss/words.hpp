@@ -1,8 +1,8 @@
-// What client and server say to each other, in network byte order:
+// What the client asks for, in network byte order:
 //
-//     client: "RWLN", version 1, task (1 byte), 2 unused, bytes of memory (8)
-//     server: "RWLN", version 1, 3 unused, CRC-32 of its memory (4), packets out of sequence and
-//             duplicates that its device has counted meanwhile (4 each), 4 unused
+//     "RWLN", version 1, task (1 byte), 2 unused, bytes of memory (8)
+//
+// The server answers with lesson::Seen, where it has seen something.
 #pragma once
 
 #include <array>
@@ -48,30 +48,6 @@ struct Ask {
             throw util::Error(
                 "the client asks for nothing that this server does. Is it step 15's?");
         return ask;
-    }
-};
-
-/// What the server has seen of a transfer.
-struct Seen {
-    static constexpr std::size_t size = 24;
-    std::uint32_t crc = 0;
-    std::uint32_t out_of_sequence = 0;
-    std::uint32_t duplicates = 0;
-
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
-        const std::span<std::byte, size> out(bytes);
-        util::put_be32<8>(out, crc);
-        util::put_be32<12>(out, out_of_sequence);
-        util::put_be32<16>(out, duplicates);
-        channel.send(bytes, patience);
-    }
-    static Seen receive(exchange::Channel& channel, const exchange::Patience& patience) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
-        const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 15");
-        return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
     }
 };
 

@@ -1,13 +1,9 @@
 // Step 19, the active side: a few messages of one operation, posted at once, over a cable that does
 // to one of their packets what it was told (lab/lab wire). All packets of a message are small, so
 // that each can be chosen.
-#include <bit>
-
 #include <fmt/ranges.h>
 
-#include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
-#include "util/check.hpp"
+#include "lesson/link_end.hpp"
 #include "verbs/names.hpp"
 #include "work.hpp"
 
@@ -163,18 +159,8 @@ std::vector<Operation> operations_of(const std::string& word) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto operations = operations_of(options.operation);
-    if (!std::has_single_bit(options.path_mtu))
-        throw util::Error(
-            fmt::format("--path-mtu is 256, 512, 1024, 2048 or 4096, not {}.", options.path_mtu));
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
-                                stop,    options.client.timeout};
+    const lesson::LinkEnd end(options.client, log, stop);
+    const lesson::LinkSide& side = end.side();
     for (const Operation operation : operations) {
         const bool is_atomic = operation == Operation::FetchAdd;
         exercise(side,
@@ -182,7 +168,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                   options.late_ms},
                  options);
     }
-    Plan{}.send(channel, side.patience());
+    Plan{}.send(side.channel, side.patience());
     side.meet();
     return 0;
 }
@@ -202,7 +188,7 @@ int main(int argc, char** argv) {
                         "Messages, posted at once");
     command_line.number("--size", options.size, 1, step19::most_bytes / 256,
                         "Bytes of each (of fetch-add always 8)");
-    command_line.number("--path-mtu", options.path_mtu, 256, 4096, "Bytes of a packet at most");
+    command_line.path_mtu(options.path_mtu, "Bytes of a packet at most");
     command_line.number("--first-psn", options.first_psn, 0, 0xffffff,
                         "The client's first PSN; 16777213: it passes zero");
     command_line.number("--ack-timeout", options.ack_timeout, 1, 31,

@@ -2,9 +2,7 @@
 // in the end.
 #include <thread>
 
-#include "exchange/tcp.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "util/check.hpp"
 #include "work.hpp"
 
@@ -12,8 +10,6 @@ namespace {
 
 using step19::Operation;
 using step19::Plan;
-
-constexpr std::chrono::milliseconds patience{30'000};
 
 // 1. A receive for each message, in their order: the Nth message finds the Nth piece.
 void post_receives(const lesson::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
@@ -74,27 +70,13 @@ void lend(const lesson::LinkSide& side, const Plan& plan) {
     step19::Found{lesson::crc_of(memory), received, word}.send(side.channel, side.patience());
 }
 
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(), gid, pd.get(), log, stop, patience};
+void serve(const lesson::LinkSide& side) {
     while (true) {
-        const Plan plan = Plan::receive(channel, {stop, std::nullopt});
+        const Plan plan = Plan::receive(side.channel, {side.stop, std::nullopt});
         if (plan.operation == Operation::Done)
             return side.meet();
         lend(side, plan);
     }
-}
-
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
-        exchange::notice_when_gone(socket);
-        exchange::TcpChannel channel(std::move(socket));
-        serve(channel, log, stop);
-    });
-    return 0;
 }
 
 }  // namespace
@@ -105,6 +87,7 @@ int main(int argc, char** argv) {
     lesson::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
+        lesson::serve_links(options.address(), log, stop, serve);
+        return 0;
     });
 }

@@ -1,12 +1,9 @@
 // Step 20, the active side: the same WRITEs with ever more of them under way, and then with as many
 // as the answers' delay allows. The bottleneck is the cable's: lab/lab wire 'limit to ...'.
-#include <bit>
 #include <charconv>
 
-#include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
+#include "lesson/link_end.hpp"
 #include "transfer.hpp"
-#include "util/check.hpp"
 
 namespace {
 
@@ -46,22 +43,11 @@ std::vector<Named> windows_of(const Options& options) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto windows = windows_of(options);
-    if (!std::has_single_bit(options.settings.path_mtu))
-        throw util::Error(fmt::format("--path-mtu is 256, 512, 1024, 2048 or 4096, not {}.",
-                                      options.settings.path_mtu));
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    const lesson::LinkSide side{channel, context.get(),         gid, pd.get(), log,
-                                stop,    options.client.timeout};
+    const lesson::LinkEnd end(options.client, log, stop);
     for (const auto& [name, window] : windows)
-        step20::transfer(side, options.settings, name, window);
-    step20::Ask{}.send(channel, side.patience());
-    side.meet();
+        step20::transfer(end.side(), options.settings, name, window);
+    step20::Ask{}.send(end.side().channel, end.side().patience());
+    end.side().meet();
     return 0;
 }
 
@@ -78,12 +64,12 @@ int main(int argc, char** argv) {
     command_line.add(options.client);
     command_line.text("--windows", options.windows,
                       "Chunks under way, one transfer each; 'adaptive': by the answers' delay");
-    command_line.size("--size", options.settings.size, 1, step20::most_memory,
+    command_line.size("--size", options.settings.bytes.size, 1, step20::most_memory,
                       "Bytes of each transfer [256KiB]");
-    command_line.size("--chunk", options.settings.chunk, 1, 1 << 20, "Bytes of a WRITE [4KiB]");
+    command_line.size("--chunk", options.settings.bytes.chunk, 1, 1 << 20,
+                      "Bytes of a WRITE [4KiB]");
     command_line.number("--most", options.settings.most, 1, 1024, "Chunks under way at most");
-    command_line.number("--path-mtu", options.settings.path_mtu, 256, 4096,
-                        "Bytes of a packet at most");
+    command_line.path_mtu(options.settings.path_mtu, "Bytes of a packet at most");
     command_line.number("--traffic-class", options.settings.traffic_class, 0, 255,
                         "DSCP and ECN of what is sent; 2: ECN-capable, ECT(0)");
     command_line.number("--ack-timeout", options.settings.ack_timeout, 1, 31,

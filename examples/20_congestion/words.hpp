@@ -1,9 +1,8 @@
-// What client and server say to each other, in network byte order:
+// What the client asks for, in network byte order:
 //
-//     client: "RWLT", version 1, 3 unused, bytes of memory (8); 0: it is done
-//     server: "RWLT", version 1, 3 unused, CRC-32 of its memory (4), packets out of sequence that
-//     its
-//             device has counted meanwhile (4)
+//     "RWLT", version 1, 3 unused, bytes of memory (8); 0: it is done
+//
+// The server answers with lesson::Seen.
 #pragma once
 
 #include <array>
@@ -38,27 +37,6 @@ struct Ask {
         if (ask.memory > most_memory)
             throw util::Error("the client asks for more memory than this server lends.");
         return ask;
-    }
-};
-
-struct Seen {
-    static constexpr std::size_t size = 16;
-    std::uint32_t crc = 0;
-    std::uint32_t out_of_sequence = 0;
-
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
-        const std::span<std::byte, size> out(bytes);
-        util::put_be32<8>(out, crc);
-        util::put_be32<12>(out, out_of_sequence);
-        channel.send(bytes, patience);
-    }
-    static Seen receive(exchange::Channel& channel, const exchange::Patience& patience) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
-        const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 20");
-        return {util::be32<8>(in), util::be32<12>(in)};
     }
 };
 

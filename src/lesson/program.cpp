@@ -114,6 +114,14 @@ void CommandLine::size(const std::string& flag, std::uint64_t& value, std::uint6
         ->type_name("SIZE");
 }
 
+void CommandLine::path_mtu(std::uint64_t& value, const std::string& help) {
+    impl_->app.add_option("--path-mtu", value, help)
+        ->check(
+            CLI::IsMember(std::vector<std::uint64_t>{256, 512, 1024, 2048, 4096}).description(""))
+        ->capture_default_str()
+        ->type_name("N");
+}
+
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help) {
     impl_->app.add_flag(name, value, help);
 }

@@ -74,6 +74,8 @@ class CommandLine {
     /// Bytes: a number, or one with a unit, "64MiB" or "1g" (powers of 1024).
     void size(const std::string& flag, std::uint64_t& value, std::uint64_t least,
               std::uint64_t most, const std::string& help);
+    /// Bytes: one of the five path MTUs that verbs knows.
+    void path_mtu(std::uint64_t& value, const std::string& help);
     void text(const std::string& flag, std::string& value, const std::string& help);
 
     using Run = std::function<int(runlog::Log&, util::StopSignal&)>;

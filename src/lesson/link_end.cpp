@@ -1,0 +1,43 @@
+#include "lesson/link_end.hpp"
+
+#include <utility>
+
+#include "lesson/exchange_server.hpp"
+#include "util/check.hpp"
+
+namespace lesson {
+namespace {
+
+constexpr std::chrono::milliseconds patience{30'000};
+
+exchange::Socket connect(const ClientOptions& options, util::StopSignal& stop) {
+    const util::Address server = options.resolve_server();
+    return exchange::connect_tcp(server, options.local.resolve(0, server.is_ipv6()),
+                                 {stop, util::deadline_in(options.timeout)});
+}
+
+}  // namespace
+
+LinkEnd::LinkEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop)
+    : LinkEnd(connect(options, stop), log, stop, options.timeout) {}
+
+LinkEnd::LinkEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
+                 std::chrono::milliseconds time)
+    : channel_(std::move(socket)),
+      device_(verbs::open_device_of(channel_.socket().local())),
+      pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
+      side_{channel_, device_.context.get(), device_.gid, pd_.get(), log, stop, time} {
+    log.event("device",
+              verbs::describe_device(device_.context.get(), device_.gid.port, &device_.gid));
+}
+
+void serve_links(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
+                 const std::function<void(const LinkSide&)>& serve) {
+    serve_each(address, log, stop, [&](exchange::Socket client) {
+        exchange::notice_when_gone(client);
+        const LinkEnd end(std::move(client), log, stop, patience);
+        serve(end.side());
+    });
+}
+
+}  // namespace lesson
