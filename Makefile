@@ -83,7 +83,9 @@ say = $(if $(V),,@printf '  %-4s %s\n' '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.SECONDARY:
+# Objects that only a pattern rule names are kept, too. All others are not to be here: make takes a library for up to date that
+# lacks a secondary object, where a source was added while it ran.
+.SECONDARY: $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard examples/*/*.cpp bench/*.cpp bench/*/*.cpp tests/fuzz/*.cpp))
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
