@@ -94,7 +94,7 @@ struct Cost {
 };
 
 std::vector<Cost> costs(const Transfers& transfers) {
-    constexpr std::uint64_t least = 64 * 1024;
+    constexpr std::uint64_t least = std::uint64_t{64} * 1024;
     std::vector<Cost> all;
     double tcp = 0;
     for (const Row& row : transfers.rows)
