@@ -66,7 +66,9 @@ void Switch::run(util::StopSignal& stop) {
             if (watched != watched_.end())
                 std::function(watched->second)();
         }
-        stage_.release(util::Clock::now(), *this);
+        const auto now = util::Clock::now();
+        stage_.release(now, *this);
+        load_.update(crossed_, now);
         check_deadlines();
         for (Host host = 0; host < ports_.size(); ++host)
             flush(host);
@@ -104,6 +106,7 @@ void Switch::arrived(const Arrival& arrival, const std::vector<Event>& events) {
 }
 
 void Switch::leaves(Host from, std::optional<Host> to, util::Bytes bytes) {
+    crossed_ += bytes.size();
     if (recorder_.is_recording())
         recorder_.after(now_of_day(), bytes);
     for (Host host = 0; host < ports_.size(); ++host) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "cable/load.hpp"
 #include "cable/mac_table.hpp"
 #include "cable/port.hpp"
 #include "cable/recorder.hpp"
@@ -69,6 +70,8 @@ class Switch : private StageOutput {
     Stage stage_;
     Recorder recorder_;
     MacTable macs_;
+    Load load_;
+    std::size_t crossed_ = 0;  // bytes
     util::Poller poller_;
     util::Deadlines<std::pair<Wait, Host>> deadlines_;
     std::vector<std::pair<int, std::function<void()>>> watched_;
