@@ -10,7 +10,7 @@ using cable::Load;
 
 class LoadTest : public testing::Test {
   protected:
-    ~LoadTest() override {
+    void TearDown() override {
         const sched_param priority{};
         sched_setscheduler(0, SCHED_OTHER, &priority);
     }
