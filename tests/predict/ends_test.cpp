@@ -8,7 +8,6 @@ namespace {
 
 using namespace predict_test;
 using predict::Ends;
-using predict::Kind;
 
 Ends after(std::initializer_list<predict::Packet> seen) {
     Ends ends;

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+// The sanitizer's own name.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" void __asan_init() __attribute__((weak));
 
 namespace support {
