@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     lesson::CommandLine command_line(
         "client",
         "Step 15, client: WRITEs whose packets are lost, and one that nobody answers.\n"
-        "Packets are lost where lab/lab netem (or tc) has them lost.");
+        "Packets are lost where lab/lab wire or lab/lab netem (or tc) has them lost.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);

@@ -38,7 +38,7 @@ struct Settings {
         fmt::format("RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} "
                     "ms at least). "
                     "The queue pair is in ERR; a connection begins anew. What is set on the way: "
-                    "lab/lab netem.",
+                    "lab/lab wire, lab/lab netem.",
                     verbs::name_of(wc.status), ibv_wc_status_str(wc.status), settings.retry_cnt,
                     settings.ack_timeout,
                     0.004096 * static_cast<double>(std::uint64_t{1} << settings.ack_timeout)));

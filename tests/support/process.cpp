@@ -48,6 +48,10 @@ Process::Process(const Argv& argv, const Argv& environment, Input input) : start
     pid_ = util::check_errno(fork(), "fork");
     if (pid_ == 0) {
         setpgid(0, 0);  // so that a signal reaches the children of a script too
+        // A shell has these ignored in what it starts in the background, and a script then cannot
+        // take them at all.
+        ::signal(SIGINT, SIG_DFL);
+        ::signal(SIGQUIT, SIG_DFL);
         dup2(out.write.get(), STDOUT_FILENO);
         dup2(err.write.get(), STDERR_FILENO);
         dup2(input == Input::held_open ? in.read.get() : open("/dev/null", O_RDONLY), STDIN_FILENO);
