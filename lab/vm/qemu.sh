@@ -87,7 +87,7 @@ start_guest() {
     [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
     # A processor that could be plugged in, and is not: with one alone QEMU's emulator (before 8.1) leaves out the guest's memory
     # barriers, also those towards its own devices. Then the network card misses a kick, sends nothing any more, and the guest
-    # waits: under load within a minute. Source: QEMU's commit c914d46d0a64.
+    # waits: under load within minutes. Source: QEMU's commit c914d46d0a64.
     local most=$((LAB_CPUS > 1 ? LAB_CPUS : 2))
     : >"$(guest_console "$host")"
     make_cable "$host"
