@@ -13,11 +13,11 @@ constexpr std::uint64_t watched_key = std::uint64_t{1} << 32U;
 constexpr std::chrono::milliseconds recorded_after{100};
 
 std::vector<std::string> names_of(const std::vector<Port>& ports) {
-    std::vector<std::string> names;
-    names.reserve(ports.size());
+    std::vector<std::string> host_names;
+    host_names.reserve(ports.size());
     for (const Port& port : ports)
-        names.push_back(port.name());
-    return names;
+        host_names.push_back(port.name());
+    return host_names;
 }
 
 capture::Time now_of_day() {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "capture/link_type.hpp"
+#include "capture/pcapng_format.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 
@@ -17,15 +18,6 @@ namespace {
 
 using util::Bytes;
 
-// Blocks and options: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/, sections 3 and 4.
-constexpr std::uint32_t section_header = 0x0a0d0d0a;
-constexpr std::uint32_t byte_order_magic = 0x1a2b3c4d;
-constexpr std::uint32_t interface_description = 1;
-constexpr std::uint32_t enhanced_packet = 6;
-constexpr std::uint16_t opt_endofopt = 0;
-constexpr std::uint16_t opt_comment = 1;
-constexpr std::uint16_t if_name = 2;
-constexpr std::uint16_t if_tsresol = 9;
 constexpr std::uint64_t microseconds = 1'000'000;  // the default of if_tsresol
 
 constexpr std::size_t block_overhead = 12;  // type and the length, twice
@@ -54,7 +46,7 @@ std::optional<Option> take_option(Bytes& options) {
         return std::nullopt;
     const auto code = load<std::uint16_t>(options, 0);
     const std::size_t length = load<std::uint16_t>(options, 2);
-    if (code == opt_endofopt || options.size() < 4 + length)
+    if (code == pcapng::opt_endofopt || options.size() < 4 + length)
         return std::nullopt;
     const Option option{code, options.subspan(4, length)};
     options = options.subspan(std::min(options.size(), 4 + padded(length)));
@@ -106,13 +98,13 @@ std::optional<Frame> PcapngTail::next() {
         }
         const Bytes body = block.subspan(8, block.size() - block_overhead);
         switch (load<std::uint32_t>(block, 0)) {
-            case section_header:
+            case pcapng::section_header:
                 interfaces_.clear();
                 break;
-            case interface_description:
+            case pcapng::interface_description:
                 add_interface(body);
                 break;
-            case enhanced_packet:
+            case pcapng::enhanced_packet:
                 if (auto frame = packet(body))
                     return frame;
                 damaged("a packet that does not fit in its block");
@@ -141,10 +133,10 @@ std::span<const std::byte> PcapngTail::take_block() {
     const Bytes rest = Bytes(buffer_).subspan(begin_);
     if (rest.size() < block_overhead)
         return {};
-    const bool is_header = load<std::uint32_t>(rest, 0) == section_header;
+    const bool is_header = load<std::uint32_t>(rest, 0) == pcapng::section_header;
     if (!is_header && !seen_header_)
         damaged("it does not begin as pcapng does");
-    if (is_header && load<std::uint32_t>(rest, 8) != byte_order_magic)
+    if (is_header && load<std::uint32_t>(rest, 8) != pcapng::byte_order_magic)
         damaged("it was written in the other byte order");
     const std::size_t length = load<std::uint32_t>(rest, 4);
     if (length < block_overhead || length % 4 != 0 || length > block_limit)
@@ -169,10 +161,10 @@ void PcapngTail::add_interface(std::span<const std::byte> body) {
     bool has_resolution = false;
     Bytes options = body.subspan(fixed);
     while (const auto option = take_option(options)) {
-        if (option->code == if_tsresol && option->value.size() == 1 && !has_resolution) {
+        if (option->code == pcapng::if_tsresol && option->value.size() == 1 && !has_resolution) {
             interface.ticks_per_second = ticks_per_second(option->value[0]);
             has_resolution = true;
-        } else if (option->code == if_name && interface.name.empty()) {
+        } else if (option->code == pcapng::if_name && interface.name.empty()) {
             interface.name = text(option->value);
         }
     }
@@ -197,7 +189,7 @@ std::optional<Frame> PcapngTail::packet(std::span<const std::byte> body) const {
     frame.interface_name = from.name;
     Bytes options = body.subspan(fixed + std::min(body.size() - fixed, padded(captured)));
     while (const auto option = take_option(options)) {
-        if (option->code != opt_comment)
+        if (option->code != pcapng::opt_comment)
             continue;
         frame.comment = text(option->value);
         break;

@@ -15,38 +15,40 @@ namespace exchange {
 namespace {
 
 // The sentences' places: 0 the peer, 1 this side's certificate, 2 the peer's role, 3 this side's.
-struct Row {
+struct Refusal {
     int reason;
     std::string_view sentence;
 };
-constexpr std::array rows{
+constexpr std::array refusals{
     // What this side does not accept.
-    Row{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "{0} is refused: it showed no certificate."},
-    Row{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it speaks no TLS as new as 1.3."},
-    Row{SSL_R_WRONG_VERSION_NUMBER,
-        "{0} does not speak TLS: is it another program, or the step with the plain exchange?"},
-    Row{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP where TLS belongs."},
-    Row{SSL_R_UNEXPECTED_EOF_WHILE_READING,
-        "{0} closed the connection during the exchange. Its log says why."},
+    Refusal{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "{0} is refused: it showed no certificate."},
+    Refusal{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it speaks no TLS as new as 1.3."},
+    Refusal{SSL_R_WRONG_VERSION_NUMBER,
+            "{0} does not speak TLS: is it another program, or the step with the plain exchange?"},
+    Refusal{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP where TLS belongs."},
+    Refusal{SSL_R_UNEXPECTED_EOF_WHILE_READING,
+            "{0} closed the connection during the exchange. Its log says why."},
     // What the peer says that it does not accept: alerts (RFC 8446, 6.2).
-    Row{SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
-        "the {2} {0} refuses this {3}: it wants to see a certificate."},
-    Row{SSL_R_TLSV1_ALERT_UNKNOWN_CA,
-        "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts. Both sides "
-        "need the certificates of one `make certs`."},
-    Row{SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
+    Refusal{SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
+            "the {2} {0} refuses this {3}: it wants to see a certificate."},
+    Refusal{SSL_R_TLSV1_ALERT_UNKNOWN_CA,
+            "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts. Both sides "
+            "need the certificates of one `make certs`."},
+    Refusal{
+        SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
         "the {2} {0} refuses this {3}: for its clock, {1} has expired, or is not valid yet. `make "
         "certs` renews the lab's."},
-    Row{SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
+    Refusal{
+        SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
         "the {2} {0} refuses this {3}: {1} is not what it expects, by its name for one. Its log "
         "says more."},
-    Row{SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
-        "the {2} {0} refuses this {3}: {1} is not for a {3}'s use."},
-    Row{SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
-        "the {2} {0} does not speak TLS 1.3, and this {3} speaks nothing older."},
-    Row{SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
-        "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts, or the key "
-        "does not belong to it."},
+    Refusal{SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
+            "the {2} {0} refuses this {3}: {1} is not for a {3}'s use."},
+    Refusal{SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
+            "the {2} {0} does not speak TLS 1.3, and this {3} speaks nothing older."},
+    Refusal{SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
+            "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts, or the key "
+            "does not belong to it."},
 };
 
 constexpr std::string_view name_of(TlsRole role) {
@@ -126,7 +128,7 @@ std::string sentence_of(unsigned long error, int system_error, const std::string
     const int reason = ERR_GET_REASON(error);
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED && !objection.empty())
         return fmt::format("the {} {} is refused: {}", peer_of(context.role()), peer, objection);
-    for (const Row& row : rows)
+    for (const Refusal& row : refusals)
         if (row.reason == reason)
             return fmt::format(fmt::runtime(row.sentence), peer, context.files().certificate,
                                peer_of(context.role()), name_of(context.role()));

@@ -14,7 +14,7 @@ namespace lesson {
 namespace {
 
 constexpr int backlog = 16;
-constexpr std::chrono::milliseconds patience{5000};
+constexpr std::chrono::milliseconds establish_limit{5000};
 
 bool is_end(rdma_cm_event_type type) {
     return type == RDMA_CM_EVENT_DISCONNECTED || type == RDMA_CM_EVENT_CONNECT_ERROR ||
@@ -104,7 +104,7 @@ void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retrie
 }
 
 void CmSession::await_established() {
-    const util::Deadline deadline = util::deadline_in(patience);
+    const util::Deadline deadline = util::deadline_in(establish_limit);
     while (!is_gone_ && !util::is_past(deadline) && !server_.stop_.requested()) {
         const auto type = server_.take_event(id_.get(), deadline);
         is_gone_ = type && is_end(*type);

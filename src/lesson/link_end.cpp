@@ -8,7 +8,7 @@
 namespace lesson {
 namespace {
 
-constexpr std::chrono::milliseconds patience{30'000};
+constexpr std::chrono::milliseconds exchange_limit{30'000};
 
 exchange::Socket connect(const ClientOptions& options, util::StopSignal& stop) {
     const util::Address server = options.resolve_server();
@@ -35,7 +35,7 @@ void serve_links(const util::Address& address, runlog::Log& log, util::StopSigna
                  const std::function<void(const LinkSide&)>& serve) {
     serve_each(address, log, stop, [&](exchange::Socket client) {
         exchange::notice_when_gone(client);
-        const LinkEnd end(std::move(client), log, stop, patience);
+        const LinkEnd end(std::move(client), log, stop, exchange_limit);
         serve(end.side());
     });
 }

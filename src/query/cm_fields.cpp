@@ -71,7 +71,7 @@ Value port(const View& view) {
     return service != nullptr && *service ? Value(std::uint64_t{(*service)->port}) : Value();
 }
 
-constexpr auto table = std::to_array<Field>({
+constexpr auto cm_table = std::to_array<Field>({
     {"mad", Present, "management datagram", has<&Packet::mad>},
     {"mad.baseversion", Hex2, "base version, 1", in<&Packet::mad, &Mad::base_version>},
     {"mad.mgmtclass", Hex2, "class: 7 is the connection manager",
@@ -189,7 +189,7 @@ constexpr auto table = std::to_array<Field>({
 }  // namespace
 
 std::span<const Field> cm_fields() {
-    return table;
+    return cm_table;
 }
 
 }  // namespace query

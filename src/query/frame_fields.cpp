@@ -50,7 +50,7 @@ Value has_tcp(const View& view) {
     return wire::tcp_segment(view.packet, view.frame) ? Value(true) : Value();
 }
 
-constexpr auto table = std::to_array<Field>({
+constexpr auto frame_table = std::to_array<Field>({
     {"frame", Decimal, "number in the capture, from 1", number},
     {"time", Time, "seconds since 1970", t_ns},
     {"t_ns", Signed, "nanoseconds since 1970", t_ns},
@@ -123,7 +123,7 @@ constexpr auto table = std::to_array<Field>({
 }  // namespace
 
 std::span<const Field> frame_fields() {
-    return table;
+    return frame_table;
 }
 
 }  // namespace query

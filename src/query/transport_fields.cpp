@@ -78,7 +78,7 @@ Value malformed(const View& view) {
     return view.packet.malformed ? composed(view, view.packet.malformed->text()) : Value();
 }
 
-constexpr auto table = std::to_array<Field>({
+constexpr auto transport_table = std::to_array<Field>({
     {"bth", Present, "base transport header: the packet is RoCE", has<&Packet::bth>},
     {"bth.opcode", Decimal, "opcode", in<&Packet::bth, &Bth::opcode>},
     {"bth.opcode_name", Text, "\"RC RDMA WRITE Only\"", opcode_name},
@@ -142,7 +142,7 @@ constexpr auto table = std::to_array<Field>({
 }  // namespace
 
 std::span<const Field> transport_fields() {
-    return table;
+    return transport_table;
 }
 
 }  // namespace query

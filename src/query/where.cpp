@@ -11,7 +11,6 @@
 #include "query/comparison.hpp"
 
 namespace query {
-namespace {
 
 enum class Logic : std::uint8_t { And, Or, Not, Leaf };
 
@@ -21,6 +20,8 @@ struct Node {
     std::vector<Node> children;
     std::optional<Comparison> comparison;
 };
+
+namespace {
 
 bool matches(const Node& node, const View& view) {
     const auto child_matches = [&](const Node& child) { return matches(child, view); };

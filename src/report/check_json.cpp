@@ -18,7 +18,7 @@ Json psn(const std::optional<wire::Psn>& value) {
     return value ? Json(value->value()) : Json(nullptr);
 }
 
-std::string_view name(conformance::PairedBy by) {
+std::string_view pairing_name(conformance::PairedBy by) {
     switch (by) {
         case conformance::PairedBy::Nothing:
             break;
@@ -59,7 +59,7 @@ Json connection_json(const conformance::Report& report, const CheckContext& cont
             {"to", flow::text(one.to, one.network)},
             {"to_name", host_name(report, context, one.to)},
             {"to_qpn", maybe(one.to_qpn)},
-            {"paired_by", name(one.paired_by)},
+            {"paired_by", pairing_name(one.paired_by)},
             {"path_mtu", one.path_mtu},
             {"forward", half_json(one.forward)},
             {"backward", half_json(one.backward)}};

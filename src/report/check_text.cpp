@@ -18,7 +18,7 @@ using conformance::HalfReport;
 using conformance::Recovery;
 using conformance::Verdict;
 
-constexpr std::size_t text_width = 100;
+constexpr std::size_t line_width = 100;
 
 Role role_of(Verdict verdict) {
     switch (verdict) {
@@ -56,7 +56,7 @@ class Text {
     }
     /// A sentence below a row, at most as wide as the rest.
     void remark(std::string_view text, std::size_t indent, Role role) {
-        const std::string broken = wrapped(text, text_width - indent, 0);
+        const std::string broken = wrapped(text, line_width - indent, 0);
         std::string_view rest = broken;
         while (!rest.empty()) {
             const std::size_t end = std::min(rest.find('\n'), rest.size());

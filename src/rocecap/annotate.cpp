@@ -16,7 +16,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct AnnotateOptions {
     std::string directory;
     std::string output;
 };
@@ -66,7 +66,7 @@ class Annotator : public timeline::RowVisitor {
     std::string interface_;
 };
 
-int annotate(const Options& options) {
+int annotate(const AnnotateOptions& options) {
     timeline::FinishedRun run(options.directory);
     const std::string path =
         options.output.empty() ? options.directory + "/annotated.pcapng" : options.output;
@@ -91,14 +91,14 @@ int annotate(const Options& options) {
     return all_decoded;
 }
 
-constexpr const char* footer =
+constexpr const char* annotate_footer =
     R"(Wireshark shows the comments in the packets' details and, as a column, by the field frame.comment.
 A run made with --keylog takes its TLS secrets along: whoever has the file reads the exchange.)";
 
 }  // namespace
 
 void add_annotate(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<AnnotateOptions>();
     CLI::App* command = app.add_subcommand(
         "annotate", "A run's capture for Wireshark, each packet's cause in its comment");
     command->add_option("directory", options->directory, "A run's directory")
@@ -108,7 +108,7 @@ void add_annotate(CLI::App& app, Context& context) {
         ->add_option("-o,--output", options->output,
                      "The file to write; -: standard output (default: RUN_DIR/annotated.pcapng)")
         ->type_name("FILE");
-    command->footer(footer);
+    command->footer(annotate_footer);
     command->callback(
         [&context, options] { context.run = [options] { return annotate(*options); }; });
 }

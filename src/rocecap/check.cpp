@@ -21,7 +21,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct CheckOptions {
     std::string path;
     bool all = false;
     bool json = false;
@@ -54,7 +54,8 @@ bool is_pcapng(const std::string& path) {
 
 class Check {
   public:
-    explicit Check(const Options& options) : options_(options), file_(capture_of(options.path)) {}
+    explicit Check(const CheckOptions& options)
+        : options_(options), file_(capture_of(options.path)) {}
 
     conformance::Report report() {
         if (std::filesystem::is_directory(options_.path)) {
@@ -123,7 +124,7 @@ class Check {
         }
     }
 
-    const Options& options_;
+    const CheckOptions& options_;
     std::string file_;
     RunFacts facts_;
     conformance::Checker checker_;
@@ -131,7 +132,7 @@ class Check {
     bool is_cut_ = false;
 };
 
-int check(const Options& options, const Context& context) {
+int check(const CheckOptions& options, const Context& context) {
     Check check(options);
     const conformance::Report report = check.report();
     auto sink = capture::Sink::standard_output();
@@ -144,7 +145,7 @@ int check(const Options& options, const Context& context) {
     return report.findings.empty() ? all_decoded : malformed_seen;
 }
 
-constexpr const char* footer =
+constexpr const char* check_footer =
     R"(The capture is the cable's own: cable.pcapng, with each frame twice, 'before' the cable as its host
 sent it and 'after' it as the other host got it. So it is known what either host knew.
 What the cable lost, doubled, reordered or changed is listed with what the specification lets follow
@@ -155,7 +156,7 @@ Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckOptions>();
     CLI::App* command =
         app.add_subcommand("check", "Do both ends of each reliable connection as specified?");
     command->add_option("path", options->path, "A run over rocewire, or its cable.pcapng")
@@ -163,7 +164,7 @@ void add_check(CLI::App& app, Context& context) {
         ->type_name("RUN_DIR|FILE");
     command->add_flag("--all", options->all, "List all recoveries and deviations, not only 40");
     command->add_flag("--json", options->json, "One JSON object instead of text");
-    command->footer(footer);
+    command->footer(check_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return check(*options, context); };
     });

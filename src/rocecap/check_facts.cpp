@@ -18,7 +18,7 @@
 namespace rocecap {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 conformance::Event event_of(std::string_view name) {
     using conformance::Event;

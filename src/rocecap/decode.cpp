@@ -11,20 +11,20 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct DecodeOptions {
     std::string file;
     Printer::Options display;
     std::uint64_t count = UINT64_MAX;
 };
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* decode_footer = R"(Examples:
   rocecap decode run.pcapng
   rocecap decode run.pcapng --where 'aeth.type == NAK or icrc.status == bad'
   rocecap decode run.pcapng --fields frame,ip.src,bth.destqp,bth.psn --header
   rocecap decode run.pcapng --json | jq -c 'select(.reth) | [.bth.psn, .reth.r_key]'
   ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
 
-void print_all(const Options& options, Printer& printer) {
+void print_all(const DecodeOptions& options, Printer& printer) {
     capture::FileSource source(options.file);
     while (printer.printed() < options.count) {
         if (source.must_wait())
@@ -37,7 +37,7 @@ void print_all(const Options& options, Printer& printer) {
     printer.sink().close();
 }
 
-int decode(Options& options, bool colour) {
+int decode(DecodeOptions& options, bool colour) {
     options.display.colour = colour;
     Printer printer(options.display);
     try {
@@ -50,7 +50,7 @@ int decode(Options& options, bool colour) {
 }  // namespace
 
 void add_decode(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DecodeOptions>();
     CLI::App* command = app.add_subcommand("decode", "Decode the packets of a capture file");
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
@@ -59,7 +59,7 @@ void add_decode(CLI::App& app, Context& context) {
     command->add_option("-c,--count", options->count, "Stop after so many that are printed")
         ->check(is_count())
         ->type_name("N");
-    command->footer(footer);
+    command->footer(decode_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return decode(*options, context.colour); };
     });

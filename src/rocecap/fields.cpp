@@ -39,7 +39,7 @@ int list(std::string_view part) {
     return all_decoded;
 }
 
-constexpr const char* footer =
+constexpr const char* fields_footer =
     R"(Names are those of 'decode --json', and Wireshark's without the protocol's prefix: bth.psn is
 infiniband.bth.psn there, and that name is understood, too. A header's own name ('reth') is a field
 that is there when the packet has the header.
@@ -61,7 +61,7 @@ void add_fields(CLI::App& app, Context& context) {
         app.add_subcommand("fields", "The fields for --fields and --where, and how to filter");
     command->add_option("part", *part, "Only fields with this in their name or description")
         ->type_name("TEXT");
-    command->footer(footer);
+    command->footer(fields_footer);
     command->callback([&context, part] { context.run = [part] { return list(*part); }; });
 }
 

@@ -24,7 +24,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct FlowsOptions {
     std::string file;
     std::string where;
     std::vector<std::string> run_logs;
@@ -45,7 +45,7 @@ flow::Tracker tracker(const flow::Limits& limits) {
 
 class Flows {
   public:
-    Flows(const Options& options, bool colour)
+    Flows(const FlowsOptions& options, bool colour)
         : options_(options),
           style_(colour),
           source_(options.file),
@@ -109,7 +109,7 @@ class Flows {
         sink_.close();
     }
 
-    const Options& options_;
+    const FlowsOptions& options_;
     report::Style style_;
     capture::FileSource source_;
     flow::Tracker tracker_;
@@ -119,7 +119,7 @@ class Flows {
     std::string scratch_;
 };
 
-constexpr const char* footer =
+constexpr const char* flows_footer =
     R"(Examples:
   rocecap flows run.pcapng
   rocecap flows run.pcapng --where 'ip.addr == 192.0.2.1' --json | jq .directions[].requests
@@ -136,7 +136,7 @@ longest are forgotten, and the last line says how many.)";
 }  // namespace
 
 void add_flows(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FlowsOptions>();
     CLI::App* command =
         app.add_subcommand("flows", "Conversations: PSNs, losses, NAKs, latencies of each");
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
@@ -160,7 +160,7 @@ void add_flows(CLI::App& app, Context& context) {
         ->check(CLI::Range(flow::Limits::least_streams, flow::Limits::most_streams).description(""))
         ->capture_default_str()
         ->type_name("N");
-    command->footer(footer);
+    command->footer(flows_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return Flows(*options, context.colour).run(); };
     });

@@ -11,7 +11,7 @@
 namespace rocecap {
 namespace {
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* live_footer = R"(Examples:
   rocecap live --list                           what there is to capture on
   sudo rocecap live -i eth0                     watch; Ctrl-C ends it
   sudo rocecap live -i eth0 -w run.pcapng -d 10 and keep the packets of ten seconds
@@ -114,7 +114,7 @@ void add_live(CLI::App& app, Context& context) {
                      "Once the capture runs, be this user instead of root;\nwithout it: who called "
                      "sudo, or nobody")
         ->type_name("NAME");
-    command->footer(footer);
+    command->footer(live_footer);
     command->callback([&context, options, list, interface, rotating] {
         if (!*list && interface->empty())
             throw CLI::RequiredError("--interface (or --list)");

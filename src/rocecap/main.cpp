@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view version = "0.1.0";
 
-constexpr const char* footer = R"(Examples:
+constexpr const char* main_footer = R"(Examples:
   sudo rocecap live -i eth0                       watch RoCE packets as they pass
   sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
   rocecap decode run.pcapng                       read a capture, a line for each packet
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
         ->type_name("WHEN");
     app.require_subcommand(1);
     app.fallthrough();
-    app.footer(footer);
+    app.footer(main_footer);
     app.get_formatter()->column_width(30);
     add_live(app, context);
     add_decode(app, context);

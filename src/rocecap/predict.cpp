@@ -23,7 +23,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct PredictOptions {
     std::string path;
     std::uint64_t from = 0;  // 0: where it becomes interesting
     bool all = false;
@@ -35,7 +35,7 @@ constexpr std::size_t who_width = 15;
 
 class Dialogue {
   public:
-    Dialogue(const Options& options, const Context& context)
+    Dialogue(const PredictOptions& options, const Context& context)
         : style_(context.colour),
           run_(read_predicted_run(options.path, style_)),
           columns_(context.columns == 0 ? widest : std::min(context.columns, widest)),
@@ -186,7 +186,7 @@ class Dialogue {
     predict::Score score_;
 };
 
-constexpr const char* footer =
+constexpr const char* predict_footer =
     R"(Shown at once is what passed before the cable did something (cable.jsonl), or nothing. Then it asks:
 KIND is send, write, read, atomic, response, ack, nak or rnr, and the PSN counts from the requester's first.
 Example: nak +4. '?' helps, an empty line shows the packet, 'q' ends.)";
@@ -194,7 +194,7 @@ Example: nak +4. '?' helps, an empty line shows the packet, 'q' ends.)";
 }  // namespace
 
 void add_predict(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PredictOptions>();
     CLI::App* command = app.add_subcommand(
         "predict", "Say what comes next in a run, packet by packet, before it is shown");
     command->add_option("run", options->path, "A run's directory, or a pcap or pcapng file")
@@ -207,7 +207,7 @@ void add_predict(CLI::App& app, Context& context) {
         ->type_name("N");
     command->add_flag("--all", options->all,
                       "Ask for each packet, and not only where something is decided");
-    command->footer(footer);
+    command->footer(predict_footer);
     command->callback([&context, options] {
         context.run = [&context, options] {
             Dialogue(*options, context).run();

@@ -11,12 +11,12 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct PsnsOptions {
     std::vector<std::string> directories;
     bool json = false;
 };
 
-int show(const Options& options, bool colour) {
+int show(const PsnsOptions& options, bool colour) {
     std::vector<timeline::FirstPsns> runs;
     for (const std::string& directory : options.directories)
         runs.push_back(timeline::first_psns(directory));
@@ -31,7 +31,7 @@ int show(const Options& options, bool colour) {
     return all_decoded;
 }
 
-constexpr const char* footer =
+constexpr const char* psns_footer =
     R"(Of each direction: the PSN of its first packet, from the run log, or from the wire where the log
 keeps it secret; who chose it; and the packets of the run's capture that a reader on the way finds it
 in: messages that announce it in the clear (ConnectRequest, ConnectReply, the endpoint in a TCP
@@ -40,14 +40,14 @@ segment) and BTHs, which every packet has.)";
 }  // namespace
 
 void add_psns(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<PsnsOptions>();
     CLI::App* command =
         app.add_subcommand("psns", "Runs: each direction's first PSN, and where on the wire it is");
     command->add_option("directories", options->directories, "Runs' directories")
         ->required()
         ->type_name("RUN_DIR");
     command->add_flag("--json", options->json, "One JSON object a direction instead of text");
-    command->footer(footer);
+    command->footer(psns_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context.colour); };
     });

@@ -14,13 +14,13 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct ReportOptions {
     std::string directory;
     std::string output;
     std::uint64_t packets = 100'000;
 };
 
-int report(const Options& options) {
+int report(const ReportOptions& options) {
     const page::Page page = page::read(options.directory, options.packets);
     const std::string path =
         options.output.empty() ? options.directory + "/report.html" : options.output;
@@ -35,14 +35,14 @@ int report(const Options& options) {
     return all_decoded;
 }
 
-constexpr const char* footer =
+constexpr const char* report_footer =
     R"(The page needs no network and nothing beside itself: open it in a browser, send it to somebody. It
 holds what the logs and the capture hold, payloads too. '?' in the page lists its keys.)";
 
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReportOptions>();
     CLI::App* command = app.add_subcommand(
         "report", "A run as one HTML page: ladder, bytes, states, plots, who knows what");
     command->add_option("directory", options->directory, "A run's directory")
@@ -57,7 +57,7 @@ void add_report(CLI::App& app, Context& context) {
                      "How many packets the page holds (100000); it says what it leaves out")
         ->check(is_count())
         ->type_name("N");
-    command->footer(footer);
+    command->footer(report_footer);
     command->callback(
         [&context, options] { context.run = [options] { return report(*options); }; });
 }

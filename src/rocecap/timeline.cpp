@@ -22,7 +22,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct TimelineOptions {
     std::string directory;
     bool follow = false;
 };
@@ -93,7 +93,7 @@ class Listing : public timeline::RowVisitor {
     capture::Sink sink_;
 };
 
-void list(const Options& options, const Context& context) {
+void list(const TimelineOptions& options, const Context& context) {
     timeline::FinishedRun run(options.directory);
     Listing listing(run.info(), context);
     run.each_row(listing);
@@ -104,7 +104,7 @@ void list(const Options& options, const Context& context) {
 
 class Follow {
   public:
-    Follow(const Options& options, const Context& context)
+    Follow(const TimelineOptions& options, const Context& context)
         : directory_(options.directory),
           style_(context.colour),
           info_(directory_.info()),
@@ -163,7 +163,7 @@ class Follow {
     capture::Sink sink_;
 };
 
-int show(const Options& options, const Context& context) {
+int show(const TimelineOptions& options, const Context& context) {
     if (options.follow && !timeline::RunDir(options.directory).info().ended)
         Follow(options, context).run();
     else
@@ -171,21 +171,21 @@ int show(const Options& options, const Context& context) {
     return all_decoded;
 }
 
-constexpr const char* footer =
+constexpr const char* timeline_footer =
     R"(A run directory holds what 'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl,
 client.jsonl and wire.pcapng. A packet that a verbs call caused names the call: '← client wr 1'.)";
 
 }  // namespace
 
 void add_timeline(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TimelineOptions>();
     CLI::App* command =
         app.add_subcommand("timeline", "Both programs' events and the packets of a run, in order");
     command->add_option("directory", options->directory, "A run's directory")
         ->required()
         ->type_name("RUN_DIR");
     command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
-    command->footer(footer);
+    command->footer(timeline_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context); };
     });

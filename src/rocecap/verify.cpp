@@ -16,7 +16,7 @@
 namespace rocecap {
 namespace {
 
-struct Options {
+struct VerifyOptions {
     std::string file;
     std::uint64_t first = 10;
     bool json = false;
@@ -24,7 +24,7 @@ struct Options {
 
 class Verification {
   public:
-    Verification(const Options& options, bool colour)
+    Verification(const VerifyOptions& options, bool colour)
         : options_(options), source_(options.file), listing_(report::Style(colour)) {}
 
     /// What was read before an error is reported all the same.
@@ -76,7 +76,7 @@ class Verification {
             std::fputs("rocecap: no packet has an ICRC that could be checked.\n", stderr);
     }
 
-    const Options& options_;
+    const VerifyOptions& options_;
     capture::FileSource source_;
     report::Listing listing_;
     capture::Sink sink_ = capture::Sink::standard_output();
@@ -85,13 +85,13 @@ class Verification {
     std::uint64_t listed_ = 0;
 };
 
-int verify(const Options& options, bool colour) {
+int verify(const VerifyOptions& options, bool colour) {
     Verification verification(options, colour);
     verification.run();
     return verification.exit_code();
 }
 
-constexpr const char* footer =
+constexpr const char* verify_footer =
     R"(The ICRC is the CRC-32 over all that routers leave as it is, at the end of each RoCE packet. A
 packet whose end was not captured stays unchecked.
 
@@ -101,7 +101,7 @@ check, 2 cannot run.)";
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<VerifyOptions>();
     CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and form");
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
@@ -113,7 +113,7 @@ void add_verify(CLI::App& app, Context& context) {
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
         ->type_name("N");
     command->add_flag("--json", options->json, "One JSON object instead of text");
-    command->footer(footer);
+    command->footer(verify_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return verify(*options, context.colour); };
     });

@@ -11,7 +11,7 @@
 namespace timeline {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // The value at `path` where there is one of type T; run.json is complete only at the end of a run.
 template <typename T>

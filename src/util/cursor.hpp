@@ -135,4 +135,11 @@ constexpr void put_be64(std::span<std::byte, N> bytes, std::uint64_t value) {
     write_be<8, Offset>(bytes, value);
 }
 
+/// `Bits` bits of a value, those above the lowest `Shift`.
+template <unsigned Shift, unsigned Bits>
+constexpr std::uint8_t bits(unsigned value) {
+    static_assert(Bits <= 8);
+    return static_cast<std::uint8_t>(value >> Shift & ((1U << Bits) - 1U));
+}
+
 }  // namespace util

@@ -8,28 +8,23 @@ namespace {
 
 using Data = util::FixedBytes<Mad::data_size>;
 
-template <unsigned Shift, unsigned Bits>
-constexpr std::uint8_t bits(unsigned value) {
-    return static_cast<std::uint8_t>(value >> Shift & ((1U << Bits) - 1U));
-}
-
 CmMra parse_mra(Data data) {
     return {
         .local_comm_id = util::be32<0>(data),
         .remote_comm_id = util::be32<4>(data),
-        .message_mraed = bits<6, 2>(util::be8<8>(data)),
-        .service_timeout = bits<3, 5>(util::be8<9>(data)),
+        .message_mraed = util::bits<6, 2>(util::be8<8>(data)),
+        .service_timeout = util::bits<3, 5>(util::be8<9>(data)),
         .private_data = data.subspan<10>(),
     };
 }
 
 CmRej parse_rej(Data data) {
     const auto ari = data.subspan<12, 72>();
-    const std::size_t ari_length = bits<1, 7>(util::be8<9>(data));
+    const std::size_t ari_length = util::bits<1, 7>(util::be8<9>(data));
     return {
         .local_comm_id = util::be32<0>(data),
         .remote_comm_id = util::be32<4>(data),
-        .message_rejected = bits<6, 2>(util::be8<8>(data)),
+        .message_rejected = util::bits<6, 2>(util::be8<8>(data)),
         .reason = util::be16<10>(data),
         .ari = ari.first(std::min(ari_length, ari.size())),
         .private_data = data.subspan<84>(),
@@ -48,11 +43,11 @@ CmRep parse_rep(Data data) {
         .starting_psn = Psn(util::be24<20>(data)),
         .responder_resources = util::be8<24>(data),
         .initiator_depth = util::be8<25>(data),
-        .target_ack_delay = bits<3, 5>(delay),
-        .failover_accepted = bits<1, 2>(delay),
-        .end_to_end_flow_control = bits<0, 1>(delay) != 0,
-        .rnr_retry_count = bits<5, 3>(retries),
-        .srq = bits<4, 1>(retries) != 0,
+        .target_ack_delay = util::bits<3, 5>(delay),
+        .failover_accepted = util::bits<1, 2>(delay),
+        .end_to_end_flow_control = util::bits<0, 1>(delay) != 0,
+        .rnr_retry_count = util::bits<5, 3>(retries),
+        .srq = util::bits<4, 1>(retries) != 0,
         .local_ca_guid = util::be64<28>(data),
         .private_data = data.subspan<36>(),
     };

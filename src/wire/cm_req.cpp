@@ -5,11 +5,6 @@ namespace {
 
 constexpr std::size_t private_data_at = 140;
 
-template <unsigned Shift, unsigned Bits>
-constexpr std::uint8_t bits(unsigned value) {
-    return static_cast<std::uint8_t>(value >> Shift & ((1U << Bits) - 1U));
-}
-
 }  // namespace
 
 CmPath CmPath::parse(util::FixedBytes<size> bytes) {
@@ -21,12 +16,12 @@ CmPath CmPath::parse(util::FixedBytes<size> bytes) {
         .local_gid = Gid::at<4>(bytes),
         .remote_gid = Gid::at<20>(bytes),
         .flow_label = flow_and_rate >> 12,
-        .packet_rate = bits<0, 6>(flow_and_rate),
+        .packet_rate = util::bits<0, 6>(flow_and_rate),
         .traffic_class = util::be8<40>(bytes),
         .hop_limit = util::be8<41>(bytes),
-        .sl = bits<4, 4>(sl),
-        .subnet_local = bits<3, 1>(sl) != 0,
-        .local_ack_timeout = bits<3, 5>(util::be8<43>(bytes)),
+        .sl = util::bits<4, 4>(sl),
+        .subnet_local = util::bits<3, 1>(sl) != 0,
+        .local_ack_timeout = util::bits<3, 5>(util::be8<43>(bytes)),
     };
 }
 
@@ -49,19 +44,19 @@ CmReq CmReq::parse(util::FixedBytes<Mad::data_size> bytes) {
         .initiator_depth = util::be8<39>(bytes),
         .local_eecn = util::be24<36>(bytes),
         .remote_eecn = util::be24<40>(bytes),
-        .remote_cm_response_timeout = bits<3, 5>(transport),
-        .transport_service_type = bits<1, 2>(transport),
-        .end_to_end_flow_control = bits<0, 1>(transport) != 0,
+        .remote_cm_response_timeout = util::bits<3, 5>(transport),
+        .transport_service_type = util::bits<1, 2>(transport),
+        .end_to_end_flow_control = util::bits<0, 1>(transport) != 0,
         .starting_psn = Psn(util::be24<44>(bytes)),
-        .local_cm_response_timeout = bits<3, 5>(retries),
-        .retry_count = bits<0, 3>(retries),
+        .local_cm_response_timeout = util::bits<3, 5>(retries),
+        .retry_count = util::bits<0, 3>(retries),
         .p_key = util::be16<48>(bytes),
-        .path_mtu = bits<4, 4>(mtu),
-        .rdc_exists = bits<3, 1>(mtu) != 0,
-        .rnr_retry_count = bits<0, 3>(mtu),
-        .max_cm_retries = bits<4, 4>(cm_retries),
-        .srq = bits<3, 1>(cm_retries) != 0,
-        .extended_transport = bits<0, 3>(cm_retries),
+        .path_mtu = util::bits<4, 4>(mtu),
+        .rdc_exists = util::bits<3, 1>(mtu) != 0,
+        .rnr_retry_count = util::bits<0, 3>(mtu),
+        .max_cm_retries = util::bits<4, 4>(cm_retries),
+        .srq = util::bits<3, 1>(cm_retries) != 0,
+        .extended_transport = util::bits<0, 3>(cm_retries),
         .primary = CmPath::parse(bytes.subspan<52, CmPath::size>()),
         .alternate = CmPath::parse(bytes.subspan<96, CmPath::size>()),
         .ip_service = std::nullopt,

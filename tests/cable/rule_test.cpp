@@ -10,17 +10,17 @@ using namespace std::chrono_literals;
 using namespace cable;
 using support::error_text;
 
-const std::vector<std::string> hosts{"server", "client"};
+const std::vector<std::string> two_hosts{"server", "client"};
 
 Rule parsed(std::string_view text) {
-    return parse_rule(text, hosts);
+    return parse_rule(text, two_hosts);
 }
 std::string refusal(std::string_view text) {
-    return error_text([&] { parse_rule(text, hosts); });
+    return error_text([&] { parse_rule(text, two_hosts); });
 }
 std::size_t column_of(std::string_view text) {
     try {
-        parse_rule(text, hosts);
+        parse_rule(text, two_hosts);
     } catch (const query::SyntaxError& error) {
         return error.column();
     }
@@ -116,7 +116,7 @@ TEST(Rule, points_into_its_expression) {
     EXPECT_EQ(column_of("drop packets where bth.foo == 3"), 20U);
     EXPECT_EQ(column_of("drop packets where"), 19U);
     try {
-        parse_rule("drop packets where bth.psn == moon", hosts);
+        parse_rule("drop packets where bth.psn == moon", two_hosts);
         FAIL();
     } catch (const query::SyntaxError& error) {
         EXPECT_EQ(error.marked(),
@@ -131,11 +131,11 @@ TEST(Rule, file_has_one_a_line_and_comments) {
         "drop the 1st packet   # the first\n"
         "\n"
         "  delay 2ms packets where bth.opcode_name contains \" # \"\r\n",
-        hosts);
+        two_hosts);
     ASSERT_EQ(rules.size(), 2U);
     EXPECT_EQ(rules[0].text, "drop the 1st packet");
     EXPECT_EQ(rules[1].text, "delay 2ms packets where bth.opcode_name contains \" # \"");
-    EXPECT_EQ(error_text([] { parse_rules("drop packets\ndrop it\n", hosts); }),
+    EXPECT_EQ(error_text([] { parse_rules("drop packets\ndrop it\n", two_hosts); }),
               "line 2: 'packets' or 'frames' belongs here, not 'it' (column 6)");
 }
 

@@ -5,7 +5,7 @@
 
 #include "util/error.hpp"
 
-namespace {
+namespace endpoint_test {
 
 using exchange::Endpoint;
 using exchange::MessageType;
@@ -85,4 +85,4 @@ TEST(Endpoint, values_that_make_no_sense_are_refused) {
     EXPECT_EQ(refused([](Endpoint&) {}), "accepted");
 }
 
-}  // namespace
+}  // namespace endpoint_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace message_test {
 
 using exchange::MessageType;
 using Header = std::array<std::byte, exchange::header_size>;
@@ -80,4 +80,4 @@ TEST(Message, a_refusal_cannot_speak_to_the_terminal) {
               "a?[2Jb??");
 }
 
-}  // namespace
+}  // namespace message_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace psn_source_test {
 
 TEST(RandomPsn, has_24_bits_and_uses_all_of_them) {
     constexpr int draws = 4096;
@@ -28,4 +28,4 @@ TEST(RandomPsn, has_24_bits_and_uses_all_of_them) {
     EXPECT_GT(seen.size(), static_cast<std::size_t>(draws - 20));
 }
 
-}  // namespace
+}  // namespace psn_source_test

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "support/error_text.hpp"
-namespace {
+namespace tcp_test {
 
 using exchange::Patience;
 using exchange::TcpChannel;
@@ -127,4 +127,4 @@ TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
               std::string::npos);
 }
 
-}  // namespace
+}  // namespace tcp_test

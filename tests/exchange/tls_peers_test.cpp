@@ -11,7 +11,7 @@
 #include "support/temp_path.hpp"
 #include "util/error.hpp"
 
-namespace {
+namespace tls_peers_test {
 
 using exchange::Patience;
 using exchange::TlsChannel;
@@ -168,4 +168,4 @@ TEST_F(TlsPeers, a_server_that_speaks_no_tls_is_named) {
     plain.join();
 }
 
-}  // namespace
+}  // namespace tls_peers_test

@@ -14,7 +14,7 @@
 #include "support/temp_path.hpp"
 #include "util/error.hpp"
 
-namespace {
+namespace tls_test {
 
 using exchange::Patience;
 using exchange::TlsChannel;
@@ -237,4 +237,4 @@ TEST_F(Tls, the_script_keeps_what_holds_and_its_keys_are_private) {
     EXPECT_EQ(checked.exit_code, 0) << checked.all();
 }
 
-}  // namespace
+}  // namespace tls_test

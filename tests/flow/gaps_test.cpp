@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace gaps_test {
 
 using flow::Gaps;
 using wire::Psn;
@@ -65,4 +65,4 @@ TEST(Gaps, another_sequence_fills_no_gap_of_the_one_before) {
     EXPECT_EQ(gaps.missing(), 3U);
 }
 
-}  // namespace
+}  // namespace gaps_test

@@ -2,7 +2,7 @@
 // times are below 64 ns, where they are exact, or alone, so that median and maximum are the same.
 #include "flow/connection.hpp"
 
-namespace {
+namespace latencies_test {
 
 using namespace flow_test;
 
@@ -265,4 +265,4 @@ TEST_F(UnknownPathMtu, does_not_make_the_rest_of_a_read_that_is_asked_for_again_
     EXPECT_EQ(requests().read_last.count, 1U);
 }
 
-}  // namespace
+}  // namespace latencies_test

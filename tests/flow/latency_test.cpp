@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace latency_test {
 
 using flow::Latency;
 
@@ -99,4 +99,4 @@ TEST(Latency, without_any_page_only_count_and_maximum_are_known) {
     EXPECT_EQ(summary.max, 100);
 }
 
-}  // namespace
+}  // namespace latency_test

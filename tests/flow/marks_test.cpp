@@ -3,7 +3,7 @@
 
 #include "flow/feed.hpp"
 
-namespace {
+namespace marks_test {
 
 using namespace flow_test;
 
@@ -83,4 +83,4 @@ TEST_F(Marks, cnps_at_once_after_one_that_came_too_early_still_find_the_connecti
     EXPECT_EQ(all[1].forward.marks.cnps, 1U);
 }
 
-}  // namespace
+}  // namespace marks_test

@@ -7,7 +7,7 @@
 #include "report/line.hpp"
 #include "support/allocation_count.hpp"
 
-namespace {
+namespace memory_test {
 
 using namespace flow_test;
 
@@ -169,4 +169,4 @@ TEST(NoAllocation, for_a_packet_that_is_printed_as_a_line_and_as_a_row) {
     }
 }
 
-}  // namespace
+}  // namespace memory_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace outstanding_test {
 
 using flow::Outstanding;
 using flow::OutstandingRequest;
@@ -108,4 +108,4 @@ TEST(Outstanding, what_may_never_be_answered_leaves_pages_to_others) {
     EXPECT_EQ(pages.in_use(), pages.capacity());
 }
 
-}  // namespace
+}  // namespace outstanding_test

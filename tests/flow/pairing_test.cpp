@@ -3,7 +3,7 @@
 
 #include "flow/feed.hpp"
 
-namespace {
+namespace pairing_test {
 
 using namespace flow_test;
 using flow::Pairing;
@@ -308,4 +308,4 @@ TEST_F(Pairs, conversations_come_in_the_order_of_their_first_packets) {
     EXPECT_LT(all[0].number, all[1].number);
 }
 
-}  // namespace
+}  // namespace pairing_test

@@ -4,7 +4,7 @@
 
 #include "support/allocation_count.hpp"
 
-namespace {
+namespace pool_test {
 
 struct Object {
     int value = 42;
@@ -44,4 +44,4 @@ TEST(Pool, allocates_only_at_the_beginning) {
     EXPECT_EQ(allocations.count(), 0U);
 }
 
-}  // namespace
+}  // namespace pool_test

@@ -3,7 +3,7 @@
 
 #include "flow/feed.hpp"
 
-namespace {
+namespace requests_test {
 
 using namespace flow_test;
 using wire::Psn;
@@ -328,4 +328,4 @@ TEST_F(RequestPsns, keys_are_each_named_once) {
     EXPECT_EQ(keys.others(), 0U);
 }
 
-}  // namespace
+}  // namespace requests_test

@@ -1,7 +1,7 @@
 // What is made of acknowledgements, refusals and READ responses.
 #include "flow/connection.hpp"
 
-namespace {
+namespace responses_test {
 
 using namespace flow_test;
 using wire::Psn;
@@ -173,4 +173,4 @@ TEST_F(Responses, an_atomic_acknowledge_counts_as_a_message) {
     EXPECT_EQ(requests().ack.count, 1U);
 }
 
-}  // namespace
+}  // namespace responses_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace table_test {
 
 using flow::no_index;
 using flow::PoolIndex;
@@ -119,4 +119,4 @@ TEST(StreamTable, behaves_as_a_list_through_any_sequence_of_calls) {
         EXPECT_EQ(table.find(key(qpn)), open(qpn) == model.end() ? no_index : open(qpn)->index);
 }
 
-}  // namespace
+}  // namespace table_test

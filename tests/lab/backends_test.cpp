@@ -9,7 +9,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace backends_test {
 
 using support::LabRun;
 
@@ -157,4 +157,4 @@ TEST_F(Backends, local_says_that_a_host_has_no_device) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
 }
 
-}  // namespace
+}  // namespace backends_test

@@ -6,7 +6,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace bad_input_test {
 
 using namespace std::chrono_literals;
 
@@ -159,4 +159,4 @@ TEST_F(Server, a_client_told_to_write_more_than_is_lent_is_told_so) {
     EXPECT_NE(outcome.err.find("lends 100 bytes"), std::string::npos) << outcome.all();
 }
 
-}  // namespace
+}  // namespace bad_input_test

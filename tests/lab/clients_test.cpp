@@ -13,7 +13,7 @@
 #include "support/step17_checks.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace clients_test {
 
 using namespace std::chrono_literals;
 using support::Argv;
@@ -247,4 +247,4 @@ TEST(ClientsThatDoNotComeUp, are_stopped_where_the_script_is) {
     EXPECT_EQ(lab.guests(), "");
 }
 
-}  // namespace
+}  // namespace clients_test

@@ -3,7 +3,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace doctor_test {
 
 const std::string devices = "build/examples/00_devices/main";
 
@@ -92,4 +92,4 @@ TEST_F(Doctor, sees_that_a_user_may_not_open_the_device) {
         << outcome.all();
 }
 
-}  // namespace
+}  // namespace doctor_test

@@ -17,7 +17,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace excerpts_test {
 
 namespace fs = std::filesystem;
 
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(Documents, Excerpts, testing::ValuesIn(documents()), []
     return name;
 });
 
-}  // namespace
+}  // namespace excerpts_test

@@ -8,7 +8,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace lifecycle_test {
 
 using namespace std::chrono_literals;
 using support::LabRun;
@@ -242,4 +242,4 @@ TEST_P(InterruptedSeries, ends_the_run_of_the_moment_and_begins_no_other) {
 INSTANTIATE_TEST_SUITE_P(Signals, InterruptedSeries, testing::Values(SIGINT, SIGTERM, SIGKILL),
                          [](const auto& test) { return "signal_" + std::to_string(test.param); });
 
-}  // namespace
+}  // namespace lifecycle_test

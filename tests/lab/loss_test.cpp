@@ -11,7 +11,7 @@
 #include "support/run_rows.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace loss_test {
 
 using support::LabRun;
 using support::LossyHost;
@@ -132,4 +132,4 @@ TEST_P(Loss, every_packet_that_comes_again_belongs_to_its_work_request) {
 INSTANTIATE_TEST_SUITE_P(Steps, Loss, testing::Values("01", "06"),
                          [](const auto& test) { return "step" + std::string(test.param); });
 
-}  // namespace
+}  // namespace loss_test

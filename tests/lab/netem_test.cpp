@@ -6,7 +6,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace netem_test {
 
 support::Outcome netem(const support::Argv& words) {
     support::Argv argv{"lab/lab", "netem"};
@@ -76,4 +76,4 @@ TEST_F(Netem, make_sets_and_clears_it_too) {
     EXPECT_EQ(netem({"server"}).out, "server: what leaves eth0 passes as it is\n");
 }
 
-}  // namespace
+}  // namespace netem_test

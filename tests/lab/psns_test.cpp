@@ -13,7 +13,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace psns_test {
 
 using nlohmann::json;
 using support::LabRun;
@@ -144,4 +144,4 @@ TEST_F(PsnsOfStep06, of_a_log_that_hides_them_are_the_wires_and_all_packets_are_
     EXPECT_EQ(found[0]["readable"], directions(run().dir)[0]["readable"]);
 }
 
-}  // namespace
+}  // namespace psns_test

@@ -8,7 +8,7 @@
 #include "support/step_checks.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace report_test {
 
 using support::LabRun;
 
@@ -69,4 +69,4 @@ TEST_F(ReportOfStep07, shows_all_events_and_packets_and_who_learned_what) {
         nlohmann::json::parse(R"([["client","RTS"],["server","RTS"]])"));
 }
 
-}  // namespace
+}  // namespace report_test

@@ -7,7 +7,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace sanitized_test {
 
 namespace fs = std::filesystem;
 
@@ -69,4 +69,4 @@ TEST(SanitizedClient, a_failing_connection_leaves_nothing_behind) {
     }
 }
 
-}  // namespace
+}  // namespace sanitized_test

@@ -10,7 +10,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace setup_test {
 
 using nlohmann::json;
 
@@ -94,4 +94,4 @@ TEST_F(SetUp, nothing_is_left_running) {
     }
 }
 
-}  // namespace
+}  // namespace setup_test

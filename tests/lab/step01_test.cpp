@@ -9,7 +9,7 @@
 #include "lesson/memory.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step01_test {
 
 using support::LabRun;
 using support::TsharkPacket;
@@ -106,4 +106,4 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_mebibyte", {}, 1 << 20, support::server_ip, support::client_ip}),
     [](const auto& test) { return std::string(test.param.name); });
 
-}  // namespace
+}  // namespace step01_test

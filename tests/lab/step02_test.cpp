@@ -6,7 +6,7 @@
 #include "lesson/memory.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step02_test {
 
 using support::LabRun;
 using support::rows;
@@ -63,4 +63,4 @@ TEST_F(Step02, more_notifications_than_receives_were_posted_at_once) {
     support::expect_every_packet_joined(run);
 }
 
-}  // namespace
+}  // namespace step02_test

@@ -4,7 +4,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step03_test {
 
 using support::LabRun;
 using support::rows;
@@ -56,4 +56,4 @@ TEST_F(Step03, patience_that_ends_is_an_error_in_a_sentence) {
     EXPECT_EQ(rows(run, "bth.psn", "aeth.type == \"RNR NAK\"").size(), 1U);
 }
 
-}  // namespace
+}  // namespace step03_test

@@ -3,7 +3,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step04_test {
 
 using support::LabRun;
 using support::rows;
@@ -36,4 +36,4 @@ TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) 
     support::expect_nothing_lost_and_all_understood(run);
 }
 
-}  // namespace
+}  // namespace step04_test

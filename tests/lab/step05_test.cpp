@@ -8,7 +8,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step05_test {
 
 TEST(Step05, every_transition_is_allowed_or_refused_as_the_specification_says) {
     const auto problem = support::bring_up();
@@ -47,4 +47,4 @@ TEST(Step05, every_transition_is_allowed_or_refused_as_the_specification_says) {
     EXPECT_EQ(std::ranges::count(support::statuses(log), "SUCCESS"), 8);
 }
 
-}  // namespace
+}  // namespace step05_test

@@ -5,7 +5,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step06_test {
 
 using support::LabRun;
 using support::rows;
@@ -72,4 +72,4 @@ TEST_F(Step06, a_client_without_a_server_waits_and_then_says_so) {
     EXPECT_GE(outcome.took, std::chrono::milliseconds(900));
 }
 
-}  // namespace
+}  // namespace step06_test

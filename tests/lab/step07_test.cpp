@@ -9,7 +9,7 @@
 #include "support/certificates.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step07_test {
 
 using std::chrono::seconds;
 using support::LabRun;
@@ -146,4 +146,4 @@ TEST_F(Step07, a_program_without_certificates_says_how_to_get_them) {
         << outcome.err;
 }
 
-}  // namespace
+}  // namespace step07_test

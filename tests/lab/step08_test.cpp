@@ -12,7 +12,7 @@
 #include "support/certificates.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step08_test {
 
 using std::chrono::seconds;
 using support::LabRun;
@@ -290,4 +290,4 @@ TEST_F(Step08, a_crowd_of_ten_and_of_a_hundred_is_served_and_nothing_is_left) {
     EXPECT_EQ(resources(), before);
 }
 
-}  // namespace
+}  // namespace step08_test

@@ -8,7 +8,7 @@
 #include "support/step_checks.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace step09_test {
 
 using support::LabRun;
 using support::rows;
@@ -185,4 +185,4 @@ TEST_F(Step09, says_that_it_needs_root) {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
 }
 
-}  // namespace
+}  // namespace step09_test

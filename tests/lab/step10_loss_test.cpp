@@ -8,7 +8,7 @@
 #include "support/lossy_host.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step10_loss_test {
 
 using support::LabRun;
 using support::rows;
@@ -102,4 +102,4 @@ TEST_F(Step10Loss, uc_drops_a_message_that_lacks_one_packet) {
     EXPECT_EQ(rows(run, "bth.psn", "ip.dst == " + support::client_ip).size(), 0U);
 }
 
-}  // namespace
+}  // namespace step10_loss_test

@@ -6,7 +6,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step10_programs_test {
 
 using namespace std::chrono_literals;
 using support::LabRun;
@@ -92,4 +92,4 @@ TEST_F(Step10Programs, the_server_outlives_strangers_and_a_client_that_is_killed
     EXPECT_EQ(next.exit_code, 0) << next.all();
 }
 
-}  // namespace
+}  // namespace step10_programs_test

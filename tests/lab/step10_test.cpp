@@ -7,7 +7,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step10_test {
 
 using support::LabRun;
 using support::Rows;
@@ -292,4 +292,4 @@ TEST_F(Step10, the_limit_of_a_shared_receive_queue_is_told_once) {
     EXPECT_EQ(story, expected);
 }
 
-}  // namespace
+}  // namespace step10_test

@@ -9,7 +9,7 @@
 #include "lab/step11_checks.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step11_delivery_test {
 
 using Packet = support::AtomicPacket;
 using support::atomic_packets;
@@ -116,4 +116,4 @@ TEST_F(Step11Delivery, a_request_that_comes_twice_is_executed_once_and_answered_
     support::expect_every_packet_joined(run);
 }
 
-}  // namespace
+}  // namespace step11_delivery_test

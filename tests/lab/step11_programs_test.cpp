@@ -6,7 +6,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace step11_programs_test {
 
 using std::chrono::seconds;
 
@@ -78,4 +78,4 @@ TEST(Step11Options, out_of_range_are_one_sentence) {
     }
 }
 
-}  // namespace
+}  // namespace step11_programs_test

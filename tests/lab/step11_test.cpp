@@ -9,7 +9,7 @@
 #include "lab/step11_checks.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step11_test {
 
 using Packet = support::AtomicPacket;
 using support::atomic_packets;
@@ -132,4 +132,4 @@ TEST_F(Step11, an_odd_address_and_a_missing_right_are_refused_and_change_nothing
     support::expect_every_packet_joined(run);
 }
 
-}  // namespace
+}  // namespace step11_test

@@ -9,7 +9,7 @@
 #include "support/step_checks.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace step12_test {
 
 using namespace std::chrono_literals;
 using support::LabRun;
@@ -323,4 +323,4 @@ TEST_F(Step12, the_server_outlives_a_client_that_is_killed) {
     EXPECT_EQ(next.exit_code, 0) << next.all();
 }
 
-}  // namespace
+}  // namespace step12_test

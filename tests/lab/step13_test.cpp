@@ -9,7 +9,7 @@
 
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step13_test {
 
 const std::string program = "build/examples/13_registration_cost/main";
 constexpr std::uint64_t mib = 1 << 20;
@@ -215,4 +215,4 @@ TEST_F(Step13, ends_when_it_is_told_to) {
     EXPECT_NE(outcome.err.find("stopped by a signal."), std::string::npos) << outcome.all();
 }
 
-}  // namespace
+}  // namespace step13_test

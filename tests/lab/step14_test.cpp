@@ -11,7 +11,7 @@
 #include "support/tool.hpp"
 #include "support/tshark.hpp"
 
-namespace {
+namespace step14_test {
 
 using support::LabRun;
 using support::rows;
@@ -194,4 +194,4 @@ TEST_F(Step14, says_in_one_sentence_what_it_cannot_do) {
     }
 }
 
-}  // namespace
+}  // namespace step14_test

@@ -12,7 +12,7 @@
 #include "support/tool.hpp"
 #include "support/tshark.hpp"
 
-namespace {
+namespace step15_test {
 
 using namespace std::chrono_literals;
 using support::LabRun;
@@ -222,4 +222,4 @@ TEST_F(Step15, says_in_one_sentence_what_it_cannot_do) {
     }
 }
 
-}  // namespace
+}  // namespace step15_test

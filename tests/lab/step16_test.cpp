@@ -9,7 +9,7 @@
 #include "examples/16_parameter_server/block.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step16_test {
 
 using namespace std::chrono_literals;
 using support::LabRun;
@@ -229,4 +229,4 @@ TEST_F(Step16, numbers_that_make_no_job_are_refused_at_once) {
     }
 }
 
-}  // namespace
+}  // namespace step16_test

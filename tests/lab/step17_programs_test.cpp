@@ -4,7 +4,7 @@
 #include "support/step17_checks.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step17_programs_test {
 
 using namespace std::chrono_literals;
 
@@ -143,4 +143,4 @@ TEST_F(Step17Programs, numbers_that_make_no_rendezvous_are_refused_at_once) {
         "client: 3 ranks without rank 0 are no equal shares for --clients 2.");
 }
 
-}  // namespace
+}  // namespace step17_programs_test

@@ -10,7 +10,7 @@
 #include "support/step17_checks.hpp"
 #include "support/step_checks.hpp"
 
-namespace {
+namespace step17_test {
 
 using support::LabRun;
 using support::rows;
@@ -212,4 +212,4 @@ TEST_F(Step17, any_number_of_ranks_meets_and_any_may_be_late) {
     }
 }
 
-}  // namespace
+}  // namespace step17_test

@@ -4,7 +4,7 @@
 
 #include "support/lossy_host.hpp"
 
-namespace {
+namespace step18_programs_test {
 
 using namespace std::chrono_literals;
 using support::Argv;
@@ -147,4 +147,4 @@ TEST_F(Step18Programs, a_run_whose_clients_do_not_all_come_does_not_begin) {
     EXPECT_EQ(first.wait(30s).exit_code, 0);
 }
 
-}  // namespace
+}  // namespace step18_programs_test

@@ -6,7 +6,7 @@
 #include "step18_checks.hpp"
 #include "util/percentile.hpp"
 
-namespace {
+namespace step18_test {
 
 using namespace std::chrono_literals;
 using namespace step18_checks;
@@ -211,4 +211,4 @@ TEST_F(Step18, several_clients_are_answered_in_the_order_of_their_notices) {
             EXPECT_LT(own.front(), its.back()) << client << " began when " << other << " was over";
 }
 
-}  // namespace
+}  // namespace step18_test

@@ -3,7 +3,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace step19_predict_test {
 
 class Step19Predict : public testing::Test {
   protected:
@@ -54,4 +54,4 @@ TEST_F(Step19Predict, knows_no_other_scenarios_than_the_file_s) {
               "examples/19_one_packet/scenarios has them.\n");
 }
 
-}  // namespace
+}  // namespace step19_predict_test

@@ -5,7 +5,7 @@
 #include "support/step_checks.hpp"
 #include "support/tshark.hpp"
 
-namespace {
+namespace step20_test {
 
 using support::LabRun;
 
@@ -95,4 +95,4 @@ TEST_F(Step20, says_what_a_window_may_be) {
     EXPECT_EQ(client({"--chunk", "0"}).exit_code, 2);
 }
 
-}  // namespace
+}  // namespace step20_test

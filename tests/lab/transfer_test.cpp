@@ -7,7 +7,7 @@
 
 #include "support/lab.hpp"
 
-namespace {
+namespace transfer_test {
 
 using nlohmann::json;
 
@@ -85,4 +85,4 @@ TEST_F(Transfer, an_unknown_test_is_said) {
     EXPECT_NE(outcome.err.find("--test is write_bw, read_bw,"), std::string::npos) << outcome.all();
 }
 
-}  // namespace
+}  // namespace transfer_test

@@ -9,7 +9,7 @@
 #include "support/step_checks.hpp"
 #include "support/tshark.hpp"
 
-namespace {
+namespace wire_test {
 
 using support::LabRun;
 
@@ -149,4 +149,4 @@ TEST_F(Wire, is_not_in_a_lab_with_a_direct_cable) {
     EXPECT_EQ(run.exit_code, 0) << run.all();
 }
 
-}  // namespace
+}  // namespace wire_test

@@ -9,7 +9,7 @@
 #include "support/lab.hpp"
 #include "support/temp_path.hpp"
 
-namespace {
+namespace wireshark_test {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST(Wireshark, that_is_not_installed_is_said_before_anything_starts) {
         << outcome.all();
 }
 
-}  // namespace
+}  // namespace wireshark_test

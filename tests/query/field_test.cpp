@@ -9,7 +9,7 @@
 #include "report/json.hpp"
 #include "wire/cm_data.hpp"
 
-namespace {
+namespace field_test {
 
 using query::Field;
 using query::Kind;
@@ -227,4 +227,4 @@ TEST(Fields, a_similar_name_is_a_letter_or_two_away_or_a_last_part) {
     EXPECT_EQ(query::similar_field(std::string(100'000, 'b')), "");
 }
 
-}  // namespace
+}  // namespace field_test

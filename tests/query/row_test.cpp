@@ -4,7 +4,7 @@
 #include "query/sample_view.hpp"
 #include "util/error.hpp"
 
-namespace {
+namespace row_test {
 
 using query::Row;
 using query_test::packet_of;
@@ -125,4 +125,4 @@ TEST(Row, needs_the_icrc_only_for_fields_that_come_from_it) {
     EXPECT_TRUE(needs("icrc.reason"));
 }
 
-}  // namespace
+}  // namespace row_test

@@ -3,7 +3,7 @@
 
 #include "query/where.hpp"
 
-namespace {
+namespace where_errors_test {
 
 using query::SyntaxError;
 using query::Where;
@@ -257,4 +257,4 @@ TEST(WhereErrors, pass_no_control_characters_to_the_terminal) {
                  "'1.2.3.4?x' is no IPv4 address, which ip.src is compared with (column 11)");
 }
 
-}  // namespace
+}  // namespace where_errors_test

@@ -6,7 +6,7 @@
 #include "query/sample_view.hpp"
 #include "wire/cm_data.hpp"
 
-namespace {
+namespace where_test {
 
 using query::Where;
 using query_test::packet_of;
@@ -261,4 +261,4 @@ TEST(Where, outlives_its_expression_and_moves) {
     EXPECT_TRUE(moved.matches(sample.view()));
 }
 
-}  // namespace
+}  // namespace where_test

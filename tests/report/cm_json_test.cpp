@@ -5,7 +5,7 @@
 #include "report/summary.hpp"
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace cm_json_test {
 
 using report::Json;
 using wire::CmAttribute;
@@ -125,4 +125,4 @@ TEST(CmJson, an_attribute_that_the_cm_does_not_have_is_not_made_up) {
     EXPECT_NE(line.find("MAD class 0x07"), std::string::npos) << line;
 }
 
-}  // namespace
+}  // namespace cm_json_test

@@ -10,7 +10,7 @@
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace device_list_test {
 
 using nlohmann::json;
 using report::DeviceList;
@@ -98,4 +98,4 @@ TEST(DeviceListCommand, names_the_loopback_interface_of_this_machine) {
     EXPECT_EQ(loopbacks, 1) << outcome.all();
 }
 
-}  // namespace
+}  // namespace device_list_test

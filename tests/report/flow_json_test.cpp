@@ -4,7 +4,7 @@
 
 #include "flow/connection.hpp"
 
-namespace {
+namespace flow_json_test {
 
 using namespace flow_test;
 using nlohmann::json;
@@ -164,4 +164,4 @@ TEST_F(FlowJson, totals_are_an_object_of_their_own) {
                       {"evicted_bytes", 6}}}}));
 }
 
-}  // namespace
+}  // namespace flow_json_test

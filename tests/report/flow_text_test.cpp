@@ -4,7 +4,7 @@
 
 #include "flow/connection.hpp"
 
-namespace {
+namespace flow_text_test {
 
 using namespace flow_test;
 
@@ -201,4 +201,4 @@ TEST(FlowTotalsText, says_what_there_was) {
               "5 directions with 40 packets were forgotten to make room: --max-flows keeps more\n");
 }
 
-}  // namespace
+}  // namespace flow_text_test

@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace json_test {
 
 using report::Json;
 using wire_test::Network;
@@ -131,4 +131,4 @@ TEST(PacketJson, an_opcode_without_a_name_has_null) {
     EXPECT_EQ(json["malformed"], "BTH opcode 0x1f is reserved");
 }
 
-}  // namespace
+}  // namespace json_test

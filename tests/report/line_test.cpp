@@ -5,7 +5,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace line_test {
 
 using namespace std::chrono_literals;
 using wire_test::from_hex;
@@ -104,4 +104,4 @@ TEST(ListingColours, are_around_the_same_columns) {
     EXPECT_EQ(report::display_width(coloured), report::display_width(plain));
 }
 
-}  // namespace
+}  // namespace line_test

@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace summary_test {
 
 using wire_test::Network;
 
@@ -95,4 +95,4 @@ TEST(Summary, colours_are_escapes_around_the_same_text) {
     EXPECT_EQ(coloured, plain);
 }
 
-}  // namespace
+}  // namespace summary_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace timeline_text_test {
 
 using report::Style;
 using report::TimelineText;
@@ -77,4 +77,4 @@ TEST(Wrapped, counts_columns_and_not_bytes) {
     EXPECT_EQ(wrapped("a-word-that-is-too-long for it", 8, 2), "a-word-that-is-too-long\n  for it");
 }
 
-}  // namespace
+}  // namespace timeline_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace work_request_table_test {
 
 using timeline::Matcher;
 using timeline::PacketRow;
@@ -94,4 +94,4 @@ TEST_F(WorkRequestTable, is_empty_where_nothing_was_posted) {
     EXPECT_EQ(report::work_request_table(run_), "");
 }
 
-}  // namespace
+}  // namespace work_request_table_test

@@ -8,7 +8,7 @@
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace annotate_command_test {
 
 using rocecap_test::MadeRun;
 
@@ -114,4 +114,4 @@ TEST(AnnotateCommand, a_directory_without_a_capture_is_named) {
         << outcome.err;
 }
 
-}  // namespace
+}  // namespace annotate_command_test

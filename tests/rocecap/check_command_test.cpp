@@ -15,7 +15,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace check_command_test {
 
 using namespace conformance_test;
 using nlohmann::json;
@@ -250,4 +250,4 @@ TEST(CheckCommand, says_why_it_cannot_run) {
               "rocecap: '" + run.cable() + "' has no packet of a reliable connection (RC).\n");
 }
 
-}  // namespace
+}  // namespace check_command_test

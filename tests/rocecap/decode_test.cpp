@@ -7,7 +7,7 @@
 
 #include "rocecap/capture_file.hpp"
 
-namespace {
+namespace decode_test {
 
 using nlohmann::json;
 using support::rocecap;
@@ -145,4 +145,4 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({}, "--help");
 }
 
-}  // namespace
+}  // namespace decode_test

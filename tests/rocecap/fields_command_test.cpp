@@ -6,7 +6,7 @@
 #include "query/field.hpp"
 #include "rocecap/capture_file.hpp"
 
-namespace {
+namespace fields_command_test {
 
 support::Outcome fields(support::Argv arguments = {}) {
     arguments.insert(arguments.begin(), {support::rocecap(), "fields"});
@@ -74,4 +74,4 @@ TEST(FieldsCommand, the_filters_of_the_help_are_understood) {
     EXPECT_GE(examples, 3);
 }
 
-}  // namespace
+}  // namespace fields_command_test

@@ -13,7 +13,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace flows_command_test {
 
 using namespace flow_test;
 using nlohmann::json;
@@ -227,4 +227,4 @@ TEST_F(FlowsCommand, ctrl_c_while_a_pipe_stays_open_prints_the_report) {
     EXPECT_TRUE(outcome.out.ends_with("\n2004 packets\n")) << outcome.all();
 }
 
-}  // namespace
+}  // namespace flows_command_test

@@ -6,7 +6,7 @@
 
 #include "rocecap/live_command.hpp"
 
-namespace {
+namespace live_output_test {
 
 using namespace std::chrono_literals;
 using live_test::lines;
@@ -123,4 +123,4 @@ TEST_F(LiveOutput, a_closed_standard_output_is_said) {
     EXPECT_EQ(outcome.err, "rocecap: cannot write to standard output: Bad file descriptor.\n");
 }
 
-}  // namespace
+}  // namespace live_output_test

@@ -9,7 +9,7 @@
 
 #include "rocecap/live_command.hpp"
 
-namespace {
+namespace live_privileges_test {
 
 using namespace std::chrono_literals;
 using live_test::live;
@@ -182,4 +182,4 @@ TEST_F(LivePrivileges, in_a_namespace_of_one_user_only_the_capabilities_go) {
     EXPECT_EQ(capture.wait(10s).exit_code, 0);
 }
 
-}  // namespace
+}  // namespace live_privileges_test

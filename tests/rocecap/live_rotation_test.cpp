@@ -10,7 +10,7 @@
 #include "capture/rotating_writer.hpp"
 #include "rocecap/live_command.hpp"
 
-namespace {
+namespace live_rotation_test {
 
 using namespace std::chrono_literals;
 using live_test::live;
@@ -109,4 +109,4 @@ TEST_F(LiveRotation, time_begins_a_new_file_with_the_next_packet) {
     EXPECT_EQ(packets[0], sent - 1);
 }
 
-}  // namespace
+}  // namespace live_rotation_test

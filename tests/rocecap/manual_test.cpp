@@ -11,7 +11,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace manual_test {
 
 using Words = std::set<std::string>;
 
@@ -121,4 +121,4 @@ TEST(Completion, offers_captures_and_directories) {
               (Words{prefix + "a.pcap", prefix + "b.pcapng", prefix + "sub"}));
 }
 
-}  // namespace
+}  // namespace manual_test

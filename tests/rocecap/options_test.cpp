@@ -9,7 +9,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace options_test {
 
 using support::Argv;
 using support::rocecap;
@@ -116,4 +116,4 @@ TEST(StandardDescriptors, closed_ones_are_errors_and_nothing_else_takes_their_pl
              "': it is not a pcap or pcapng capture (unknown file format).\n");
 }
 
-}  // namespace
+}  // namespace options_test

@@ -6,7 +6,7 @@
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace predict_command_test {
 
 using rocecap_test::MadeRun;
 
@@ -117,4 +117,4 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
     says(run.path(), "has nothing to predict");
 }
 
-}  // namespace
+}  // namespace predict_command_test

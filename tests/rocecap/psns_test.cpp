@@ -16,7 +16,7 @@
 #include "support/tool.hpp"
 #include "wire/cm_data.hpp"
 
-namespace {
+namespace psns_test {
 
 using nlohmann::json;
 using rocecap_test::MadeRun;
@@ -202,4 +202,4 @@ TEST(PsnsCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
     EXPECT_NE(outcome.err.find("is no run directory"), std::string::npos) << outcome.all();
 }
 
-}  // namespace
+}  // namespace psns_test

@@ -10,7 +10,7 @@
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace report_command_test {
 
 using rocecap_test::MadeRun;
 
@@ -98,4 +98,4 @@ TEST(ReportCommand, refuses_what_is_no_run_no_place_and_no_number) {
     EXPECT_NE(outcome.err.find("--packets"), std::string::npos) << outcome.err;
 }
 
-}  // namespace
+}  // namespace report_command_test

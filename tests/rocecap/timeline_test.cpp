@@ -8,7 +8,7 @@
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
 
-namespace {
+namespace timeline_test {
 
 using namespace std::chrono_literals;
 
@@ -83,4 +83,4 @@ TEST_F(TimelineCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
     EXPECT_NE(outcome.err.find("is no run directory"), std::string::npos) << outcome.all();
 }
 
-}  // namespace
+}  // namespace timeline_test

@@ -4,7 +4,7 @@
 
 #include "rocecap/capture_file.hpp"
 
-namespace {
+namespace verify_command_test {
 
 using nlohmann::json;
 using rocecap_test::frame_of;
@@ -157,4 +157,4 @@ TEST_F(VerifyCommand, reads_standard_input_and_refuses_what_is_no_capture) {
     EXPECT_EQ(verify({"--first", "-1"}).exit_code, 2);
 }
 
-}  // namespace
+}  // namespace verify_command_test

@@ -4,7 +4,7 @@
 
 #include "rocecap/capture_file.hpp"
 
-namespace {
+namespace where_command_test {
 
 using nlohmann::json;
 using rocecap_test::frame_of;
@@ -124,4 +124,4 @@ TEST_F(WhereCommand, options_that_do_not_go_together_are_refused) {
     }
 }
 
-}  // namespace
+}  // namespace where_command_test

@@ -14,7 +14,7 @@
 #include "wire/cm_data.hpp"
 #include "wireshark/tcp_frame.hpp"
 
-namespace {
+namespace capability_test {
 
 using timeline::Capabilities;
 using timeline::Capability;
@@ -280,4 +280,4 @@ TEST(Capabilities, of_the_reference_runs) {
     EXPECT_EQ(ways_of_sample("07_secure_psn"), (Ways{"client: TLS 1.3", "wire: RETH"}));
 }
 
-}  // namespace
+}  // namespace capability_test

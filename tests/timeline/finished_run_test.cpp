@@ -13,7 +13,7 @@
 #include "support/temp_path.hpp"
 #include "timeline/timeline.hpp"
 
-namespace {
+namespace finished_run_test {
 
 using namespace std::chrono_literals;
 using bench::RunShape;
@@ -283,4 +283,4 @@ TEST(FinishedRun, at_the_same_time_the_post_comes_first_then_its_packet_then_the
     EXPECT_EQ(order, (std::vector<std::string>{"post_send", "packet 1", "note", "packet 2", "wc"}));
 }
 
-}  // namespace
+}  // namespace finished_run_test

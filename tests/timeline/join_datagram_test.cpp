@@ -3,7 +3,7 @@
 
 #include "timeline/matcher.hpp"
 
-namespace {
+namespace join_datagram_test {
 
 using timeline::Cause;
 using timeline::Join;
@@ -122,4 +122,4 @@ TEST(JoinDatagram, is_counted_as_one) {
     EXPECT_EQ(matcher.joins().datagrams, 1U);
 }
 
-}  // namespace
+}  // namespace join_datagram_test

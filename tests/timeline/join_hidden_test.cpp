@@ -5,7 +5,7 @@
 
 #include "timeline/join.hpp"
 
-namespace {
+namespace join_hidden_test {
 
 using timeline::Cause;
 using timeline::Join;
@@ -202,4 +202,4 @@ TEST(JoinHidden, a_log_that_hides_from_some_request_on_names_no_cause_from_there
     EXPECT_FALSE(request(join, 103));
 }
 
-}  // namespace
+}  // namespace join_hidden_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace join_test {
 
 using timeline::Cause;
 using timeline::Join;
@@ -141,4 +141,4 @@ TEST(Join, gives_nobody_the_packet_of_a_client_it_has_not_heard_of) {
     EXPECT_FALSE(join.cause_of(key));
 }
 
-}  // namespace
+}  // namespace join_test

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace {
+namespace queue_pair_track_test {
 
 using runlog::Event;
 using runlog::Fields;
@@ -283,4 +283,4 @@ TEST(QueuePairTracks, of_the_reference_run_of_step_05) {
         << a.states[7].detail;
 }
 
-}  // namespace
+}  // namespace queue_pair_track_test

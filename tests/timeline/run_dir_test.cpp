@@ -9,7 +9,7 @@
 #include "support/temp_path.hpp"
 #include "util/error.hpp"
 
-namespace {
+namespace run_dir_test {
 
 using timeline::RunDir;
 
@@ -90,4 +90,4 @@ TEST_F(RunDirTest, reads_the_logs_of_all_clients_that_the_run_names) {
     EXPECT_EQ(roles, (std::vector<std::string>{"server", "client", "client2"}));
 }
 
-}  // namespace
+}  // namespace run_dir_test

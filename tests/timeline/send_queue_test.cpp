@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace send_queue_test {
 
 using timeline::PacketKey;
 using timeline::Seen;
@@ -141,4 +141,4 @@ TEST_F(Queue, packets_of_no_request_change_nothing) {
     EXPECT_EQ(all().at(0).sent + all().at(0).answers, 0U);
 }
 
-}  // namespace
+}  // namespace send_queue_test

@@ -3,7 +3,7 @@
 
 #include "timeline/join.hpp"
 
-namespace {
+namespace set_up_test {
 
 using timeline::CmKey;
 using timeline::Join;
@@ -57,4 +57,4 @@ TEST(SetUpOf, knows_the_exchange_by_the_port_that_the_server_listens_on) {
     EXPECT_FALSE(join.set_up_of(SegmentKey{client, server, 40000, 22}));
 }
 
-}  // namespace
+}  // namespace set_up_test

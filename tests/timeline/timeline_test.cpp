@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace timeline_test {
 
 using namespace std::chrono_literals;
 using timeline::ClockBounds;
@@ -149,4 +149,4 @@ TEST(ClockBounds, keeps_an_estimate_that_is_possible_and_moves_one_that_is_not) 
     EXPECT_EQ(bounds.shift(), 10);
 }
 
-}  // namespace
+}  // namespace timeline_test

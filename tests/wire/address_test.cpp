@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace address_test {
 
 using wire::Ipv6Address;
 
@@ -48,4 +48,4 @@ TEST(WireAddress, is_ordered_as_on_the_wire) {
     EXPECT_LT((wire::Ipv4Address{{10, 0, 0, 0}}), (wire::Ipv4Address{{192, 0, 0, 0}}));
 }
 
-}  // namespace
+}  // namespace address_test

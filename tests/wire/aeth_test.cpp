@@ -6,7 +6,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace aeth_test {
 
 using wire::Aeth;
 using wire::AethKind;
@@ -84,4 +84,4 @@ TEST(Aeth, says_in_words_what_it_is) {
     EXPECT_EQ(Aeth{.syndrome = 0x41}.text(), "reserved syndrome 0x41");
 }
 
-}  // namespace
+}  // namespace aeth_test

@@ -7,7 +7,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace bth_test {
 
 using wire::Bth;
 using Bytes = std::array<std::byte, Bth::size>;
@@ -83,4 +83,4 @@ TEST(Bth, a_value_too_wide_for_its_field_does_not_reach_its_neighbours) {
     EXPECT_EQ(written(only(&Bth::reserved7, 0xff)), hex("00 00 0000 00000000 7f000000"));
 }
 
-}  // namespace
+}  // namespace bth_test

@@ -4,7 +4,7 @@
 
 #include "wire/cm_data.hpp"
 
-namespace {
+namespace cm_req_test {
 
 using wire::CmAttribute;
 using wire::CmReq;
@@ -140,4 +140,4 @@ TEST(Sidr, request_and_response) {
     EXPECT_TRUE(data.is_at(rep.private_data, 96, 136));
 }
 
-}  // namespace
+}  // namespace cm_req_test

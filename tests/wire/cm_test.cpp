@@ -4,7 +4,7 @@
 
 #include "wire/cm_data.hpp"
 
-namespace {
+namespace cm_test {
 
 using wire::CmAttribute;
 using wire_test::CmData;
@@ -115,4 +115,4 @@ TEST(Cm, alternate_path_and_its_response) {
     EXPECT_TRUE(data.is_at(apr.private_data, 84, 148));
 }
 
-}  // namespace
+}  // namespace cm_test

@@ -3,7 +3,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace decode_test {
 
 using wire::LinkType;
 using wire::NotRoce;
@@ -115,4 +115,4 @@ TEST(Decode, says_what_a_frame_is_that_is_none_of_ours) {
     EXPECT_EQ(what(36, 0x12, Network::Ipv4), std::nullopt);
 }
 
-}  // namespace
+}  // namespace decode_test

@@ -7,7 +7,7 @@
 #include "wire/checksum.hpp"
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace encode_test {
 
 using wire::LinkType;
 using wire_test::Network;
@@ -116,4 +116,4 @@ TEST(Encode, refuses_one_byte_more_than_the_length_field_holds) {
     EXPECT_THROW(wire::encode(packet), std::invalid_argument);
 }
 
-}  // namespace
+}  // namespace encode_test

@@ -7,7 +7,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace extension_headers_test {
 
 // Writing begins with a buffer of other bytes: reserved fields are written too.
 template <typename Header>
@@ -88,4 +88,4 @@ TEST(ExtensionHeaders, follow_from_the_opcode) {
         }
 }
 
-}  // namespace
+}  // namespace extension_headers_test

@@ -12,7 +12,7 @@
 #include "wire/packet_invariants.hpp"
 #include "wire/sample_set.hpp"
 
-namespace {
+namespace header_span_test {
 
 using wire::LinkType;
 using wire_test::from_hex;
@@ -268,4 +268,4 @@ TEST(HeaderSpans, cover_every_prefix_behind_every_link) {
             }
 }
 
-}  // namespace
+}  // namespace header_span_test

@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace headers_test {
 
 // IPv4 and UDP of an IP packet that holds `transport` and an ICRC.
 std::vector<std::byte> ip_packet(std::string_view transport) {
@@ -110,4 +110,4 @@ TEST(Headers, a_path_of_a_connect_request_has_a_flow_label_of_20_bits) {
     EXPECT_EQ(request->primary.packet_rate, 0x2d);
 }
 
-}  // namespace
+}  // namespace headers_test

@@ -5,7 +5,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace icrc_test {
 
 using wire::IcrcStatus;
 using wire_test::Network;
@@ -99,4 +99,4 @@ TEST(Icrc, that_is_not_asked_for_is_left_unchecked_with_its_value) {
     EXPECT_TRUE(skipped.is_complete());
 }
 
-}  // namespace
+}  // namespace icrc_test

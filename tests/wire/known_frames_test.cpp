@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace known_frames_test {
 
 using wire::IcrcStatus;
 using wire_test::from_hex;
@@ -105,4 +105,4 @@ TEST(KnownFrames, a_uc_send_over_ipv6_has_the_published_checksum) {
     EXPECT_EQ(decoded.icrc->status, IcrcStatus::Good);
 }
 
-}  // namespace
+}  // namespace known_frames_test

@@ -3,7 +3,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace link_decode_test {
 
 using wire::Fault;
 using wire::LinkType;
@@ -126,4 +126,4 @@ TEST(Decode, an_empty_frame_is_malformed_unless_it_was_cut) {
     }
 }
 
-}  // namespace
+}  // namespace link_decode_test

@@ -5,7 +5,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace link_test {
 
 using wire::LinkType;
 using wire_test::from_hex;
@@ -108,4 +108,4 @@ TEST(Link, udp_header) {
         "c123 12b7 8102 fedc");
 }
 
-}  // namespace
+}  // namespace link_test

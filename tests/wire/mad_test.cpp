@@ -8,7 +8,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace mad_test {
 
 using wire::CmAttribute;
 using wire::Mad;
@@ -114,4 +114,4 @@ TEST(Mad, methods_have_the_specifications_names) {
     EXPECT_EQ(name(0x04), "method");
 }
 
-}  // namespace
+}  // namespace mad_test

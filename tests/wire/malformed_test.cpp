@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace malformed_test {
 
 using wire_test::Network;
 
@@ -138,4 +138,4 @@ TEST(Malformed, is_never_said_of_what_is_no_roce) {
     EXPECT_EQ(wire::decode(frame, wire::LinkType::Ethernet).not_roce, wire::NotRoce::Tcp);
 }
 
-}  // namespace
+}  // namespace malformed_test

@@ -6,7 +6,7 @@
 
 #include "wire/opcode.hpp"
 
-namespace {
+namespace opcode_layout_test {
 
 namespace header = wire::header;
 using wire::find_opcode;
@@ -113,4 +113,4 @@ TEST(OpcodeLayout, transports_have_names) {
 
 static_assert(std::size(rows) == 25 && rows[24].operation == atomic_write);
 
-}  // namespace
+}  // namespace opcode_layout_test

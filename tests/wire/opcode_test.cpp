@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace opcode_test {
 
 using wire::find_opcode;
 using wire::OpcodeInfo;
@@ -77,4 +77,4 @@ TEST(Opcode, headers_have_the_specifications_sizes) {
     EXPECT_EQ(wire::headers_size(find_opcode(0x81)->headers), 16U);
 }
 
-}  // namespace
+}  // namespace opcode_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace {
+namespace psn_test {
 
 using wire::Psn;
 
@@ -40,4 +40,4 @@ TEST(Psn, is_within_a_run_of_psns) {
     EXPECT_FALSE(Psn(5).is_within(Psn(5), 0));
 }
 
-}  // namespace
+}  // namespace psn_test

@@ -5,7 +5,7 @@
 #include "wire/encode.hpp"
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace reseal_test {
 
 using wire_test::Network;
 
@@ -56,4 +56,4 @@ TEST(Reseal, stays_within_a_frame_that_breaks_off) {
     }
 }
 
-}  // namespace
+}  // namespace reseal_test

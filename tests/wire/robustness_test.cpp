@@ -6,7 +6,7 @@
 #include "wire/packet_invariants.hpp"
 #include "wire/sample_set.hpp"
 
-namespace {
+namespace robustness_test {
 
 constexpr wire::LinkType links[] = {wire::LinkType::Ethernet, wire::LinkType::LinuxCooked,
                                     wire::LinkType::LinuxCooked2, wire::LinkType::RawIp};
@@ -60,4 +60,4 @@ TEST(Robustness, noise_is_decoded_as_far_as_it_goes) {
     }
 }
 
-}  // namespace
+}  // namespace robustness_test

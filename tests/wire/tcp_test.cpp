@@ -7,7 +7,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace tcp_test {
 
 using wire::LinkType;
 
@@ -40,4 +40,4 @@ TEST(Tcp, is_found_behind_every_link_header_and_its_tags) {
     }
 }
 
-}  // namespace
+}  // namespace tcp_test

@@ -4,7 +4,7 @@
 
 #include "wire/sample_frames.hpp"
 
-namespace {
+namespace truncated_test {
 
 using wire::Fault;
 using wire::LinkType;
@@ -92,4 +92,4 @@ TEST(Truncated, an_original_length_below_the_captured_one_is_not_believed) {
     EXPECT_TRUE(wire::decode(frame, LinkType::Ethernet, 10).is_complete());
 }
 
-}  // namespace
+}  // namespace truncated_test
