@@ -4,19 +4,24 @@
 # A step that talks over more than RoCE says so in a file of its folder (capture.filter); one that moves more bytes than
 # a capture keeps up with, too (capture.snaplen).
 start_capture() {
-    local hint='' filter=${CAPTURE_FILTER:-$(step_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(step_file capture.snaplen)} command
+    local filter=${CAPTURE_FILTER:-$(step_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(step_file capture.snaplen)} command
     [[ $snaplen != all ]] || snaplen=
     command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${filter:+-f "$filter"} ${snaplen:+-s "$snaplen"} -w -)
-    record '.capture.command = $command' --argjson command "$(json_array "${command[@]}")"
+    record '.capture.command = $ARGS.positional' --args -- "${command[@]}"
     : >"$RUN_DIR/capture.log"
     read -r -a JOB_PREFIX <<<"$(backend_privilege server)"
+    CAPTURE_HINT=''
     if ((${#JOB_PREFIX[@]} > 0)); then
-        hint=" (Capturing takes root there, and this user's way to it is LAB_SUDO='${JOB_PREFIX[*]}'.)"
+        CAPTURE_HINT=" (Capturing takes root there, and this user's way to it is LAB_SUDO='${JOB_PREFIX[*]}'.)"
     fi
     start_job capture server 0 "$RUN_DIR/wire.pcapng" "$RUN_DIR/capture.log" "${command[@]}"
     JOB_PREFIX=()
+}
+
+# await_capture: no packet from now on is missed.
+await_capture() {
     await_line "$RUN_DIR/capture.log" $(($(now_ms) + 30000)) "${JOB_PID[capture]}" '^rocecap: ready' ||
-        die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")$hint"
+        die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")$CAPTURE_HINT"
     [[ $CAPTURE_WIRESHARK != 1 ]] || start_wireshark
 }
 

@@ -2,20 +2,18 @@
 # be put on one time line.
 # shellcheck shell=bash
 
-CLOCK_SAMPLES=40
+CLOCK_SAMPLES=20
 
-# measure_clock HOST: sets CLOCK_OFFSET_US (the host's clock minus ours) and CLOCK_UNCERTAINTY_US, or returns 1.
+# sample_clock TO FROM: sets CLOCK_OFFSET_US (the host's clock minus ours) and CLOCK_UNCERTAINTY_US, or returns 1. TO and FROM are
+# descriptors of a channel at whose other end the host answers each line with its time.
 #
-# The host answers each line with its time. All samples go over one channel; the one with the shortest round trip
-# is the best: the host's reading lies somewhere within it, so half of it bounds the error.
-measure_clock() {
-    local before after theirs rtt best=0 sample fd_in fd_out pid
-    coproc CLOCK { on_host "$1" "exec bash -c 'while read -r; do echo \$EPOCHREALTIME; done'" 2>/dev/null; }
-    pid=$CLOCK_PID fd_in=${CLOCK[0]} fd_out=${CLOCK[1]}
+# The sample with the shortest round trip is the best: the host's reading lies somewhere within it, so half of it bounds the error.
+sample_clock() {
+    local before after theirs rtt best=0 sample
     for ((sample = 0; sample < CLOCK_SAMPLES; ++sample)); do
         before=${EPOCHREALTIME/[^0-9]/}
-        echo >&"$fd_out" || break
-        read -r -t 10 theirs <&"$fd_in" || break
+        echo >&"$1" || break
+        read -r -t 10 theirs <&"$2" || break
         after=${EPOCHREALTIME/[^0-9]/}
         theirs=${theirs/[^0-9]/}
         [[ $theirs =~ ^[0-9]{16}$ ]] || break
@@ -26,20 +24,36 @@ measure_clock() {
             CLOCK_UNCERTAINTY_US=$((rtt / 2 + 1))
         fi
     done
-    exec {fd_out}>&-
-    wait "$pid" || true
     ((best > 0))
 }
+
+# measure_clock HOST: the same over a connection of its own.
+measure_clock() {
+    local fd_in fd_out pid status=0
+    coproc CLOCK { on_host "$1" "exec bash -c 'while read -r; do echo \$EPOCHREALTIME; done'" 2>/dev/null; }
+    pid=$CLOCK_PID fd_in=${CLOCK[0]} fd_out=${CLOCK[1]}
+    sample_clock "$fd_out" "$fd_in" || status=1
+    exec {fd_out}>&-
+    wait "$pid" || true
+    return "$status"
+}
+
+# clock_of HOST: {"HOST":{"offset_s":…,"uncertainty_s":…}} from the last sample.
+clock_of() {
+    printf '{"%s":{"offset_s":%s,"uncertainty_s":%s}}\n' "$1" "$(seconds "$CLOCK_OFFSET_US")" "$(seconds "$CLOCK_UNCERTAINTY_US")"
+}
+
+# seconds MICROSECONDS: with six decimals.
+seconds() { printf '%s%d.%06d' "$( (($1 >= 0)) || printf -)" $((${1#-} / 1000000)) $((${1#-} % 1000000)); }
 
 # clock_json: {"server":{"offset_s":…,"uncertainty_s":…},"client":…}; null for a host that gave no answer.
 clock_json() {
     local host
     for host in "${LAB_HOSTS[@]}"; do
         if measure_clock "$host"; then
-            jq -n --arg host "$host" --argjson offset "$CLOCK_OFFSET_US" --argjson uncertainty "$CLOCK_UNCERTAINTY_US" \
-                '{($host): {offset_s: ($offset / 1e6), uncertainty_s: ($uncertainty / 1e6)}}'
+            clock_of "$host"
         else
-            jq -n --arg host "$host" '{($host): null}'
+            printf '{"%s":null}\n' "$host"
         fi
     done | jq -s add
 }

@@ -11,9 +11,6 @@ record() {
     write_file "$RUN_DIR/run.json" <<<"$json"
 }
 
-# json_array WORD...: also words like --bind, which are no options of jq.
-json_array() { jq -nc '$ARGS.positional' --args -- "$@"; }
-
 utc_now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 
 record_start() { # MODE
@@ -23,63 +20,93 @@ record_start() { # MODE
         write_file "$RUN_DIR/run.json"
 }
 
-# Facts and counters of all hosts, side by side: each costs its host a second under emulation.
+# What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
+# emulation a command costs its host a tenth of a second and more.
 record_hosts() {
-    local host pid pids=()
+    local host dir clocks=''
+    local -A to=() from=()
+    dir=$(mktemp -d)
     for host in "${LAB_HOSTS[@]}"; do
-        read_facts "$host" >"$JOB_DIR/$host.json" &
-        pids+=($!)
-    done
-    for pid in "${pids[@]}"; do
-        wait "$pid" || die "cannot ask the hosts what they are (see above)."
+        mkfifo "$dir/$host"
+        exec {to[$host]}<>"$dir/$host"
+        exec {from[$host]}< <(exec <"$dir/$host" && close_inherited &&
+            on_host "$host" "exec bash lab/host/begin $(quote "$(backend_address "$host")" "$LAB_FAMILY")")
     done
     for host in "${LAB_HOSTS[@]}"; do
-        record '.hosts[$host] = $facts[0]' --arg host "$host" --slurpfile facts "$JOB_DIR/$host.json"
-        HOST_ADDRESS[$host]=$(jq -r '.address // empty' "$JOB_DIR/$host.json")
-        HOST_INTERFACE[$host]=$(jq -r '.interface // empty' "$JOB_DIR/$host.json")
-        HOST_DEVICE[$host]=$(jq -r '.device // empty | . + "/"' "$JOB_DIR/$host.json")$(jq -r '.port // empty' "$JOB_DIR/$host.json")
+        { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" || {
+            rm -r "$dir"
+            die "cannot ask the $host what it is (see above)."
+        }
+    done >"$JOB_DIR/hosts"
+    for host in "${LAB_HOSTS[@]}"; do
+        if sample_clock "${to[$host]}" "${from[$host]}"; then
+            clocks+=$(clock_of "$host")
+        else
+            clocks+="{\"$host\":null}"
+        fi
+        exec {to[$host]}>&- {from[$host]}<&-
+    done
+    rm -r "$dir"
+    record '.clock = ($clocks | add) | reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $kind, $a, $b, $c] (.;
+            if $kind == "counter" then .hosts[$host].counters.before[$a][$b] = ($c | tonumber)
+            else .hosts[$host][$a] = if $a | IN("mtu", "path_mtu", "port") then ($b | tonumber) else $b end end)' \
+        --slurpfile clocks <(echo "$clocks") --rawfile lines "$JOB_DIR/hosts"
+    for host in "${LAB_HOSTS[@]}"; do
         check_facts "$host" "$(backend_address "$host")"
     done
 }
 
-read_facts() { # HOST
-    on_host "$1" "exec bash lab/host/facts $(quote "$(backend_address "$1")" "$LAB_FAMILY")" |
-        jq -Rn '[inputs | split("\t") | {(.[0]): .[1]}] | add
-            | with_entries(if .key | IN("mtu", "path_mtu", "port") then .value |= tonumber else . end)'
+# read_part HOST KIND: the lines to the next `end`, each behind the host's name and what it is. Facts are kept in HOST_…, too.
+read_part() {
+    local line device=''
+    while read -r line; do
+        [[ $line != end ]] || return 0
+        printf '%s\t%s\t%s\n' "$1" "$2" "$line"
+        case $line in
+            address$'\t'*) HOST_ADDRESS[$1]=${line#*$'\t'} ;;
+            interface$'\t'*) HOST_INTERFACE[$1]=${line#*$'\t'} ;;
+            device$'\t'*) HOST_DEVICE[$1]=${line#*$'\t'} ;;
+            port$'\t'*) HOST_DEVICE[$1]+=/${line#*$'\t'} ;;
+        esac
+    done
+    return 1
 }
 
 check_facts() { # HOST GIVEN-ADDRESS
     local where="the $1"
-    [[ -n ${HOST_ADDRESS[$1]} ]] || die "$where has no active RDMA port with an $LAB_FAMILY address: see lab/README.md, Troubleshooting."
-    [[ -n ${HOST_INTERFACE[$1]} ]] || die "no network interface of $where has the address $2."
-    [[ -n ${HOST_DEVICE[$1]} ]] || die "no RDMA device of $where belongs to ${HOST_INTERFACE[$1]} (rdma link add rxe0 type rxe netdev ${HOST_INTERFACE[$1]} makes a software one)."
+    [[ -n ${HOST_ADDRESS[$1]:-} ]] || die "$where has no active RDMA port with an $LAB_FAMILY address: see lab/README.md, Troubleshooting."
+    [[ -n ${HOST_INTERFACE[$1]:-} ]] || die "no network interface of $where has the address $2."
+    [[ -n ${HOST_DEVICE[$1]:-} ]] || die "no RDMA device of $where belongs to ${HOST_INTERFACE[$1]} (rdma link add rxe0 type rxe netdev ${HOST_INTERFACE[$1]} makes a software one)."
 }
 
-record_counters() { # before|after
+# record_counters_after: what the counters of all hosts have become.
+record_counters_after() {
     local host pids=()
     for host in "${LAB_HOSTS[@]}"; do
-        on_host "$host" 'exec bash lab/host/counters' </dev/null >"$JOB_DIR/$host.counters" 2>/dev/null &
+        on_host "$host" 'exec bash lab/host/counters' </dev/null 2>/dev/null | sed "s/^/$host\t/" >"$JOB_DIR/$host.counters" &
         pids+=($!)
     done
     # A host that does not answer any more leaves its counters out. Not all children: one shows the run.
     wait "${pids[@]}" || true
-    for host in "${LAB_HOSTS[@]}"; do
-        record '.hosts[$host].counters[$when] = ($text | split("\n") | map(select(. != "") | split("\t"))
-            | reduce .[] as [$port, $name, $value] ({}; .[$port][$name] = ($value | tonumber)))' \
-            --arg host "$host" --arg when "$1" --rawfile text "$JOB_DIR/$host.counters"
-    done
+    record 'reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $port, $name, $value] (.;
+            .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' \
+        --rawfile lines <(cat "$JOB_DIR"/*.counters 2>/dev/null)
 }
 
 # record_commands: what was started, word by word.
 record_commands() {
-    if two_sided || [[ $(main_hosts) == *server* ]]; then
-        record '.hosts.server.command = $command' --argjson command "$(json_array "${SERVER_COMMAND[@]}")"
-    fi
     local client
+    if two_sided || [[ $(main_hosts) == *server* ]]; then
+        record_command server "${SERVER_COMMAND[@]}"
+    fi
     for client in "${LAB_HOSTS[@]:1}"; do
         client_command "$client"
-        record '.hosts[$host].command = $command' --arg host "$client" --argjson command "$(json_array "${CLIENT_COMMAND[@]}")"
+        record_command "$client" "${CLIENT_COMMAND[@]}"
     done
+}
+
+record_command() { # HOST WORD...
+    record '.hosts[$host].command = $ARGS.positional' --arg host "$1" --args -- "${@:2}"
 }
 
 # counted_packets: what the server's device sent and received during the run; nothing where it does not count.

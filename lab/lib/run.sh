@@ -28,8 +28,6 @@ run_step() {
     make_commands "$@"
     record_commands
     ! wants_keys || chmod 600 "$RUN_DIR"/*.jsonl
-    record '.clock = $clock' --argjson clock "$(clock_json)"
-    record_counters before
     follow_run
     [[ $LAB_BACKEND != vm ]] || record_cable "$mode"
     if [[ $mode == capture ]]; then
@@ -78,7 +76,9 @@ start_program() { # HOST BOUND COMMAND...
 
 run_two_sided() {
     local status=0
+    # Both start together: a server sends nothing before its client comes.
     start_program server 0 "${SERVER_COMMAND[@]}"
+    [[ -z ${JOB_PID[capture]:-} ]] || await_capture
     await_line "$RUN_DIR/server.jsonl" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" \
         '"event": ?"ready"' || status=$?
     case $status in
@@ -97,6 +97,7 @@ run_two_sided() {
 
 run_one_sided() {
     local host
+    [[ -z ${JOB_PID[capture]:-} ]] || await_capture
     for host in $(main_hosts); do
         start_program "$host" "$CAPTURE_SECONDS" "${CLIENT_COMMAND[@]}"
         wait_job "$host"
@@ -129,7 +130,7 @@ end_run() {
     stop_capture
     [[ $LAB_BACKEND != vm ]] || stop_cable_record
     if [[ -n ${HOST_DEVICE[server]:-} ]]; then
-        record_counters after
+        record_counters_after
     fi
     record '.ended = $ended' --arg ended "$(utc_now)"
     end_follow
