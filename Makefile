@@ -85,15 +85,18 @@ TRANSFER_BIN  := $(TRANSFER_MAIN:%.cpp=$(BUILD)/%)
 
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
-parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+jobs             = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(1))
+parallel         = $(call jobs,$(shell nproc))
+parallel_and_one = $(call jobs,$(shell echo $$(($$(nproc) + 1))))
 
 # $(call say,WHAT) begins each recipe that makes a file. $(call make,GOALS) counts them first, so that each is printed with its
 # number of how many, and then the seconds they took together.
 progress := $(BUILD)/progress
 say  = $(if $(V),,@echo >>$(progress); printf '[%2d/%s] %-4s %s\n' "$$(wc -l <$(progress))" "$${TO_MAKE:-?}" '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
+# With another argument, one job runs beside the compiler's.
 make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
        TO_MAKE=$$($(MAKE) --no-print-directory -n $(1) | grep -c '^echo >>$(progress)' || true) && \
-       TO_MAKE=$$TO_MAKE $(MAKE) --no-print-directory $(parallel) $(1) && \
+       TO_MAKE=$$TO_MAKE $(MAKE) --no-print-directory $(if $(2),$(parallel_and_one),$(parallel)) $(1) && \
        { [ "$$TO_MAKE" = 0 ] || echo "built in $$(($$(date +%s) - started)) s"; }
 
 .DELETE_ON_ERROR:
@@ -102,7 +105,7 @@ make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
 # secondary object, when a source was added while it ran.
 .SECONDARY: $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard examples/*/*.cpp bench/*.cpp bench/*/*.cpp tests/fuzz/*.cpp))
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
+.PHONY: help build install uninstall check test test-long build-tests fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint format clean \
         packages certs wireshark-install wireshark-uninstall figures \
         lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear lab-loss-sweep samples
 
@@ -115,10 +118,10 @@ packages: # Install what the build needs, when something is missing
 	$(Q)lab/install-packages build
 
 build: packages ## Build the programs: rocecap, rocewire, and all lessons, or those in STEPS if it is given
-	$(Q)$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
+	$(Q)+$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
 
-# The programs of STEPS. A step that does not exist is left for lab/lab to report.
-wanted_steps = $(foreach s,$(STEPS),$(filter $(BUILD)/examples/$s%,$(STEP_BIN)))
+# The programs of STEPS.
+wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error there is no step '$s' in examples/)))
 
 .PHONY: tools binaries tests
 tools: $(TOOL) $(CABLE)
@@ -132,9 +135,17 @@ check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
 	$(Q)tests/run check
 
-test: ## Every test: unit, against tshark, in a browser, and end to end in the lab
+test: ## The tests: unit, against tshark, in a browser, and end to end in the lab (15 minutes on two processors)
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
+
+test-long: ## What make test leaves out: lessons with sanitizers, fuzzing, the matrix of lesson 19, 1,000 clients (an hour)
+	$(Q)lab/install-packages build lab test fuzz
+	$(Q)tests/run long
+
+# The test programs, and with SANITIZE=1 those of the unit tests.
+build-tests:
+	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))
 
 fuzz: ## Look for inputs that break a reader: FUZZ_SECONDS=60 a target
 	$(Q)lab/install-packages build fuzz
@@ -227,14 +238,19 @@ lab-loss-sweep: build ## Step 15's transfer and step 14's TCP in the lab at loss
 	$(Q)lab/lab up
 	$(Q)examples/15_packet_loss/sweep
 
-lab-run: build ## Run STEPS in the lab without a capture
-	$(Q)lab/install-packages lab
-	$(Q)lab/lab up
+# The guests boot while the programs are compiled.
+.PHONY: booted
+booted:
+	$(Q)lab/lab boot
+
+lab-run: ## Run STEPS in the lab without a capture
+	$(Q)lab/install-packages build lab
+	$(Q)+$(call make,booted tools $(wanted_steps),and one)
 	$(Q)lab/lab run $(STEPS)
 
-lab-capture-live: build ## Run STEPS in the lab: both logs and the packets between them, live, and the table of their PSNs
-	$(Q)lab/install-packages lab
-	$(Q)lab/lab up
+lab-capture-live: ## Run STEPS in the lab: both logs and the packets between them, live, and the table of their PSNs
+	$(Q)lab/install-packages build lab
+	$(Q)+$(call make,booted tools $(wanted_steps),and one)
 	$(Q)lab/lab capture $(STEPS)
 
 samples: build ## Make captures/samples anew: one run of every step, in the lab

@@ -20,6 +20,8 @@ backend_up() {
     say "nothing to start: this host's own RDMA devices are used ($(cd /sys/class/infiniband && echo *))"
 }
 
+backend_boot() { backend_up; }
+
 backend_down() { say "nothing to stop: the local backend starts nothing"; }
 
 backend_status() {

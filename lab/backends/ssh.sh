@@ -66,6 +66,8 @@ backend_up() {
     say "connected: $(list_targets)"
 }
 
+backend_boot() { backend_up; }
+
 list_targets() {
     local host separator=
     for host in "${LAB_HOSTS[@]}"; do

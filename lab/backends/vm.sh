@@ -10,6 +10,7 @@ done
 vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
 vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
 QEMU=qemu-system-x86_64
+LINK_LATER=
 
 backend_init() {
     LAB_RUN=$(short_dir_now run)
@@ -55,6 +56,15 @@ all_answer() {
     done
 }
 
+# While the programs are being compiled: the guests without the link between them. The next command starts it.
+backend_boot() {
+    if [[ $LAB_CABLE == wire && ! -x $LAB_ROOT/$LAB_BUILD/rocewire ]]; then
+        LINK_LATER=1
+        rm -f "$(cable_log)"
+    fi
+    backend_up
+}
+
 backend_up() {
     check_settings
     lock vm
@@ -62,7 +72,7 @@ backend_up() {
     if vm_running; then
         if ! settings_changed; then
             if all_answer; then
-                keep_cable
+                [[ -n $LINK_LATER ]] || keep_cable
                 say "already up ($(vm_summary))"
                 return
             fi
@@ -78,7 +88,7 @@ backend_up() {
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
-    [[ $LAB_CABLE != wire ]] || need_rocewire
+    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || need_rocewire
     local host started
     started=$(now_ms)
     trap vm_abandon EXIT
@@ -89,7 +99,7 @@ backend_up() {
     make_keys
     boot_with_some_accelerator
     connect_guests
-    check_cable
+    [[ -n $LINK_LATER ]] || check_cable
     for host in "${LAB_HOSTS[@]}"; do
         set_clock "$host"
     done
@@ -150,7 +160,7 @@ boot() {
     for host in "${LAB_HOSTS[@]}"; do
         start_guest "$host" "$1" || return 1
     done
-    [[ $LAB_CABLE != wire ]] || start_cable || return 1
+    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_cable || return 1
     for host in "${LAB_HOSTS[@]}"; do
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1

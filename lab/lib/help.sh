@@ -6,6 +6,7 @@ show_help() {
 lab/lab: two machines, or more, with RDMA between them, for the steps to run on.
 
   lab/lab up                           bring them up (nothing to do if they are)
+  lab/lab boot                         the same without the link between them, which the next command starts: while programs compile
   lab/lab down                         bring them down
   lab/lab status                       what runs, where, and how to reach it
   lab/lab shell HOST                   a shell in this repository, on server or client (client2, client3, …)

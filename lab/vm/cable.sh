@@ -58,7 +58,7 @@ stop_cable() {
     rm -f "$(cable_pidfile)"
 }
 
-# A cable that has ended while the guests run, or that was built anew since: they listen still.
+# keep_cable: start the link emulator if it is not running, or replace it if it was built anew. The guests listen all the time.
 keep_cable() {
     local pid why="had ended"
     is_wired || return 0
@@ -69,8 +69,13 @@ keep_cable() {
     fi
     need_rocewire
     load await
-    say "the cable's program $why: starting it again, without rules"
-    start_cable || die "$FAILURE."
+    if [[ -e $(cable_log) ]]; then
+        say "the link emulator $why: starting it again, without rules"
+        start_cable || die "$FAILURE."
+    else
+        start_cable || die "$FAILURE."
+        check_cable
+    fi
 }
 
 # record_cable: what crosses it goes to the run's directory, until it is stopped. In any run the rules count from 1.

@@ -127,7 +127,7 @@ TEST_F(Wire, starts_its_program_again_where_that_has_ended) {
     // Whichever command comes next.
     const auto next = support::exec("client", {"true"});
     EXPECT_EQ(next.exit_code, 0);
-    EXPECT_TRUE(has(next.err, "the cable's program had ended: starting it again, without rules"))
+    EXPECT_TRUE(has(next.err, "the link emulator had ended: starting it again, without rules"))
         << next.err;
     EXPECT_TRUE(has(wire({}).out, "no rules"));
     const auto run =
