@@ -1,11 +1,16 @@
 #include "support/lab.hpp"
 
+#include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <sys/file.h>
 
 #include "runlog/tail.hpp"
+#include "util/check.hpp"
+#include "util/fd.hpp"
 
 namespace support {
 
@@ -76,10 +81,34 @@ LabRun run_without_capture(const std::string& step, const Argv& environment) {
     return read_run(run({"lab/lab", "run", step}, environment, std::chrono::minutes(3)));
 }
 
+namespace {
+
+// A run that all test processes of one `tests/run` share: TEST_RUNS is the folder where its output
+// is kept. Whoever comes first makes it; the others wait.
+LabRun shared_run(const std::string& folder, const std::string& step) {
+    const std::string path = folder + "/" + step;
+    const util::Fd lock(
+        util::check_errno(open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666), "open"));
+    util::check_errno(flock(lock.get(), LOCK_EX), "flock");
+    if (std::ifstream kept(path); kept) {
+        Outcome outcome;
+        outcome.exit_code = 0;
+        outcome.out.assign(std::istreambuf_iterator<char>(kept), {});
+        return read_run(std::move(outcome));
+    }
+    LabRun run = capture(step);
+    if (run.outcome.exit_code == 0)
+        std::ofstream(path) << run.outcome.out << run.outcome.err;
+    return run;
+}
+
+}  // namespace
+
 const LabRun& plain_run(const std::string& step) {
     static std::map<std::string, LabRun> runs;
+    const char* folder = std::getenv("TEST_RUNS");
     if (!runs.contains(step))
-        runs.emplace(step, capture(step));
+        runs.emplace(step, folder == nullptr ? capture(step) : shared_run(folder, step));
     return runs.at(step);
 }
 

@@ -54,7 +54,8 @@ LabRun capture(const std::string& step, const Argv& environment = {},
 /// The same by `lab/lab run`, which captures nothing.
 LabRun run_without_capture(const std::string& step, const Argv& environment);
 
-/// The step as it is without arguments, captured once for all tests of the binary that look at it.
+/// The step without arguments, captured once for all tests that look at it: of this process, or of
+/// all processes that have the same TEST_RUNS folder.
 const LabRun& plain_run(const std::string& step);
 
 /// Reads a run directory whose outcome is known.
