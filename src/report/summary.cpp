@@ -93,11 +93,13 @@ void add_aeth(std::string& out, const wire::Aeth& aeth) {
             fmt::format_to(std::back_inserter(out), " RNR NAK {} ms",
                            aeth.rnr_timer_ms().value_or(0));
             break;
-        case wire::AethKind::Nak:
+        case wire::AethKind::Nak: {
+            const std::string_view name = aeth.nak_name().value_or("reserved");
             out.append(" NAK ");
-            for (const char c : aeth.nak_name().value_or("reserved"))
+            for (const char c : name)
                 out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
             break;
+        }
         case wire::AethKind::Reserved:
             add_hex(out, " reserved syndrome 0x", aeth.syndrome, 2);
             break;
