@@ -28,23 +28,21 @@ named_kernel() {
 }
 
 # The host's own kernels: nothing to download. Ubuntu's images are readable by root only.
-host_kernel() {
-    local modules
-    for modules in /lib/modules/*/; do
-        modules=$(realpath "$modules" 2>/dev/null) || continue
-        if [[ -r /boot/vmlinuz-${modules##*/} ]] && use_kernel "/boot/vmlinuz-${modules##*/}" "$modules"; then
-            return 0
-        fi
-    done
-    return 1
-}
+host_kernel() { kernel_below ''; }
 
-cached_kernel() {
-    local image
-    for image in "$LAB_STATE"/kernel/boot/vmlinuz-*; do
-        if [[ -e $image ]] && use_kernel "$image" "$LAB_STATE/kernel/usr/lib/modules/${image##*/vmlinuz-}"; then
-            return 0
-        fi
+cached_kernel() { kernel_below "$LAB_STATE/kernel"; }
+
+# kernel_below ROOT: take the first kernel of that file system that has every module. The image is in /boot or, in Debian's
+# packages from Linux 7 on, beside the modules.
+kernel_below() {
+    local modules image
+    for modules in "$1"/lib/modules/*/; do
+        modules=$(realpath -- "$modules" 2>/dev/null) || continue
+        for image in "$1/boot/vmlinuz-${modules##*/}" "$modules/vmlinuz"; do
+            if [[ -r $image ]] && use_kernel "$image" "$modules"; then
+                return 0
+            fi
+        done
     done
     return 1
 }
@@ -68,24 +66,41 @@ module_known() {
 }
 
 download_kernel() {
-    local version debs=$LAB_STATE/debs
+    local debs=$LAB_STATE/debs
     command -v apt-get >/dev/null ||
         die "no kernel here that has rdma_rxe and may be read, and no apt-get to fetch one with: set LAB_KERNEL and LAB_MODULES."
-    find_kernel_package
-    version=${KERNEL_PACKAGE#linux-image-}
-    # The package, and its 400 MB of files.
+    # The packages, and their files: 400 MB of these.
     need_space 600 "the guests' kernel"
-    say "fetching the kernel package $KERNEL_PACKAGE (about 70 MB, once)"
-    # Ubuntu splits the modules: rdma_rxe is in linux-modules-extra, or in linux-modules from 25.04 on.
-    fetch_packages "$debs" "$KERNEL_PACKAGE"
-    fetch_packages_if_known "$debs" "linux-modules-$version" "linux-modules-extra-$version"
+    find_kernel_packages
+    say "fetching the kernel package $KERNEL_PACKAGE ($(download_megabytes "${KERNEL_PACKAGES[@]}") MB, once)"
+    if ! try_fetch_packages "$debs" "${KERNEL_PACKAGES[@]}"; then
+        # Old package lists name a kernel that the mirror has no longer.
+        use_private_lists || true
+        find_kernel_packages
+        fetch_packages "$debs" "${KERNEL_PACKAGES[@]}"
+    fi
     rm -rf "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
     unpack_packages "$LAB_STATE/kernel.new" "$debs"/linux-*.deb
     # depmod looks below lib/modules or, newer ones, usr/lib/modules.
     ln -s usr/lib "$LAB_STATE/kernel.new/lib"
-    depmod -b "$LAB_STATE/kernel.new" "$version"
+    depmod -b "$LAB_STATE/kernel.new" "${KERNEL_PACKAGE#linux-image-}"
     mv "$LAB_STATE/kernel.new" "$LAB_STATE/kernel"
     rm -f "$debs"/linux-*.deb
+}
+
+# KERNEL_PACKAGES: KERNEL_PACKAGE and those of its version that hold what it lacks.
+find_kernel_packages() {
+    local name
+    find_kernel_package
+    KERNEL_PACKAGES=("$KERNEL_PACKAGE")
+    # Debian, from Linux 7 on: the image is in linux-binary, the list of built-in modules in linux-base. Ubuntu: rdma_rxe is in
+    # linux-modules-extra, or in linux-modules from 25.04 on.
+    for name in binary base modules modules-extra; do
+        name=linux-$name-${KERNEL_PACKAGE#linux-image-}
+        if package_known "$name"; then
+            KERNEL_PACKAGES+=("$name")
+        fi
+    done
 }
 
 # The package that the distribution's "the current full kernel" package depends on, in KERNEL_PACKAGE. Debian's

@@ -23,26 +23,23 @@ package_known() { [[ -n $(apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null
 
 # fetch_packages DIR NAME...: the .deb files of these packages, into DIR.
 fetch_packages() {
-    local dir=$1
-    shift
     command -v apt-get >/dev/null ||
-        die "no apt-get here to fetch $* with: install it in your system's way."
-    mkdir -p "$dir"
-    if ! (cd "$dir" && apt_get download "$@") >"$LAB_STATE/apt.log" 2>&1; then
+        die "no apt-get here to fetch ${*:2} with: install it in your system's way."
+    if ! try_fetch_packages "$@"; then
         use_private_lists || true
-        (cd "$dir" && apt_get download "$@") >"$LAB_STATE/apt.log" 2>&1 ||
-            die "cannot fetch $*: $(grep -m1 '^E:' "$LAB_STATE/apt.log" || tail -n 1 "$LAB_STATE/apt.log")"
+        try_fetch_packages "$@" ||
+            die "cannot fetch ${*:2}: $(grep -m1 '^E:' "$LAB_STATE/apt.log" || tail -n 1 "$LAB_STATE/apt.log")"
     fi
 }
 
-fetch_packages_if_known() {
-    local dir=$1 name
-    shift
-    for name in "$@"; do
-        if package_known "$name"; then
-            fetch_packages "$dir" "$name"
-        fi
-    done
+try_fetch_packages() { # DIR NAME...
+    mkdir -p "$1"
+    (cd "$1" && apt_get download "${@:2}") >"$LAB_STATE/apt.log" 2>&1
+}
+
+# download_megabytes NAME...: what fetching these packages transfers.
+download_megabytes() {
+    apt-cache "${apt_options[@]}" show --no-all-versions "$@" | awk '/^Size:/ { sum += $2 } END { printf "%d", sum / 1e6 + 1 }'
 }
 
 # need_space MEGABYTES WHAT: before megabytes of half a thing are written.
