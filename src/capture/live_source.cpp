@@ -64,13 +64,17 @@ PcapHandle activate(const LiveOptions& options) {
     PcapHandle handle(pcap_create(name.c_str(), why.data()));
     if (!handle)
         throw util::Error(fmt::format("cannot capture on {}: {}.", name, why.data()));
-    // These fail only on a handle that is active already, but for the precision: where a device
-    // has no nanoseconds, next_frame() scales its microseconds.
-    pcap_set_snaplen(handle.get(), options.snaplen);
-    pcap_set_buffer_size(handle.get(), options.buffer_bytes);
-    pcap_set_timeout(handle.get(), static_cast<int>(options.latency.count()));
-    pcap_set_promisc(handle.get(), options.promiscuous ? 1 : 0);
-    pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
+    const auto need = [&](int result) {
+        if (result != 0)
+            throw util::Error(activation_error(handle.get(), result, name));
+    };
+    need(pcap_set_snaplen(handle.get(), options.snaplen));
+    need(pcap_set_buffer_size(handle.get(), options.buffer_bytes));
+    need(pcap_set_timeout(handle.get(), static_cast<int>(options.latency.count())));
+    need(pcap_set_promisc(handle.get(), options.promiscuous ? 1 : 0));
+    // Where a device has no nanoseconds, next_frame() scales its microseconds.
+    [[maybe_unused]] const int precision =
+        pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     if (const int result = pcap_activate(handle.get()); result < 0)
         throw util::Error(activation_error(handle.get(), result, name));
     if (pcap_setnonblock(handle.get(), 1, why.data()) != 0)
