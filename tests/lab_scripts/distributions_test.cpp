@@ -1,0 +1,36 @@
+// What a person types wrong at tests/distributions/run: one sentence and exit code 2, before any
+// root is made.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+
+namespace {
+
+void expect_refused(support::Argv arguments, const char* says) {
+    arguments.insert(arguments.begin(), "tests/distributions/run");
+    const auto outcome = support::run(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_NE(outcome.err.find(says), std::string::npos) << outcome.all();
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
+    EXPECT_EQ(outcome.out, "");
+}
+
+TEST(Distributions, no_suite_is_refused) {
+    expect_refused({}, "give at least one suite");
+}
+
+TEST(Distributions, unknown_option_is_refused) {
+    expect_refused({"--tests", "trixie"}, "there is no option '--tests'");
+}
+
+TEST(Distributions, folder_without_name_is_refused) {
+    expect_refused({"trixie", "--folder"}, "--folder needs the name of a folder");
+}
+
+TEST(Distributions, path_as_suite_is_refused) {
+    expect_refused({"../trixie"}, "'../trixie' is not a valid suite name");
+}
+
+}  // namespace
