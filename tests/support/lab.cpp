@@ -104,7 +104,8 @@ LabRun shared_run(const std::string& folder, const std::string& step) {
 
 }  // namespace
 
-const LabRun& plain_run(const std::string& step) {
+const LabRun& plain_run(std::string_view name) {
+    const std::string step(name);
     static std::map<std::string, LabRun> runs;
     const char* folder = std::getenv("TEST_RUNS");
     if (!runs.contains(step))

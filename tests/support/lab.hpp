@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -56,7 +57,7 @@ LabRun run_without_capture(const std::string& step, const Argv& environment);
 
 /// The step without arguments, captured once for all tests that look at it: of this process, or of
 /// all processes that have the same TEST_RUNS folder.
-const LabRun& plain_run(const std::string& step);
+const LabRun& plain_run(std::string_view name);
 
 /// Reads a run directory whose outcome is known.
 LabRun read_run(Outcome outcome);
