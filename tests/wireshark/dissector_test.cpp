@@ -17,6 +17,10 @@ using Bytes = std::vector<std::byte>;
 
 class Dissector : public testing::Test {
   protected:
+    void SetUp() override {
+        if (!wireshark_test::runs_scripts())
+            GTEST_SKIP() << wireshark_test::no_scripts;
+    }
     // A row a packet that has one of the fields: its number, its line and the fields, by '|'.
     std::string fields(const support::Argv& names, const support::Argv& options = {}) const {
         support::Argv argv{"-X", std::string("lua_script:") + wireshark_test::plugin,

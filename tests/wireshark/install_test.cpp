@@ -51,6 +51,8 @@ TEST_F(WiresharkInstall, and_uninstall_leave_nothing) {
 }
 
 TEST_F(WiresharkInstall, makes_the_profile_and_the_dissector_tsharks_own) {
+    if (!wireshark_test::runs_scripts())
+        GTEST_SKIP() << wireshark_test::no_scripts;
     ASSERT_EQ(call("install").exit_code, 0);
     rocecap_test::CaptureFile capture("installed.pcapng");
     capture.add(rocecap_test::frame_of(0x0a));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <unistd.h>
 
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
@@ -39,5 +40,20 @@ class Home {
   private:
     support::TempPath temp_;
 };
+
+/// Whether tshark runs the dissector for this user. For root, Wireshark from 4.4 on ignores scripts
+/// unless the system's init.lua allows them; the one that Debian packages with 4.0 does.
+inline bool runs_scripts() {
+    static const bool runs =
+        geteuid() != 0 ||
+        Home("scripts")
+                .tshark("captures/samples/01_cm_write_read/annotated.pcapng",
+                        {"-X", std::string("lua_script:") + plugin, "-T", "fields", "-e", "rwl"})
+                .exit_code == 0;
+    return runs;
+}
+
+inline constexpr const char* no_scripts =
+    "this tshark runs no Lua scripts for root: run the tests as an ordinary user";
 
 }  // namespace wireshark_test

@@ -103,6 +103,10 @@ class WiresharkProfile : public testing::Test {
             home_.config() / "profiles/RDMA Wire Lab");
     }
 
+    void SetUp() override {
+        if (!wireshark_test::runs_scripts())
+            GTEST_SKIP() << wireshark_test::no_scripts;
+    }
     // tshark with the profile and the dissector.
     std::string tshark(support::Argv options) const {
         options.insert(options.begin(), {"-C", "RDMA Wire Lab", "-X",
