@@ -112,7 +112,7 @@ class DissectorOfExchange : public Dissector {
         return {bytes.begin(), bytes.end()};
     }
 
-    // What follows the segments before it. Of port 40000 to `port`.
+    // What follows the segments before it. Of port 51234 to `port`.
     void segment(util::Bytes payload, unsigned port = 18515, std::size_t cut = 0) {
         Bytes frame = wireshark_test::tcp_frame(payload, port, sequence_);
         sequence_ += static_cast<std::uint32_t>(payload.size());

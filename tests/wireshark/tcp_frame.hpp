@@ -1,4 +1,5 @@
-// A TCP segment of the client (192.0.2.2, port 40000) to the server (192.0.2.1), in its frame.
+// A TCP segment of the client (192.0.2.2, port 51234) to the server (192.0.2.1), in its
+// frame. Wireshark 4.4 gives port 40000 to a protocol of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ inline std::vector<std::byte> tcp_frame(util::Bytes payload, unsigned port,
                                         std::uint32_t sequence) {
     auto frame = wire_test::from_hex(
         fmt::format("020000000001 020000000002 0800 4500{:04x} 00000000 4006 0000 c0000202 "
-                    "c0000201 9c40{:04x} {:08x} 00000000 5018 1000 0000 0000",
+                    "c0000201 c822{:04x} {:08x} 00000000 5018 1000 0000 0000",
                     40 + payload.size(), port, sequence));
     frame.insert(frame.end(), payload.begin(), payload.end());
     return frame;
