@@ -14,7 +14,7 @@ namespace {
 
 struct Options {
     lesson::ServerOptions server;
-    std::uint64_t late_ms = 20;
+    std::uint64_t late_ms = 200;
     std::uint64_t rnr_timer = 14;
     std::uint64_t buffer = 4096;
 };
