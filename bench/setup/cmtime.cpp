@@ -18,8 +18,7 @@ std::string trimmed(std::string text) {
 
 }  // namespace
 
-// "resolve addr :       67.58      66.29   49533.00    1351.56": total ms, max ms, min us, us /
-// conn.
+// "resolve addr :       67.58      66.29   49533.00    1351.56": total ms, max ms, min us, us/conn.
 std::vector<CmtimeStep> parse_cmtime(const std::string& text) {
     std::vector<CmtimeStep> steps;
     std::istringstream lines(text);

@@ -33,9 +33,8 @@ void show_limits(ibv_context* context, runlog::Log& log) {
 }
 
 // 3. Each port with each entry of its GID table. A RoCE GID is an IP address in 16 bytes, and comes
-// once for each RoCE
-//    version the driver speaks: the index of the entry to use is found by type and address, never
-//    assumed.
+//    once for each RoCE version the driver speaks: the index of the entry to use is found by type
+//    and address, never assumed.
 void show_ports(ibv_context* context, const std::optional<util::Address>& wanted,
                 runlog::Log& log) {
     ibv_device_attr attr{};

@@ -112,8 +112,8 @@ class Inbox {
         if (notice == notice::failed)
             throw util::Error(fmt::format("rank {}: rank 0 ends the rendezvous: {}", rank_,
                                           sentence_in(verdict_)));
-        // The data is there, all of it, before the receive completes. What
-        // is raised twice would be two writers, or one that did not wait.
+        // The data is there, all of it, before the receive completes. What is raised
+        // twice would be two writers, or one that did not wait.
         if (!raised_.insert(notice).second)
             throw util::Error(
                 fmt::format("rank {} raises flag {:#010x} twice.", line->second.peer, notice));

@@ -2,9 +2,8 @@
 //
 //     client: "RWLS", version 1, operation (1 byte), 2 unused, messages (8), bytes of each (8),
 //             milliseconds that the receives come late (8)
-//     server: "RWLS", version 1, 3 unused, CRC-32 of its memory (4), messages that it has received
-//     (4),
-//             its first word (8)
+//     server: "RWLS", version 1, 3 unused, CRC-32 of its memory (4), messages that it
+//             has received (4), its first word (8)
 #pragma once
 
 #include <array>

@@ -1,14 +1,13 @@
 // How a running cable is spoken to: a Unix socket that takes one request a connection, a JSON
 // object on one line, and answers with one.
 //
-//   {"do":"status"}                          {"ok":true, "hosts":[...], "rules":[...],
-//   "recording":...}
-//   {"do":"add","rules":["drop ...", ...]}   {"ok":true, "added":[3, 4]}: all of them, or none
-//   {"do":"remove","rule":3}                 {"ok":true}
-//   {"do":"clear"}                           {"ok":true}: without any rule
-//   {"do":"restart"}                         {"ok":true}: all rules count from 1 again
+//   {"do":"status"}                                 {"ok":true, "hosts":[...], "rules":[...], "recording":...}
+//   {"do":"add","rules":["drop ...", ...]}          {"ok":true, "added":[3, 4]}: all of them, or none
+//   {"do":"remove","rule":3}                        {"ok":true}
+//   {"do":"clear"}                                  {"ok":true}: without any rule
+//   {"do":"restart"}                                {"ok":true}: all rules count from 1 again
 //   {"do":"record","capture":"FILE","log":"FILE"}   {"ok":true}: the rules count from 1 again
-//   {"do":"stop"}                            {"ok":true, "frames":123}
+//   {"do":"stop"}                                   {"ok":true, "frames":123}
 //
 // What cannot be done: {"ok":false, "error":"sentence", "marked":"two lines for a terminal"}.
 #pragma once

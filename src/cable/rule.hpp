@@ -1,19 +1,17 @@
 // A rule of the cable: what is done to which of the packets that cross it. In words:
 //
-//   drop                          WHICH    it is gone
-//   duplicate [N times] [after TIME] WHICH N more of it follow (1), at once or after TIME
-//   delay TIME                    WHICH    it goes on later
-//   reorder by N                  WHICH    it goes on behind the next N packets that go the same
-//   way corrupt [byte N] [with good icrc]     WHICH    the byte, counted from the BTH's first, is
-//   inverted;
-//                                          without N the last one before the ICRC
+//   drop                                  WHICH   it is gone
+//   duplicate [N times] [after TIME]      WHICH   N more of it follow (1), at once or after TIME
+//   delay TIME                            WHICH   it goes on later
+//   reorder by N                          WHICH   it goes on behind the next N packets that go the same way
+//   corrupt [byte N] [with good icrc]     WHICH   the byte, counted from the BTH's first, is inverted;
+//                                                 without N the last one before the ICRC
 //   set FIELD to VALUE [with bad icrc]    WHICH
-//   mark                          WHICH    ECN: congestion experienced
-//   cut for TIME at               WHICH    it and all that its sender sends or is sent in that time
-//   limit to RATE [queue N]       WHICH    at this rate, N packets waiting at most (100)
+//   mark                                  WHICH   ECN: congestion experienced
+//   cut for TIME at                       WHICH   it and all that its sender sends or is sent in that time
+//   limit to RATE [queue N]               WHICH   at this rate, N packets waiting at most (100)
 //
-//   WHICH   packets | the Nth packet | packets N to M | every Nth packet | SHARE of packets [seed
-//   N]
+//   WHICH   packets | the Nth packet | packets N to M | every Nth packet | SHARE of packets [seed N]
 //           and then [from HOST] [to HOST] [where EXPRESSION]      (query/where.hpp)
 //   TIME    200us, 20ms, 1s     RATE   500kbit/s, 10Mbit/s, 1Gbit/s     SHARE   0.5%
 //

@@ -1,9 +1,10 @@
 // What a row of the page opens to.
 //
 //   of a packet   spans: a line "header offset length" for each, over the frame's captured bytes
-//                 bytes: a line "offset hexadecimal": one, or two around what is left of the
-//                 payload fields: a line "number text" for each, by field_table() note: what is
-//                 wrong with it, or "" Lines, as arrays take several times as long to make.
+//                 bytes: a line "offset hexadecimal": one, or two around what is left of the payload
+//                 fields: a line "number text" for each, by field_table()
+//                 note: what is wrong with it, or ""
+//                 Lines, as arrays take several times as long to make.
 //   of an event   [[key, text], ...]
 #pragma once
 

@@ -1,17 +1,19 @@
 // The rows of a page, as they come, and what they refer to.
 //
 //   an event   [0, t, side, name, text, request, notable]
-//   a packet   [1, t, side, kind, text, request, notable, frame, cause, seen, sender, psn, payload,
-//               is_response]
+//   a packet   [1, t, side, kind, text, request, notable, frame, cause, seen, sender, psn, payload, is_response]
 //
 //   t          nanoseconds since the first row
 //   side       of an event: 0 a client's, 1 the server's; of a packet: 0 client to server, 1 back,
 //              2 between others. The text of the second client's, and of further ones', begins with
 //              its role, and of the cable's, which stand on the side that the packet came from.
 //   kind       "write", "read", "send", "atomic", "ack", "nak", "rnr", "cm", "exchange", "cnp",
-//   "other" request    number in requests(), or -1;  notable: 1 for a loss, a NAK, an error seen 0
-//   for the first time, 1 again, 2 late;  sender: number in senders(), or -1 psn        -1 without
-//   a connected queue pair
+//              "other"
+//   request    number in requests(), or -1
+//   notable    1 for a loss, a NAK, an error
+//   seen       0 for the first time, 1 again, 2 late
+//   sender     number in senders(), or -1
+//   psn        -1 without a connected queue pair
 #pragma once
 
 #include <cstddef>

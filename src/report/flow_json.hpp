@@ -10,9 +10,9 @@
 //     packets bytes payload_bytes first_ns last_ns malformed
 //     messages     {"RDMA WRITE": 3, ...}: by their last packets, retransmitted ones left out
 //     requests     packets first_psn last_psn psns psns_per_second retransmitted late gaps missing
-//                  restarts r_keys other_r_keys;  ack, read_first, read_last: null, or latencies in
-//                  nanoseconds: count p50 p99 max left_out (of the
-//                  percentiles, null where that is all of them);  unmeasured.
+//                  restarts r_keys other_r_keys
+//                  ack, read_first, read_last: null, or latencies in nanoseconds: count p50 p99 max
+//                  left_out (of the percentiles, null where that is all of them);  unmeasured
 //                  psns to missing and restarts only where PSNs are followed, not of datagrams
 //     responses    packets first_psn last_psn acks counted_acks psns_acked most_acked naks rnr_naks
 //                  repeated late gaps missing;  naks {"PSN Sequence Error": 1, ...}

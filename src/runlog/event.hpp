@@ -58,15 +58,15 @@ struct Event {
     bool operator==(const Event&) const = default;
 };
 
-/// The event as one JSON object without a line feed: {"t_ns":…,"role":…,"event":…, then the
-/// fields}.
+/// The event as one JSON object without a line feed:
+/// {"t_ns":…,"role":…,"event":…, then the fields}.
 std::string to_json(const Event& event);
 
 /// The reverse of to_json. nullopt where the line is no event (a half-written last line, say).
 std::optional<Event> from_json(std::string_view line);
 
-/// What a person reads, without time and role: "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey
-/// 0x…  PSN 0x… to 0x…".
+/// What a person reads, without time and role:
+/// "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey 0x…  PSN 0x… to 0x…".
 std::string to_text(const Event& event);
 
 }  // namespace runlog

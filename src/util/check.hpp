@@ -3,8 +3,7 @@
 //
 //   ibv_open_*, ibv_alloc_*, ibv_create_*, ibv_reg_*   return NULL and set errno      -> check_ptr
 //   ibv_modify_*, ibv_post_*, ibv_destroy_*            return the error number        -> check_rc
-//   rdma_*, and the C library                          return -1 and set errno        ->
-//   check_errno
+//   rdma_*, and the C library                          return -1 and set errno        -> check_errno
 //
 // Source: the man pages, "RETURN VALUE".
 #pragma once

@@ -6,7 +6,7 @@
 
 #include "rocecap/live_command.hpp"
 
-namespace live_test {
+namespace {
 
 using namespace std::chrono_literals;
 using live_test::lines;
@@ -120,4 +120,4 @@ TEST_F(LiveCommand, a_full_disk_is_said_and_the_count_still_comes) {
     EXPECT_NE(outcome.err.find("No space left on device"), std::string::npos) << outcome.err;
 }
 
-}  // namespace live_test
+}  // namespace
