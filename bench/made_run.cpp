@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/message.hpp"
+#include "bench/syndrome.hpp"
 #include "capture/pcapng_writer.hpp"
 #include "runlog/event.hpp"
 #include "wire/encode.hpp"
@@ -22,8 +23,6 @@ constexpr std::uint32_t server_qpn = 0x11;
 constexpr std::uint32_t client_qpn = 0x12;
 constexpr std::uint32_t rkey = 0x20025;
 constexpr std::uint64_t remote_va = 0x7f0000000000;
-constexpr std::uint8_t ack_syndrome = 0x1f;
-constexpr std::uint8_t psn_error_syndrome = 0x60;
 
 struct Request {
     std::uint64_t wr_id;

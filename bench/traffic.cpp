@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "bench/message.hpp"
+#include "bench/syndrome.hpp"
 #include "wire/encode.hpp"
 
 namespace bench {
 namespace {
-
-constexpr std::uint8_t ack_syndrome = 0x1f;
-constexpr std::uint8_t psn_error_syndrome = 0x60;
-constexpr std::uint8_t rnr_syndrome = 0x2c;
 
 constexpr std::size_t headers_of_udp_frame = 14 + 20 + 8;
 

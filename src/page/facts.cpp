@@ -25,7 +25,7 @@ class Facts {
 
     Json all() && {
         std::vector<std::string> roles = run_.info().roles;  // the server's first: here it is last
-        std::ranges::rotate(roles, roles.begin() + 1);
+        std::rotate(roles.begin(), roles.begin() + 1, roles.end());
         for (const std::string& role : roles)
             program(role);
         for (const std::string& role : roles)

@@ -26,7 +26,7 @@ class Cable : private StageOutput {
         stage.take({{}, from, from == client ? server : client, frame}, now, *this);
     }
     void send(std::uint32_t psn, Host from = client) { send(roce_frame(psn), from); }
-    void send(Psns psns) {
+    void send(const Psns& psns) {
         for (const std::uint32_t psn : psns)
             send(psn);
     }

@@ -107,9 +107,16 @@ class CableSwitch : public testing::Test {
         stop();
         control_.reset();
     }
+    CableSwitch(const CableSwitch&) = delete;
+    CableSwitch& operator=(const CableSwitch&) = delete;
+    CableSwitch(CableSwitch&&) = delete;
+    CableSwitch& operator=(CableSwitch&&) = delete;
+
     void stop() {
         if (thread_.joinable()) {
             // To the thread itself: the descriptor takes only what is pending for its reader.
+            // It ends nothing: the signal is blocked, and read from that descriptor.
+            // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
             pthread_kill(thread_.native_handle(), SIGTERM);
             thread_.join();
         }

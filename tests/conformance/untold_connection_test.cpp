@@ -4,6 +4,7 @@
 namespace {
 
 using namespace conformance_test;
+using conformance_test::back;
 
 TEST(UntoldConnection, is_paired_by_its_psns) {
     Trace trace{std::nullopt};

@@ -18,7 +18,7 @@ using Strings = std::vector<std::string>;
 
 constexpr const char* server_program = "build/examples/16_parameter_server/server";
 constexpr const char* client_program = "build/examples/16_parameter_server/client";
-constexpr std::uint64_t gradient_size = 521 * 8;
+constexpr std::uint64_t gradient_size = std::uint64_t{521} * 8;
 
 class Step16 : public testing::Test {
   protected:
