@@ -20,7 +20,6 @@ namespace psns_test {
 
 using nlohmann::json;
 using rocecap_test::MadeRun;
-using runlog::Fields;
 using wire_test::from_hex;
 
 constexpr std::uint8_t write_first = 0x06;

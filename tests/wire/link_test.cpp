@@ -7,7 +7,6 @@
 
 namespace link_test {
 
-using wire::LinkType;
 using wire_test::from_hex;
 
 template <typename Header>
