@@ -31,11 +31,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         workers.push_back(std::make_unique<Worker>(options.client, job, log, stop));
 
     std::vector<std::future<step16::Weights>> all;
+    all.reserve(workers.size());
     for (const auto& worker : workers)
         all.push_back(std::async(std::launch::async, [&] {
             return worker->train(data, options.torn && worker->rank() == 0);
         }));
     std::vector<step16::Weights> ends;
+    ends.reserve(all.size());
     for (auto& one : all)
         ends.push_back(one.get());
     for (const step16::Weights& weights : ends)

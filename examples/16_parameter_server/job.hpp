@@ -21,7 +21,7 @@ struct Job {
     std::uint16_t steps = 0;
 
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> bytes;
+        std::array<std::byte, size> bytes{};
         util::put_be16<0>(std::span(bytes), workers);
         util::put_be16<2>(std::span(bytes), steps);
         return bytes;
@@ -44,7 +44,7 @@ struct Place {
     std::uint16_t rank = 0;
 
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> bytes;
+        std::array<std::byte, size> bytes{};
         std::ranges::copy(slot.serialize(), bytes.begin());
         std::ranges::copy(weights.serialize(), bytes.begin() + cm::Capability::size);
         util::put_be16<size - 2>(std::span(bytes), rank);
