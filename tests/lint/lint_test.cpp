@@ -1,0 +1,187 @@
+// The scripts behind make lint: that they find what they are for, and that they do not take a tool that cannot run for success.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/temp_path.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Lint : public testing::Test {
+  protected:
+    void SetUp() override { fs::create_directories(root_); }
+
+    /// Writes a file below the test's folder, and returns its path.
+    std::string file(const std::string& name, const std::string& text) const {
+        const fs::path path = root_ / name;
+        fs::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+        return path.string();
+    }
+
+    std::string tool(const std::string& name, const std::string& script) const {
+        std::string path = file("bin/" + name, "#!/bin/bash\n" + script + "\n");
+        fs::permissions(path, fs::perms(0755));
+        return path;
+    }
+
+    /// In a shell whose PATH begins with the tools of the test.
+    support::Outcome shell(const std::string& command,
+                           const support::Argv& environment = {}) const {
+        return support::run(
+            {"bash", "-c", "PATH=" + (root_ / "bin").string() + ":$PATH; " + command}, environment);
+    }
+
+    static bool has(const std::string& program) {
+        return support::run({"bash", "-c", "command -v " + program}).exit_code == 0;
+    }
+
+    support::TempPath folder_{"lint"};
+    fs::path root_ = folder_.str();
+};
+
+#define SKIP_WITHOUT(program) \
+    if (!has(program))        \
+    GTEST_SKIP() << program " is not installed (make lint installs it)"
+
+TEST_F(Lint, finds_a_defect_in_a_source_that_a_unit_includes) {
+    SKIP_WITHOUT("clang-tidy");
+    // One for the static analyzer, and one for clang-tidy's own checks.
+    const std::string first =
+        file("src/a/first.cpp", "int first() { int* none = nullptr; return *none; }\n");
+    const std::string second = file("src/a/second.cpp", "int Second() { return 2; }\n");
+    const auto outcome = shell("printf '%s\\n' " + first + " " + second + " | tests/lint/units " +
+                               (root_ / "units").string() + " | xargs -n 1 tests/lint/tidy");
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.out.find("first.cpp:1:"), std::string::npos) << outcome.all();
+    EXPECT_NE(outcome.out.find("clang-analyzer-core.NullDereference"), std::string::npos);
+    EXPECT_NE(outcome.out.find("readability-identifier-naming"), std::string::npos);
+}
+
+TEST_F(Lint, finds_a_defect_in_one_of_two_programs) {
+    SKIP_WITHOUT("clang-tidy");
+    const std::string program =
+        "namespace { int run() { return 0; } }\nint main() { return run(); }\n";
+    const std::string first = file("examples/a/server.cpp", program);
+    const std::string second =
+        file("examples/b/client.cpp", program + "int* nothing() { return 0; }\n");
+    const auto outcome = shell("printf '%s\\n' " + first + " " + second + " | tests/lint/units " +
+                               (root_ / "units").string() + " | xargs -n 1 tests/lint/tidy");
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_NE(outcome.out.find("b/client.cpp:3:"), std::string::npos) << outcome.all();
+    EXPECT_NE(outcome.out.find("modernize-use-nullptr"), std::string::npos);
+    EXPECT_EQ(outcome.out.find("generated."), std::string::npos) << outcome.all();
+}
+
+TEST_F(Lint, fails_when_clang_tidy_cannot_start) {
+    tool("clang-tidy", "echo 'clang-tidy: libLLVM.so cannot be opened' >&2; exit 127");
+    const auto outcome = shell("tests/lint/tidy src/util/fd.cpp");
+    EXPECT_EQ(outcome.exit_code, 127);
+    EXPECT_EQ(outcome.out, "clang-tidy: libLLVM.so cannot be opened\n");
+}
+
+TEST_F(Lint, hides_the_count_of_the_warnings_elsewhere) {
+    tool("clang-tidy", "echo '27848 warnings generated.' >&2");
+    const auto outcome = shell("tests/lint/tidy src/util/fd.cpp");
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.all(), "exit 0\n");
+}
+
+TEST_F(Lint, checks_the_sources_of_a_unit_by_themselves_where_they_do_not_compile_together) {
+    tool("clang-tidy",
+         "for last; do [[ $last != *.cpp ]] || name=${last##*/}; done; echo \"read $name\"\n"
+         "[[ $name != unit.cpp ]] || { echo 'redefinition [clang-diagnostic-error]'; exit 1; }");
+    const std::string unit =
+        file("unit.cpp", "#include \"src/a/one.cpp\"\n#include \"src/a/two.cpp\"\n");
+    const auto outcome = shell("tests/lint/tidy " + unit);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_NE(outcome.out.find("read one.cpp\nread two.cpp\n"), std::string::npos) << outcome.all();
+}
+
+TEST_F(Lint, finds_a_source_that_uses_what_it_does_not_include) {
+    const std::string source = file("alone.cpp", "std::string name();\n");
+    EXPECT_NE(shell("tests/lint/alone " + source).exit_code, 0);
+    EXPECT_EQ(
+        shell("tests/lint/alone " + file("whole.cpp", "#include <cstddef>\nstd::size_t size();\n"))
+            .exit_code,
+        0);
+}
+
+TEST_F(Lint, finds_an_unused_using_declaration) {
+    const std::string source =
+        file("using.cpp", "using a::b;\nusing a::c;  // c, unused\nint d = b();\n");
+    const auto outcome = shell("tests/lint/using " + source);
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.out, source + ":2: nothing uses this using declaration: c\n");
+}
+
+// A repository of the test's own, with one commit on main.
+class LintChanged : public Lint {
+  protected:
+    void SetUp() override {
+        if (!has("git"))
+            GTEST_SKIP() << "git is not installed";
+        Lint::SetUp();
+        file("src/a/one.hpp", "");
+        file("src/a/one.cpp", "#include \"a/one.hpp\"\n");
+        file("src/a/two.cpp", "");
+        file("src/b/far.cpp", "#include \"a/one.hpp\"\n");
+        file("tests/a/one_test.cpp", "#include \"a/one.hpp\"\n");
+        fs::create_directories(root_ / "tests/lint");
+        fs::copy_file("tests/lint/changed", root_ / "tests/lint/changed");
+        ASSERT_EQ(git("init -q -b main && " + commit("first", "2026-01-01T00:00:00Z")).exit_code,
+                  0);
+    }
+
+    static std::string commit(const std::string& subject, const std::string& date) {
+        return "git add -A && GIT_COMMITTER_DATE=" + date +
+               " git -c user.name=test -c user.email=test@example.org commit -q -m " + subject;
+    }
+
+    support::Outcome git(const std::string& arguments) const {
+        return shell("cd " + root_.string() + " && git " + arguments,
+                     {"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"});
+    }
+
+    std::string changed(const std::string& base = "") const {
+        return shell((root_ / "tests/lint/changed").string(), {"LINT_BASE=" + base}).out;
+    }
+};
+
+TEST_F(LintChanged, names_what_is_not_committed) {
+    git("checkout -q -b work && " +
+        commit("'' --allow-empty-message --allow-empty", "2026-01-02T00:00:00Z"));
+    EXPECT_EQ(changed(), "");
+    file("src/a/two.cpp", "int two;\n");
+    file("src/a/new.cpp", "");
+    EXPECT_EQ(changed(), "src/a/new.cpp\nsrc/a/two.cpp\n");
+}
+
+TEST_F(LintChanged, names_the_sources_beside_a_header_that_include_it_and_their_tests) {
+    file("src/a/one.hpp", "#pragma once\n");
+    git("checkout -q -b work && " + commit("second", "2026-01-02T00:00:00Z"));
+    EXPECT_EQ(changed(), "src/a/one.cpp\ntests/a/one_test.cpp\n");
+}
+
+TEST_F(LintChanged, on_main_names_what_the_last_day_brought) {
+    file("src/a/two.cpp", "int two;\n");
+    git("status -s && " + commit("second", "2026-01-03T00:00:00Z"));
+    file("src/b/far.cpp", "");
+    git("status -s && " + commit("third", "2026-01-03T01:00:00Z"));
+    EXPECT_EQ(changed(), "src/a/two.cpp\nsrc/b/far.cpp\n");
+    EXPECT_EQ(changed("HEAD~1"), "src/b/far.cpp\n");
+}
+
+TEST_F(LintChanged, rejects_a_base_that_does_not_exist) {
+    const auto outcome = shell((root_ / "tests/lint/changed").string(), {"LINT_BASE=nonsense"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_NE(outcome.err.find("LINT_BASE=nonsense is not a commit"), std::string::npos)
+        << outcome.err;
+}
+
+}  // namespace
