@@ -87,8 +87,8 @@ namespace {
 // is kept. Whoever comes first makes it; the others wait.
 LabRun shared_run(const std::string& folder, const std::string& step) {
     const std::string path = folder + "/" + step;
-    const util::Fd lock(
-        util::check_errno(open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666), "open"));
+    const util::Fd lock(util::check_errno(
+        open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666), "open"));
     util::check_errno(flock(lock.get(), LOCK_EX), "flock");
     if (std::ifstream kept(path); kept) {
         Outcome outcome;
