@@ -2,7 +2,9 @@
 // nothing stays behind.
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +18,7 @@ using support::LabRun;
 class Lifecycle : public testing::Test {
   protected:
     static void SetUpTestSuite() {
+        setenv("LAB_TEST", std::to_string(getpid()).c_str(), 1);
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
     }
@@ -37,18 +40,21 @@ int state_of(const std::string& name) {
     return -1;
 }
 
-// What a run has started on this host and in the guests, and is still there. In the guests the
-// kernel's threads and the ps itself are left out.
+// What a run of this process has started on this host and in the guests, and is still there. In the
+// guests the kernel's threads and the ps itself are left out. On this host another test may use
+// another lab of this checkout: what this process started has its mark in the environment.
 std::string processes_of_runs() {
     std::string left;
     for (const char* host : {"server", "client"})
         left += support::exec(
                     host, {"bash", "-c", "ps -eo args | grep -E '^(bash lab/host|build/)' || true"})
                     .out;
-    return left + support::run({"bash", "-c",
-                                "ps -eo args | grep -E 'timeline --follo[w]|lab/host/supervis[e]' |"
-                                " grep -F \"$PWD\" || true"})
-                      .out;
+    constexpr const char* with_mark = R"(
+        for process in /proc/[0-9]*; do
+            grep -qzxF "LAB_TEST=$LAB_TEST" $process/environ 2>/dev/null || continue
+            tr '\0' ' ' <$process/cmdline && echo
+        done 2>/dev/null | grep -E 'timeline --follo[w]|lab/host/supervis[e]' || true)";
+    return left + support::run({"bash", "-c", with_mark}).out;
 }
 
 // A WRITE that takes many seconds, so that the run can be cut short in its middle.
