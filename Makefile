@@ -32,10 +32,13 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-LAYERS   := util wire capture flow conformance verbs cm exchange service runlog timeline predict report query page forge cable lesson
+LAYERS   := util wire capture flow conformance verbs cm exchange runlog timeline predict report query page cable lesson
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
 HOT      := wire capture flow query
 LIB      := $(BUILD)/libwirelab.a
+# These serve one lesson each.
+OF_08    := $(BUILD)/obj/src/service.o
+OF_09    := $(BUILD)/obj/src/forge.o
 LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/assets.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
@@ -303,7 +306,7 @@ as_named   = $(foreach f,$(1),$(hash)define LLVMFuzzerTestOneInput fuzz_$(basena
 same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(strip $(2)),$(strip $(1))))
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
-$(foreach l,$(LAYERS) rocecap rocewire,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(foreach l,$(LAYERS) service forge rocecap rocewire,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
@@ -331,10 +334,12 @@ $(CABLE): $(BUILD)/obj/src/rocewire.o $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+$(filter $(BUILD)/examples/08_%,$(STEP_BIN)): $(OF_08)
+$(filter $(BUILD)/examples/09_%,$(STEP_BIN)): $(OF_09)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
 
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/made_run.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
@@ -360,7 +365,7 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(call say,MAKE)
 	$(Q)$< $* $(@D)
 
-$(BUILD)/tests/unit: $(UNIT_OBJ) | $(TOOL) $(CABLE)
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(OF_08) $(OF_09) | $(TOOL) $(CABLE)
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)
