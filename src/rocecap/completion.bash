@@ -1,11 +1,21 @@
 # shellcheck shell=bash
 # Completion of rocecap(1) in bash. Commands, options and fields are asked of the program, so that they are never others.
 
-_rocecap_lines() { # what stands first in each line of a part of the help text
-    rocecap "${@:2}" --help 2>/dev/null | awk -v part="$1:" '
-        $0 == part { inside = 1; next }
-        /^[^ ]/ || /^$/ { inside = 0 }
-        inside && /^  [^ ]/ { print $1 }'
+# Help texts differ in layout from one version of CLI11 to the next: "Options:" or "OPTIONS:", "-i,--interface" or
+# "-i,     --interface". What begins beyond column 12 is a description.
+_rocecap_commands() {
+    rocecap --help 2>/dev/null | awk '
+        tolower($0) == "subcommands:" { inside = 1; next }
+        /^[^ ]/ { inside = 0 }
+        inside && /^  [a-z]/ { print $1 }'
+}
+
+_rocecap_options() { # [COMMAND]
+    rocecap "$@" --help 2>/dev/null | awk '
+        match($0, /^ +-/) && RLENGTH < 12 {
+            gsub(/,/, " ")
+            for (i = 1; i <= NF && $i ~ /^-/; ++i) print $i
+        }'
 }
 
 _rocecap_fields() { # completes the last of a list that is separated by $1
@@ -32,9 +42,9 @@ _rocecap() {
         -w | --write | --run-log) compopt -o default; return ;;
     esac
     if [[ -z $command ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_lines Subcommands) $(_rocecap_lines Options | tr , '\n')" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_commands) $(_rocecap_options)" -- "$cur")
     elif [[ $cur == -* ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_lines Options "$command" | tr , '\n') --color" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_options "$command") --color" -- "$cur")
     elif [[ $command == timeline || $command == predict || $command == psns || $command == annotate || $command == report ]]; then
         compopt -o dirnames
     else

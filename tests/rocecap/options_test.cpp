@@ -98,10 +98,10 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
             EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " in\n" << outcome.out;
     };
     lists({}, {"live", "decode", "timeline", "--color", "--version", "Exit status: 0"});
-    lists({"live"}, {"-i,--interface", "--list", "--rotate-size", "--rotate-seconds", "--keep",
-                     "-f,--filter", "-w,--write", "-d,--duration", "-c,--count", "--json",
-                     "-q,--quiet", "-s,--snaplen", "-B,--buffer", "-p,--promiscuous"});
-    lists({"decode"}, {"--json", "-c,--count", "standard input"});
+    lists({"live"}, {"--interface", "--list", "--rotate-size", "--rotate-seconds", "--keep",
+                     "--filter", "--write", "--duration", "--count", "--json",
+                     "--quiet", "--snaplen", "--buffer", "--promiscuous"});
+    lists({"decode"}, {"--json", "--count", "standard input"});
     lists({"timeline"}, {"--follow", "RUN_DIR"});
 }
 
