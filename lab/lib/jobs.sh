@@ -12,6 +12,7 @@ start_job() {
     dir=$(mktemp -d)
     mkfifo "$dir/leash"
     # For reading too: such an open does not wait for the other end.
+    # shellcheck disable=SC2094 # a pipe
     exec {fd}<>"$dir/leash" {stdin}<"$dir/leash"
     rm -r "$dir"
     # In a session of its own: a Ctrl-C is for the lab's script, which ends its jobs in order. (ssh would take it

@@ -23,14 +23,15 @@ record_start() { # MODE
 # What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
 # emulation a command costs its host a tenth of a second and more.
 record_hosts() {
-    local host dir clocks=''
+    local host dir asked answers clocks=''
     local -A to=() from=()
     dir=$(mktemp -d)
     for host in "${LAB_HOSTS[@]}"; do
         mkfifo "$dir/$host"
-        exec {to[$host]}<>"$dir/$host"
-        exec {from[$host]}< <(exec <"$dir/$host" && close_inherited &&
+        exec {asked}<>"$dir/$host"
+        exec {answers}< <(exec <"$dir/$host" && close_inherited &&
             on_host "$host" "exec bash lab/host/begin $(quote "$(backend_address "$host")" "$LAB_FAMILY")")
+        to[$host]=$asked from[$host]=$answers
     done
     for host in "${LAB_HOSTS[@]}"; do
         { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" || {
@@ -44,7 +45,8 @@ record_hosts() {
         else
             clocks+="{\"$host\":null}"
         fi
-        exec {to[$host]}>&- {from[$host]}<&-
+        asked=${to[$host]} answers=${from[$host]}
+        exec {asked}>&- {answers}<&-
     done
     rm -r "$dir"
     record '.clock = ($clocks | add) | reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $kind, $a, $b, $c] (.;

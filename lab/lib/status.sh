@@ -2,17 +2,18 @@
 # shellcheck shell=bash
 
 show_hosts() {
-    local host
-    local -A fd=()
+    local host answers
+    local -A from=()
     # Both are asked before either is read: under emulation each takes its host a second.
     for host in "${LAB_HOSTS[@]}"; do
-        exec {fd[$host]}< <(on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
+        exec {answers}< <(on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
             </dev/null 2>/dev/null)
+        from[$host]=$answers
     done
     for host in "${LAB_HOSTS[@]}"; do
         describe_host "$host"
         echo
-        show_facts "$host" <&"${fd[$host]}"
+        show_facts "$host" <&"${from[$host]}"
     done
 }
 
