@@ -13,7 +13,7 @@ namespace step12 {
 struct CreditOptions {
     std::uint64_t messages = 32;
     std::uint64_t receives = 8;
-    std::uint64_t work_ms = 1;
+    std::uint64_t work_ms = 10;
     std::uint64_t rnr_timer = 14;       // 1.28 ms
     std::uint64_t long_rnr_timer = 24;  // 40.96 ms
 };

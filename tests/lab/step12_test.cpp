@@ -275,6 +275,7 @@ TEST_F(Step12, a_sender_with_credits_meets_no_rnr_nak) {
         EXPECT_EQ(told[i].number("credit_messages"), has_credits ? 6U : 0U);
     }
     const auto timers = received(LongTimer, "aeth.timer_ms", rnr_naks);
+    ASSERT_FALSE(timers.empty());
     EXPECT_EQ(timers.front().at(0), "40.96");
     // That is time lost, and nothing is done in it.
     EXPECT_GT(told[1].number("took_us").value(), timers.size() * 40'960);
