@@ -94,14 +94,17 @@ class Server : public service::Handler {
                 exchange::check_type(message.type, MessageType::Ready);
                 client.time(Phase::Exchange);
                 client.state = State::Serving;
-                client.is_connected = true;
-                statistics_.connected(client.times);
+                statistics_.set_up(client.times);
                 if (client.is_in_full())
                     log_.event("client", client.describe("connected"));
                 wait_for_more(client);
                 break;
             case State::Serving:
                 exchange::check_type(message.type, MessageType::Done);
+                // Its last SEND may not have been looked at yet. A wrong one ends the connection.
+                take_completions(client);
+                if (!clients_.contains(id) || client.is_lost)
+                    break;
                 drain(client);
                 take_completions(client);
                 break;
@@ -118,6 +121,8 @@ class Server : public service::Handler {
         const exchange::Endpoint mine = client.set->connect(device_.gid_for(local), theirs);
         client.dest_qpn = theirs.qpn;
         client.psn = mine.psn;
+        client.is_connected = true;
+        statistics_.connected();
         hub_.send(client.id, exchange::serialize(mine));
         hub_.send(client.id, exchange::serialize_header(MessageType::Ready));
         if (client.is_in_full())
@@ -145,7 +150,6 @@ class Server : public service::Handler {
         if (client.is_in_full())
             log_.event("wc", verbs::describe(wc));
         if (wc.status == IBV_WC_SUCCESS && wc.byte_len == Report::size) {
-            // Also while draining: "done" may have come by TCP before this was looked at.
             count(client, Report::parse(client.set->slot(wc.wr_id)));
             if (client.state == State::Draining)
                 return;

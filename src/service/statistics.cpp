@@ -4,8 +4,7 @@
 
 namespace service {
 
-void Statistics::connected(const PhaseTimes& times) {
-    setup_.add(times);
+void Statistics::connected() {
     ++total_;
     if (++clients_ > most_) {
         most_ = clients_;

@@ -29,9 +29,11 @@ class Statistics {
     Traffic sends;              // as this side's completions say
     Traffic writes, reads;      // as the clients say: nothing completes here
 
-    /// A client has all it needs.
-    void connected(const PhaseTimes& times);
+    /// A client's queue pair is connected.
+    void connected();
     void left() { --clients_; }
+    /// And it has said that its own is, too.
+    void set_up(const PhaseTimes& times) { setup_.add(times); }
     /// Counts it, and writes a "lost" event: of each kind ten between two statistics, so that a
     /// flood does not fill the log. `client`: its number; 0: it was none yet.
     void lost(runlog::Log& log, Loss loss, const util::Address& peer, const std::string& text,
