@@ -197,7 +197,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
 
     // A certificate does not make garbage better, nor silence.
     const auto babble = support::exec(
-        "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 30) | " + s_client});
+        "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 5) | " + s_client});
     EXPECT_NE(babble.out.find("does not speak this lab's exchange"), std::string::npos)
         << babble.all();
     EXPECT_TRUE(serving.tells("protocol 1,"));
@@ -205,11 +205,11 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     EXPECT_TRUE(serving.tells("late 1,"));
 
     // A flood of silence: who has something to say gets through meanwhile.
-    support::Process flood = connections(300, "");
+    support::Process flood = connections(100, "");
     ASSERT_TRUE(flood.await("opened", seconds(60)));
     const auto newcomer = one_client();
     EXPECT_EQ(newcomer.exit_code, 0) << newcomer.all();
-    EXPECT_TRUE(serving.tells("late 301,"));
+    EXPECT_TRUE(serving.tells("late 101,"));
     EXPECT_TRUE(serving.tells("1 clients (most 2,")) << "the good one should be there still";
 
     const auto outcome = good.wait(seconds(180));
@@ -242,7 +242,7 @@ TEST_F(Step08, who_goes_on_no_more_is_dropped_and_statistics_come_by_themselves)
     Serving serving("--bind " + support::server_ip + " --idle-time 2 --stats 1");
     support::Process stopped =
         shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
-                        support::server_ip + " --clients 1 --operations 100000000 --length 1000");
+                        support::server_ip + " --clients 1 --timeout 3 --operations 100000000 --length 1000");
     ASSERT_TRUE(stopped.await("post_send wr 20", seconds(30)));
     EXPECT_TRUE(serving.says("1 clients (most 1,", seconds(20)));
     support::exec("client", {"bash", "-c", "kill -STOP $(</tmp/step08.pid)"});
