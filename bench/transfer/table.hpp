@@ -16,16 +16,17 @@ namespace bench {
 /// (p50) in nanoseconds.
 struct Row {
     std::string test;
+    std::string way;         ///< as bench/transfer/run names it: "single", "lists", "events"; "-"
     std::uint64_t size = 0;  ///< bytes of a message
     std::vector<double> ours;
-    std::vector<double> peer;  ///< perftest's, or iperf3's
+    std::vector<double> peer;  ///< perftest's, or iperf3's; empty where it cannot do this
     /// Processor time of each machine a byte, of ours: nanoseconds.
     std::vector<double> client_ns_a_byte;
     std::vector<double> server_ns_a_byte;
 
     bool is_latency() const { return test.ends_with("_lat"); }
     bool is_tcp() const { return test == "tcp"; }
-    /// Ours over the peer's, repeat by repeat.
+    /// Ours over the peer's, repeat by repeat. Requires a peer.
     Spread ratio() const { return ratios(ours, peer); }
 };
 
@@ -36,7 +37,7 @@ struct Transfers {
     std::size_t repeats() const { return rows.empty() ? 0 : rows.front().ours.size(); }
 };
 
-/// Lines of JSON. Throws util::Error naming the line where one is none, or a row lacks a side.
+/// Lines of JSON. Throws util::Error naming the line where one is none, or the sides of a row differ.
 Transfers read_transfers(std::istream& lines);
 
 /// At most 100 columns.

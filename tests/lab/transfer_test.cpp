@@ -29,8 +29,7 @@ class Transfer : public testing::Test {
 };
 
 TEST_F(Transfer, each_kind_is_measured_on_both_sides_and_shown) {
-    const support::Outcome outcome =
-        measure(
+    const support::Outcome outcome = measure(
         "^(write_bw 65536 (lists|events)|read_bw 65536 (single|events)|write_lat 8|read_lat 8|"
         "send_lat 8|tcp)");
     ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -39,8 +38,9 @@ TEST_F(Transfer, each_kind_is_measured_on_both_sides_and_shown) {
     ASSERT_EQ(result["rows"].size(), 8U);
     for (const json& row : result["rows"]) {
         EXPECT_GT(row["ours"][0], 0) << row;
-        if (row["test"] != "write_bw" || row["way"] != "events")
+        if (row["test"] != "write_bw" || row["way"] != "events") {
             EXPECT_GT(row["peer"][0], 0) << row;
+        }
     }
     EXPECT_FALSE(result["machine"]["kernel"].get<std::string>().empty());
     std::istringstream lines(outcome.out);
