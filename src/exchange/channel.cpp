@@ -34,7 +34,9 @@ Endpoint receive_endpoint(Channel& channel, const Patience& patience) {
     expect(channel, MessageType::Endpoint, patience);
     std::array<std::byte, endpoint_size> body{};
     channel.receive(body, patience);
-    return parse_endpoint(body);
+    const Endpoint endpoint = parse_endpoint(body);
+    check_gid(endpoint, channel.peer());
+    return endpoint;
 }
 
 void meet(Channel& channel, const Patience& patience) {

@@ -33,11 +33,13 @@ class Channel {
     virtual void receive(std::span<std::byte> bytes, const Patience& patience) = 0;
     /// "TCP", "TLS 1.3": for the run log.
     virtual std::string_view name() const = 0;
+    /// The other end's address.
+    virtual const util::Address& peer() const = 0;
 };
 
-/// What the peer sends instead of what is expected, a refusal with its reason above all, is thrown
-/// as util::Error.
 void send_endpoint(Channel& channel, const Endpoint& endpoint, const Patience& patience);
+/// Parsed, and checked against the channel's peer (check_gid()). What the peer sends instead of what
+/// is expected, a refusal with its reason above all, is thrown as util::Error.
 Endpoint receive_endpoint(Channel& channel, const Patience& patience);
 
 /// Each side says that it has come so far, and waits until the other one has said so. The first

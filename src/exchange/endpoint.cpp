@@ -1,6 +1,7 @@
 #include "exchange/endpoint.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 
 #include <fmt/format.h>
 
@@ -50,6 +51,14 @@ Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {
     if (endpoint.length > UINT64_MAX - endpoint.va)
         refuse("its memory wraps around");
     return endpoint;
+}
+
+void check_gid(const Endpoint& endpoint, const util::Address& peer) {
+    if (endpoint.gid == peer.ipv6_bytes())
+        return;
+    std::array<char, INET6_ADDRSTRLEN> gid{};
+    inet_ntop(AF_INET6, endpoint.gid.data(), gid.data(), gid.size());
+    refuse(fmt::format("its GID is {}, but it is {} that is connected", gid.data(), peer.host()));
 }
 
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,

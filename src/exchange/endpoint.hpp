@@ -18,6 +18,7 @@
 
 #include "exchange/message.hpp"
 #include "runlog/event.hpp"
+#include "util/address.hpp"
 #include "util/cursor.hpp"
 
 namespace exchange {
@@ -40,6 +41,12 @@ std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& end
 /// Throws ProtocolError where a value is none: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
 /// unknown path MTU, memory that wraps around.
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes);
+
+/// Throws ProtocolError where the GID is not the address that the peer's TCP connection comes from. A
+/// queue pair is to be connected to whom the exchange is with and to nobody else; and on RoCE a GID
+/// without a host behind it blocks ibv_modify_qp(RTR) until the address resolution gives up, about a
+/// second.
+void check_gid(const Endpoint& endpoint, const util::Address& peer);
 
 /// A run log "exchange" event; `direction` is "sent" or "received".
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,

@@ -68,6 +68,7 @@ class TcpChannel : public Channel {
     void send(util::Bytes bytes, const Patience& patience) override;
     void receive(std::span<std::byte> bytes, const Patience& patience) override;
     std::string_view name() const override { return "TCP"; }
+    const util::Address& peer() const override { return socket_.peer; }
     const Socket& socket() const { return socket_; }
 
   private:

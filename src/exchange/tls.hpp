@@ -136,6 +136,7 @@ class TlsChannel : public Channel {
     void send(util::Bytes bytes, const Patience& patience) override;
     void receive(std::span<std::byte> bytes, const Patience& patience) override;
     std::string_view name() const override { return "TLS 1.3"; }
+    const util::Address& peer() const override { return socket().peer; }
     const Socket& socket() const { return stream_.socket(); }
     bool was_resumed() const { return stream_.was_resumed(); }
     /// Says that nothing follows, and waits, a second at most, until the peer has said so, too.

@@ -126,4 +126,15 @@ std::string Address::text() const {
     return fmt::format("{} port {}", host(), port());
 }
 
+std::array<std::byte, 16> Address::ipv6_bytes() const {
+    std::array<std::byte, 16> bytes{};
+    if (is_ipv6()) {
+        std::memcpy(bytes.data(), &reinterpret_cast<const sockaddr_in6*>(&storage_)->sin6_addr, 16);
+    } else {
+        bytes[10] = bytes[11] = std::byte{0xff};
+        std::memcpy(&bytes[12], &reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr, 4);
+    }
+    return bytes;
+}
+
 }  // namespace util

@@ -1,7 +1,9 @@
 // An IPv4 or IPv6 address with a port, and host names resolved into one within a bounded time.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +37,8 @@ class Address {
     std::string host() const;
     /// "192.0.2.1 port 18515".
     std::string text() const;
+    /// As IPv6 in network byte order, IPv4 as ::ffff:192.0.2.1: what a RoCE GID is.
+    std::array<std::byte, 16> ipv6_bytes() const;
 
     sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage_); }
     const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }

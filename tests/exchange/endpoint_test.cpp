@@ -85,4 +85,38 @@ TEST(Endpoint, values_that_make_no_sense_are_refused) {
     EXPECT_EQ(refused([](Endpoint&) {}), "accepted");
 }
 
+// 24 bits are 0 to 0xffffff, both included.
+TEST(Endpoint, the_last_queue_pair_and_psn_are_valid) {
+    Endpoint endpoint = sample();
+    endpoint.qpn = endpoint.psn = 0xffffff;
+    const Message bytes = serialize(endpoint);
+    const util::FixedBytes<Message().size()> all(bytes);
+    EXPECT_EQ(
+        exchange::parse_endpoint(all.subspan<exchange::header_size, exchange::endpoint_size>()),
+        endpoint);
+}
+
+TEST(Endpoint, its_gid_is_the_address_that_it_comes_from) {
+    Endpoint endpoint = sample();
+    const auto objection = [&endpoint](const char* gid, const char* peer) -> std::string {
+        endpoint.gid = util::Address::parse(gid)->ipv6_bytes();
+        try {
+            exchange::check_gid(endpoint, util::Address::parse(peer, 18515).value());
+        } catch (const exchange::ProtocolError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(objection("192.0.2.2", "192.0.2.2"), "");
+    EXPECT_EQ(objection("192.0.2.2", "::ffff:192.0.2.2"), "");
+    EXPECT_EQ(objection("fe80::2", "fe80::2"), "");
+    EXPECT_EQ(objection("192.0.2.100", "192.0.2.2"),
+              "the peer's endpoint makes no sense: its GID is ::ffff:192.0.2.100, but it is "
+              "192.0.2.2 that is connected.");
+    // Somebody else's, multicast, broadcast, an IPv4 address that is not mapped.
+    for (const char* gid :
+         {"ff02::1", "ff0e::ffff:224.0.0.1", "255.255.255.255", "192.0.2.1", "::", "::192.0.2.2"})
+        EXPECT_NE(objection(gid, "192.0.2.2"), "") << gid;
+}
+
 }  // namespace endpoint_test

@@ -57,7 +57,8 @@ std::uint64_t refusals() {
 
 TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
     Pair pair = connected();
-    const exchange::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
+    exchange::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
+    endpoint.gid = pair.client.peer().ipv6_bytes();  // both are on loopback
     std::thread peer([&] {
         EXPECT_EQ(exchange::receive_endpoint(pair.server, patience()), endpoint);
         exchange::send_endpoint(pair.server, endpoint, patience());

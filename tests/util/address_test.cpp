@@ -24,6 +24,19 @@ TEST(Address, shows_an_ipv4_mapped_address_as_ipv4) {
     EXPECT_EQ(Address::parse("::ffff:192.0.2.7")->host(), "192.0.2.7");
 }
 
+TEST(Address, as_ipv6_it_is_what_a_gid_is) {
+    const auto text = [](const char* address) {
+        std::string digits;
+        for (const std::byte byte : Address::parse(address)->ipv6_bytes())
+            digits += "0123456789abcdef"[std::to_integer<int>(byte) >> 4U],
+                digits += "0123456789abcdef"[std::to_integer<int>(byte) & 15];
+        return digits;
+    };
+    EXPECT_EQ(text("192.0.2.7"), "00000000000000000000ffffc0000207");
+    EXPECT_EQ(text("::ffff:192.0.2.7"), text("192.0.2.7"));
+    EXPECT_EQ(text("2001:db8::1"), "20010db8000000000000000000000001");
+}
+
 TEST(Address, any_accepts_both_families) {
     EXPECT_TRUE(Address::any(1).is_any());
     EXPECT_TRUE(Address::any(1).is_ipv6());
