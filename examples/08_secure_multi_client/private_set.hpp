@@ -63,9 +63,9 @@ struct PrivateSet {
         qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp"));
     }
 
-    /// To RTS, with every receive posted before the first packet can come. What the client has to
+    /// To INIT, with every receive posted before the first packet can come. What the client has to
     /// know: the PSN in it is new, and random.
-    exchange::Endpoint connect(const verbs::Gid& gid, const exchange::Endpoint& theirs) {
+    exchange::Endpoint prepare(const verbs::Gid& gid) {
         const ibv_port_attr port = verbs::query_port(qp->context, gid.port);
         exchange::Endpoint mine{
             .qpn = qp->qp_num,
@@ -76,14 +76,20 @@ struct PrivateSet {
             .length = memory.size(),
             .rkey = memory_mr->rkey};
         std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
-        verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
-        std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
         verbs::to_init(qp.get(), gid.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(wr_id);
+        return mine;
+    }
+
+    /// To RTS. Blocks while the kernel resolves the client's GID, for about a second where nobody
+    /// answers: for a thread that may wait.
+    void connect(const verbs::Gid& gid, const exchange::Endpoint& mine,
+                 const exchange::Endpoint& theirs) const {
+        verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+        std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
         verbs::to_rtr(qp.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
         verbs::to_rts(qp.get(), mine.psn);
-        return mine;
     }
 
     /// The completions that are there, at most as many as there is room for.

@@ -16,10 +16,11 @@ inline constexpr std::uint64_t in_full = 10;
 
 /// Once TLS has let it in. Each state has what it waits for, and a deadline.
 enum class State : std::uint8_t {
-    Exchange,  // its endpoint
-    Ready,     // that it can receive
-    Serving,   // its SENDs, until it is done
-    Draining,  // until its queue pair has given back every receive
+    Exchange,    // its endpoint
+    Connecting,  // until its queue pair is connected
+    Ready,       // that it can receive
+    Serving,     // its SENDs, until it is done
+    Draining,    // until its queue pair has given back every receive
 };
 
 struct ServedClient {
@@ -65,7 +66,8 @@ struct ServedClient {
         return fields;
     }
     runlog::Fields describe() const {
-        constexpr std::array<std::string_view, 4> names{"exchange", "ready", "serving", "draining"};
+        constexpr std::array<std::string_view, 5> names{"exchange", "connecting", "ready",
+                                                        "serving", "draining"};
         return describe(names[static_cast<std::size_t>(state)]);
     }
 };

@@ -1,6 +1,7 @@
 // Step 08, the passive side: many clients at once on one thread. Each has a protection domain,
 // memory, a completion queue and a queue pair of its own; what they share is the device, a
-// listening socket, and the channel that says whose completion queue has something.
+// listening socket, and the channel that says whose completion queue has something. The one verb
+// that may block, ibv_modify_qp to RTR, is called on other threads.
 #include <map>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "lesson/program.hpp"
 #include "lesson/secure.hpp"
 #include "served_client.hpp"
+#include "service/workers.hpp"
 #include "shared_device.hpp"
 #include "util/error.hpp"
 #include "util/signal_fd.hpp"
@@ -43,6 +45,7 @@ class Server : public service::Handler {
           hub_(tls, address, {.setup_time = seconds(options.setup_time)}, *this) {
         if (!address.is_any())
             open_device(address);
+        hub_.watch(workers_.fd(), [this] { workers_.take_results(); });
         log_.event("ready", {{"address", hub_.address().host()}, {"port", hub_.address().port()}});
     }
 
@@ -85,11 +88,11 @@ class Server : public service::Handler {
             case State::Exchange:
                 exchange::check_type(message.type, MessageType::Endpoint);
                 client.time(Phase::Exchange);
-                connect(client,
-                        exchange::parse_endpoint(message.body.first<exchange::endpoint_size>()));
-                client.time(Phase::Qp);
-                client.state = State::Ready;
+                begin_to_connect(client, exchange::parse_endpoint(
+                                             message.body.first<exchange::endpoint_size>()));
                 break;
+            case State::Connecting:
+                throw exchange::ProtocolError("the peer goes on before it has been answered.");
             case State::Ready:
                 exchange::check_type(message.type, MessageType::Ready);
                 client.time(Phase::Exchange);
@@ -113,20 +116,46 @@ class Server : public service::Handler {
         }
     }
 
-    void connect(ServedClient& client, const exchange::Endpoint& theirs) {
+    void begin_to_connect(ServedClient& client, const exchange::Endpoint& theirs) {
+        exchange::check_gid(theirs, client.peer);
         const util::Address local = hub_.socket(client.id).local();
         open_device(local);
+        const verbs::Gid gid = device_.gid_for(local);
         client.set = std::make_unique<PrivateSet>(device_.context(), device_.channel(), &client,
                                                   options_.memory);
-        const exchange::Endpoint mine = client.set->connect(device_.gid_for(local), theirs);
+        const exchange::Endpoint mine = client.set->prepare(gid);
         client.dest_qpn = theirs.qpn;
         client.psn = mine.psn;
-        client.is_connected = true;
-        statistics_.connected();
-        hub_.send(client.id, exchange::serialize(mine));
-        hub_.send(client.id, exchange::serialize_header(MessageType::Ready));
-        if (client.is_in_full())
-            client.write_set(log_, theirs, mine);
+        client.state = State::Connecting;
+        // Nobody forgets the client while it is connecting: see on_lost().
+        workers_.submit(
+            client.peer.host(),
+            [&set = *client.set, gid, mine, theirs] { set.connect(gid, mine, theirs); },
+            [this, &client, mine, theirs](const std::exception_ptr& error) {
+                connected(client, mine, theirs, error);
+            });
+    }
+
+    void connected(ServedClient& client, const exchange::Endpoint& mine,
+                   const exchange::Endpoint& theirs, const std::exception_ptr& error) {
+        client.time(Phase::Qp);
+        client.state = State::Ready;
+        if (client.is_lost) {
+            drain(client);
+            return;
+        }
+        try {
+            if (error)
+                std::rethrow_exception(error);
+            client.is_connected = true;
+            statistics_.connected();
+            hub_.send(client.id, exchange::serialize(mine));
+            hub_.send(client.id, exchange::serialize_header(MessageType::Ready));
+            if (client.is_in_full())
+                client.write_set(log_, theirs, mine);
+        } catch (const std::exception& failure) {
+            hub_.lose(client.id, Loss::Failed, failure.what());
+        }
     }
 
     // 3. An event names the client whose queue has something. As many completions as the queue
@@ -205,7 +234,9 @@ class Server : public service::Handler {
         if (it == clients_.end())
             return;
         it->second.is_lost = true;
-        if (it->second.set)
+        if (it->second.state == State::Connecting)
+            hub_.set_deadline(id, std::nullopt);  // connected() goes on with it
+        else if (it->second.set)
             drain(it->second);
         else
             forget(it->second);
@@ -257,6 +288,7 @@ class Server : public service::Handler {
     std::map<Id, ServedClient> clients_;
     std::uint64_t numbers_ = 0;
     service::Hub hub_;
+    service::Workers workers_{4};  // the last: no call outlives what it works with
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {

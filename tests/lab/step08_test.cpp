@@ -1,6 +1,8 @@
 // Step 08 in the lab: who is who on the wire, clients that misbehave beside one that works, and a
 // growing crowd.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <regex>
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "exchange/endpoint.hpp"
 #include "support/certificates.hpp"
 #include "support/step_checks.hpp"
 
@@ -236,6 +239,74 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
             const bool is_psn = field.key == "psn" || field.key.ends_with("_psn");
             EXPECT_TRUE(!is_psn || event.text(field.key) == "secret") << runlog::to_json(event);
         }
+}
+
+// A file, which the guests see, with the endpoint message of a client that names this address as its
+// GID.
+std::string endpoint_file(const std::string& address) {
+    const exchange::Endpoint endpoint{
+        .qpn = 17,
+        .psn = 5,
+        .path_mtu = 4096,
+        .gid = util::Address::parse(address).value().ipv6_bytes(),
+    };
+    const auto bytes = exchange::serialize(endpoint);
+    std::filesystem::create_directories("build/step08_test");
+    std::string name = "build/step08_test/" + address;
+    std::ofstream(name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return name;
+}
+
+TEST_F(Step08, who_names_a_gid_that_is_not_its_own_is_refused) {
+    const Strings gids{"192.0.2.100", "192.0.2.1", "192.0.2.255", "ff02::1"};
+    Serving serving("--bind " + support::server_ip);
+    std::string commands;
+    for (const std::string& gid : gids)
+        commands += "{ cat " + endpoint_file(gid) + "; sleep 10; } | " + s_client + " & ";
+    const auto outcome = support::exec("client", {"bash", "-c", commands + "wait"});
+    for (const std::string gid :
+         {"::ffff:192.0.2.100", "::ffff:192.0.2.1", "::ffff:192.0.2.255", "ff02::1"})
+        EXPECT_NE(outcome.out.find("its GID is " + gid + ", but it is " + support::client_ip +
+                                   " that is connected."),
+                  std::string::npos)
+            << gid << " in\n"
+            << outcome.all();
+    EXPECT_TRUE(serving.tells("protocol 4,"));
+    serving.stop();
+}
+
+// Eight clients from an address that has ceased to answer ARP requests: ibv_modify_qp(RTR) then
+// takes a second. Who comes from another address meanwhile finds the server as quick as before.
+TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
+    Serving serving("--bind :: --setup-time 60");
+    const auto newcomer = [] {
+        const auto outcome =
+            support::exec("client", {client, support::server_ip6, "--clients", "1"});
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+        return outcome.took;
+    };
+    const auto alone = newcomer();
+    support::Process mute = shell_on_client(
+        "rm -f /tmp/step08.*; ip address add 192.0.2.77/24 dev eth0; "
+        "for i in {1..8}; do { until [[ -e /tmp/step08.go ]]; do sleep 0.1; done; cat " +
+        endpoint_file("192.0.2.77") + "; exec sleep 60; } | " + s_client +
+        "-brief -nocommands -bind 192.0.2.77:0 2>/tmp/step08.$i & done; "
+        "until (($(cat /tmp/step08.? | grep -c ESTABLISHED) == 8)); do sleep 0.2; done; "
+        "sysctl -qw net.ipv4.conf.eth0.arp_ignore=8; echo ready; wait");
+    ASSERT_TRUE(mute.await("ready", seconds(60)));
+    ASSERT_EQ(support::exec("server", {"ip", "neighbour", "flush", "to", "192.0.2.77"}).exit_code,
+              0);
+    ASSERT_EQ(support::exec("client", {"touch", "/tmp/step08.go"}).exit_code, 0);
+    const auto beside = newcomer();
+    std::cout << "a newcomer takes " << alone.count() << " ms alone, " << beside.count()
+              << " ms beside eight whose address does not resolve\n";
+    EXPECT_LT(beside, 2 * alone + seconds(1));
+    EXPECT_TRUE(serving.tells("failed 8)"));
+    support::exec("client", {"bash", "-c",
+                             "sysctl -qw net.ipv4.conf.eth0.arp_ignore=0; "
+                             "ip address del 192.0.2.77/24 dev eth0"});
+    serving.stop();
 }
 
 TEST_F(Step08, who_goes_on_no_more_is_dropped_and_statistics_come_by_themselves) {
