@@ -60,6 +60,11 @@ TlsContext::TlsContext(TlsRole role, const TlsFiles& files, std::string peer_nam
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context, this);
     SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+    // OpenSSL's own list has finite fields of up to 8192 bits, too: each such handshake, which a
+    // client without a certificate can ask for, costs a server a hundred times as much.
+    if (SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1)
+        throw util::Error(
+            "OpenSSL has none of the groups X25519, P-256 and P-384: " + last_reason() + ".");
     // This side's certificate goes alone, as the peer has the CA's: left to itself, OpenSSL
     // verifies its own chain in each handshake so as to send the CA's along. Between two messages a
     // connection keeps no buffers, as a server has many that are silent; and what waits to be

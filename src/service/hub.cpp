@@ -1,9 +1,13 @@
 #include "service/hub.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "exchange/client_hello.hpp"
 
 namespace service {
 namespace {
@@ -11,8 +15,19 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Id listener_id = 0;
+constexpr Id room_id = std::numeric_limits<Id>::max();  // the deadline to look for room again
 constexpr auto farewell = 1s;
 constexpr auto until_descriptors_are_back = 1s;
+
+// Who has one address of an IPv6 network has them all.
+std::string source_of(const util::Address& peer) {
+    const auto bytes = peer.ipv6_bytes();
+    constexpr std::size_t network = 8;
+    constexpr std::array<std::byte, 12> ipv4{
+        {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, std::byte{0xff}, std::byte{0xff}}};
+    const bool is_ipv4 = std::ranges::equal(std::span(bytes).first<12>(), ipv4);
+    return {reinterpret_cast<const char*>(bytes.data()), is_ipv4 ? bytes.size() : network};
+}
 
 }  // namespace
 
@@ -61,11 +76,21 @@ void Hub::run(util::StopSignal& stop) {
 // A few at a time: those who are here already come in between.
 void Hub::accept_some() {
     try {
-        for (int tries = 0; tries < 16 && newcomers() < bounds_.newcomers; ++tries)
-            if (auto socket = listener_.accept_now())
-                take_in(std::move(*socket));
-            else
+        for (int tries = 0; tries < 16; ++tries) {
+            auto makes_room = connections_.end();
+            if (newcomers() >= bounds_.newcomers) {
+                makes_room = who_makes_room();
+                if (makes_room == connections_.end())
+                    return;
+            }
+            auto socket = listener_.accept_now();
+            if (!socket)
                 return;
+            if (makes_room != connections_.end())
+                lose(makes_room->first, Loss::Late,
+                     "it kept the server waiting while others came.");
+            take_in(std::move(*socket));
+        }
     } catch (const std::system_error& error) {
         if (error.code().value() != EMFILE && error.code().value() != ENFILE)
             throw;
@@ -78,25 +103,55 @@ void Hub::take_in(exchange::Socket socket) {
     exchange::notice_when_gone(socket);
     const Id id = next_++;
     const int fd = socket.fd.get();
-    connections_.try_emplace(id, tls_, std::move(socket));
+    std::string source = source_of(socket.peer);
+    ++sources_[source].newcomers;
+    connections_.try_emplace(id, tls_, std::move(socket), std::move(source));
     poller_.add(fd, EPOLLIN, id);
     deadlines_.set(id, util::deadline_in(bounds_.setup_time));
 }
 
+std::unordered_map<Id, Hub::Connection>::iterator Hub::who_makes_room() {
+    const auto before = util::Clock::now() - bounds_.hello_time;
+    auto found = connections_.end();
+    for (auto it = connections_.begin(); it != connections_.end(); ++it) {
+        const Connection& one = it->second;
+        const bool is_awaited = one.state == State::Silent || one.state == State::Hello ||
+                                one.state == State::Handshake;
+        if (!is_awaited || one.since > before)
+            continue;
+        const auto rank = [&](const Connection& of) {
+            return std::pair(sources_.at(of.source).newcomers, -of.since.time_since_epoch());
+        };
+        if (found == connections_.end() || rank(one) > rank(found->second))
+            found = it;
+    }
+    return found;
+}
+
 void Hub::look_for_newcomers() {
-    const bool has_room = newcomers() < bounds_.newcomers && !deadlines_.has(listener_id);
+    const bool is_full = newcomers() >= bounds_.newcomers;
+    const bool has_room =
+        (!is_full || who_makes_room() != connections_.end()) && !deadlines_.has(listener_id);
+    if (is_full && !has_room && !deadlines_.has(room_id))
+        deadlines_.set(room_id, util::deadline_in(bounds_.hello_time / 4));
     if (has_room != is_accepting_)
         poller_.change(listener_.fd(), has_room ? std::uint32_t{EPOLLIN} : 0, listener_id);
     is_accepting_ = has_room;
 }
 
 void Hub::begin_handshakes() {
-    for (; handshakes_ < bounds_.handshakes && !waiting_.empty(); waiting_.pop_front()) {
-        const auto it = connections_.find(waiting_.front());
-        if (it == connections_.end() || it->second.state != State::Waiting)
-            continue;  // it has gone in the meantime
-        it->second.state = State::Handshake;
-        ++handshakes_;
+    for (auto next = waiting_.begin();
+         next != waiting_.end() && handshakes_ < bounds_.handshakes;) {
+        const auto it = connections_.find(*next);
+        const bool is_gone = it == connections_.end() || it->second.state != State::Waiting;
+        if (!is_gone && sources_.at(it->second.source).handshakes >= bounds_.handshakes_a_source) {
+            ++next;
+            continue;
+        }
+        next = waiting_.erase(next);
+        if (is_gone)
+            continue;
+        change(it->second, State::Handshake);
         deadlines_.set(it->first, util::deadline_in(bounds_.setup_time));
         update_poller(it->first, it->second);
     }
@@ -104,8 +159,14 @@ void Hub::begin_handshakes() {
 
 void Hub::advance(Id id, Connection& connection) {
     try {
-        if (connection.state == State::Silent) {
-            connection.state = State::Waiting;
+        if (connection.state == State::Silent || connection.state == State::Hello) {
+            if (exchange::look_at_hello(connection.stream.socket()) == exchange::Hello::Part) {
+                if (connection.state == State::Silent)
+                    deadlines_.set(id, util::deadline_in(bounds_.hello_time));
+                change(connection, State::Hello);
+                return;
+            }
+            change(connection, State::Waiting);
             waiting_.push_back(id);
             deadlines_.clear(id);
             update_poller(id, connection);
@@ -124,17 +185,15 @@ void Hub::advance(Id id, Connection& connection) {
         converse(id, connection);
     } catch (const exchange::ProtocolError& error) {
         lose(id, Loss::Protocol, error.what());
-    } catch (const util::Error& error) {
+    } catch (const std::exception& error) {
         lose(id, connection.state == State::Open ? Loss::Closed : Loss::Tls, error.what());
     }
 }
 
 void Hub::converse(Id id, Connection& connection) {
     if (connection.state == State::Handshake && connection.stream.handshake()) {
-        connection.state = State::Open;
-        --handshakes_;
+        change(connection, State::Open);
         connection.handshake_time = util::Clock::now() - connection.arrived;
-        ++open_;
         deadlines_.clear(id);
         tell(id, [&] { handler_.on_open(id); });
     }
@@ -200,13 +259,14 @@ void Hub::check_deadlines() {
     while (const auto id = deadlines_.take_past(now)) {
         const auto it = connections_.find(*id);
         if (it == connections_.end())
-            continue;  // the listener's: look_for_newcomers() follows
+            continue;  // the listener's, or room_id: look_for_newcomers() follows
         if (it->second.state == State::Closing || it->second.state == State::Ended)
             connections_.erase(it);
         else
             lose(*id, Loss::Late,
-                 it->second.state == State::Silent
-                     ? "it said nothing at all."
+                 it->second.state == State::Silent ? "it said nothing at all."
+                 : it->second.state == State::Hello
+                     ? "it did not complete its ClientHello in time."
                      : "it did not complete the TLS handshake in time.");
     }
     while (const auto id = handler_deadlines_.take_past(now))
@@ -227,12 +287,31 @@ void Hub::send(Id id, util::Bytes message) {
     update_poller(id, connection);
 }
 
-void Hub::leave(Id id, Connection& connection, State state) {
-    if (connection.state == State::Open)
-        --open_;
-    else if (connection.state == State::Handshake)
-        --handshakes_;
+// Whoever is in the first four states is a newcomer.
+void Hub::change(Connection& connection, State state) {
+    const auto source = sources_.find(connection.source);
+    const auto count = [&](State of, std::size_t by) {
+        if (of == State::Open)
+            open_ += by;
+        if (of == State::Handshake) {
+            handshakes_ += by;
+            source->second.handshakes += by;
+        }
+        if (of <= State::Handshake)
+            source->second.newcomers += by;
+    };
+    if (state == connection.state)
+        return;
+    count(state, 1);
+    count(connection.state, std::size_t{0} - 1);
+    if (connection.state <= State::Handshake && source->second.newcomers == 0)
+        sources_.erase(source);
     connection.state = state;
+    connection.since = util::Clock::now();
+}
+
+void Hub::leave(Id id, Connection& connection, State state) {
+    change(connection, state);
     if (state == State::Closing)
         say_farewell(connection);
     deadlines_.set(id, util::deadline_in(farewell));

@@ -55,13 +55,19 @@ class Handler {
 class Hub {
   public:
     /// Whoever has not shown a certificate yet is one of at most `newcomers`: silence costs a
-    /// descriptor, so there may be many, and further ones wait in the kernel. A handshake costs
-    /// processor time: of those who speak, at most `handshakes` are listened to at once, in the
-    /// order in which they began. Each has `setup_time` to begin, and as much for the handshake.
+    /// descriptor, so there may be many. Where there is no room, the one that has kept us waiting
+    /// longest makes room, if that is `hello_time` at least, from the source that has most of them;
+    /// else further ones wait in the kernel. A handshake costs processor time: of those who have
+    /// said their ClientHello, at most `handshakes` are listened to at once, and at most
+    /// `handshakes_a_source` from one source (an IPv4 address, or the first 64 bits of an IPv6
+    /// one), in the order in which they came. Each has `setup_time` to begin, `hello_time` for the
+    /// rest of its ClientHello, and `setup_time` for the handshake.
     struct Bounds {
         std::size_t newcomers = 512;
         std::size_t handshakes = 32;
+        std::size_t handshakes_a_source = 8;
         std::chrono::milliseconds setup_time{10'000};
+        std::chrono::milliseconds hello_time{2000};
     };
 
     /// Listens. The references must outlive the hub. Throws std::system_error.
@@ -88,14 +94,20 @@ class Hub {
     void set_deadline(Id id, util::Deadline deadline) { handler_deadlines_.set(id, deadline); }
 
   private:
-    enum class State : std::uint8_t { Silent, Waiting, Handshake, Open, Closing, Ended };
+    enum class State : std::uint8_t { Silent, Hello, Waiting, Handshake, Open, Closing, Ended };
+    struct Source {
+        std::size_t newcomers = 0;
+        std::size_t handshakes = 0;
+    };
     struct Connection {
-        Connection(exchange::TlsContext& tls, exchange::Socket socket)
-            : stream(tls, std::move(socket)) {}
+        Connection(exchange::TlsContext& tls, exchange::Socket socket, std::string from)
+            : stream(tls, std::move(socket)), source(std::move(from)) {}
 
         exchange::MessageStream stream;
+        std::string source;  // a key of sources_
         State state = State::Silent;
-        std::uint32_t events = EPOLLIN;  // what the poller looks for
+        util::Clock::time_point since = util::Clock::now();  // of this state
+        std::uint32_t events = EPOLLIN;                      // what the poller looks for
         util::Clock::time_point arrived = util::Clock::now();
         std::chrono::nanoseconds handshake_time{};
     };
@@ -111,9 +123,11 @@ class Hub {
     void update_poller(Id id, Connection& connection);
     void check_deadlines();
     void leave(Id id, Connection& connection, State state);
+    void change(Connection& connection, State state);
+    std::size_t newcomers() const { return connections_.size() - open_; }
+    std::unordered_map<Id, Connection>::iterator who_makes_room();
     template <typename Call>
     void tell(Id id, Call call);
-    std::size_t newcomers() const { return connections_.size() - open_; }
 
     exchange::TlsContext& tls_;
     Bounds bounds_;
@@ -124,7 +138,8 @@ class Hub {
     util::Deadlines<Id> handler_deadlines_;
     std::unordered_map<Id, std::function<void()>> watched_;
     std::unordered_map<Id, Connection> connections_;
-    std::deque<Id> waiting_;  // for their handshake
+    std::unordered_map<std::string, Source> sources_;  // of newcomers
+    std::deque<Id> waiting_;                           // for their handshake
     std::size_t handshakes_ = 0;
     std::size_t open_ = 0;
     Id next_ = 1;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include "support/certificates.hpp"
 #include "support/temp_path.hpp"
@@ -50,7 +51,7 @@ class Answering : public service::Handler {
     void on_late(Id id) override { hub->lose(id, Loss::Late, "that took too long."); }
     void on_lost(Id id, const util::Address& peer, Loss loss, const std::string& text) override {
         EXPECT_GT(id, 0U);
-        EXPECT_EQ(peer.host(), "127.0.0.1");
+        EXPECT_TRUE(peer.host().starts_with("127.0.0.")) << peer.host();
         EXPECT_FALSE(text.empty());
         losses.push_back(loss);
     }
@@ -79,8 +80,34 @@ class HubTest : public testing::Test {
 
     Patience patience() { return {stop_, util::deadline_in(20s)}; }
     exchange::Socket connect() { return exchange::connect_tcp(address_, std::nullopt, patience()); }
-    std::unique_ptr<TlsChannel> join() {
-        return std::make_unique<TlsChannel>(client_, connect(), patience());
+    std::unique_ptr<TlsChannel> join(const char* from = "127.0.0.1") {
+        return std::make_unique<TlsChannel>(
+            client_, exchange::connect_tcp(address_, util::Address::parse(from), patience()),
+            patience());
+    }
+    // Connections that have said the first part of a ClientHello, or a whole one, and say no more.
+    std::vector<exchange::Socket> stuck(int count, std::size_t bytes) {
+        const std::string hello = client_hello().substr(0, bytes);
+        std::vector<exchange::Socket> sockets;
+        for (int i = 0; i < count; ++i) {
+            sockets.push_back(connect());
+            EXPECT_EQ(send(sockets.back().fd.get(), hello.data(), hello.size(), 0),
+                      static_cast<ssize_t>(hello.size()));
+        }
+        return sockets;
+    }
+    static constexpr std::size_t whole = 1 << 14;
+    static std::string client_hello() {
+        const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context(SSL_CTX_new(TLS_client_method()),
+                                                                   SSL_CTX_free);
+        const std::unique_ptr<SSL, void (*)(SSL*)> ssl(SSL_new(context.get()), SSL_free);
+        SSL_set_bio(ssl.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+        SSL_connect(ssl.get());
+        std::string bytes(whole, '\0');
+        const int size = BIO_read(SSL_get_wbio(ssl.get()), bytes.data(), static_cast<int>(whole));
+        EXPECT_GT(size, 100);
+        bytes.resize(static_cast<std::size_t>(std::max(size, 0)));
+        return bytes;
     }
     // Waits until the hub has closed its end.
     void expect_end(const exchange::Socket& socket) {
@@ -172,6 +199,76 @@ TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
         exchange::meet(*join(), patience());
         expect_end(half);
     });
+    EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);
+}
+
+TEST_F(HubTest, a_part_of_a_ClientHello_takes_no_handshakes_place) {
+    serve({.handshakes = 1, .hello_time = 1000ms}, [&] {
+        auto sockets = stuck(20, 1);
+        for (exchange::Socket& more : stuck(20, 100))
+            sockets.push_back(std::move(more));
+        const auto begin = util::Clock::now();
+        exchange::meet(*join(), patience());
+        EXPECT_LT(util::Clock::now() - begin, 1000ms);
+        for (const auto& socket : sockets)
+            expect_end(socket);
+        EXPECT_GE(util::Clock::now() - begin, 900ms);
+        EXPECT_LT(util::Clock::now() - begin, 5s) << "not before their setup time was over";
+    });
+    EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 40);
+}
+
+TEST_F(HubTest, a_ClientHello_may_come_in_pieces) {
+    serve({}, [&] {
+        auto sockets = stuck(1, 3);
+        const std::string hello = client_hello();
+        for (std::size_t i = 3; i < hello.size(); i += 50) {
+            const auto piece = std::string_view(hello).substr(i, 50);
+            ASSERT_GT(send(sockets[0].fd.get(), piece.data(), piece.size(), 0), 0);
+        }
+        // The server's answer: a handshake record.
+        ASSERT_EQ(util::wait_readable(sockets[0].fd.get(), stop_, util::deadline_in(5s)),
+                  util::Ready::input);
+        unsigned char type = 0;
+        ASSERT_EQ(recv(sockets[0].fd.get(), &type, 1, 0), 1);
+        EXPECT_EQ(type, 22);
+    });
+}
+
+TEST_F(HubTest, a_part_of_a_ClientHello_and_an_end_is_dropped_at_once) {
+    serve({}, [&] {
+        const auto begin = util::Clock::now();
+        const auto sockets = stuck(1, 30);
+        shutdown(sockets[0].fd.get(), SHUT_WR);
+        expect_end(sockets[0]);
+        EXPECT_LT(util::Clock::now() - begin, 1500ms);
+    });
+    EXPECT_EQ(handler_.losses, std::vector{Loss::Tls});
+}
+
+TEST_F(HubTest, one_source_does_not_get_all_handshakes) {
+    serve({.handshakes = 4, .handshakes_a_source = 2}, [&] {
+        const auto sockets = stuck(10, whole);
+        const auto begin = util::Clock::now();
+        exchange::meet(*join("127.0.0.2"), patience());
+        EXPECT_LT(util::Clock::now() - begin, 5s);
+    });
+    EXPECT_EQ(handler_.opened, 1U);
+}
+
+TEST_F(HubTest, who_keeps_the_server_waiting_makes_room) {
+    serve({.newcomers = 4, .handshakes_a_source = 2, .setup_time = 20s, .hello_time = 300ms}, [&] {
+        const auto silent = connect();
+        const auto sockets = stuck(3, whole);
+        const auto begin = util::Clock::now();
+        exchange::meet(*join("127.0.0.2"), patience());
+        EXPECT_LT(util::Clock::now() - begin, 5s);
+        expect_end(silent);
+    });
+    EXPECT_EQ(handler_.opened, 1U);
+    // The others leave by themselves.
+    ASSERT_FALSE(handler_.losses.empty());
+    EXPECT_EQ(handler_.losses.front(), Loss::Late);
     EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);
 }
 
