@@ -1,5 +1,5 @@
 // Writes the binary seeds of tests/fuzz/corpus from the tests' sample frames: `make fuzz-seeds`.
-// The filters and run logs there are written by hand.
+// The filters, run logs and run.json there are written by hand.
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +12,7 @@
 
 #include "capture/link_type.hpp"
 #include "capture/pcapng_writer.hpp"
+#include "exchange/endpoint.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/sample_set.hpp"
 
@@ -178,6 +179,41 @@ void write_pcapngs() {
     write("pcapng_tail", "in_a_block", from_hex("0100") + file);
 }
 
+// Each kind of rule, and three frames behind it.
+void write_cable() {
+    const auto frames = chosen();
+    int number = 0;
+    for (const std::string_view rules :
+         {"drop the 2nd packet from server", "duplicate 2 times after 3ms every 2nd packet",
+          "delay 20ms 50% of packets seed 3", "reorder by 1 packets 1 to 2",
+          "corrupt byte 5 with good icrc packets\nmark frames",
+          "set bth.psn to 0xabcdef with bad icrc packets where bth",
+          "cut for 2ms at the 2nd frame # and so on", "limit to 10Mbit/s queue 1 packets"}) {
+        Octets bytes = std::vector(std::as_bytes(std::span(rules)).begin(),
+                                   std::as_bytes(std::span(rules)).end());
+        bytes.push_back(std::byte{0});
+        for (int i = 0; i < 3; ++i) {
+            const auto& frame = frames[static_cast<std::size_t>(3 * number + i) % frames.size()];
+            if (frame.link != wire::LinkType::Ethernet)
+                continue;
+            bytes = bytes + from_hex(fmt::format("{:08x}", frame.bytes.size())) + frame.bytes;
+        }
+        write("cable", fmt::format("rule_{}", number++), bytes);
+    }
+}
+
+void write_exchange() {
+    exchange::Endpoint endpoint{
+        .qpn = 17, .psn = 0xabcdef, .path_mtu = 4096, .va = 4096, .length = 64, .rkey = 5};
+    const auto message = exchange::serialize(endpoint);
+    const Octets whole(message.begin(), message.end());
+    const Octets ready = Octets{} + exchange::serialize_header(exchange::MessageType::Ready);
+    const Octets done = Octets{} + exchange::serialize_header(exchange::MessageType::Done);
+    write("exchange", "endpoint", whole);
+    write("exchange", "all", whole + ready + done);
+    write("exchange", "refused", exchange::serialize_refusal("the server already serves 2."));
+}
+
 }  // namespace
 
 int main() {
@@ -186,6 +222,8 @@ int main() {
         write_messages();
         write_pcaps();
         write_pcapngs();
+        write_cable();
+        write_exchange();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "fuzz_seeds: %s\n", error.what());
         return 1;

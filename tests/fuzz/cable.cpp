@@ -1,0 +1,81 @@
+// Rules of the cable, a line each, up to a 0 byte; behind it the stream of one host's frames, as QEMU
+// sends them.
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "cable/frame_reader.hpp"
+#include "cable/stage.hpp"
+#include "fuzz/check.hpp"
+#include "util/error.hpp"
+
+namespace {
+
+class Counter : public cable::StageOutput {
+  public:
+    std::uint64_t came = 0;
+    std::uint64_t left = 0;
+    util::Bytes frame;  // that came last
+
+    void arrived(const cable::Arrival& arrival, const std::vector<cable::Event>& events) override {
+        ++came;
+        frame = arrival.bytes;
+        for (const cable::Event& event : events)
+            fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
+    }
+    void leaves(cable::Host from, std::optional<cable::Host> /*to*/, util::Bytes bytes) override {
+        ++left;
+        fuzz::require(from == 0, "a frame goes on from its sender");
+        fuzz::require(bytes.size() >= cable::shortest_frame && bytes.size() <= cable::longest_frame,
+                      "what goes on is a frame");
+    }
+};
+
+void check_sentence(std::string_view sentence) {
+    fuzz::require(!sentence.empty() && sentence.find('\n') == std::string_view::npos,
+                  "an error is one line: " + std::string(sentence));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto input = std::as_bytes(std::span(data, size));
+    const auto zero = std::ranges::find(input, std::byte{0});
+    const auto rules = static_cast<std::size_t>(zero - input.begin());
+    const std::string_view text(reinterpret_cast<const char*>(data), rules);
+    const std::vector<std::string> hosts{"server", "client"};
+    cable::Stage stage(hosts);
+    try {
+        for (cable::Rule& rule : cable::parse_rules(text, hosts))
+            stage.add(std::move(rule));
+    } catch (const util::Error& error) {
+        check_sentence(error.what());
+        return 0;
+    }
+    util::Bytes stream = input.subspan(std::min(rules + 1, input.size()));
+    cable::FrameReader reader;
+    Counter out;
+    auto now = util::Clock::time_point{};
+    try {
+        while (!stream.empty()) {
+            const auto space = reader.space();
+            const auto part = stream.first(std::min(stream.size(), space.size()));
+            std::ranges::copy(part, space.begin());
+            reader.filled(part.size());
+            stream = stream.subspan(part.size());
+            while (const auto frame = reader.next()) {
+                now += std::chrono::milliseconds(1);
+                stage.take({.time = now.time_since_epoch(), .from = 0, .to = 1, .bytes = *frame},
+                           now, out);
+                stage.release(now, out);
+            }
+        }
+    } catch (const cable::NotFrames& error) {
+        check_sentence(error.what());
+    }
+    for (int i = 0; stage.next() && i < 1000; ++i)
+        stage.release(*stage.next(), out);
+    fuzz::require(!stage.rules().empty() || out.came == out.left,
+                  "without rules each frame goes on once");
+    return 0;
+}

@@ -1,0 +1,53 @@
+// What a peer says over the exchange's connection: messages, one behind the other.
+#include <algorithm>
+#include <cstdint>
+
+#include "exchange/endpoint.hpp"
+#include "fuzz/check.hpp"
+
+namespace {
+
+using exchange::MessageType;
+
+// True where a whole message was there.
+bool check_message(util::Bytes& input) {
+    if (input.size() < exchange::header_size)
+        return false;
+    const auto first = input.first<exchange::header_size>();
+    const exchange::Header header = exchange::parse_header(first);
+    if (input.size() < exchange::header_size + header.size)
+        return false;
+    const util::Bytes whole = input.first(exchange::header_size + header.size);
+    const util::Bytes body = whole.subspan(exchange::header_size);
+    input = input.subspan(whole.size());
+    if (header.type == MessageType::Endpoint) {
+        const auto endpoint = exchange::parse_endpoint(body.first<exchange::endpoint_size>());
+        fuzz::require(std::ranges::equal(exchange::serialize(endpoint), whole),
+                      "an endpoint is read as it was written");
+        fuzz::require(endpoint.qpn <= 0xffffff && endpoint.psn <= 0xffffff, "numbers have 24 bits");
+    } else if (header.type == MessageType::Refused) {
+        for (const char c : exchange::parse_refusal(body))
+            fuzz::require(c >= ' ' && c <= '~', "a refusal can be printed");
+    } else {
+        fuzz::require(std::ranges::equal(exchange::serialize_header(header.type), whole),
+                      "a message is read as it was written");
+    }
+    return true;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    util::Bytes input = std::as_bytes(std::span(data, size));
+    try {
+        while (check_message(input)) {
+        }
+    } catch (const exchange::ProtocolError& error) {
+        const std::string sentence = error.what();
+        fuzz::require(sentence.ends_with('.') || sentence.ends_with('?'),
+                      "an error is a sentence: " + sentence);
+        for (const char c : sentence)
+            fuzz::require(c >= ' ' && c <= '~', "and can be printed");
+    }
+    return 0;
+}
