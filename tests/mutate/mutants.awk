@@ -1,0 +1,82 @@
+# Prints the mutants of C++ sources, one a line: FILE, line number, what is changed, the changed line, separated by tabs.
+# Strings, comments, preprocessor lines, assertions at compile time and template arguments are left alone.
+
+function masked(text,    out, i, c, quote) {
+    out = ""
+    quote = ""
+    for (i = 1; i <= length(text); ++i) {
+        c = substr(text, i, 1)
+        if (quote != "") {
+            if (c == "\\") {
+                out = out "  "
+                ++i
+                continue
+            }
+            if (c == quote) quote = ""
+            out = out " "
+        } else if (c == "\"" || (c == "'" && substr(text, i - 1, 1) !~ /[0-9a-f]/)) {
+            quote = c
+            out = out " "
+        } else if (substr(text, i, 2) == "//") {
+            break
+        } else {
+            out = out c
+        }
+    }
+    return out
+}
+
+function offer(position, size, replacement) {
+    print FILENAME "\t" FNR "\t" substr($0, position, size) " -> " replacement "\t" \
+        substr($0, 1, position - 1) replacement substr($0, position + size)
+}
+
+# Each place where `from` stands in the line, written as `to`.
+function replace(from, to,    start, at) {
+    start = 1
+    while ((at = index(substr(code, start), from)) > 0) {
+        offer(start + at - 1, length(from), to)
+        start += at + length(from) - 1
+    }
+}
+
+FNR == 1 { in_comment = 0 }
+/^[ ]*(#|\/\/|using |namespace |template|static_assert|friend |\*)/ { next }
+/\/\*/ { in_comment = 1 }
+in_comment { if (/\*\//) in_comment = 0; next }
+{
+    code = masked($0)
+    if (code ~ /^[ ]*$/) next
+    replace(" == ", " != ")
+    replace(" != ", " == ")
+    replace(" < ", " <= ")
+    replace(" <= ", " < ")
+    replace(" > ", " >= ")
+    replace(" >= ", " > ")
+    replace(" && ", " || ")
+    replace(" || ", " && ")
+    replace(" + ", " - ")
+    replace(" - ", " + ")
+    replace(" += ", " -= ")
+    replace(" & ", " | ")
+    replace(" << ", " >> ")
+    replace("(!", "(")
+    replace("true", "false")
+    replace("false", "true")
+    # A number, and the one after it.
+    rest = code
+    offset = 0
+    while (match(rest, /(^|[^A-Za-z0-9_.'])[0-9]+($|[^A-Za-z0-9_.'])/)) {
+        at = offset + RSTART + (substr(rest, RSTART, 1) ~ /[0-9]/ ? 0 : 1)
+        size = 0
+        while (substr(code, at + size, 1) ~ /[0-9]/) ++size
+        offer(at, size, substr(code, at, size) + 1)
+        offset = at + size - 1
+        rest = substr(code, offset + 1)
+    }
+    # A call that stands alone.
+    if (code ~ /^[ ]+[a-z_:.>-]+\([^;]*\);[ ]*$/ && code !~ /return|throw|co_/) {
+        match(code, /[^ ]/)
+        offer(RSTART, length($0) - RSTART + 1, ";")
+    }
+}
