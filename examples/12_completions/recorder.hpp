@@ -3,13 +3,15 @@
 // nothing else may.
 #pragma once
 
-#include <cstdio>
 #include <exception>
 #include <type_traits>
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "link.hpp"
+#include "util/printable.hpp"
 
 namespace step12 {
 
@@ -26,7 +28,7 @@ class Recorder {
         try {
             write();
         } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
+            util::print_error(fmt::format("{}\n", error.what()));
         }
     }
 

@@ -2,13 +2,15 @@
 // as long as many a post.
 #pragma once
 
-#include <cstdio>
 #include <exception>
 #include <optional>
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "runlog/log.hpp"
+#include "util/printable.hpp"
 #include "util/stop_signal.hpp"
 #include "verbs/describe.hpp"
 
@@ -27,7 +29,7 @@ class Recorder {
         try {
             write();
         } catch (const std::exception& error) {
-            std::fprintf(stderr, "%s\n", error.what());
+            util::print_error(fmt::format("{}\n", error.what()));
         }
     }
 

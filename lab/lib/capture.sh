@@ -73,4 +73,4 @@ stop_capture() {
     fi
 }
 
-last_line() { tail -n 1 "$1" 2>/dev/null | tr -d '\r'; }
+last_line() { tail -n 1 "$1" 2>/dev/null | tr -d '\r' | printable; }

@@ -65,6 +65,11 @@ host_number() {
 # random_hex: 16 hexadecimal digits.
 random_hex() { od -An -N8 -tx8 /dev/urandom | tr -d ' '; }
 
+# printable: standard input with '?' for what drives a terminal or reorders its text: a remote host wrote it.
+printable() {
+    LC_ALL=C sed -E 's/[\x01-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf/?/g'
+}
+
 # close_inherited: close every descriptor but 0, 1 and 2. A long-lived child that kept make's job
 # server, the lab's lock or a pipe of the caller open would make somebody wait for ever.
 close_inherited() {

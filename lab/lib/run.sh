@@ -162,7 +162,7 @@ end_follow() {
 show_logs() {
     local host
     for host in "${LAB_HOSTS[@]}"; do
-        cat "$RUN_DIR/$host.log"
+        printable <"$RUN_DIR/$host.log"
     done
 }
 

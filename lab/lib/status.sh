@@ -22,7 +22,7 @@ show_facts() { # HOST
     local -A fact=()
     while IFS=$'\t' read -r key value; do
         fact[$key]=$value
-    done
+    done < <(printable)
     if [[ -z ${fact[kernel]:-} ]]; then
         echo "    does not answer"
         return

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "util/check.hpp"
+#include "util/printable.hpp"
 
 namespace capture {
 namespace {
@@ -66,7 +67,7 @@ Sink::~Sink() {
         close();
     } catch (const ReaderGone&) {  // NOLINT(bugprone-empty-catch): nobody is there to be told
     } catch (const std::exception& e) {
-        std::fprintf(stderr, "%s\n", e.what());
+        util::print_error(fmt::format("{}\n", e.what()));
     }
 }
 
@@ -80,7 +81,7 @@ void Sink::append(std::span<const std::byte> record) {
 }
 
 void Sink::append(std::string_view line) {
-    append(std::as_bytes(std::span(line)));
+    append(std::as_bytes(std::span<const char>(util::printable_lines(line))));
 }
 
 void Sink::flush() {

@@ -42,6 +42,7 @@ class Sink {
     /// Adds one whole record (a line, a block). It is written with the next flush(), or at once
     /// where the buffer is full. Throws as flush() does.
     void append(std::span<const std::byte> record);
+    /// Text: what would drive a terminal is escaped, as util::printable_lines().
     void append(std::string_view line);
     /// Bytes, written or not yet.
     std::uint64_t appended() const { return appended_; }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "util/printable.hpp"
+
 namespace exchange {
 namespace {
 
@@ -79,11 +81,9 @@ std::vector<std::byte> serialize_refusal(std::string_view sentence) {
 
 std::string parse_refusal(util::Bytes body) {
     std::string sentence;
-    for (const std::byte byte : body) {
-        const char c = std::to_integer<char>(byte);
-        sentence += c >= ' ' && c <= '~' ? c : '?';
-    }
-    return sentence;
+    for (const std::byte byte : body)
+        sentence += std::to_integer<char>(byte);
+    return util::printable(sentence);
 }
 
 }  // namespace exchange

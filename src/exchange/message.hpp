@@ -55,7 +55,7 @@ std::array<std::byte, header_size> serialize_header(MessageType type, std::size_
 
 /// A whole Refused message. Of a longer sentence, the first 255 bytes.
 std::vector<std::byte> serialize_refusal(std::string_view sentence);
-/// What the peer wrote, safe to print: '?' for whatever is not printable ASCII.
+/// What the peer wrote, safe to print: as util::printable().
 std::string parse_refusal(util::Bytes body);
 
 }  // namespace exchange

@@ -1,6 +1,5 @@
 #include "lesson/program.hpp"
 
-#include <cstdio>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +7,7 @@
 
 #include "lesson/hint.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace lesson {
 
@@ -132,7 +132,7 @@ void CommandLine::text(const std::string& flag, std::string& value, const std::s
 
 int CommandLine::main(int argc, char** argv, const Run& run) {
     const auto complain = [this](std::string_view text) {
-        std::fputs(fmt::format("{}: {}\n", impl_->role, text).c_str(), stderr);
+        util::print_error(fmt::format("{}: {}\n", impl_->role, util::printable(text)));
     };
     try {
         impl_->app.parse(argc, argv);

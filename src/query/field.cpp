@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "query/field_tables.hpp"
-#include "query/shown.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace query {
 namespace {
@@ -76,7 +76,7 @@ const Field* field_or_throw(std::string_view name) {
         return field;
     const std::string_view similar = similar_field(name);
     throw util::Error(fmt::format("there is no field '{}'{}: 'rocecap fields' lists what there is.",
-                                  shown(name),
+                                  util::printable(name),
                                   similar.empty() ? "" : fmt::format(" (is it '{}'?)", similar)));
 }
 

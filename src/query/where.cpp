@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "query/comparison.hpp"
+#include "report/style.hpp"
 
 namespace query {
 
@@ -228,11 +229,24 @@ class Parser {
 }  // namespace
 
 // A character is taken for a column; one that moves the terminal's cursor becomes a blank.
+namespace {
+
+// Columns that the first `characters` of `text` take, escapes for unprintable ones included.
+std::size_t shown_width(std::string_view text, std::size_t characters) {
+    std::size_t end = 0;
+    for (; end < text.size(); ++end)
+        if ((static_cast<unsigned char>(text[end]) & 0xc0U) != 0x80 && characters-- == 0)
+            break;
+    return report::display_width(util::printable(text.substr(0, end)));
+}
+
+}  // namespace
+
 std::string SyntaxError::marked() const {
-    std::string line = expression_;
-    std::ranges::replace_if(
-        line, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    return fmt::format("  {}\n  {:>{}}{:~>{}}\n", line, "^", column_, "", width_ - 1);
+    const std::size_t before = shown_width(expression_, column_ - 1);
+    const std::size_t end = shown_width(expression_, column_ - 1 + width_);
+    return fmt::format("  {}\n  {:>{}}{:~>{}}\n", util::printable(expression_), "^", before + 1, "",
+                       std::max(end, before + 1) - before - 1);
 }
 
 // The constants point into the expression.

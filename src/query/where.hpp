@@ -20,8 +20,8 @@
 #include <string_view>
 
 #include "query/field.hpp"
-#include "query/shown.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace query {
 
@@ -30,7 +30,10 @@ class SyntaxError : public util::Error {
   public:
     SyntaxError(const std::string& sentence, std::size_t column, std::size_t width,
                 std::string_view expression = {})
-        : util::Error(shown(sentence)), column_(column), width_(width), expression_(expression) {}
+        : util::Error(util::printable(sentence)),
+          column_(column),
+          width_(width),
+          expression_(expression) {}
 
     /// Of the offending part, from 1, in characters of UTF-8.
     std::size_t column() const { return column_; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "util/append.hpp"
+#include "util/printable.hpp"
 
 namespace report {
 namespace {
@@ -51,8 +52,8 @@ std::string cause_comment(const timeline::PacketRow& packet) {
         return {};
     const timeline::Cause& cause = *packet.cause;
     return fmt::format("{}{} wr {} {} {} B, PSN {} of {}{}", cause.is_response ? "answers " : "",
-                       cause.role, cause.wr_id, cause.opcode, cause.length, cause.packet,
-                       cause.packets, seen_text(cause.seen));
+                       cause.role, cause.wr_id, util::printable(cause.opcode), cause.length,
+                       cause.packet, cause.packets, seen_text(cause.seen));
 }
 
 }  // namespace report

@@ -9,6 +9,7 @@
 
 #include "report/check_names.hpp"
 #include "report/flow_rows.hpp"
+#include "util/printable.hpp"
 
 namespace report {
 namespace {
@@ -171,7 +172,7 @@ class Text {
         remark(of + evidence(one), 9, Role::Dim);
         const auto rule = context_.rules.find(one.packet.frame);
         if (rule != context_.rules.end())
-            remark("cable: " + rule->second, 9, Role::Dim);
+            remark("cable: " + util::printable(rule->second), 9, Role::Dim);
     }
 
     static std::string right(const std::string& text, std::size_t width) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "util/printable.hpp"
+
 namespace report {
 namespace {
 
@@ -94,7 +96,10 @@ std::string line_of(const Cells& cells, const std::array<std::size_t, 5>& widths
 std::string first_psns_text(std::span<const timeline::FirstPsns> runs, Style style) {
     std::vector<Cells> rows{{"run", "direction", "first PSN", "chosen by", "readable in"}};
     for (const timeline::FirstPsns& run : runs)
-        std::ranges::move(rows_of(run, runs), std::back_inserter(rows));
+        for (Cells& cells : rows_of(run, runs)) {
+            std::ranges::transform(cells, cells.begin(), util::printable);
+            rows.push_back(std::move(cells));
+        }
     std::array<std::size_t, 5> widths{};
     for (const Cells& cells : rows)
         for (std::size_t i = 0; i < cells.size(); ++i)
@@ -104,7 +109,8 @@ std::string first_psns_text(std::span<const timeline::FirstPsns> runs, Style sty
         text += line_of(cells, widths) + '\n';
     for (const timeline::FirstPsns& run : runs)
         if (run.capture_is_cut)
-            text += fmt::format("the capture of {} breaks off inside a packet\n", label(run, runs));
+            text += fmt::format("the capture of {} breaks off inside a packet\n",
+                                util::printable(label(run, runs)));
     return text;
 }
 
@@ -112,7 +118,7 @@ Json first_psn_json(const timeline::FirstPsns& run, const timeline::FirstPsn& di
     const auto or_null = [](const std::string& text) {
         return text.empty() ? Json(nullptr) : Json(text);
     };
-    Json json{{"run", run.run},
+    Json json{{"run", util::printable(run.run)},
               {"step", or_null(run.step)},
               {"from", direction.from},
               {"to", or_null(direction.to)},

@@ -7,6 +7,7 @@
 
 #include "report/cause_text.hpp"
 #include "report/work_request_table.hpp"
+#include "util/printable.hpp"
 
 namespace report {
 namespace {
@@ -46,7 +47,9 @@ std::string TimelineText::line(const timeline::Row& row) {
 std::string TimelineText::line(std::int64_t t_ns, const runlog::Event& event) {
     std::string text = time(t_ns);
     style_.begin(text, role_of(event.role));
-    text.append(padded(event.role, who_width)).append("  ").append(runlog::to_text(event));
+    text.append(padded(util::printable(event.role), who_width))
+        .append("  ")
+        .append(runlog::to_text(event));
     style_.end(text, role_of(event.role));
     return finished(std::move(text));
 }

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "util/printable.hpp"
+
 namespace report {
 namespace {
 
@@ -59,16 +61,17 @@ std::string line(const WorkRequest& request, std::int64_t shift) {
     std::string packets = fmt::format("{} + {}", request.sent, request.answers);
     if (request.repeats > 0)
         packets += fmt::format(", {} again", request.repeats);
+    const std::string status = util::printable(request.status);
     std::string what = fmt::format("{} QP {:#08x} wr {} {} {} B", request.role, request.qpn,
-                                   request.wr_id, request.opcode, request.length);
+                                   request.wr_id, util::printable(request.opcode), request.length);
     const Spans took = spans_of(request, shift);
-    if (request.status.empty() || request.status == "SUCCESS")
+    if (status.empty() || status == "SUCCESS")
         return line(what, packets, took);
     // An error is named beside its request, or below where it would make the line too long.
-    const std::string with_status = what + " " + request.status;
+    const std::string with_status = what + " " + status;
     return with_status.size() + 1 + packets.size() <= begin_width
                ? line(with_status, packets, took)
-               : line(what, packets, took) + "    " + request.status + "\n";
+               : line(what, packets, took) + "    " + status + "\n";
 }
 
 // The value below which `share` of them lie, by the nearest rank.

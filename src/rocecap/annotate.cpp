@@ -12,6 +12,7 @@
 #include "rocecap/command.hpp"
 #include "timeline/finished_run.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -84,10 +85,8 @@ int annotate(const AnnotateOptions& options) {
     run.each_row(annotator, wire::IcrcCheck::Skip);
     annotator.close();
     const timeline::JoinCount& joins = run.joins();
-    std::fputs(fmt::format("{}: {} packets, {} with a cause\n", path, joins.packets,
-                           joins.packets - joins.causeless())
-                   .c_str(),
-               stderr);
+    util::print_error(fmt::format("{}: {} packets, {} with a cause\n", util::printable(path),
+                                  joins.packets, joins.packets - joins.causeless()));
     return all_decoded;
 }
 

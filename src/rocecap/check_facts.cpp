@@ -14,6 +14,7 @@
 
 #include "runlog/tail.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -140,9 +141,10 @@ RunFacts read_facts(const std::string& run_dir) {
         // A log's name is never made of anything else.
         if (!host.is_object() || role.find('/') != std::string::npos)
             continue;
+        const std::string name = util::printable(role);
         if (host.contains("address") && host["address"].is_string())
-            facts.roles[host["address"].get<std::string>()] = role;
-        facts.counters[role] = growth_of(host);
+            facts.roles[host["address"].get<std::string>()] = name;
+        facts.counters[name] = growth_of(host);
         read_queue_pairs(fmt::format("{}/{}.jsonl", run_dir, role), facts);
     }
     return facts;

@@ -13,6 +13,7 @@
 
 #include "rocecap/command.hpp"
 #include "util/check.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -220,11 +221,10 @@ void LiveRun::close() {
 
 void LiveRun::say_ready() const {
     if (const auto warning = capture::offload_warning(rdma_devices_, options_.interface))
-        std::fputs(fmt::format("rocecap: warning: {}\n", *warning).c_str(), stderr);
-    std::fputs(fmt::format("rocecap: ready, capturing on {} (filter: {})\n", options_.interface,
-                           source_.filter())
-                   .c_str(),
-               stderr);
+        util::print_error(fmt::format("rocecap: warning: {}\n", *warning));
+    util::print_error(fmt::format("rocecap: ready, capturing on {} (filter: {})\n",
+                                  util::printable(options_.interface),
+                                  util::printable(source_.filter())));
 }
 
 void LiveRun::say_end() const {

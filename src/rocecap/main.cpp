@@ -17,6 +17,7 @@
 #include "capture/sink.hpp"
 #include "query/where.hpp"
 #include "rocecap/command.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -65,7 +66,7 @@ std::size_t terminal_columns() {
 void complain(std::string_view text) {
     if (text.ends_with('.'))
         text.remove_suffix(1);
-    std::fputs(fmt::format("rocecap: {}.\n", text).c_str(), stderr);
+    util::print_error(fmt::format("rocecap: {}.\n", util::printable(text)));
 }
 
 std::vector<std::string> names_of_commands(const CLI::App& app) {
@@ -126,7 +127,7 @@ int main(int argc, char** argv) {
         return all_decoded;
     } catch (const query::SyntaxError& error) {
         complain(error.what());
-        std::fputs(error.marked().c_str(), stderr);
+        util::print_error(error.marked());
         return cannot_run;
     } catch (const std::exception& error) {
         complain(error.what());

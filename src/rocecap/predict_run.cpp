@@ -11,6 +11,7 @@
 #include "runlog/tail.hpp"
 #include "timeline/finished_run.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -196,7 +197,7 @@ std::string PredictedRun::name_of(const std::string& address) const {
     const auto has_it = [&](const auto& entry) { return entry.second == address; };
     if (std::ranges::count_if(addresses, has_it) != 1)
         return address;
-    return "the " + std::ranges::find_if(addresses, has_it)->first;
+    return "the " + util::printable(std::ranges::find_if(addresses, has_it)->first);
 }
 
 PredictedRun read_predicted_run(const std::string& path, report::Style style) {

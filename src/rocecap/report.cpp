@@ -10,6 +10,7 @@
 #include "page/page.hpp"
 #include "rocecap/command.hpp"
 #include "rocecap/validators.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -28,10 +29,11 @@ int report(const ReportOptions& options) {
         path == "-" ? capture::Sink::standard_output() : capture::Sink::create(path);
     page::write(page, sink);
     sink.close();
-    std::string said = fmt::format("{}: {} packets, {} events", path, page.packets, page.events);
+    std::string said =
+        fmt::format("{}: {} packets, {} events", util::printable(path), page.packets, page.events);
     if (page.left_out > 0)
         said += fmt::format("; {} more are left out (--packets keeps more)", page.left_out);
-    std::fputs((said + '\n').c_str(), stderr);
+    util::print_error(said + '\n');
     return all_decoded;
 }
 

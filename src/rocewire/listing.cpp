@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "util/printable.hpp"
+
 namespace rocewire {
 namespace {
 
@@ -14,13 +16,17 @@ std::uint64_t number(const Json& object, const char* key) {
     return object.at(key).get<std::uint64_t>();
 }
 
+std::string text(const Json& object, const char* key) {
+    return util::printable(object.at(key).get<std::string>());
+}
+
 std::string mib(std::uint64_t bytes) {
     return fmt::format("{:.2f}", static_cast<double>(bytes) / (1 << 20));
 }
 
 std::string host_line(const Json& host, const Json* before) {
     std::string line = fmt::format(
-        "{:<10} {:<13} {:>11} {:>11} {:>11} {:>11} {:>9} {:>8}", host.at("name").get<std::string>(),
+        "{:<10} {:<13} {:>11} {:>11} {:>11} {:>11} {:>9} {:>8}", text(host, "name"),
         host.at("connected") == true ? "connected" : "not there", number(host, "frames_in"),
         mib(number(host, "bytes_in")), number(host, "frames_out"), mib(number(host, "bytes_out")),
         number(host, "waiting"), number(host, "undelivered"));
@@ -36,20 +42,20 @@ std::string host_line(const Json& host, const Json* before) {
 }  // namespace
 
 std::string listing(const Json& now, const Json& before) {
-    std::string text =
+    std::string out =
         fmt::format("{:<24} {:>11} {:>11} {:>11} {:>11} {:>9} {:>8}\n", "host", "frames from",
                     "MiB from", "frames to", "MiB to", "B waiting", "dropped");
     const Json& hosts = now.at("hosts");
     for (std::size_t i = 0; i < hosts.size(); ++i)
-        text += host_line(hosts[i], before.is_null() ? nullptr : &before.at("hosts")[i]);
-    text += now.at("rules").empty() ? "\nno rules\n" : "\nrule    seen   taken\n";
+        out += host_line(hosts[i], before.is_null() ? nullptr : &before.at("hosts")[i]);
+    out += now.at("rules").empty() ? "\nno rules\n" : "\nrule    seen   taken\n";
     for (const Json& rule : now.at("rules"))
-        text += fmt::format("{:>4} {:>7} {:>7}  {}\n", number(rule, "rule"), number(rule, "seen"),
-                            number(rule, "taken"), rule.at("text").get<std::string>());
+        out += fmt::format("{:>4} {:>7} {:>7}  {}\n", number(rule, "rule"), number(rule, "seen"),
+                           number(rule, "taken"), text(rule, "text"));
     if (now.at("recording").is_string())
-        text += fmt::format("\nrecording: {} frames in {}\n", number(now, "recorded"),
-                            now.at("recording").get<std::string>());
-    return text;
+        out += fmt::format("\nrecording: {} frames in {}\n", number(now, "recorded"),
+                           text(now, "recording"));
+    return out;
 }
 
 }  // namespace rocewire

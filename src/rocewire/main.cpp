@@ -19,6 +19,7 @@
 #include "cable/switch.hpp"
 #include "rocewire/listing.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace rocewire {
 namespace {
@@ -57,7 +58,7 @@ struct Options {
 void complain(std::string_view text) {
     if (text.ends_with('.'))
         text.remove_suffix(1);
-    std::fputs(fmt::format("rocewire: {}.\n", text).c_str(), stderr);
+    util::print_error(fmt::format("rocewire: {}.\n", util::printable(text)));
 }
 
 std::vector<cable::Port> ports_of(const std::vector<std::string>& words) {
@@ -103,7 +104,7 @@ std::vector<std::string> rules_of(const Options& options, const std::vector<std:
 int run(const Options& options) {
     util::StopSignal stop;
     const auto say = [](const std::string& text) {
-        std::fputs(fmt::format("rocewire: {}\n", text).c_str(), stderr);
+        util::print_error(fmt::format("rocewire: {}\n", util::printable(text)));
     };
     cable::Switch wire(ports_of(options.ports), say);
     for (const std::string& text : rules_of(options, wire.stage().hosts()))
@@ -126,7 +127,7 @@ Json ask(const Options& options, const Json& request) {
         return answer;
     if (answer.contains("marked")) {
         complain(answer.at("error").get<std::string>());
-        std::fputs(answer.at("marked").get<std::string>().c_str(), stderr);
+        util::print_error(answer.at("marked").get<std::string>());
         throw CLI::RuntimeError(failed);
     }
     throw util::Error(answer.at("error").get<std::string>());
@@ -147,7 +148,7 @@ int add(const Options& options) {
     const Json answer = ask(options, {{"do", "add"}, {"rules", rules}});
     for (std::size_t i = 0; i < rules.size(); ++i)
         fmt::print("rule {}: {}\n", answer.at("added")[i].get<std::uint32_t>(),
-                   rules[i].get<std::string>());
+                   util::printable(rules[i].get<std::string>()));
     return done;
 }
 
@@ -156,7 +157,7 @@ int status(const Options& options) {
     do {
         const Json now = ask(options, {{"do", "status"}});
         if (options.json)
-            fmt::print("{}\n", now.dump());
+            fmt::print("{}\n", util::printable(now.dump()));
         else
             fmt::print("{}{}", options.watch ? "\x1b[H\x1b[2J" : "", listing(now, last));
         std::fflush(stdout);
@@ -281,7 +282,7 @@ int main(int argc, char** argv) {
         return wrong_usage;
     } catch (const query::SyntaxError& error) {
         complain(error.what());
-        std::fputs(error.marked().c_str(), stderr);
+        util::print_error(error.marked());
         return failed;
     } catch (const std::exception& error) {
         complain(error.what());

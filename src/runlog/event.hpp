@@ -67,6 +67,7 @@ std::optional<Event> from_json(std::string_view line);
 
 /// What a person reads, without time and role:
 /// "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey 0x…  PSN 0x… to 0x…".
+/// One line: the event's own text is as util::printable() makes it.
 std::string to_text(const Event& event);
 
 }  // namespace runlog

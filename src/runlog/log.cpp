@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace runlog {
 
@@ -51,7 +52,7 @@ void Log::write(const Event& event) const {
 
 void Log::error(std::string_view text) {
     const std::scoped_lock lock(mutex_);
-    write_line(stderr, fmt::format("{}: {}\n", role_, text));
+    write_line(stderr, fmt::format("{}: {}\n", role_, util::printable(text)));
     write_json(stamp(now_ns(), "error", {{"text", text}}));
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runlog/event.hpp"
+#include "util/printable.hpp"
 
 namespace runlog {
 namespace {
@@ -186,9 +187,9 @@ constexpr std::array rows{
 std::string render(const Value& value, char form) {
     if (const auto* text = std::get_if<std::string>(&value)) {
         if (form != 'w')
-            return *text;
+            return util::printable(*text);
         const auto end = text->find(' ');
-        return end == std::string::npos ? std::string() : text->substr(0, end);
+        return end == std::string::npos ? std::string() : util::printable(text->substr(0, end));
     }
     if (const auto* flag = std::get_if<bool>(&value))
         return *flag ? "yes" : "no";
@@ -257,12 +258,12 @@ std::string from_pattern(const Event& event, std::string_view pattern) {
 }  // namespace
 
 std::string to_text(const Event& event) {
-    std::string out = fmt::format("{:<9} ", event.name);
+    std::string out = fmt::format("{:<9} ", util::printable(event.name));
     for (const Row& row : rows)
         if (row.event == event.name)
             return out + from_pattern(event, row.pattern);
     for (const Field& field : event.fields)  // an event of a later version: all it says, plainly
-        out += fmt::format(" {}={}", field.key, render(field.value, 0));
+        out += fmt::format(" {}={}", util::printable(field.key), render(field.value, 0));
     return out;
 }
 

@@ -12,6 +12,7 @@
 
 #include "util/check.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace util {
 namespace {
@@ -81,7 +82,7 @@ LockedMemoryLimit::~LockedMemoryLimit() {
             IpcLock().put_into_effect(true);
         set_locked_memory(soft_limit_);
     } catch (const std::system_error& error) {
-        std::fprintf(stderr, "%s\n", error.what());
+        print_error(fmt::format("{}\n", error.what()));
     }
 }
 

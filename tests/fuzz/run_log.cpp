@@ -6,6 +6,7 @@
 #include "fuzz/check.hpp"
 #include "fuzz/memory_file.hpp"
 #include "runlog/tail.hpp"
+#include "util/printable.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto bytes = std::as_bytes(std::span(data, size));
@@ -14,7 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::uint64_t events = 0;
     while (const auto event = tail.next()) {
         ++events;
-        fuzz::require(!runlog::to_text(*event).empty(), "an event has words");
+        const std::string text = runlog::to_text(*event);
+        fuzz::require(!text.empty(), "an event has words");
+        fuzz::require(util::printable(text) == text,
+                      "an event does not drive the terminal: " + text);
         const std::string json = runlog::to_json(*event);
         const auto again = runlog::from_json(json);
         fuzz::require(again && runlog::to_json(*again) == json, "an event is read as written");

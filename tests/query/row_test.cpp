@@ -108,7 +108,7 @@ TEST(Row, an_unknown_field_is_a_sentence_with_the_one_that_may_be_meant) {
     EXPECT_EQ(error_of("a name is missing"),
               "there is no field 'a name is missing': 'rocecap fields' lists what there is.");
     EXPECT_EQ(error_of("\x1b[31m"),
-              "there is no field '?[31m': 'rocecap fields' lists what there is.");
+              "there is no field '\\x1b[31m': 'rocecap fields' lists what there is.");
     for (const auto* names : {"", "bth.psn,", ",bth.psn", "bth.psn,,reth"})
         EXPECT_EQ(error_of(names),
                   "the list of fields has an empty name: 'bth.psn,reth.r_key' is one.")

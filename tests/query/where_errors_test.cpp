@@ -236,7 +236,7 @@ TEST(WhereErrors, are_marked_below_the_expression) {
     EXPECT_EQ(error_of("bth.pns == 1").marked(), "  bth.pns == 1\n  ^~~~~~~\n");
     EXPECT_EQ(error_of("reth and").marked(), "  reth and\n          ^\n");
     EXPECT_EQ(error_of("bth.a < 1").marked(), "  bth.a < 1\n        ^\n");
-    EXPECT_EQ(error_of("\treth\nand x.y").marked(), "   reth and x.y\n            ^~~\n");
+    EXPECT_EQ(error_of("\treth\nand x.y").marked(), "  \\treth\\nand x.y\n              ^~~\n");
     EXPECT_EQ(error_of("").marked(), "  \n  ^\n");
 }
 
@@ -250,11 +250,11 @@ TEST(WhereErrors, are_marked_by_characters_not_by_bytes) {
 }
 
 TEST(WhereErrors, pass_no_control_characters_to_the_terminal) {
-    EXPECT_EQ(error_of("\x1b[31m\r\x7f").marked(), "   [31m  \n  ^\n");
+    EXPECT_EQ(error_of("\x1b[31m\r\x7f").marked(), "  \\x1b[31m\\r\\u007f\n  ^~~~\n");
     EXPECT_STREQ(error_of("icrc.status == '\x1b[31m'").what(),
-                 "icrc.status is one of good, bad, unchecked, not '?[31m' (column 16)");
+                 "icrc.status is one of good, bad, unchecked, not '\\x1b[31m' (column 16)");
     EXPECT_STREQ(error_of(std::string_view("ip.src == '1.2.3.4\0x'", 21)).what(),
-                 "'1.2.3.4?x' is no IPv4 address, which ip.src is compared with (column 11)");
+                 "'1.2.3.4\\x00x' is no IPv4 address, which ip.src is compared with (column 11)");
 }
 
 }  // namespace where_errors_test

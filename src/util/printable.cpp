@@ -1,0 +1,136 @@
+#include "util/printable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace util {
+namespace {
+
+struct Range {
+    char32_t first, last;
+};
+
+// Characters of the categories Cc (from DEL on), Cf, Zl and Zp, and the rest of the blocks that
+// Unicode keeps for invisible characters. In order.
+constexpr std::array hidden{
+    Range{0x7f, 0x9f},        // DEL, C1 controls
+    Range{0xad, 0xad},        // soft hyphen
+    Range{0x61c, 0x61c},      // Arabic letter mark
+    Range{0x180e, 0x180e},    // Mongolian vowel separator
+    Range{0x200b, 0x200f},    // zero width, left-to-right and right-to-left marks
+    Range{0x2028, 0x202e},    // line and paragraph separators, embeddings and overrides
+    Range{0x2060, 0x206f},    // word joiner, isolates
+    Range{0xfeff, 0xfeff},    // byte order mark
+    Range{0xfff9, 0xfffb},    // interlinear annotation
+    Range{0xe0000, 0xe0fff},  // tags
+};
+
+bool is_hidden(char32_t code) {
+    return std::ranges::any_of(
+        hidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+struct Character {
+    std::size_t size = 1;
+    std::optional<char32_t> code{};  // nullopt: the byte is not part of valid UTF-8
+};
+
+// Source: RFC 3629. `text` is not empty.
+Character first_of(std::string_view text) {
+    constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80)
+        return {1, lead};
+    if (lead < 0xc0 || lead >= 0xf8)
+        return {};
+    const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (text.size() < size)
+        return {};
+    char32_t code = lead & (0x7fU >> size);
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0U) != 0x80)
+            return {};
+        code = code << 6U | (byte(i) & 0x3fU);
+    }
+    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+    if (code < least[size] || is_surrogate || code > 0x10ffff)
+        return {};
+    return {size, code};
+}
+
+void append_escape(std::string& out, char32_t code) {
+    const auto number = static_cast<std::uint32_t>(code);
+    if (code == '\n')
+        out += "\\n";
+    else if (code == '\r')
+        out += "\\r";
+    else if (code == '\t')
+        out += "\\t";
+    else if (code < 0x20)
+        fmt::format_to(std::back_inserter(out), "\\x{:02x}", number);
+    else if (code < 0x10000)
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}", number);
+    else  // as JSON writes it: a pair of surrogates
+        fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}",
+                       0xd800 + ((number - 0x10000) >> 10U), 0xdc00 + (number & 0x3ffU));
+}
+
+// How many bytes at the front of `text` are a line feed, a tab or a colour.
+std::size_t layout_at(std::string_view text) {
+    if (text.front() == '\n' || text.front() == '\t')
+        return 1;
+    if (!text.starts_with("\x1b["))
+        return 0;
+    const std::size_t end = text.find_first_not_of("0123456789;", 2);
+    return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+void append_printable(std::string& out, std::string_view text, bool keeps_layout) {
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+    out.reserve(out.size() + text.size());
+    while (true) {
+        const auto plain =
+            static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        out.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty())
+            return;
+        const std::size_t layout = keeps_layout ? layout_at(text) : 0;
+        const Character character = layout != 0 ? Character{layout} : first_of(text);
+        if (layout != 0 ||
+            (character.code && *character.code >= ' ' && !is_hidden(*character.code)))
+            out.append(text.substr(0, character.size));
+        else if (character.code)
+            append_escape(out, *character.code);
+        else
+            fmt::format_to(std::back_inserter(out), "\\x{:02x}",
+                           static_cast<unsigned char>(text.front()));
+        text.remove_prefix(character.size);
+    }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string out;
+    append_printable(out, text, false);
+    return out;
+}
+
+std::string printable_lines(std::string_view text) {
+    std::string out;
+    append_printable(out, text, true);
+    return out;
+}
+
+void print_error(std::string_view text) {
+    std::fputs(printable_lines(text).c_str(), stderr);
+}
+
+}  // namespace util

@@ -1,0 +1,23 @@
+// Text from files, peers and users, made safe to show: no byte of it can drive a terminal, reorder
+// the text around it, or hide.
+// Source: ECMA-48 (control functions), Unicode 15 chapter 23 (special areas and format characters).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace util {
+
+/// `text` with a visible escape in place of each character that is not shown as itself: "\n", "\r",
+/// "\t", "\x1b" for other control characters below U+0020, "\u202e" for DEL, C1 controls
+/// (U+0080 to U+009F) and invisible or bidirectional format characters, and "\xff" for a byte that
+/// is not part of valid UTF-8. A backslash passes, so the escapes do not stack up.
+std::string printable(std::string_view text);
+
+/// The same for whole lines: line feeds, tabs and colours (SGR sequences, "\x1b[1;31m") pass, too.
+std::string printable_lines(std::string_view text);
+
+/// Writes printable_lines(text) to standard error.
+void print_error(std::string_view text);
+
+}  // namespace util
