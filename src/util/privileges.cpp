@@ -1,6 +1,7 @@
 #include "util/privileges.hpp"
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
@@ -78,6 +79,15 @@ bool can_become(const User& user) {
            is_mapped("/proc/self/gid_map", user.gid);
 }
 
+// What a program that is started could gain at most. Needs CAP_SETPCAP, which root has until it
+// becomes another user; without it the set stays, and PR_SET_NO_NEW_PRIVS has to suffice.
+void empty_bounding_set() {
+    for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
+         ++capability)
+        if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EPERM)
+            throw_system_error(errno, "prctl(PR_CAPBSET_DROP)");
+}
+
 void drop_capabilities() {
     __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
@@ -118,6 +128,7 @@ PrivilegeDrop plan_privilege_drop(const std::optional<std::string>& chosen) {
 void drop_privileges(const PrivilegeDrop& drop) {
     if (!drop.wanted)
         return;
+    empty_bounding_set();
     if (const auto& user = drop.user) {
         check_errno(setgroups(0, nullptr), "setgroups");
         check_errno(setresgid(user->gid, user->gid, user->gid), "setresgid");

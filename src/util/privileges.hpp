@@ -28,8 +28,8 @@ struct PrivilegeDrop {
 PrivilegeDrop plan_privilege_drop(const std::optional<std::string>& chosen);
 
 /// For good: the user, with no supplementary groups, every capability, and that a program which is
-/// started gains any (PR_SET_NO_NEW_PRIVS). For a process with one thread. Throws
-/// std::system_error.
+/// started gains any (PR_SET_NO_NEW_PRIVS, and where CAP_SETPCAP allows it an empty bounding set).
+/// For a process with one thread. Throws std::system_error.
 void drop_privileges(const PrivilegeDrop& drop);
 
 }  // namespace util

@@ -51,7 +51,7 @@ class LivePrivileges : public LiveCommand {
         expect_no_capabilities(process);
     }
     static void expect_no_capabilities(const Process& process) {
-        for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
+        for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"})
             EXPECT_EQ(status(process, set), "0000000000000000") << set;
         EXPECT_EQ(status(process, "NoNewPrivs"), "1");
     }
@@ -127,7 +127,6 @@ TEST_F(LivePrivileges, root_stays_root_where_that_is_asked_for) {
     expect_captures(capture, 3);
 }
 
-// It may be a link that another user has made.
 TEST_F(LivePrivileges, a_file_that_was_there_keeps_its_owner) {
     std::ofstream(path_) << "older";
     Process capture(live({"-q", "-w", path_}), somebody_called_sudo_);
