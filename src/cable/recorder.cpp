@@ -28,7 +28,8 @@ void Recorder::start(const std::string& capture, const std::string& log) {
     // The log first: a capture that nobody explains is not begun.
     if (!log.empty())
         log_ = std::make_unique<runlog::Log>("cable", log);
-    capture::PcapngWriter writer(capture::Sink::create(capture),
+    // The link stands still meanwhile: no waiting for the reader of a FIFO.
+    capture::PcapngWriter writer(capture::Sink::create(capture, {.end = util::Clock::now()}),
                                  {{}, capture::os_name(), "rocewire", {}});
     writer.add_interface(
         {wire::LinkType::Ethernet, "before", "each frame as its host sent it", {}, 0});

@@ -12,8 +12,8 @@
 namespace capture {
 namespace {
 
-Sink sink_for(const std::string& path) {
-    return path == "-" ? Sink::standard_output() : Sink::create(path);
+Sink sink_for(const std::string& path, const OutputOptions& options) {
+    return path == "-" ? Sink::standard_output() : Sink::create(path, options);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ PcapngWriter RotatingWriter::open() const {
         path = numbered(path, number_);
         unlink(path.c_str());  // what hinders that hinders create(), too, which says it
     }
-    Sink sink = sink_for(path);
+    Sink sink = sink_for(path, options_.output);
     options_.opened(sink);
     PcapngWriter file(std::move(sink), options_.section);
     file.add_interface(options_.interface);

@@ -29,17 +29,13 @@ std::string reason(int error) {
 
 }  // namespace
 
-Sink Sink::create(const std::string& path) {
-    constexpr int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-    util::Fd fd(open(path.c_str(), flags | O_EXCL, 0666));
-    const bool is_new = static_cast<bool>(fd);
-    if (!fd && errno == EEXIST)
-        fd = util::Fd(open(path.c_str(), flags | O_TRUNC, 0666));
-    if (!fd)
-        throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
-    Sink sink(std::move(fd), "'" + path + "'");
+Sink Sink::create(const std::string& path, const OutputOptions& options) {
+    OutputFile file = open_output(path, options);
+    Sink sink(std::move(file.fd), "'" + path + "'");
     sink.created_ = sink.kind_ == Kind::file;
-    sink.is_new_ = is_new;
+    sink.is_new_ = file.is_new;
+    if (sink.created_ && ftruncate(sink.fd(), 0) != 0)
+        throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
     return sink;
 }
 

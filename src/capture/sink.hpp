@@ -11,6 +11,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "capture/output_file.hpp"
 #include "util/error.hpp"
 #include "util/fd.hpp"
 #include "util/stop_signal.hpp"
@@ -25,8 +26,8 @@ class ReaderGone : public util::Error {
 
 class Sink {
   public:
-    /// Makes (or empties) the file at `path`; is_new(): nothing was there. Throws util::Error.
-    static Sink create(const std::string& path);
+    /// Makes (or empties) the file at `path`; is_new(): nothing was there. Throws as open_output().
+    static Sink create(const std::string& path, const OutputOptions& options = {});
     /// A duplicate of standard output; the original stays open. Throws util::Error where it is
     /// closed.
     static Sink standard_output();

@@ -1,9 +1,9 @@
 // rocecap annotate: a run's capture once more, each packet with what caused it as its comment.
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "report/cause_text.hpp"
 #include "rocecap/command.hpp"
 #include "timeline/finished_run.hpp"
+#include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 
@@ -79,8 +80,7 @@ int annotate(const AnnotateOptions& options) {
     const bool is_file = path != "-";
     capture::Sink sink = is_file ? capture::Sink::create(path) : capture::Sink::standard_output();
     if (is_file && !secrets.empty())
-        std::filesystem::permissions(
-            path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+        util::check_errno(fchmod(sink.fd(), S_IRUSR | S_IWUSR), "fchmod " + path);
     Annotator annotator(run.info(), secrets, std::move(sink));
     run.each_row(annotator, wire::IcrcCheck::Skip);
     annotator.close();

@@ -73,6 +73,10 @@ void LiveRun::open_outputs() {
     if (options_.write)
         writer_.emplace(capture::RotatingWriter::Options{
             .path = *options_.write,
+            .output = {.owner =
+                           privileges_.user ? std::optional(privileges_.user->uid) : std::nullopt,
+                       .stop = &stop_,
+                       .end = deadline_},
             .rotation = options_.rotation,
             .section =
                 {.hardware = {}, .os = capture::os_name(), .application = "rocecap", .comment = {}},
@@ -91,8 +95,7 @@ void LiveRun::open_outputs() {
 }
 
 void LiveRun::prepare(capture::Sink& sink) {
-    // Only a file that is made here: whoever has put a link in its place gets nothing by it. A file
-    // system without owners says EPERM.
+    // Only a file that is made here. A file system without owners says EPERM.
     const auto& user = privileges_.user;
     if (sink.is_new() && user && user->uid != geteuid() &&
         fchown(sink.fd(), user->uid, user->gid) != 0 && errno != EPERM)

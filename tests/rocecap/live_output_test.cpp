@@ -1,5 +1,8 @@
 // What rocecap live writes where: lines, JSON, a file, a stream.
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -112,6 +115,50 @@ TEST_F(LiveOutput, a_reader_that_does_not_read_holds_up_no_end) {
                   std::string::npos)
             << outcome.err;
     }
+}
+
+TEST_F(LiveOutput, a_signal_ends_waiting_for_the_reader_of_a_fifo) {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        Process capture(live({"-q", "-w", path_}));
+        EXPECT_FALSE(capture.await("ready", 500ms));
+        capture.signal(signal);
+        const auto outcome = capture.wait(10s);
+        EXPECT_FALSE(outcome.timed_out);
+        EXPECT_EQ(outcome.exit_code, 2);
+        EXPECT_EQ(outcome.err,
+                  "rocecap: gave up writing to '" + path_ + "': nobody has opened it to read.\n");
+    }
+}
+
+TEST_F(LiveOutput, a_fifo_and_the_name_of_standard_output_take_a_capture) {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    const support::TempPath copy("live_fifo.pcapng");
+    Process reader({"bash", "-c", "cat " + path_ + " > " + copy.str()});
+    Process capture(live({"-q", "-c", "5", "-w", path_}));
+    expect_ready(capture);
+    send(5);
+    EXPECT_EQ(capture.wait(10s).exit_code, 0);
+    EXPECT_EQ(reader.wait(10s).exit_code, 0);
+    EXPECT_EQ(packets_in(copy.str()), 5);
+    Process named(
+        {"bash", "-c", rocecap() + " live -i lo -q -c 5 -w /dev/stdout | cat > " + copy.str()});
+    expect_ready(named);
+    send(5);
+    EXPECT_EQ(named.wait(10s).exit_code, 0);
+    EXPECT_EQ(packets_in(copy.str()), 5);
+}
+
+// Whoever could make the link would choose the file that root empties.
+TEST_F(LiveOutput, a_symbolic_link_is_refused) {
+    const support::TempPath target("live_target");
+    std::ofstream(target.str()) << "precious";
+    std::filesystem::create_symlink(target.str(), path_);
+    const auto outcome = support::run(live({"-q", "-d", "0", "-w", path_}));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_EQ(outcome.err, "rocecap: cannot write '" + path_ +
+                               "': it is a symbolic link. Name the file that it leads to.\n");
+    EXPECT_EQ(std::filesystem::file_size(target.str()), 8U);
 }
 
 // The capture's own descriptors must not take the place of the one that is closed.

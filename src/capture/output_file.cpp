@@ -1,0 +1,95 @@
+#include "capture/output_file.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <poll.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+namespace capture {
+namespace {
+
+// O_NONBLOCK: to open a FIFO that nobody reads is an error, and not a wait that no signal ends.
+constexpr int flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK;
+constexpr mode_t owner_only = S_IRUSR | S_IWUSR;
+constexpr int step_ms = 50;
+
+std::filesystem::path folder_of(const std::string& path) {
+    auto folder = std::filesystem::path(path).parent_path();
+    return folder.empty() ? "." : folder;
+}
+
+// Links that the system makes, in folders where nobody else can make any.
+bool names_descriptor(const std::string& path) {
+    const auto folder = folder_of(path);
+    return folder == "/dev" || folder == "/dev/fd" || folder == "/proc/self/fd";
+}
+
+bool is_fifo(const std::string& path) {
+    struct stat status {};
+    return stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+bool may_wait(const OutputOptions& options) {
+    pollfd stop{options.stop != nullptr ? options.stop->fd() : -1, POLLIN, 0};
+    poll(&stop, 1, step_ms);
+    return stop.revents == 0 && !util::is_past(options.end);
+}
+
+util::Fd open_existing(const std::string& path, const OutputOptions& options) {
+    const int nofollow = names_descriptor(path) ? 0 : O_NOFOLLOW;
+    while (true) {
+        util::Fd fd(open(path.c_str(), flags | nofollow));
+        if (fd || errno != ENXIO || !is_fifo(path))
+            return fd;
+        if (!may_wait(options))
+            throw util::Error(
+                fmt::format("gave up writing to '{}': nobody has opened it to read.", path));
+    }
+}
+
+// Everyone can put a file there before us, or link one of ours to it.
+void check_shared_folder(const std::string& path, int fd, const OutputOptions& options) {
+    struct stat folder {};
+    struct stat status {};
+    util::check_errno(stat(folder_of(path).c_str(), &folder), "stat " + path);
+    util::check_errno(fstat(fd, &status), "fstat " + path);
+    if ((folder.st_mode & S_IWOTH) == 0 || S_ISCHR(status.st_mode))
+        return;
+    if (status.st_uid != geteuid() && status.st_uid != options.owner)
+        throw util::Error(fmt::format(
+            "cannot write '{}': it belongs to another user, in a folder where everyone may write. "
+            "Choose another name.",
+            path));
+    if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+        throw util::Error(fmt::format(
+            "cannot write '{}': it is a hard link, in a folder where everyone may write. Choose "
+            "another name.",
+            path));
+}
+
+}  // namespace
+
+OutputFile open_output(const std::string& path, const OutputOptions& options) {
+    OutputFile file{util::Fd(open(path.c_str(), flags | O_CREAT | O_EXCL, owner_only)), true};
+    if (!file.fd && errno == EEXIST)
+        file = {open_existing(path, options), false};
+    if (!file.fd && errno == ELOOP)
+        throw util::Error(fmt::format(
+            "cannot write '{}': it is a symbolic link. Name the file that it leads to.", path));
+    if (!file.fd)
+        throw util::Error(
+            fmt::format("cannot write '{}': {}.", path, std::generic_category().message(errno)));
+    if (!file.is_new)
+        check_shared_folder(path, file.fd.get(), options);
+    return file;
+}
+
+}  // namespace capture
