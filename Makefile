@@ -36,7 +36,7 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
 LAYERS   := util wire capture flow conformance verbs cm exchange runlog timeline predict report query page cable lesson
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
-HOT      := wire capture flow query
+HOT      := util wire capture flow query
 LIB      := $(BUILD)/libwirelab.a
 # These serve one lesson each.
 OF_08    := $(BUILD)/obj/src/service.o

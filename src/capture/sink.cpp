@@ -77,7 +77,9 @@ void Sink::append(std::span<const std::byte> record) {
 }
 
 void Sink::append(std::string_view line) {
-    append(std::as_bytes(std::span<const char>(util::printable_lines(line))));
+    printable_.clear();
+    util::append_printable_lines(printable_, line);
+    append(std::as_bytes(std::span<const char>(printable_)));
 }
 
 void Sink::flush() {

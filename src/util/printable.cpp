@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 #include <optional>
 
@@ -31,8 +33,24 @@ constexpr std::array hidden{
 };
 
 bool is_hidden(char32_t code) {
-    return std::ranges::any_of(
-        hidden, [&](const Range& range) { return code >= range.first && code <= range.last; });
+    const auto* range = std::ranges::lower_bound(hidden, code, {}, &Range::last);
+    return range != hidden.end() && code >= range->first;
+}
+
+// How many bytes at the front of `text` are printable ASCII. By words: each packet's line passes
+// here.
+std::size_t plain_at(std::string_view text) {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    constexpr std::uint64_t high_bits = 0x80 * ones;
+    std::size_t size = 0;
+    for (std::uint64_t word = 0; size + sizeof word <= text.size(); size += sizeof word) {
+        std::memcpy(&word, text.data() + size, sizeof word);
+        if (((word | (word + ones) | (word - ' ' * ones)) & high_bits) != 0)
+            break;
+    }
+    while (size < text.size() && text[size] >= ' ' && text[size] <= '~')
+        ++size;
+    return size;
 }
 
 struct Character {
@@ -92,11 +110,8 @@ std::size_t layout_at(std::string_view text) {
 }
 
 void append_printable(std::string& out, std::string_view text, bool keeps_layout) {
-    const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
-    out.reserve(out.size() + text.size());
     while (true) {
-        const auto plain =
-            static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+        const std::size_t plain = plain_at(text);
         out.append(text.substr(0, plain));
         text.remove_prefix(plain);
         if (text.empty())
@@ -125,8 +140,12 @@ std::string printable(std::string_view text) {
 
 std::string printable_lines(std::string_view text) {
     std::string out;
-    append_printable(out, text, true);
+    append_printable_lines(out, text);
     return out;
+}
+
+void append_printable_lines(std::string& out, std::string_view text) {
+    append_printable(out, text, true);
 }
 
 void print_error(std::string_view text) {
