@@ -27,6 +27,7 @@ void add(PcapngBlock& block, pcapng::Option code, std::optional<std::uint64_t> v
 }  // namespace
 
 PcapngWriter::PcapngWriter(Sink sink, const PcapngSection& section) : sink_(std::move(sink)) {
+    sink_.holds_capture();
     block_.start(pcapng::section_header)
         .u32(pcapng::byte_order_magic)
         .u16(1)

@@ -37,6 +37,7 @@ PcapngWriter RotatingWriter::open() const {
     options_.opened(sink);
     PcapngWriter file(std::move(sink), options_.section);
     file.add_interface(options_.interface);
+    file.flush();  // a file that cannot take this much is not begun
     return file;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <climits>
 #include <fmt/format.h>
@@ -32,10 +34,29 @@ std::string reason(int error) {
 Sink Sink::create(const std::string& path, const OutputOptions& options) {
     OutputFile file = open_output(path, options);
     Sink sink(std::move(file.fd), "'" + path + "'");
-    sink.created_ = sink.kind_ == Kind::file;
     sink.is_new_ = file.is_new;
-    if (sink.created_ && ftruncate(sink.fd(), 0) != 0)
+    sink.has_older_content_ = sink.kind_ == Kind::file && !file.is_new;
+    sink.ends_with_ours_ = sink.kind_ == Kind::file;
+    sink.path_ = path;
+    return sink;
+}
+
+Sink Sink::replace(const std::string& path) {
+    struct stat status {};
+    const bool is_there = lstat(path.c_str(), &status) == 0;
+    if (is_there && !S_ISREG(status.st_mode))
+        return create(path);
+    if (is_there)
+        open_output(path);  // what must not be written must not be replaced
+    std::string temporary = path + ".XXXXXX";
+    util::Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
+    if (!fd)
         throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
+    Sink sink(std::move(fd), "'" + path + "'");
+    sink.path_ = path;
+    sink.temporary_ = temporary;
+    if (is_there && (fchown(sink.fd(), status.st_uid, status.st_gid) == 0 || errno == EPERM))
+        util::check_errno(fchmod(sink.fd(), status.st_mode & 07777U), "fchmod " + temporary);
     return sink;
 }
 
@@ -50,15 +71,20 @@ Sink::Sink(util::Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(
     struct stat status {};
     if (fstat(fd_.get(), &status) != 0)
         return;
-    if (S_ISREG(status.st_mode))
+    if (S_ISREG(status.st_mode)) {
         kind_ = Kind::file;
-    else if (S_ISSOCK(status.st_mode))
+        ends_with_ours_ = lseek(fd_.get(), 0, SEEK_CUR) == status.st_size;
+    } else if (S_ISSOCK(status.st_mode))
         kind_ = Kind::socket;
 }
 
 Sink::~Sink() {
     if (!fd_)
         return;
+    if (!temporary_.empty()) {
+        unlink(temporary_.c_str());
+        return;
+    }
     try {
         close();
     } catch (const ReaderGone&) {  // NOLINT(bugprone-empty-catch): nobody is there to be told
@@ -70,7 +96,7 @@ Sink::~Sink() {
 void Sink::append(std::span<const std::byte> record) {
     buffer_.insert(buffer_.end(), record.begin(), record.end());
     appended_ += record.size();
-    if (created_)
+    if (ends_with_ours_)
         record_ends_.push_back(buffer_.size());
     if (buffer_.size() - written_ >= buffer_limit_)
         flush();
@@ -107,10 +133,22 @@ void Sink::write_once() {
         n = send(fd_.get(), data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
     else  // a pipe that polls writable takes this much without blocking: pipe(7)
         n = write(fd_.get(), data, std::min<std::size_t>(length, PIPE_BUF));
-    if (n >= 0)
+    if (n >= 0) {
         written_ += static_cast<std::size_t>(n);
-    else if (errno != EINTR && errno != EAGAIN)
+        drop_older_content();
+    } else if (errno != EINTR && errno != EAGAIN)
         fail(errno);
+}
+
+// Not before something has been written: where that fails, what was there is still whole.
+void Sink::drop_older_content() {
+    if (std::exchange(has_older_content_, false))
+        cut_at(lseek(fd_.get(), 0, SEEK_CUR));
+}
+
+void Sink::cut_at(off_t size) const {
+    if (size >= 0 && ftruncate(fd_.get(), size) == 0)
+        lseek(fd_.get(), size, SEEK_SET);
 }
 
 // Moves what is left to the front only when that is less than what goes: a long backlog is not
@@ -132,8 +170,15 @@ void Sink::close() {
     if (!fd_)
         return;
     flush();
-    if (::close(fd_.release()) != 0 && errno != EINTR)
-        throw util::Error(fmt::format("cannot finish writing {}: {}.", name_, reason(errno)));
+    drop_older_content();
+    const std::string temporary = std::exchange(temporary_, {});
+    const bool is_closed = ::close(fd_.release()) == 0 || errno == EINTR;
+    if (is_closed && (temporary.empty() || rename(temporary.c_str(), path_.c_str()) == 0))
+        return;
+    const int error = errno;
+    if (!temporary.empty())
+        unlink(temporary.c_str());
+    throw util::Error(fmt::format("{}cannot finish writing {}: {}.", loss_, name_, reason(error)));
 }
 
 bool Sink::wait_writable() const {
@@ -157,12 +202,17 @@ bool Sink::wait_writable() const {
 }
 
 void Sink::fail(int error) {
-    if (created_) {
-        const auto end = std::upper_bound(record_ends_.begin(), record_ends_.end(), written_);
-        const std::size_t whole = end == record_ends_.begin() ? 0 : *std::prev(end);
-        const off_t offset = lseek(fd_.get(), 0, SEEK_CUR) - static_cast<off_t>(written_ - whole);
-        if (offset >= 0 && ftruncate(fd_.get(), offset) == 0)
-            lseek(fd_.get(), offset, SEEK_SET);
+    struct stat status {};
+    const off_t end = lseek(fd_.get(), 0, SEEK_CUR);
+    if (has_older_content_) {
+        fd_.reset();  // nothing was written, and nothing may be: the file stays as it was
+    } else if (ends_with_ours_ && fstat(fd_.get(), &status) == 0 && status.st_size == end) {
+        const auto next = std::upper_bound(record_ends_.begin(), record_ends_.end(), written_);
+        const std::size_t whole = next == record_ends_.begin() ? 0 : *std::prev(next);
+        const off_t size = end - static_cast<off_t>(written_ - whole);
+        cut_at(size);
+        if (size == 0 && is_new_ && unlink(path_.c_str()) == 0)
+            fd_.reset();
     }
     buffer_.clear();
     written_ = 0;
@@ -170,8 +220,9 @@ void Sink::fail(int error) {
     if (error == EPIPE || error == ECONNRESET)
         throw ReaderGone(fmt::format("the reader of {} went away.", name_));
     if (error == ETIMEDOUT)
-        throw util::Error(fmt::format("gave up writing to {}: its reader does not read.", name_));
-    throw util::Error(fmt::format("cannot write to {}: {}.", name_, reason(error)));
+        throw util::Error(
+            fmt::format("{}gave up writing to {}: its reader does not read.", loss_, name_));
+    throw util::Error(fmt::format("{}cannot write to {}: {}.", loss_, name_, reason(error)));
 }
 
 }  // namespace capture

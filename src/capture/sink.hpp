@@ -1,6 +1,6 @@
 // Buffered output to a file, a pipe or a terminal that loses nothing it can keep: short writes are
-// completed, a reader that went away is told apart from a failure, and a failed write never leaves
-// half a record at the end of a file made here.
+// completed, a reader that went away is told apart from a failure, and a failed write leaves neither
+// half a record at the end of a file nor destroys what was there before.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,12 @@ class ReaderGone : public util::Error {
 
 class Sink {
   public:
-    /// Makes (or empties) the file at `path`; is_new(): nothing was there. Throws as open_output().
+    /// Makes the file at `path`, or empties it with the first write; is_new(): nothing was there.
+    /// Throws as open_output().
     static Sink create(const std::string& path, const OutputOptions& options = {});
+    /// The same for what is made as a whole: close() replaces the file at `path`, which keeps its
+    /// mode. Until then, or without close(), that one is as it was. Throws as open_output().
+    static Sink replace(const std::string& path);
     /// A duplicate of standard output; the original stays open. Throws util::Error where it is
     /// closed.
     static Sink standard_output();
@@ -37,8 +41,12 @@ class Sink {
     Sink& operator=(Sink&&) = default;
     Sink(const Sink&) = delete;
     Sink& operator=(const Sink&) = delete;
-    /// Writes what is left and reports a failure on standard error; close() throws it instead.
+    /// Writes what is left and reports a failure on standard error; close() throws it instead. Of
+    /// replace(): drops what was written.
     ~Sink();
+
+    /// Errors begin with "capture incomplete: ".
+    void holds_capture() { loss_ = "capture incomplete: "; }
 
     /// Adds one whole record (a line, a block). It is written with the next flush(), or at once
     /// where the buffer is full. Throws as flush() does.
@@ -78,14 +86,19 @@ class Sink {
     [[noreturn]] void fail(int error);
     void write_once();
     void forget_written();
+    void drop_older_content();
+    void cut_at(off_t size) const;
     bool is_writable() const;
     bool wait_writable() const;  // false: gave up on the reader
 
     util::Fd fd_;
     std::string name_;
     Kind kind_ = Kind::pipe;
-    bool created_ = false;  // made by create(): nobody else writes there
     bool is_new_ = false;
+    bool has_older_content_ = false;  // which the first write replaces
+    bool ends_with_ours_ = false;     // of a file: nobody else has written behind us
+    std::string path_, temporary_;
+    std::string_view loss_;
     util::StopSignal* stop_ = nullptr;
     util::Deadline end_;
     std::size_t buffer_limit_ = std::size_t{256} * 1024;
@@ -93,7 +106,7 @@ class Sink {
     std::string printable_;  // the line being appended
     std::vector<std::byte> buffer_;
     std::size_t written_ = 0;               // of buffer_
-    std::vector<std::size_t> record_ends_;  // in buffer_, of a file made here
+    std::vector<std::size_t> record_ends_;  // in buffer_, where ends_with_ours_
 };
 
 }  // namespace capture

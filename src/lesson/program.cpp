@@ -1,5 +1,6 @@
 #include "lesson/program.hpp"
 
+#include <csignal>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
@@ -155,6 +156,7 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
     if (impl_->timeout != nullptr)
         *impl_->timeout =
             std::chrono::milliseconds(static_cast<std::int64_t>(impl_->timeout_s * 1000));
+    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
     try {
         util::StopSignal stop;
         runlog::Log log(impl_->role, impl_->run_log);

@@ -78,7 +78,7 @@ int annotate(const AnnotateOptions& options) {
                         options.directory));
     const std::string secrets = tls_secrets(options.directory);
     const bool is_file = path != "-";
-    capture::Sink sink = is_file ? capture::Sink::create(path) : capture::Sink::standard_output();
+    capture::Sink sink = is_file ? capture::Sink::replace(path) : capture::Sink::standard_output();
     if (is_file && !secrets.empty())
         util::check_errno(fchmod(sink.fd(), S_IRUSR | S_IWUSR), "fchmod " + path);
     Annotator annotator(run.info(), secrets, std::move(sink));

@@ -90,8 +90,6 @@ void LiveRun::open_outputs() {
             .opened = [this](capture::Sink& sink) { prepare(sink); }});
     if (options_.write != "-" && !options_.quiet)
         prepare(printer_.emplace(options_.display).sink());
-    if (writer_)
-        writer_->sink().flush();
 }
 
 void LiveRun::prepare(capture::Sink& sink) {

@@ -121,6 +121,7 @@ int main(int argc, char** argv) {
     context.columns = terminal_columns();
     // A reader that goes away is an error of write(), which Sink tells apart.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
     try {
         return context.run();
     } catch (const capture::ReaderGone&) {

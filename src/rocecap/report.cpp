@@ -26,7 +26,7 @@ int report(const ReportOptions& options) {
     const std::string path =
         options.output.empty() ? options.directory + "/report.html" : options.output;
     capture::Sink sink =
-        path == "-" ? capture::Sink::standard_output() : capture::Sink::create(path);
+        path == "-" ? capture::Sink::standard_output() : capture::Sink::replace(path);
     page::write(page, sink);
     sink.close();
     std::string said =

@@ -269,6 +269,7 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     add_commands(app, options, work);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
     try {
         app.parse(argc, argv);
         return work();

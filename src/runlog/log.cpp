@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -11,6 +12,28 @@
 #include "util/printable.hpp"
 
 namespace runlog {
+namespace {
+
+// At once and past every buffer: whoever follows the log sees each event when it happens, and a
+// crash loses none. `left`: bytes that were not written. False: errno says why.
+bool write_line(int fd, std::string_view line, std::size_t& left) {
+    for (left = line.size(); left > 0;) {
+        const ssize_t n = ::write(fd, line.data() + (line.size() - left), left);
+        if (n >= 0)
+            left -= static_cast<std::size_t>(n);
+        else if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+void write_text(int fd, std::string_view line) {
+    std::size_t left = 0;
+    if (!write_line(fd, line, left))
+        throw util::Error(fmt::format("cannot write the text log: {}.", std::strerror(errno)));
+}
+
+}  // namespace
 
 std::int64_t now_ns() {
     using namespace std::chrono;
@@ -19,10 +42,12 @@ std::int64_t now_ns() {
 
 Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)) {
     if (json_path == "-") {
-        json_ = stdout;
-        text_ = stderr;
+        path_ = "standard output";
+        json_ = STDOUT_FILENO;
+        text_ = STDERR_FILENO;
     } else if (!json_path.empty()) {
-        file_.reset(std::fopen(json_path.c_str(), "we"));
+        path_ = json_path;
+        file_ = util::Fd(open(json_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
         if (!file_)
             throw util::Error(
                 fmt::format("cannot write the run log {}: {}. Choose another --run-log.", json_path,
@@ -41,10 +66,10 @@ void Log::event_at(std::int64_t t_ns, std::string_view name, Fields fields) {
     write(stamp(t_ns, name, std::move(fields)));
 }
 
-void Log::write(const Event& event) const {
+void Log::write(const Event& event) {
     using namespace std::chrono;
     const auto day = nanoseconds(event.t_ns) % days(1);
-    write_line(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
+    write_text(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
                                   duration_cast<microseconds>(day).count() % 1'000'000, role_,
                                   to_text(event)));
     write_json(event);
@@ -52,7 +77,7 @@ void Log::write(const Event& event) const {
 
 void Log::error(std::string_view text) {
     const std::scoped_lock lock(mutex_);
-    write_line(stderr, fmt::format("{}: {}\n", role_, util::printable(text)));
+    write_text(STDERR_FILENO, fmt::format("{}: {}\n", role_, util::printable(text)));
     write_json(stamp(now_ns(), "error", {{"text", text}}));
 }
 
@@ -68,17 +93,20 @@ Event Log::stamp(std::int64_t t_ns, std::string_view name, Fields fields) {
     return event;
 }
 
-void Log::write_json(const Event& event) const {
-    if (json_ != nullptr)
-        write_line(json_, to_json(event) + '\n');
-}
-
-// Flushed line by line: whoever follows the log sees each event when it happens, and a crash loses
-// none.
-void Log::write_line(std::FILE* file, const std::string& line) const {
-    if (std::fwrite(line.data(), 1, line.size(), file) != line.size() || std::fflush(file) != 0)
-        throw util::Error(fmt::format("cannot write the {} log: {}", file == json_ ? "run" : "text",
-                                      std::strerror(errno)));
+void Log::write_json(const Event& event) {
+    if (json_ < 0)
+        return;
+    const std::string line = to_json(event) + '\n';
+    std::size_t left = line.size();
+    if (write_line(json_, line, left))
+        return;
+    const int error = errno;
+    // No half line: a line that is cut would be taken for one that is being written.
+    if (const off_t end = lseek(json_, 0, SEEK_CUR); file_ && end > 0)
+        static_cast<void>(ftruncate(json_, end - static_cast<off_t>(line.size() - left)));
+    json_ = -1;
+    throw util::Error(
+        fmt::format("run log incomplete: cannot write to {}: {}.", path_, std::strerror(error)));
 }
 
 }  // namespace runlog

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 
 #include "runlog/event.hpp"
 #include "runlog/psn_mask.hpp"
+#include "util/fd.hpp"
 
 namespace runlog {
 
@@ -25,8 +25,8 @@ class Log {
     /// goes to standard error). Throws util::Error where the file cannot be made.
     Log(std::string role, const std::string& json_path);
 
-    /// Writes and flushes one event with the present time. Throws util::Error when the text or the
-    /// JSON cannot be written.
+    /// Writes one event with the present time. Throws util::Error when the text or the JSON cannot
+    /// be written; the JSON then ends with the last whole line, and gets no more.
     void event(std::string_view name, Fields fields = {});
 
     /// The same with the time when it happened, in nanoseconds since 1970: of what is measured,
@@ -48,18 +48,14 @@ class Log {
 
   private:
     Event stamp(std::int64_t t_ns, std::string_view name, Fields fields);
-    void write(const Event& event) const;
-    void write_json(const Event& event) const;
-    void write_line(std::FILE* file, const std::string& line) const;
-
-    struct Close {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
+    void write(const Event& event);
+    void write_json(const Event& event);
 
     std::string role_;
-    std::unique_ptr<std::FILE, Close> file_;
-    std::FILE* text_ = stdout;
-    std::FILE* json_ = nullptr;
+    std::string path_;
+    util::Fd file_;
+    int text_ = STDOUT_FILENO;
+    int json_ = -1;  // none
     std::optional<PsnMask> psn_mask_;
     std::mutex mutex_;  // events are whole, and in one order, in both renderings
 };

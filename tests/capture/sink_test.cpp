@@ -4,21 +4,28 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "support/error_text.hpp"
+#include "support/file_size_limit.hpp"
+#include "support/temp_path.hpp"
+
 namespace {
 
 using capture::Sink;
+using support::error_text;
 
 // Programs that write ignore SIGPIPE: a reader that goes away is then an error of write().
 class SinkTest : public testing::Test {
   protected:
-    SinkTest() { std::signal(SIGPIPE, SIG_IGN); }
+    SinkTest() {
+        std::signal(SIGPIPE, SIG_IGN);
+        std::filesystem::remove(path_);
+    }
 
     static std::string content(const std::string& path) {
         std::ifstream file(path);
@@ -94,19 +101,112 @@ TEST_F(SinkTest, a_reader_that_went_away_is_told_apart_from_a_failure) {
 }
 
 TEST_F(SinkTest, a_failed_write_leaves_no_half_record) {
-    rlimit before{};
-    getrlimit(RLIMIT_FSIZE, &before);
-    std::signal(SIGXFSZ, SIG_IGN);
+    Sink sink = Sink::create(path_);
+    sink.append("12345\n");
+    sink.append("67890\n");
     {
-        Sink sink = Sink::create(path_);
-        sink.append("12345\n");
-        sink.append("67890\n");
-        const rlimit small{.rlim_cur = 8, .rlim_max = before.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &small);
+        const support::FileSizeLimit limit(8);
         EXPECT_THROW(sink.flush(), util::Error);
-        setrlimit(RLIMIT_FSIZE, &before);
     }
     EXPECT_EQ(content(path_), "12345\n");
+    sink.append("abc\n");
+    sink.close();
+    EXPECT_EQ(content(path_), "12345\nabc\n");
+}
+
+TEST_F(SinkTest, a_failed_write_leaves_no_half_record_in_a_redirected_file_either) {
+    Sink sink(util::Fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600)), "the output");
+    sink.append("12345\n67890\n");
+    sink.append("abcdef\n");
+    const support::FileSizeLimit limit(14);
+    EXPECT_EQ(error_text([&] { sink.flush(); }), "cannot write to the output: File too large.");
+    EXPECT_EQ(content(path_), "12345\n67890\n");
+}
+
+TEST_F(SinkTest, what_others_have_written_to_a_file_is_never_cut) {
+    std::ofstream(path_) << "older\n";
+    Sink sink(util::Fd(open(path_.c_str(), O_WRONLY | O_APPEND)), "the output");
+    sink.append("12345\n");
+    const support::FileSizeLimit limit(8);
+    EXPECT_THROW(sink.flush(), util::Error);
+    EXPECT_TRUE(content(path_).starts_with("older\n"));
+}
+
+TEST_F(SinkTest, a_file_that_was_there_stays_until_something_is_written) {
+    std::ofstream(path_) << "older and longer";
+    {
+        const support::FileSizeLimit limit(0);
+        Sink sink = Sink::create(path_);
+        sink.append("new");
+        EXPECT_THROW(sink.flush(), util::Error);
+    }
+    EXPECT_EQ(content(path_), "older and longer");
+    Sink sink = Sink::create(path_);
+    sink.append("new");
+    sink.close();
+    EXPECT_EQ(content(path_), "new");
+    Sink::create(path_).close();
+    EXPECT_EQ(content(path_), "");
+}
+
+TEST_F(SinkTest, a_new_file_that_takes_nothing_is_not_left_behind) {
+    const support::FileSizeLimit limit(0);
+    {
+        Sink sink = Sink::create(path_);
+        sink.append("new");
+        EXPECT_THROW(sink.flush(), util::Error);
+    }
+    EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+TEST_F(SinkTest, a_file_is_replaced_as_a_whole) {
+    std::ofstream(path_) << "older";
+    ASSERT_EQ(chmod(path_.c_str(), 0640), 0);
+    {
+        Sink unfinished = Sink::replace(path_);
+        unfinished.append("new");
+        unfinished.flush();
+    }
+    EXPECT_EQ(content(path_), "older");
+    Sink sink = Sink::replace(path_);
+    sink.append("new");
+    sink.flush();
+    EXPECT_EQ(content(path_), "older");
+    sink.close();
+    EXPECT_EQ(content(path_), "new");
+    struct stat status {};
+    ASSERT_EQ(stat(path_.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777U, 0640U);
+}
+
+TEST_F(SinkTest, a_file_that_cannot_be_replaced_stays_and_nothing_is_left_beside_it) {
+    const support::TempPath folder("sink_replace");
+    std::filesystem::create_directory(folder.str());
+    const std::string path = folder.str() + "/file";
+    const auto fails = [&] {
+        const support::FileSizeLimit limit(2);
+        Sink sink = Sink::replace(path);
+        sink.append("new");
+        sink.close();
+    };
+    const std::string sentence = "cannot write to '" + path + "': File too large.";
+    EXPECT_EQ(error_text(fails), sentence);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.str()));
+    std::ofstream(path) << "older";
+    EXPECT_EQ(error_text(fails), sentence);
+    EXPECT_EQ(content(path), "older");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.str()), {}), 1);
+}
+
+TEST_F(SinkTest, a_link_is_not_replaced_and_a_device_is_written) {
+    const support::TempPath link("sink_link");
+    std::filesystem::create_symlink(path_, link.str());
+    EXPECT_NE(error_text([&] { Sink::replace(link.str()); }).find("symbolic link"),
+              std::string::npos);
+    Sink sink = Sink::replace("/dev/null");
+    sink.append("x");
+    sink.close();
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 // A record larger than any pipe's or socket's own buffer.

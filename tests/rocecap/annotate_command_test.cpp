@@ -1,10 +1,13 @@
 // rocecap annotate as a program, over a run made here; tshark reads what it writes.
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "exchange/endpoint.hpp"
 #include "rocecap/made_run.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
@@ -103,6 +106,27 @@ TEST(AnnotateCommand, takes_the_secrets_of_tls_along_only_where_the_run_kept_the
     using std::filesystem::perms;
     EXPECT_EQ(std::filesystem::status(run.path() + "/annotated.pcapng").permissions(),
               perms::owner_read | perms::owner_write);
+}
+
+TEST(AnnotateCommand, a_file_that_cannot_be_written_leaves_the_one_that_was_there) {
+    MadeRun run("annotate_full");
+    make_one_write(run);
+    const std::string file = run.path() + "/annotated.pcapng";
+    const auto files = [&] {
+        return std::distance(std::filesystem::directory_iterator(run.path()), {});
+    };
+    const auto before = files();
+    for (const bool is_there : {false, true}) {
+        if (is_there)
+            std::ofstream(file) << "older";
+        const support::FileSizeLimit limit(500);
+        const auto outcome = annotate({run.path()});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_EQ(outcome.err,
+                  "rocecap: capture incomplete: cannot write to '" + file + "': File too large.\n");
+        EXPECT_EQ(files(), before + (is_there ? 1 : 0));
+    }
+    EXPECT_EQ(std::filesystem::file_size(file), 5U);
 }
 
 TEST(AnnotateCommand, a_directory_without_a_capture_is_named) {

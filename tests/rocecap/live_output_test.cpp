@@ -2,6 +2,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <sys/stat.h>
 
 #include <gtest/gtest.h>
@@ -161,13 +162,60 @@ TEST_F(LiveOutput, a_symbolic_link_is_refused) {
     EXPECT_EQ(std::filesystem::file_size(target.str()), 8U);
 }
 
+// Ends with a whole packet, whatever the limit falls into.
+TEST_F(LiveOutput, a_capture_that_could_not_be_written_whole_says_so_and_can_be_read) {
+    for (const std::string& to : {"-w " + path_, "-w - > " + path_}) {
+        Process capture({"bash", "-c", "ulimit -f 16; exec " + rocecap() + " live -i lo -q " + to});
+        expect_ready(capture);
+        for (int i = 0; i < 50; ++i)
+            send(std::string(1000, 'x'));
+        capture.signal(SIGTERM);
+        const auto outcome = capture.wait(10s);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        const std::string file = to == "-w " + path_ ? "'" + path_ + "'" : "standard output";
+        EXPECT_NE(outcome.err.find("\nrocecap: capture incomplete: cannot write to " + file +
+                                   ": File too large.\n"),
+                  std::string::npos)
+            << outcome.err;
+        EXPECT_NEAR(packets_in_file(), 14, 1) << to;
+    }
+}
+
+TEST_F(LiveOutput, a_full_disk_is_said_and_leaves_a_capture_that_can_be_read) {
+    std::filesystem::create_directory(path_);
+    const auto in_namespace = [&](const std::string& command) -> support::Argv {
+        return {"unshare", "--mount", "bash", "-c",
+                "mount -t tmpfs -o size=64k none " + path_ + " && cd " + path_ + " && " + command};
+    };
+    if (support::run(in_namespace("true")).exit_code != 0)
+        GTEST_SKIP() << "cannot mount a small file system here";
+    Process capture(in_namespace(rocecap() + " live -i lo -q -w run.pcapng --user root; echo $?; " +
+                                 "tshark -r run.pcapng | wc -l"));
+    expect_ready(capture);
+    for (int i = 0; i < 100; ++i)
+        send(std::string(1000, 'x'));
+    const auto outcome = capture.wait(30s);
+    EXPECT_NE(outcome.err.find("rocecap: capture incomplete: cannot write to 'run.pcapng': No "
+                               "space left on device.\n"),
+              std::string::npos)
+        << outcome.err;
+    int status = 0;
+    int packets = 0;
+    std::istringstream(outcome.out) >> status >> packets;
+    EXPECT_EQ(status, 2);
+    EXPECT_GT(packets, 50) << outcome.all();
+    EXPECT_LT(packets, 64);
+}
+
 // The capture's own descriptors must not take the place of the one that is closed.
 TEST_F(LiveOutput, a_closed_standard_output_is_said) {
     Process capture({"bash", "-c", "exec " + rocecap() + " live -i lo -w - >&-"});
     const auto outcome = capture.wait(10s);
     EXPECT_FALSE(outcome.timed_out);
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.err, "rocecap: cannot write to standard output: Bad file descriptor.\n");
+    EXPECT_EQ(
+        outcome.err,
+        "rocecap: capture incomplete: cannot write to standard output: Bad file descriptor.\n");
 }
 
 }  // namespace live_output_test

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "rocecap/made_run.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
@@ -54,6 +55,29 @@ TEST(ReportCommand, puts_the_page_into_the_run) {
     // Nothing of it comes from elsewhere.
     for (const char* word : {"http:", "https:", "src=", "@import", "url("})
         EXPECT_EQ(page.find(word), std::string::npos) << word;
+}
+
+TEST(ReportCommand, a_page_that_cannot_be_written_leaves_the_one_that_was_there) {
+    MadeRun run("report_full");
+    fill(run);
+    const std::string page = run.path() + "/report.html";
+    std::ofstream(page) << "older";
+    const auto files = [&] {
+        return std::distance(std::filesystem::directory_iterator(run.path()), {});
+    };
+    const auto before = files();
+    {
+        const support::FileSizeLimit limit(5000);
+        const auto outcome = report({run.path()});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_EQ(outcome.err, "rocecap: cannot write to '" + page + "': File too large.\n");
+    }
+    EXPECT_EQ(read(page), "older");
+    EXPECT_EQ(files(), before);
+    std::filesystem::remove(page);
+    EXPECT_EQ(report({run.path()}).exit_code, 0);
+    using std::filesystem::perms;
+    EXPECT_EQ(std::filesystem::status(page).permissions(), perms::owner_read | perms::owner_write);
 }
 
 TEST(ReportCommand, writes_where_it_is_told_and_to_standard_output) {

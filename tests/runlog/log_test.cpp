@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error_text.hpp"
+#include "support/file_size_limit.hpp"
 #include "util/error.hpp"
 
 namespace {
@@ -95,6 +97,24 @@ TEST(Log, a_full_disk_is_an_error_not_a_lost_event) {
         GTEST_SKIP() << "no /dev/full on this system";
     runlog::Log log("client", "/dev/full");
     EXPECT_THROW(log.note("x"), util::Error);
+}
+
+TEST_F(LogFile, a_log_that_could_not_be_written_whole_ends_with_a_whole_line) {
+    runlog::Log log("client", path_);
+    log.note("one");
+    testing::internal::CaptureStdout();  // the text goes to a file of its own, below the limit
+    {
+        const support::FileSizeLimit limit(fs::file_size(path_) + 10);
+        EXPECT_EQ(support::error_text([&] { log.note("two"); }),
+                  "run log incomplete: cannot write to " + path_.string() + ": File too large.");
+    }
+    log.note("after a gap");
+    testing::internal::GetCapturedStdout();
+    ASSERT_EQ(events().size(), 1u);
+    EXPECT_EQ(events()[0].text("text"), "one");
+    std::ifstream file(path_);
+    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_TRUE(content.ends_with("}\n")) << content;
 }
 
 }  // namespace
