@@ -33,6 +33,8 @@ backend_init() {
 # BatchMode: nobody is there to type a password. All else, host keys above all, is as the user's ssh has it.
 ssh_words() { # HOST
     local target=${SSH_TARGET[$1]} more=()
+    # Made by backend_require_up, which may have been another process (guarded).
+    [[ -n $SSH_DIR ]] || SSH_DIR=$(short_dir_now ssh)
     read -r -a more <<<"$LAB_SSH_OPTIONS"
     [[ -z ${SSH_PORT[$1]} ]] || more+=(-p "${SSH_PORT[$1]}")
     [[ -z $LAB_SSH_KEY ]] || more+=(-i "$LAB_SSH_KEY" -o IdentitiesOnly=yes)

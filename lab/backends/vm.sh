@@ -94,16 +94,21 @@ backend_up() {
     trap vm_abandon EXIT
     LAB_RUN=$(short_dir run)
     find_kernel
+    stop_if_told
     make_layer
+    stop_if_told
     make_initramfs
+    stop_if_told
     make_keys
     boot_with_some_accelerator
     connect_guests
     [[ -n $LINK_LATER ]] || check_cable
     for host in "${LAB_HOSTS[@]}"; do
+        stop_if_told
         set_clock "$host"
     done
     clock_json | write_file "$LAB_STATE/clock-$LAB_BACKEND.json"
+    stop_if_told
     trap - EXIT
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
 }
@@ -114,7 +119,7 @@ state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
 # Whatever ended `up` before it was done: nothing of it stays.
 vm_abandon() {
-    local status=$? IFS=$' \t\n'
+    local status=$?
     trap '' INT TERM HUP
     set +e
     if [[ -n $(guests_left) ]]; then
@@ -158,6 +163,7 @@ guest_config() { # HOST
 boot() {
     local host deadline=$(($(now_ms) + $2 * 1000))
     for host in "${LAB_HOSTS[@]}"; do
+        stop_if_told
         start_guest "$host" "$1" || return 1
     done
     [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_cable || return 1
@@ -176,8 +182,10 @@ backend_down() {
     if [[ -n $(guests_left) ]]; then
         state=down
     fi
+    stop_if_told
     vm_stop
     say "${state:-nothing is up}"
+    stop_if_told
 }
 
 backend_require_up() {

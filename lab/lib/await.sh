@@ -4,30 +4,29 @@
 # await_line FILE DEADLINE_MS PID REGEX: the first line of the file, there already or yet to come, that matches;
 # it is left in LINE, and BASH_REMATCH is set. Returns 1 when the process PID ended without it, 2 at the deadline.
 await_line() {
-    local file=$1 deadline=$2 left fd tail_pid part pending='' got status=2
-    # tail ends when the process does, after it has read all that was written.
-    exec {fd}< <(close_inherited && exec tail -n +1 -f -s 0.1 --pid="$3" "$file" 2>/dev/null)
-    tail_pid=$!
-    while left=$((deadline - $(now_ms))) && ((left > 0)); do
-        got=0
-        # In turns: only between two commands does bash bury a child, and until then tail takes it for alive.
-        IFS= read -r -t "0.$((left < 200 ? left + 100 : 300))" part <&"$fd" || got=$?
-        LINE=$pending$part
-        if ((got > 128)); then
-            pending=$LINE
-        elif ((got > 0)); then
-            status=1
-            break
-        else
+    local file=$1 deadline=$2 fd part pending='' ended='' status=''
+    exec {fd}<"$file"
+    while [[ -z $status ]]; do
+        # Asked before the file is read: what the process wrote last is not missed.
+        kill -0 "$3" 2>/dev/null || ended=1
+        # At the end of a file `read` fails, and leaves what there is of a line.
+        while part='' && IFS= read -r part <&"$fd"; do
+            LINE=$pending${part%$'\r'}
             pending=
-            LINE=${LINE%$'\r'}
             if [[ $LINE =~ $4 ]]; then
                 status=0
-                break
+                break 2
             fi
+        done
+        pending+=$part
+        if [[ -n $ended ]]; then
+            status=1
+        elif (($(now_ms) >= deadline)); then
+            status=2
+        else
+            pause 0.05
         fi
     done
-    kill "$tail_pid" 2>/dev/null || true
     exec {fd}<&-
     return "$status"
 }

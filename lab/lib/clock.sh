@@ -13,9 +13,9 @@ sample_clock() {
     for ((sample = 0; sample < CLOCK_SAMPLES; ++sample)); do
         before=${EPOCHREALTIME/[^0-9]/}
         echo >&"$1" || break
-        read -r -t 10 theirs <&"$2" || break
+        read_line "$2" 10 || break
         after=${EPOCHREALTIME/[^0-9]/}
-        theirs=${theirs/[^0-9]/}
+        theirs=${LINE/[^0-9]/}
         [[ $theirs =~ ^[0-9]{16}$ ]] || break
         rtt=$((after - before))
         if ((best == 0 || rtt < best)); then

@@ -96,7 +96,9 @@ lock() {
     exec {fd}>>"$LAB_STATE/$1.lock" || die "cannot open $LAB_STATE/$1.lock."
     if ! flock -n "$fd"; then
         say "waiting for another lab command of this checkout to finish"
-        flock "$fd"
+        until flock -n "$fd"; do
+            pause 0.2
+        done
     fi
 }
 

@@ -5,16 +5,11 @@ declare -gA JOB_PID=() JOB_LEASH=() JOB_STATUS=()
 
 # start_job NAME HOST SECONDS STDOUT STDERR COMMAND...: in the lab's folder on the host; SECONDS 0: no bound.
 start_job() {
-    local name=$1 host=$2 bound=$3 out=$4 err=$5 dir fd stdin
+    local name=$1 host=$2 bound=$3 out=$4 err=$5 fd stdin
     shift 5
-    # The leash: a pipe with a name only until both its ends are open. (Not in the checkout: a shared folder may know
-    # no named pipes.)
-    dir=$(mktemp -d)
-    mkfifo "$dir/leash"
-    # For reading too: such an open does not wait for the other end.
-    # shellcheck disable=SC2094 # a pipe
-    exec {fd}<>"$dir/leash" {stdin}<"$dir/leash"
-    rm -r "$dir"
+    # The leash: a pipe whose end is where its last writer, this process, has ended.
+    exec {fd}<> <(:)
+    exec {stdin}<"/dev/fd/$fd"
     # In a session of its own: a Ctrl-C is for the lab's script, which ends its jobs in order. (ssh would take it
     # for itself even where it was started with SIGINT ignored.)
     (exec <&"$stdin" && close_inherited && ON_HOST_AS=(exec setsid) &&
@@ -29,6 +24,9 @@ job_running() { [[ -n ${JOB_PID[$1]:-} ]] && kill -0 "${JOB_PID[$1]}" 2>/dev/nul
 wait_job() {
     local fd=${JOB_LEASH[$1]:-} status=0
     [[ -n ${JOB_PID[$1]:-} ]] || return 0
+    while job_running "$1"; do
+        pause 0.05
+    done
     wait "${JOB_PID[$1]}" || status=$?
     JOB_STATUS[$1]=$status JOB_PID[$1]='' JOB_LEASH[$1]=''
     exec {fd}>&-

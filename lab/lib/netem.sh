@@ -66,7 +66,7 @@ netem_on_hosts() {
     shift
     [[ $LAB_BACKEND != local ]] ||
         die "netem is for the vm and ssh backends: with the local one a device hands what it sends to itself over within itself, and no interface is there to lose it."
-    backend_require_up
+    guarded backend_require_up
     backend_push lab/host
     for host in "$@"; do
         # shellcheck disable=SC1083,SC2086,SC2093 # bash opens a descriptor of its choice

@@ -23,21 +23,17 @@ record_start() { # MODE
 # What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
 # emulation a command costs its host a tenth of a second and more.
 record_hosts() {
-    local host dir asked answers clocks=''
+    local host asked answers clocks=''
     local -A to=() from=()
-    dir=$(mktemp -d)
     for host in "${LAB_HOSTS[@]}"; do
-        mkfifo "$dir/$host"
-        exec {asked}<>"$dir/$host"
-        exec {answers}< <(exec <"$dir/$host" && close_inherited &&
+        exec {asked}<> <(:)
+        exec {answers}< <(exec <"/dev/fd/$asked" && close_inherited &&
             on_host "$host" "exec bash lab/host/begin $(quote "$(backend_address "$host")" "$LAB_FAMILY")")
         to[$host]=$asked from[$host]=$answers
     done
     for host in "${LAB_HOSTS[@]}"; do
-        { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" || {
-            rm -r "$dir"
+        { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" ||
             die "cannot ask the $host what it is (see above)."
-        }
     done >"$JOB_DIR/hosts"
     for host in "${LAB_HOSTS[@]}"; do
         if sample_clock "${to[$host]}" "${from[$host]}"; then
@@ -48,7 +44,6 @@ record_hosts() {
         asked=${to[$host]} answers=${from[$host]}
         exec {asked}>&- {answers}<&-
     done
-    rm -r "$dir"
     record '.clock = ($clocks | add) | reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $kind, $a, $b, $c] (.;
             if $kind == "counter" then .hosts[$host].counters.before[$a][$b] = ($c | tonumber)
             else .hosts[$host][$a] = if $a | IN("mtu", "path_mtu", "port") then ($b | tonumber) else $b end end)' \
@@ -60,15 +55,15 @@ record_hosts() {
 
 # read_part HOST KIND: the lines to the next `end`, each behind the host's name and what it is. Facts are kept in HOST_…, too.
 read_part() {
-    local line device=''
-    while read -r line; do
-        [[ $line != end ]] || return 0
-        printf '%s\t%s\t%s\n' "$1" "$2" "$line"
-        case $line in
-            address$'\t'*) HOST_ADDRESS[$1]=${line#*$'\t'} ;;
-            interface$'\t'*) HOST_INTERFACE[$1]=${line#*$'\t'} ;;
-            device$'\t'*) HOST_DEVICE[$1]=${line#*$'\t'} ;;
-            port$'\t'*) HOST_DEVICE[$1]+=/${line#*$'\t'} ;;
+    # Under emulation, and beside other work, a host needs seconds for an answer.
+    while read_line 0 60; do
+        [[ $LINE != end ]] || return 0
+        printf '%s\t%s\t%s\n' "$1" "$2" "$LINE"
+        case $LINE in
+            address$'\t'*) HOST_ADDRESS[$1]=${LINE#*$'\t'} ;;
+            interface$'\t'*) HOST_INTERFACE[$1]=${LINE#*$'\t'} ;;
+            device$'\t'*) HOST_DEVICE[$1]=${LINE#*$'\t'} ;;
+            port$'\t'*) HOST_DEVICE[$1]+=/${LINE#*$'\t'} ;;
         esac
     done
     return 1

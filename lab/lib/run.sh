@@ -27,6 +27,7 @@ run_step() {
     record_hosts
     make_commands "$@"
     record_commands
+    stop_if_told
     ! wants_keys || chmod 600 "$RUN_DIR"/*.jsonl
     follow_run
     [[ $LAB_BACKEND != vm ]] || record_cable "$mode"
@@ -65,7 +66,7 @@ make_run_dir() { # MODE
         touch "$RUN_DIR/$host".{log,jsonl}
     done
     record_start "$1"
-    [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >>"$LAB_RUN_LIST" # run_in_turn's
+    [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >&"$LAB_RUN_LIST" # run_in_turn's
 }
 
 start_program() { # HOST BOUND COMMAND...
@@ -116,8 +117,7 @@ follow_run() {
 # end_run STATUS: on every way out. First the clients, then the server, so that the capture holds the end of
 # the conversation, then the capture.
 end_run() {
-    # IFS: a signal may have come in the middle of an `IFS= read`, whose IFS is then still in force.
-    local status=$1 role IFS=$' \t\n'
+    local status=$1 role
     trap '' INT TERM HUP
     trap - EXIT
     set +e

@@ -28,19 +28,26 @@ run_steps() {
 # Each run is a command of its own, which ends as it does alone: also when this script is killed. The first one
 # that fails is the last.
 run_in_turn() { # MODE STEP...
-    local mode=$1 step status=0
-    local -a runs
-    RUN_LIST=$(mktemp) TURN_PID=
+    local mode=$1 step status=0 list
+    local -a runs=()
+    # A pipe: each run writes its directory into it.
+    exec {list}<> <(:)
+    TURN_PID=
     trap end_turn EXIT
     for step in "${@:2}"; do
-        LAB_RUN_LIST=$RUN_LIST setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$step" &
+        LAB_RUN_LIST=$list setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$step" &
         TURN_PID=$!
+        while kill -0 "$TURN_PID" 2>/dev/null; do
+            pause 0.05
+        done
         wait "$TURN_PID" || status=$?
         TURN_PID=
         ((status == 0)) || exit "$status"
     done
     [[ $mode == capture ]] || return 0
-    mapfile -t runs <"$RUN_LIST"
+    while ((${#runs[@]} < $# - 1)) && read_line "$list" 1; do
+        runs+=("$LINE")
+    done
     echo
     "$LAB_ROOT/$LAB_BUILD/rocecap" psns "${runs[@]}"
 }
@@ -51,5 +58,4 @@ end_turn() {
         kill "$TURN_PID" 2>/dev/null || true
         wait "$TURN_PID" || true
     fi
-    rm -f "$RUN_LIST"
 }

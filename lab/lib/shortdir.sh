@@ -7,10 +7,11 @@ short_dir() {
     local base=${XDG_RUNTIME_DIR:-/tmp} dir
     [[ -d $base && -w $base && $base != *[[:space:],]* && ${#base} -lt 40 ]] || base=/tmp
     dir=$base/rdma-lab-$UID-$(printf '%s' "$LAB_STATE/$1" | sha256sum | cut -c 1-10)
+    # The link first: remove_short_dir finds the folder, whenever this script is killed.
+    ln -sfn "$dir" "$LAB_STATE/$1"
     if ! mkdir -m 700 "$dir" 2>/dev/null; then
         [[ -d $dir && ! -L $dir && -O $dir ]] || die "$dir exists and is not yours: remove it."
     fi
-    ln -sfn "$dir" "$LAB_STATE/$1"
     printf '%s' "$dir"
 }
 

@@ -10,7 +10,7 @@ wire_verb() {
         rocewire fields
         return
     fi
-    backend_require_up
+    guarded backend_require_up
     is_wired || die "this lab's guests have a direct cable: LAB_CABLE=wire lab/lab up starts them again with one that takes rules."
     case ${1:-status} in
         status) rocewire status ;;

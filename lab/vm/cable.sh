@@ -37,6 +37,10 @@ start_cable() {
     (close_inherited && exec setsid "$LAB_ROOT/$LAB_BUILD/rocewire" --control "$(cable_control)" run "${ports[@]}") \
         </dev/null >>"$log" 2>&1 &
     printf '%s\n' "$!" | write_file "$(cable_pidfile)"
+    # Until it is rocewire, stop_cable does not take it for one.
+    until cable_pid >/dev/null || ! kill -0 "$!" 2>/dev/null; do
+        sleep 0.01
+    done
     await_line "$log" $(($(now_ms) + 10000)) "$!" '^rocewire: ready' || status=$?
     if ((status != 0)); then
         FAILURE="the cable's program did not start: $(tail -n 1 "$log") ($log)"

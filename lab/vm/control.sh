@@ -23,6 +23,7 @@ connect_guests() {
         ssh_entry "$host" "$port"
     done >"$LAB_RUN/ssh_config"
     for host in "${LAB_HOSTS[@]}"; do
+        stop_if_told
         ssh_open "$host" || die "the $host guest is up, but ssh to it failed: $SSH_FAILURE"
     done
 }

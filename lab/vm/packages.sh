@@ -3,7 +3,6 @@
 
 # apt with the host's own package lists, or, where these are missing or out of date, with private ones.
 apt_options=()
-apt_get() { apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" "$@"; }
 
 use_private_lists() {
     local dir=$LAB_STATE/apt
@@ -11,7 +10,7 @@ use_private_lists() {
     say "reading the package lists (into build/lab/apt)"
     mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
     apt_options=(-o "Dir::State::lists=$dir/state/lists" -o "Dir::Cache=$dir/cache")
-    apt_get update >"$LAB_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$LAB_STATE/apt.log")"
+    interruptible apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" update >"$LAB_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$LAB_STATE/apt.log")"
 }
 
 # package_depends NAME: the packages it depends on, one a line; nothing when apt does not know it.
@@ -34,7 +33,7 @@ fetch_packages() {
 
 try_fetch_packages() { # DIR NAME...
     mkdir -p "$1"
-    (cd "$1" && apt_get download "${@:2}") >"$LAB_STATE/apt.log" 2>&1
+    interruptible env -C "$1" apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" download "${@:2}" >"$LAB_STATE/apt.log" 2>&1
 }
 
 # download_megabytes NAME...: what fetching these packages transfers.

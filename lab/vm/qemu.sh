@@ -98,7 +98,7 @@ start_guest() {
         -pidfile "$(guest_pidfile "$host")" -daemonize
         -machine pc,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
         -kernel "$KERNEL_IMAGE" -initrd "$INITRAMFS"
-        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on lab.dir=$LAB_RUN/guest lab.role=$host"
+        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check lab.dir=$LAB_RUN/guest lab.role=$host"
         -chardev "file,id=console,path=$(escape_commas "$(guest_console "$host")")" -serial chardev:console
         "${CABLE[@]}"
         -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(cable_mac "$host"),romfile=,addr=3"

@@ -1,0 +1,104 @@
+# Signals. In bash 5.2 a trap is safe only while the shell waits: a trap that exits inside `read -t` makes a later `read` abort the
+# shell, and a trap that runs while "$(...)" is expanded is reported as a syntax error. So the process that receives the
+# signals only waits. Another process, the worker, does the work in a process group of its own. It looks for a signal at points
+# where it is safe to stop: pause and stop_if_told.
+# shellcheck shell=bash
+
+# guarded COMMAND...: runs it in the worker, and returns its exit status. On SIGHUP, SIGINT or SIGTERM the worker exits with 129, 130 or
+# 143 at its next such point. It reads the status from a pipe, and the end of that pipe means that this process was killed.
+guarded() {
+    local status
+    exec {TELL}<> <(:)
+    CAUGHT=
+    trap 'tell 129' HUP
+    trap 'tell 130' INT
+    trap 'tell 143' TERM
+    # Job control gives the worker its own process group: Ctrl-C in a terminal does not end the programs that it has started.
+    set -m
+    work "$@" </dev/null &
+    WORKER=$!
+    set +m
+    # A trapped signal ends `wait` early.
+    until
+        wait "$WORKER" 2>/dev/null || true
+        ! kill -0 "$WORKER" 2>/dev/null
+    do :; done
+    status=0
+    wait "$WORKER" || status=$?
+    trap - HUP INT TERM
+    exec {TELL}>&-
+    if ((status > 128)) && [[ -z $CAUGHT ]]; then
+        say "the lab's process $WORKER was killed by signal $((status - 128)): run the command again"
+        status=1
+    fi
+    return "$status"
+}
+
+tell() { # STATUS
+    if [[ -z $CAUGHT ]]; then
+        CAUGHT=$1
+        echo "$1" >&"$TELL"
+    fi
+}
+
+work() {
+    # Without this, a terminal set to `stty tostop` stops a background process group that writes to it.
+    trap '' TTOU
+    exec {TOLD}<"/dev/fd/$TELL"
+    exec {TELL}>&-
+    WORKER=$BASHPID STOP_STATUS=
+    "$@"
+}
+
+# is_worker: not one of its subshells, whose exit would end nothing else.
+is_worker() { [[ -n ${TOLD:-} && $BASHPID == "$WORKER" ]]; }
+
+# stop_if_told: exits if a signal has come.
+stop_if_told() {
+    if is_worker && read -r -t 0 -u "$TOLD"; then
+        pause 1
+    fi
+}
+
+# pause SECONDS: a sleep during which a signal ends the script.
+pause() {
+    local part='' status=0
+    if ! is_worker; then
+        sleep "$1"
+        return
+    fi
+    IFS= read -r -t "$1" -u "$TOLD" part || status=$?
+    # The time can be over in the middle of a line.
+    STOP_STATUS+=$part
+    ((status <= 128)) || return 0
+    [[ -z ${INTERRUPTIBLE:-} ]] || kill "$INTERRUPTIBLE" 2>/dev/null || true
+    [[ -n $STOP_STATUS ]] || say "the lab's script was killed: stopping what it has started"
+    exit "${STOP_STATUS:-1}"
+}
+
+# interruptible PROGRAM ARG...: a program that may take long. A signal ends it.
+interruptible() {
+    local status=0
+    "$@" &
+    INTERRUPTIBLE=$!
+    while kill -0 "$INTERRUPTIBLE" 2>/dev/null; do
+        pause 0.1
+    done
+    wait "$INTERRUPTIBLE" || status=$?
+    INTERRUPTIBLE=
+    return "$status"
+}
+
+# read_line DESCRIPTOR SECONDS: the next line of a pipe, in LINE. 1 at its end, or when no line comes within the time.
+read_line() {
+    local part status deadline=$((SECONDS + $2))
+    LINE=
+    while :; do
+        status=0
+        IFS= read -r -t 0.2 -u "$1" part || status=$?
+        LINE+=$part
+        ((status > 128)) || return "$status"
+        stop_if_told
+        ((SECONDS <= deadline)) || return 1
+    done
+}
