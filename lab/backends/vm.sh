@@ -83,6 +83,7 @@ backend_up() {
     fi
     check_memory
     vm_stop
+    need_space 1 "the lab"
     set_clients "$LAB_CLIENTS"
     [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
     need_tool "$QEMU" qemu-system-x86
@@ -126,6 +127,8 @@ vm_abandon() {
         say "the lab did not come up: its guests are stopped"
     fi
     vm_stop
+    # What was being made takes no room. (The next `up` makes it from its beginning in any case.)
+    rm -rf "$LAB_STATE"/{initramfs.tree,initramfs.tree.base,kernel.new} "$LAB_STATE"/*.new
     exit "$status"
 }
 
@@ -172,7 +175,7 @@ boot() {
         await_guest "$host" "$deadline" "$2" || return 1
     done
     printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "CABLE=$LAB_CABLE" "KERNEL=$KERNEL_IMAGE" \
-        "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" >"$LAB_STATE/vm.state"
+        "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
 }
 
 backend_down() {

@@ -64,13 +64,19 @@ stop_capture() {
     local line
     [[ -n ${JOB_PID[capture]:-} ]] || return 0
     capture_tail
+    job_running capture || CAPTURE_ENDED_EARLY=1
     stop_job capture
-    record '.capture.exit_code = $code' --argjson code "${JOB_STATUS[capture]}"
     line=$(last_line "$RUN_DIR/capture.log")
     if [[ $line =~ ([0-9]+)\ packets\ captured,\ ([0-9]+)\ dropped\ by\ the\ kernel ]]; then
-        record '.capture += {packets: $packets, dropped: $dropped}' \
-            --argjson packets "${BASH_REMATCH[1]}" --argjson dropped "${BASH_REMATCH[2]}"
+        CAPTURED=${BASH_REMATCH[1]} DROPPED=${BASH_REMATCH[2]}
     fi
+}
+
+record_capture() {
+    [[ -n ${JOB_STATUS[capture]:-} ]] || return 0
+    record '.capture.exit_code = $code' --argjson code "${JOB_STATUS[capture]}"
+    [[ -z ${CAPTURED:-} ]] ||
+        record '.capture += {packets: $packets, dropped: $dropped}' --argjson packets "$CAPTURED" --argjson dropped "$DROPPED"
 }
 
 last_line() { tail -n 1 "$1" 2>/dev/null | tr -d '\r' | printable; }

@@ -108,8 +108,20 @@ now_ms() {
     printf '%s' "${now%???}"
 }
 
-# write_file PATH: stdin becomes PATH in one step, so that no reader sees half of it. One writer at a time.
+# write_file PATH: stdin becomes PATH in one step, so that no reader sees half of it, and a write that fails leaves the file as it
+# was. One writer at a time. Returns 1, and says why, where it fails.
 write_file() {
-    cat >"$1.new"
-    mv -f "$1.new" "$1"
+    local error
+    if ! error=$({ cat >"$1.new"; } 2>&1 && mv -f "$1.new" "$1" 2>&1); then
+        rm -f "$1.new"
+        [[ -n ${QUIET_WRITES:-} ]] || say "cannot write $1: ${error##*: }"
+        return 1
+    fi
+}
+
+# no_room FOLDER: why nothing more can be written there, as the system says it; nothing where something can.
+no_room() {
+    local error
+    error=$({ head -c 16384 /dev/zero >"$1/.room"; } 2>&1) || printf '%s' "${error##*: }"
+    rm -f "$1/.room"
 }

@@ -7,7 +7,7 @@ declare -gA HOST_ADDRESS=() HOST_INTERFACE=() HOST_DEVICE=()
 record() {
     local filter=$1 json
     shift
-    json=$(jq "$filter" "$RUN_DIR/run.json" "$@")
+    json=$(jq "$filter" "$RUN_DIR/run.json" "$@") || return
     write_file "$RUN_DIR/run.json" <<<"$json"
 }
 
@@ -23,7 +23,7 @@ record_start() { # MODE
 # What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
 # emulation a command costs its host a tenth of a second and more.
 record_hosts() {
-    local host asked answers clocks=''
+    local host asked answers clocks='' lines=''
     local -A to=() from=()
     for host in "${LAB_HOSTS[@]}"; do
         exec {asked}<> <(:)
@@ -34,7 +34,7 @@ record_hosts() {
     for host in "${LAB_HOSTS[@]}"; do
         { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" ||
             die "cannot ask the $host what it is (see above)."
-    done >"$JOB_DIR/hosts"
+    done
     for host in "${LAB_HOSTS[@]}"; do
         if sample_clock "${to[$host]}" "${from[$host]}"; then
             clocks+=$(clock_of "$host")
@@ -47,18 +47,19 @@ record_hosts() {
     record '.clock = ($clocks | add) | reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $kind, $a, $b, $c] (.;
             if $kind == "counter" then .hosts[$host].counters.before[$a][$b] = ($c | tonumber)
             else .hosts[$host][$a] = if $a | IN("mtu", "path_mtu", "port") then ($b | tonumber) else $b end end)' \
-        --slurpfile clocks <(echo "$clocks") --rawfile lines "$JOB_DIR/hosts"
+        --slurpfile clocks <(echo "$clocks") --rawfile lines <(printf '%s' "$lines")
     for host in "${LAB_HOSTS[@]}"; do
         check_facts "$host" "$(backend_address "$host")"
     done
 }
 
-# read_part HOST KIND: the lines to the next `end`, each behind the host's name and what it is. Facts are kept in HOST_…, too.
+# read_part HOST KIND: appends the lines to the next `end` to `lines`, each after the host's name and what it is. Facts are kept in
+# HOST_…, too.
 read_part() {
     # Under emulation, and beside other work, a host needs seconds for an answer.
     while read_line 0 60; do
         [[ $LINE != end ]] || return 0
-        printf '%s\t%s\t%s\n' "$1" "$2" "$LINE"
+        lines+=$1$'\t'$2$'\t'$LINE$'\n'
         case $LINE in
             address$'\t'*) HOST_ADDRESS[$1]=${LINE#*$'\t'} ;;
             interface$'\t'*) HOST_INTERFACE[$1]=${LINE#*$'\t'} ;;
@@ -78,16 +79,21 @@ check_facts() { # HOST GIVEN-ADDRESS
 
 # record_counters_after: what the counters of all hosts have become.
 record_counters_after() {
-    local host pids=()
+    local host answers
+    local -A from=()
     for host in "${LAB_HOSTS[@]}"; do
-        on_host "$host" 'exec bash lab/host/counters' </dev/null 2>/dev/null | sed "s/^/$host\t/" >"$JOB_DIR/$host.counters" &
-        pids+=($!)
+        exec {answers}< <(on_host "$host" 'exec bash lab/host/counters' </dev/null 2>/dev/null)
+        from[$host]=$answers
     done
-    # A host that does not answer any more leaves its counters out. Not all children: one shows the run.
-    wait "${pids[@]}" || true
     record 'reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $port, $name, $value] (.;
             .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' \
-        --rawfile lines <(cat "$JOB_DIR"/*.counters 2>/dev/null)
+        --rawfile lines <(for host in "${LAB_HOSTS[@]}"; do
+            # A host that does not answer any more leaves its counters out.
+            sed "s/^/$host\t/" <&"${from[$host]}"
+        done)
+    for answers in "${from[@]}"; do
+        exec {answers}<&-
+    done
 }
 
 # record_commands: what was started, word by word.

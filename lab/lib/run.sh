@@ -4,6 +4,7 @@
 # run_step run|capture STEP CLIENT-ARGUMENT...
 run_step() {
     local mode=$1
+    MODE=$mode
     find_step "$2"
     shift 2
     check_number CAPTURE_SECONDS 0 86400
@@ -52,21 +53,26 @@ push_certificates() {
 }
 
 make_run_dir() { # MODE
-    local host
-    RUN_DIR=$LAB_ROOT/captures/runs/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
-    while ! mkdir "$RUN_DIR" 2>/dev/null; do
-        mkdir -p "${RUN_DIR%/*}"
+    local host error
+    RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
+    until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir "$RUN_DIR" 2>&1); do
+        [[ -e $RUN_DIR ]] || die "cannot make $RUN_DIR: ${error##*: }"
         # A second run of the step within the same second.
-        [[ ! -e $RUN_DIR ]] || RUN_DIR+=+
+        RUN_DIR+=+
     done
-    JOB_DIR=$RUN_DIR/.jobs
-    mkdir "$JOB_DIR"
     RUN_STARTED=$(now_ms)
     for host in "${LAB_HOSTS[@]}"; do
-        touch "$RUN_DIR/$host".{log,jsonl}
+        error=$(touch "$RUN_DIR/$host".{log,jsonl} 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
     done
-    record_start "$1"
+    # So that a run that fills the disk can still record its end.
+    error=$({ head -c 32768 /dev/zero >"$RUN_DIR/.reserve"; } 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
+    record_start "$1" || give_up_run_dir "a run needs more room"
     [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >&"$LAB_RUN_LIST" # run_in_turn's
+}
+
+give_up_run_dir() { # REASON
+    rm -rf "$RUN_DIR"
+    die "$1"
 }
 
 start_program() { # HOST BOUND COMMAND...
@@ -124,22 +130,32 @@ end_run() {
     ((status <= 128)) || say "interrupted: stopping the run"
     for role in "${LAB_HOSTS[@]:1}" server; do
         stop_job "$role"
-        [[ -z ${JOB_STATUS[$role]:-} ]] ||
-            record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
     done
     stop_capture
     [[ $LAB_BACKEND != vm ]] || stop_cable_record
+    # One sentence at the end reports what cannot be written from here on.
+    QUIET_WRITES=1
+    check_run
+    rm -f "$RUN_DIR/.reserve"
+    [[ -z $INCOMPLETE ]] || record '.incomplete = $why' --arg why "$INCOMPLETE"
+    for role in "${LAB_HOSTS[@]:1}" server; do
+        [[ -z ${JOB_STATUS[$role]:-} ]] ||
+            record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
+    done
+    record_capture
     if [[ -n ${HOST_DEVICE[server]:-} ]]; then
         record_counters_after
     fi
-    record '.ended = $ended' --arg ended "$(utc_now)"
+    record '.ended = $ended' --arg ended "$(utc_now)" || incomplete run.json "lacks the end of the run"
     end_follow
     keep_keys
     for role in "${LAB_HOSTS[@]:1}" server capture; do
         ((status != 0)) || status=${JOB_STATUS[$role]:-0}
     done
+    if [[ -n $INCOMPLETE ]]; then
+        ((status != 0)) || status=1
+    fi
     summary "$status"
-    rm -rf "$JOB_DIR"
     exit "$status"
 }
 
@@ -151,7 +167,9 @@ end_follow() {
         done
         kill "$FOLLOW_PID" 2>/dev/null
         wait "$FOLLOW_PID" || show_logs
-        "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt"
+        "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt" ||
+            incomplete timeline.txt "could not be written"
+        [[ -z $NO_ROOM ]] || return 0
         [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null
         "$tool" report "$RUN_DIR" 2>/dev/null
     else
@@ -187,6 +205,7 @@ summary() { # STATUS
             say "wireshark $dir/wire.pcapng"
         fi
     fi
+    [[ -z $INCOMPLETE ]] || say "$MODE incomplete: $INCOMPLETE"
     [[ ! -s $RUN_DIR/report.html ]] || say "xdg-open $dir/report.html: the run as a page"
     say "everything of this run: $dir"
 }

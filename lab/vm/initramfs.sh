@@ -11,6 +11,8 @@ make_initramfs() {
         return
     fi
     rm -rf "$tree" "$tree.base" "$INITRAMFS.key"
+    # It, and the files that it is made of.
+    need_space 16 "the guests' initramfs"
     mkdir -p "$tree/bin" "$tree/modules"
     cp "$(busybox_path)" "$tree/bin/busybox"
     cp "$LAB_ROOT/lab/guest/init" "$tree/init"
@@ -24,7 +26,7 @@ make_initramfs() {
     done
     (cd "$tree" && find . | cpio --quiet -o -H newc) | write_file "$INITRAMFS"
     rm -rf "$tree" "$tree.base"
-    printf '%s' "$key" >"$INITRAMFS.key"
+    printf '%s' "$key" | write_file "$INITRAMFS.key"
 }
 
 busybox_path() {

@@ -45,7 +45,7 @@ download_megabytes() {
 need_space() {
     local free
     free=$(df --output=avail --block-size=1M "$LAB_STATE" | tail -n 1)
-    ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there."
+    ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there: make room, or name another folder (LAB_STATE)."
 }
 
 # unpack_packages DIR DEB...: their files, with /bin, /sbin and /lib moved below /usr, where hosts with a merged

@@ -1,0 +1,42 @@
+# Is all of a run in its files? On a full disk a write fails, and not always where somebody looks: ssh ends a stream that it cannot write,
+# and the program that sent it takes that for a reader that wants no more.
+# shellcheck shell=bash
+
+# incomplete FILE WHAT: keeps the first reason why the run is not whole.
+incomplete() {
+    [[ -n $INCOMPLETE ]] || INCOMPLETE="$1 $2${NO_ROOM:+: $NO_ROOM}"
+}
+
+# check_run: sets INCOMPLETE; and NO_ROOM, why nothing more can be written.
+check_run() {
+    local file
+    INCOMPLETE=
+    NO_ROOM=$(no_room "$RUN_DIR")
+    check_capture
+    for file in "$RUN_DIR"/*.{log,jsonl}; do
+        # Every line of a program ends: where one does not, the end of the file is missing.
+        [[ ! -s $file || -z $(tail -c 1 "$file") ]] || incomplete "${file##*/}" "ends in the middle of a line"
+    done
+}
+
+check_capture() {
+    [[ -n ${JOB_STATUS[capture]:-} && -s $RUN_DIR/capture.log ]] || return 0
+    grep -q '^rocecap: ready' "$RUN_DIR/capture.log" || return 0
+    check_packets wire.pcapng "${CAPTURED:-}"
+    [[ -n ${CAPTURED:-} ]] || incomplete wire.pcapng "has no count of its packets: the capture on the server ended without one"
+    [[ -z ${CAPTURE_ENDED_EARLY:-} ]] || incomplete wire.pcapng "ends before the run does"
+    [[ ! -e $RUN_DIR/cable.pcapng ]] || check_packets cable.pcapng ''
+}
+
+# check_packets FILE COUNT: whole blocks, and COUNT packets where that is not empty.
+check_packets() {
+    local found packets status=0
+    found=$("$LAB_ROOT/$LAB_BUILD/rocecap" verify --json "$RUN_DIR/$1" 2>&1) || status=$?
+    packets=$(sed -n 's/^{"packets":\([0-9]*\),.*/\1/p' <<<"$found")
+    packets=${packets:-0}
+    if [[ -n $2 ]] && ((packets < $2)); then
+        incomplete "$1" "has $packets of the $2 packets that were captured"
+    elif ((status == 2)); then
+        incomplete "$1" "is cut after $packets packets"
+    fi
+}
