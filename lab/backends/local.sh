@@ -15,6 +15,9 @@ backend_require_up() {
         die "this host has no RDMA device (/sys/class/infiniband is empty). As root, 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0' makes a software one where the kernel has rdma_rxe; the vm backend (unset LAB_BACKEND) needs neither."
 }
 
+# Nothing of it runs here.
+backend_watch() { :; }
+
 backend_up() {
     backend_require_up
     say "nothing to start: this host's own RDMA devices are used ($(cd /sys/class/infiniband && echo *))"

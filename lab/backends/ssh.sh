@@ -60,6 +60,9 @@ backend_require_up() {
     done
 }
 
+# Nothing of it runs here.
+backend_watch() { :; }
+
 backend_up() {
     lock ssh
     backend_require_up

@@ -200,6 +200,20 @@ backend_require_up() {
     done
 }
 
+# backend_watch: a run does not wait for what a guest or the link no longer brings.
+# shellcheck disable=SC2004 # WATCHED is an associative array
+backend_watch() {
+    local host pid
+    for host in "${LAB_HOSTS[@]}"; do
+        pid=$(guest_pid "$host") || die "$VM_DOWN."
+        WATCHED[$pid]="the $host guest's QEMU has ended (its console: $(guest_console "$host"))"
+    done
+    if is_wired; then
+        pid=$(cable_pid) || die "rocewire, the link emulator, has ended (its log: $(cable_log))."
+        WATCHED[$pid]="rocewire, the link emulator, has ended (its log: $(cable_log))"
+    fi
+}
+
 backend_address() { # HOST
     if [[ $LAB_FAMILY == ipv6 ]]; then vm_ipv6 "$1"; else vm_ipv4 "$1"; fi
 }

@@ -27,7 +27,8 @@ guarded() {
     wait "$WORKER" || status=$?
     trap - HUP INT TERM
     exec {TELL}>&-
-    if ((status > 128)) && [[ -z $CAUGHT ]]; then
+    # Above that: ssh's 255, of a client whose connection was lost.
+    if ((status > 128 && status < 193)) && [[ -z $CAUGHT ]]; then
         say "the lab's process $WORKER was killed by signal $((status - 128)): run the command again"
         status=1
     fi
@@ -70,10 +71,30 @@ pause() {
     IFS= read -r -t "$1" -u "$TOLD" part || status=$?
     # The time can be over in the middle of a line.
     STOP_STATUS+=$part
-    ((status <= 128)) || return 0
+    if ((status > 128)); then
+        check_watched
+        return
+    fi
     [[ -z ${INTERRUPTIBLE:-} ]] || kill "$INTERRUPTIBLE" 2>/dev/null || true
     [[ -n $STOP_STATUS ]] || say "the lab's script was killed: stopping what it has started"
     exit "${STOP_STATUS:-1}"
+}
+
+# What a run cannot go on without: WATCHED[PID]=MESSAGE. Every wait looks at it.
+declare -gA WATCHED=()
+
+check_watched() { ! find_lost || exit 1; }
+
+# find_lost: whether such a process has ended; its message is in LOST.
+find_lost() {
+    local pid
+    for pid in "${!WATCHED[@]}"; do
+        if ! kill -0 "$pid" 2>/dev/null; then
+            LOST=${WATCHED[$pid]}
+            return 0
+        fi
+    done
+    return 1
 }
 
 # interruptible PROGRAM ARG...: a program that may take long. A signal ends it.
@@ -99,6 +120,7 @@ read_line() {
         LINE+=$part
         ((status > 128)) || return "$status"
         stop_if_told
+        check_watched
         ((SECONDS <= deadline)) || return 1
     done
 }

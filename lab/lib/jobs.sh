@@ -32,14 +32,20 @@ wait_job() {
     exec {fd}>&-
 }
 
-# stop_job NAME: let go of the leash and wait. supervise needs at most 5 s; a connection that hangs
-# is given up after 10.
-stop_job() {
-    local fd=${JOB_LEASH[$1]:-} deadline
-    [[ -n ${JOB_PID[$1]:-} ]] || return 0
+let_go() { # NAME
+    local fd=${JOB_LEASH[$1]:-}
+    [[ -n $fd ]] || return 0
     exec {fd}>&-
     JOB_LEASH[$1]=''
-    deadline=$(($(now_ms) + 10000))
+}
+
+# stop_job NAME: let go of the leash and wait. supervise needs at most 5 s; a connection that hangs
+# is given up after 10, or after STOP_MS.
+stop_job() {
+    local deadline
+    [[ -n ${JOB_PID[$1]:-} ]] || return 0
+    let_go "$1"
+    deadline=$(($(now_ms) + ${STOP_MS:-10000}))
     while job_running "$1"; do
         if (($(now_ms) > deadline)); then
             say "the $1 does not end: giving its connection up"

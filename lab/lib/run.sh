@@ -24,6 +24,7 @@ run_step() {
     fi
     push_certificates
     make_run_dir "$mode"
+    backend_watch
     trap 'end_run $?' EXIT
     record_hosts
     make_commands "$@"
@@ -127,7 +128,17 @@ end_run() {
     trap '' INT TERM HUP
     trap - EXIT
     set +e
-    ((status <= 128)) || say "interrupted: stopping the run"
+    if find_lost; then
+        say "$LOST: stopping the run"
+        status=1
+        # There is no end of a conversation to wait for: all programs end at once, and a machine that is still busy ends its own later.
+        STOP_MS=2000
+        for role in "${LAB_HOSTS[@]:1}" server; do
+            let_go "$role"
+        done
+    elif ((status > 128)); then
+        say "interrupted: stopping the run"
+    fi
     for role in "${LAB_HOSTS[@]:1}" server; do
         stop_job "$role"
     done

@@ -99,7 +99,7 @@ record_cable() { # run|capture
 }
 
 stop_cable_record() {
-    [[ -z ${CABLE_RECORDS:-} ]] || rocewire stop >/dev/null
+    [[ -z ${CABLE_RECORDS:-} ]] || ! cable_pid >/dev/null || rocewire stop >/dev/null
     CABLE_RECORDS=
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -160,6 +161,35 @@ TEST_F(Lifecycle, a_run_whose_script_is_killed_leaves_no_process) {
     while (!left.empty() && std::chrono::steady_clock::now() < deadline);
     EXPECT_EQ(left, "");
 }
+
+class LostInACapture : public Lifecycle, public testing::WithParamInterface<const char*> {};
+
+// The file has the pid of a process that the run needs.
+TEST_P(LostInACapture, is_named_and_ends_the_run) {
+    const std::string file = GetParam();
+    const std::string host = file == "server.pid" ? "server" : "client";
+    const std::string cause = file == "cable.process" ? "rocewire, the link emulator, has ended"
+                                                      : "the " + host + " guest's QEMU has ended";
+    support::Process process(long_write, enough_memory);
+    ASSERT_TRUE(process.await("post_send", 60s));
+    const auto killed = std::chrono::steady_clock::now();
+    kill(std::stoi(word_of("build/lab/" + file)), SIGKILL);
+    const LabRun run = support::read_run(process.wait(60s));
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, 15s);  // 5 s on a quiet machine
+    EXPECT_EQ(run.outcome.exit_code, 1) << run.outcome.err;
+    EXPECT_NE(run.outcome.err.find("lab: " + cause), std::string::npos) << run.outcome.err;
+    EXPECT_TRUE(run.info.contains("ended")) << run.info;
+    EXPECT_GT(std::filesystem::file_size(run.file("wire.pcapng")), 100'000U);
+    const auto problem = support::bring_up();
+    ASSERT_FALSE(problem) << *problem;
+}
+
+INSTANTIATE_TEST_SUITE_P(Processes, LostInACapture,
+                         testing::Values("cable.process", "client.pid", "server.pid"),
+                         [](const auto& test) {
+                             const std::string file = test.param;
+                             return file.substr(0, file.find('.'));
+                         });
 
 TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
     const LabRun run =
