@@ -89,7 +89,8 @@ check_watched() { ! find_lost || exit 1; }
 find_lost() {
     local pid
     for pid in "${!WATCHED[@]}"; do
-        if ! kill -0 "$pid" 2>/dev/null; then
+        # A process that ends loses its command line before its sockets are closed, and long before its pid is free.
+        if ! { IFS= read -r -d '' -n 1 _ <"/proc/$pid/cmdline"; } 2>/dev/null; then
             LOST=${WATCHED[$pid]}
             return 0
         fi
