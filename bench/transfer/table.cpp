@@ -145,9 +145,9 @@ std::string table(const Transfers& transfers) {
         transfers.repeats());
     text += fmt::format(line, "", "", "message", "ours", "peer", "", "ours over peer", "ours is");
     for (const Row& row : transfers.rows)
-        text += fmt::format(line, row.test, row.way, size_text(row.size), value_text(row, row.ours),
-                            value_text(row, row.peer), peer_name(row), ratio_text(row),
-                            verdict(row));
+        text +=
+            fmt::format(line, row.test, row.way, size_text(row.size), value_text(row, row.ours),
+                        value_text(row, row.peer), peer_name(row), ratio_text(row), verdict(row));
     text += "\nprocessor time a byte, ns, of the whole machine\n";
     text += fmt::format("{:<10}{:>8}{:>16}{:>16}  {}\n", "", "message", "client", "server",
                         "both, over TCP's");
@@ -171,10 +171,10 @@ std::string markdown(const Transfers& transfers) {
         fact("date"), fact("machines"), fact("host_processors"), fact("perftest"), fact("iperf3"),
         transfers.repeats());
     for (const Row& row : transfers.rows)
-        text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.test, row.way,
-                            size_text(row.size), value_text(row, row.ours),
-                            value_text(row, row.peer), peer_name(row), ratio_text(row),
-                            verdict(row));
+        text +=
+            fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", row.test, row.way,
+                        size_text(row.size), value_text(row, row.ours), value_text(row, row.peer),
+                        peer_name(row), ratio_text(row), verdict(row));
     text +=
         "\n| processor time a byte | message | client | server | both, over TCP's |\n"
         "|---|---:|---:|---:|---:|\n";

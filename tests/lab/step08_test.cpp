@@ -311,9 +311,9 @@ TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
 
 TEST_F(Step08, who_goes_on_no_more_is_dropped_and_statistics_come_by_themselves) {
     Serving serving("--bind " + support::server_ip + " --idle-time 2 --stats 1");
-    support::Process stopped =
-        shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
-                        support::server_ip + " --clients 1 --timeout 3 --operations 100000000 --length 1000");
+    support::Process stopped = shell_on_client(
+        "echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " + support::server_ip +
+        " --clients 1 --timeout 3 --operations 100000000 --length 1000");
     ASSERT_TRUE(stopped.await("post_send wr 20", seconds(30)));
     EXPECT_TRUE(serving.says("1 clients (most 1,", seconds(20)));
     support::exec("client", {"bash", "-c", "kill -STOP $(</tmp/step08.pid)"});

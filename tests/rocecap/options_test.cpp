@@ -99,8 +99,8 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
     };
     lists({}, {"live", "decode", "timeline", "--color", "--version", "Exit status: 0"});
     lists({"live"}, {"--interface", "--list", "--rotate-size", "--rotate-seconds", "--keep",
-                     "--filter", "--write", "--duration", "--count", "--json",
-                     "--quiet", "--snaplen", "--buffer", "--promiscuous"});
+                     "--filter", "--write", "--duration", "--count", "--json", "--quiet",
+                     "--snaplen", "--buffer", "--promiscuous"});
     lists({"decode"}, {"--json", "--count", "standard input"});
     lists({"timeline"}, {"--follow", "RUN_DIR"});
 }
