@@ -44,6 +44,7 @@ struct HalfReport {
     std::optional<std::uint64_t> silent_since;  ///< a frame: from here on nothing was answered
     std::optional<std::uint64_t> gave_up_after;
     std::uint64_t findings = 0;
+    std::uint64_t unknowable = 0;
 
     std::uint64_t events() const { return lost + doubled + reordered + corrupted + changed; }
 };
@@ -75,6 +76,7 @@ struct Report {
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
     Findings findings;                 ///< the same
+    Findings unknowable;               ///< the same: a packet that is missing may explain them
     std::vector<HostReport> hosts;
     std::uint64_t frames = 0;
     std::uint64_t not_judged = 0;  ///< RoCE, but no reliable connection's
@@ -87,6 +89,8 @@ class Checker {
     void know(const KnownQueuePair& pair) { known_.push_back(pair); }
     /// Before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
+    /// Packets may have been lost between a host and the capture: netem on the host's interface.
+    void packets_may_be_missing() { packets_may_be_missing_ = true; }
 
     /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
     void add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
@@ -135,6 +139,7 @@ class Checker {
         std::uint32_t retry_count = 0;
     };
 
+    bool packets_may_be_missing_ = false;
     Passages passages_;
     flow::Connects connects_;
     std::unordered_map<std::uint32_t, Asked> requests_;  // by the active side's communication ID

@@ -43,6 +43,7 @@ Report Checker::finish() {
         report_.connections.push_back(made);
     }
     std::ranges::stable_sort(report_.findings, {}, &Finding::frame);
+    std::ranges::stable_sort(report_.unknowable, {}, &Finding::frame);
     std::ranges::stable_sort(report_.recoveries, {},
                              [](const Recovery& one) { return one.packet.frame; });
     return std::move(report_);

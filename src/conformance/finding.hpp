@@ -41,6 +41,9 @@ enum class Code : std::uint8_t {
 std::string_view name(Code code);
 /// "9.7.5.1".
 std::string_view section(Code code);
+/// What is seen would be as specified if packets were lost between a host and the capture. The other codes are about packets that
+/// were seen, and hold whatever is missing.
+bool may_be_a_missing_packet(Code code);
 
 struct Finding {
     Code code{};

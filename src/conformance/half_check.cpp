@@ -1,5 +1,7 @@
 // One half of a connection through both models, and what the hosts' counters should say of it.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "conformance/checker.hpp"
 
@@ -65,17 +67,36 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
     if (responder.silent_since())
         out.silent_since = responder.silent_since()->frame;
     out.gave_up_after = requester.gave_up_after();
+    Findings unknowable;
+    if (packets_may_be_missing_) {
+        const auto from = std::ranges::stable_partition(findings, [](const Finding& finding) {
+            return !may_be_a_missing_packet(finding.code);
+        });
+        unknowable.assign(std::move_iterator(from.begin()), std::move_iterator(from.end()));
+        findings.erase(from.begin(), from.end());
+    }
     out.findings = findings.size();
-    for (Recovery& recovery : recoveries(half, responder, requester, findings)) {
+    out.unknowable = unknowable.size();
+    std::vector<Recovery> found = recoveries(half, responder, requester, findings);
+    if (!unknowable.empty()) {
+        const std::vector<Recovery> doubtful = recoveries(half, responder, requester, unknowable);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (doubtful[i].verdict == Verdict::Deviation &&
+                found[i].verdict == Verdict::AsSpecified)
+                found[i].verdict = Verdict::Open;
+    }
+    for (Recovery& recovery : found) {
         recovery.connection = connection;
         recovery.forward = forward;
         report_.recoveries.push_back(std::move(recovery));
     }
-    for (Finding& finding : findings) {
-        finding.connection = connection;
-        finding.forward = forward;
-        report_.findings.push_back(std::move(finding));
-    }
+    for (auto [from, to] :
+         {std::pair(&findings, &report_.findings), std::pair(&unknowable, &report_.unknowable)})
+        for (Finding& finding : *from) {
+            finding.connection = connection;
+            finding.forward = forward;
+            to->push_back(std::move(finding));
+        }
     count_models(half, responder, requester);
 }
 

@@ -46,7 +46,8 @@ Json half_json(const HalfReport& half) {
             {"began_in_the_middle", half.began_in_the_middle},
             {"silent_since", maybe(half.silent_since)},
             {"gave_up_after", maybe(half.gave_up_after)},
-            {"deviations", half.findings}};
+            {"deviations", half.findings},
+            {"cannot_be_judged", half.unknowable}};
 }
 
 Json connection_json(const conformance::Report& report, const CheckContext& context,
@@ -111,6 +112,11 @@ Json check_json(const conformance::Report& report, const CheckContext& context) 
                                       {"section", section(one.code)},
                                       {"text", one.text},
                                       {"because", one.because}});
+    json["cannot_be_judged"] = Json::object();
+    for (const conformance::Finding& one : report.unknowable) {
+        Json& count = json["cannot_be_judged"][std::string(conformance::name(one.code))];
+        count = count.is_null() ? 1 : count.get<std::uint64_t>() + 1;
+    }
     for (const CounterRow& row : context.counters)
         json["counters"].push_back({{"host", row.host},
                                     {"counter", row.name},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -42,6 +43,7 @@ class Text {
         for (std::size_t i = 0; i < report_.connections.size(); ++i)
             connection(i);
         recoveries();
+        unknowable();
         findings();
         counters();
         return std::move(out_);
@@ -91,6 +93,8 @@ class Text {
         std::string verdict = style_(Role::Request, padded("as specified", 16));
         if (one.findings != 0)
             verdict = style_(Role::Bad, padded(counted(one.findings, "deviation"), 16));
+        else if (one.unknowable != 0)
+            verdict = style_(Role::Notice, padded("cannot be judged", 18));
         std::string text = fmt::format("requests of {}: {}", requester, one.requests);
         if (one.repeated != 0)
             text += fmt::format(", {} of them again", one.repeated);
@@ -99,6 +103,9 @@ class Text {
         const auto also = [&](const std::string& clause, Role role) { remark(clause, 20, role); };
         if (one.events() != 0)
             also(events(one), Role::Dim);
+        if (one.unknowable != 0)
+            also(fmt::format("{} cannot be judged", counted(one.unknowable, "place")),
+                 Role::Notice);
         if (one.began_in_the_middle)
             also(
                 "the capture begins in the middle of it: what refers to packets before is not "
@@ -178,6 +185,23 @@ class Text {
     static std::string right(const std::string& text, std::size_t width) {
         const std::size_t own = display_width(text);
         return std::string(own < width ? width - own : 1, ' ') + text;
+    }
+
+    // By code: where so much is missing, a list of each would say no more.
+    void unknowable() {
+        if (report_.unknowable.empty())
+            return;
+        heading(style_(Role::Notice, "Cannot be judged"));
+        remark(
+            "Packets were lost between a host and the capture (netem), and one of them may explain "
+            "each of these.",
+            2, Role::Plain);
+        std::map<conformance::Code, std::uint64_t> counts;
+        for (const conformance::Finding& one : report_.unknowable)
+            ++counts[one.code];
+        for (const auto& [code, count] : counts)
+            line(fmt::format("{:>7}  {}{}", count, padded(name(code), 26),
+                             style_(Role::Dim, fmt::format("IBTA volume 1, {}", section(code)))));
     }
 
     void findings() {

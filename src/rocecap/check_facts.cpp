@@ -123,6 +123,14 @@ conformance::Counts growth_of(const Json& host) {
     return counts;
 }
 
+// As tc(8) prints what netem does: "delay 2ms reorder 25% loss 5%". A delay alone keeps the order.
+bool hides_packets(const Json& host) {
+    if (!host.contains("netem") || !host["netem"].is_string())
+        return false;
+    const auto netem = host["netem"].get<std::string>();
+    return netem.find("loss ") != std::string::npos || netem.find("reorder ") != std::string::npos;
+}
+
 }  // namespace
 
 RunFacts read_facts(const std::string& run_dir) {
@@ -145,6 +153,7 @@ RunFacts read_facts(const std::string& run_dir) {
         if (host.contains("address") && host["address"].is_string())
             facts.roles[host["address"].get<std::string>()] = name;
         facts.counters[name] = growth_of(host);
+        facts.packets_may_be_missing |= hides_packets(host);
         read_queue_pairs(fmt::format("{}/{}.jsonl", run_dir, role), facts);
     }
     return facts;

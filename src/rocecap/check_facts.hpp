@@ -16,6 +16,8 @@ struct RunFacts {
     std::map<std::uint64_t, conformance::Event> events;   // by frame
     std::map<std::uint64_t, std::string> rules;           // by frame: as they were written
     std::map<std::string, conformance::Counts> counters;  // by role: by how much they grew
+    /// A host's own interface lost or reordered packets before the link saw them (netem).
+    bool packets_may_be_missing = false;
 };
 
 /// From run.json, the run logs and cable.jsonl; what is not there is left out. Throws util::Error

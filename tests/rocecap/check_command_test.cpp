@@ -208,6 +208,50 @@ TEST(CheckCommand, tells_programs_the_same) {
     EXPECT_EQ(object["counters"].size(), 3U);
 }
 
+// The client's own interface lost the request with PSN 1: it is on neither side of the link.
+void leave_a_psn_out(CableRun& run) {
+    run.pass(send_one(0));
+    run.pass(acknowledge(0, 1));
+    run.pass(send_one(2));
+    run.pass(nak(1, 1));
+    run.pass(send_one(1));
+    run.pass(send_one(2));
+    run.pass(acknowledge(2, 3));
+}
+
+void record_netem(const CableRun& run, const std::string& netem) {
+    std::ofstream(run.path() + "/run.json")
+        << json{{"hosts", {{"client", {{"address", "192.0.2.1"}, {"netem", netem}}}}}};
+}
+
+TEST(CheckCommand, does_not_judge_what_a_packet_lost_by_netem_explains) {
+    CableRun run("netem");
+    leave_a_psn_out(run);
+    EXPECT_EQ(run.check().exit_code, 1);
+    record_netem(run, "delay 2ms");
+    EXPECT_EQ(run.check().exit_code, 1);
+    record_netem(run, "loss 5%");
+    const auto outcome = run.check();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "    cannot be judged  requests of client 192.0.2.1: 4"))
+        << outcome.out;
+    EXPECT_TRUE(has(outcome, "\nCannot be judged\n")) << outcome.out;
+    EXPECT_TRUE(has(outcome, "      1  psn-skipped               IBTA volume 1, 9.7.3.1\n"))
+        << outcome.out;
+    EXPECT_TRUE(has(outcome, "No deviation from the specification.\n")) << outcome.out;
+}
+
+TEST(CheckCommand, takes_the_same_from_an_option) {
+    CableRun run("lossy");
+    leave_a_psn_out(run);
+    const auto outcome = run.check({"--lossy", "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    const json object = json::parse(outcome.out);
+    EXPECT_EQ(object["deviations"].size(), 0U);
+    EXPECT_EQ(object["cannot_be_judged"], (json{{"psn-skipped", 1}}));
+    EXPECT_EQ(object["connections"][0]["forward"]["cannot_be_judged"], 1);
+}
+
 TEST(CheckCommand, lists_40_recoveries_or_all) {
     CableRun run("many");
     for (std::uint32_t psn = 0; psn < 42; ++psn) {
