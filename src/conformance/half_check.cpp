@@ -69,11 +69,12 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
     out.gave_up_after = requester.gave_up_after();
     Findings unknowable;
     if (packets_may_be_missing_) {
-        const auto from = std::ranges::stable_partition(findings, [](const Finding& finding) {
-            return !may_be_a_missing_packet(finding.code);
-        });
-        unknowable.assign(std::move_iterator(from.begin()), std::move_iterator(from.end()));
-        findings.erase(from.begin(), from.end());
+        // Not the one of std::ranges: clang 14 does not compile libstdc++'s.
+        const auto from = std::stable_partition(
+            findings.begin(), findings.end(),
+            [](const Finding& finding) { return !may_be_a_missing_packet(finding.code); });
+        unknowable.assign(std::move_iterator(from), std::move_iterator(findings.end()));
+        findings.erase(from, findings.end());
     }
     out.findings = findings.size();
     out.unknowable = unknowable.size();

@@ -267,8 +267,8 @@ TEST_F(Step08, who_names_a_gid_that_is_not_its_own_is_refused) {
     const auto outcome = support::exec("client", {"bash", "-c", commands + "wait"});
     for (const std::string gid :
          {"::ffff:192.0.2.100", "::ffff:192.0.2.1", "::ffff:192.0.2.255", "ff02::1"})
-        EXPECT_NE(outcome.out.find("its GID is " + gid + ", but it is " + support::client_ip +
-                                   " that is connected."),
+        EXPECT_NE(outcome.out.find(fmt::format("its GID is {}, but it is {} that is connected.",
+                                               gid, support::client_ip)),
                   std::string::npos)
             << gid << " in\n"
             << outcome.all();
