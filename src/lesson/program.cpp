@@ -133,7 +133,7 @@ void CommandLine::text(const std::string& flag, std::string& value, const std::s
 
 int CommandLine::main(int argc, char** argv, const Run& run) {
     const auto complain = [this](std::string_view text) {
-        util::print_error(fmt::format("{}: {}\n", impl_->role, util::printable(text)));
+        util::print_error(fmt::format("{}: {}\n", impl_->role, text));
     };
     try {
         impl_->app.parse(argc, argv);

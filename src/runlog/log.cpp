@@ -77,7 +77,7 @@ void Log::write(const Event& event) {
 
 void Log::error(std::string_view text) {
     const std::scoped_lock lock(mutex_);
-    write_text(STDERR_FILENO, fmt::format("{}: {}\n", role_, util::printable(text)));
+    write_text(STDERR_FILENO, fmt::format("{}: {}\n", role_, util::printable_lines(text)));
     write_json(stamp(now_ns(), "error", {{"text", text}}));
 }
 
