@@ -7,7 +7,7 @@ namespace exchange {
 
 enum class Hello : std::uint8_t {
     Part,   ///< more must come before anything can be done with it
-    Whole,  ///< a whole record; or something that is none, or an end: for the handshake to judge
+    Whole,  ///< a whole record, the end of the stream, or no TLS at all: the handshake tells which
 };
 
 /// Looks at what has come on a connection that can be read. After `Part` it cannot be read until the

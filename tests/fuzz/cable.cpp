@@ -1,4 +1,4 @@
-// Rules of the cable, a line each, up to a 0 byte; behind it the stream of one host's frames, as QEMU
+// Rules of the link emulator, a line each, up to a 0 byte; behind it the stream of one host's frames, as QEMU
 // sends them.
 #include <algorithm>
 #include <cstdint>
