@@ -2,7 +2,8 @@
 # parts.
 # shellcheck shell=bash
 
-for part in settings packages kernel layer initramfs cable qemu boot accel control; do
+. "$LAB_ROOT/lab/lib/private.sh"
+for part in settings packages kernel layer initramfs exports cable qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -101,6 +102,8 @@ backend_up() {
     make_initramfs
     stop_if_told
     make_keys
+    prepare_exports
+    find_features
     boot_with_some_accelerator
     connect_guests
     [[ -n $LINK_LATER ]] || check_cable
@@ -154,7 +157,8 @@ guest_hosts() {
 
 guest_config() { # HOST
     local name
-    local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_LAYER]=$LAB_STATE/layer [GUEST_MODULES]=$KERNEL_MODULES [GUEST_MTU]=$LAB_MTU
+    local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
+        [GUEST_SYSTEM]=$(system_folders) [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
         [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
         [GUEST_CABLE_MAC]=$(cable_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do

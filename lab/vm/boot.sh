@@ -14,7 +14,10 @@ await_guest() {
             [[ $LINE != *'lab: ready'* ]] || return 0
             FAILURE="the $host guest failed: ${BASH_REMATCH[1]}${BASH_REMATCH[2]}"
             ;;
-        1) FAILURE="the $host guest ended while it was starting" ;;
+        1)
+            FAILURE="the $host guest ended while it was starting"
+            [[ ! -s $LAB_STATE/qemu-$host.log ]] || FAILURE+=": $(qemu_error "$host")"
+            ;;
         2) FAILURE="the $host guest was not ready within $3 s" ;;
     esac
     return 1

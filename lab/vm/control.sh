@@ -3,16 +3,12 @@
 
 # Both ends of the control channel are ours: keys of its own for every `up`, and no host key taken on trust.
 make_keys() {
-    local host
     mkdir -p "$LAB_RUN/guest"
     rm -f "$LAB_RUN/key" "$LAB_RUN/guest/host_key"
     ssh-keygen -q -t ed25519 -N '' -C rdma-lab -f "$LAB_RUN/key"
     ssh-keygen -q -t ed25519 -N '' -C rdma-lab-guest -f "$LAB_RUN/guest/host_key"
     cp "$LAB_RUN/key.pub" "$LAB_RUN/guest/authorized_keys"
     printf 'rdma-lab-guest %s\n' "$(<"$LAB_RUN/guest/host_key.pub")" >"$LAB_RUN/known_hosts"
-    for host in "${LAB_HOSTS[@]}"; do
-        guest_config "$host" >"$LAB_RUN/guest/$host.config"
-    done
 }
 
 connect_guests() {

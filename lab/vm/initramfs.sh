@@ -1,4 +1,4 @@
-# The guests' initramfs: busybox, the modules in loading order, and guest/init. Uncompressed, as unpacking
+# The guests' initramfs: busybox, the modules in loading order, the layer, and guest/init. Uncompressed, as unpacking
 # would take the emulated CPU longer than reading it.
 # shellcheck shell=bash
 
@@ -6,7 +6,7 @@
 make_initramfs() {
     local key tree=$LAB_STATE/initramfs.tree
     INITRAMFS=$LAB_STATE/initramfs.cpio
-    key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum)"
+    key="$KERNEL_MODULES $(stat -c %Y "$KERNEL_MODULES/modules.dep") $(cat "$LAB_ROOT"/lab/{guest/init,vm/initramfs.sh,vm/kernel.sh} | cksum) $(stat -c %Y "$LAB_STATE/layer/.complete")"
     if [[ -s $INITRAMFS && -e $INITRAMFS.key && $(<"$INITRAMFS.key") == "$key" ]]; then
         return
     fi
@@ -16,6 +16,7 @@ make_initramfs() {
     mkdir -p "$tree/bin" "$tree/modules"
     cp "$(busybox_path)" "$tree/bin/busybox"
     cp "$LAB_ROOT/lab/guest/init" "$tree/init"
+    cp -a "$LAB_STATE/layer/." "$tree/layer"
     chmod 755 "$tree/init" "$tree/bin/busybox"
     # modprobe looks below lib/modules or, newer ones, usr/lib/modules: one folder that has both.
     mkdir -p "$tree.base/lib/modules"
@@ -24,7 +25,9 @@ make_initramfs() {
     modules_in_order "$tree.base" | while IFS= read -r module; do
         add_module "$module" "$tree/modules"
     done
-    (cd "$tree" && find . | cpio --quiet -o -H newc) | write_file "$INITRAMFS"
+    (cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0) | write_file "$INITRAMFS"
+    # There is no secret in it, and QEMU may be another user's.
+    chmod 644 "$INITRAMFS"
     rm -rf "$tree" "$tree.base"
     printf '%s' "$key" | write_file "$INITRAMFS.key"
 }

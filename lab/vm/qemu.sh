@@ -7,13 +7,15 @@ cable_mac() { printf '52:54:00:00:02:%02x' "$(host_number "$1")"; }
 guest_pidfile() { printf '%s' "$LAB_STATE/$1.pid"; }
 guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
 
+# guest_name HOST: what its QEMU is called, in ps, too.
+guest_name() { printf 'rdma-%s of %s' "$1" "$(escape_commas "$LAB_STATE")"; }
+
 # guest_pid HOST: the pid of its QEMU, if that runs and is really this lab's (pids are used again).
 guest_pid() {
-    local pid file
-    file=$(guest_pidfile "$1")
-    # QEMU removes the file when it ends, at any moment.
-    { read -r pid <"$file"; } 2>/dev/null && [[ -n $pid ]] || return 1
-    grep -qzxF -- "$file" "/proc/$pid/cmdline" 2>/dev/null || return 1
+    local pid
+    { read -r pid <"$(guest_pidfile "$1")"; } 2>/dev/null && [[ -n $pid ]] || return 1
+    # The pid file's path: earlier versions of the lab had it there.
+    grep -qzxF -e "$(guest_name "$1")" -e "$(guest_pidfile "$1")" "/proc/$pid/cmdline" 2>/dev/null || return 1
     printf '%s' "$pid"
 }
 
@@ -46,11 +48,12 @@ make_cable() {
 # loopback TCP only.
 cable_end() {
     local end=$LAB_RUN/cable-$2
-    if grep -qx stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)"; then
+    if [[ -n $QEMU_STREAM ]]; then
+        # The paths begin in QEMU's working directory, $LAB_RUN/cable.
         if [[ $1 == server ]]; then
-            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=on' "$3" "$end"
+            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=on' "$3" "$2"
         else
-            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=off' "$3" "$end"
+            printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=off' "$3" "$2"
         fi
     elif [[ $1 == server ]]; then
         printf 'socket,id=%s,listen=127.0.0.1:%s' "$3" "$(free_port "$end.port")"
@@ -61,11 +64,11 @@ cable_end() {
 
 # cable_address HOST: where its end listens, as rocewire takes it.
 cable_address() {
-    local end=$LAB_RUN/cable-$1
-    if [[ -e $end.port ]]; then
-        printf 'tcp:127.0.0.1:%s' "$(<"$end.port")"
+    local port=$LAB_RUN/cable-$1.port
+    if [[ -e $port ]]; then
+        printf 'tcp:127.0.0.1:%s' "$(<"$port")"
     else
-        printf '%s.sock' "$end"
+        printf '%s/cable/%s.sock' "$LAB_RUN" "$1"
     fi
 }
 
@@ -81,7 +84,14 @@ free_port() {
     die "no free TCP port on 127.0.0.1 for the cable."
 }
 
-# start_guest HOST ACCEL: returns when QEMU has opened its sockets and gone into the background.
+# find_features: what this QEMU can, and its folder. Sets QEMU_STREAM.
+find_features() {
+    QEMU_STREAM=$(grep -x stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)" || true)
+    mkdir -p "$LAB_RUN/cable"
+    give_to_qemu "$LAB_RUN/cable"
+}
+
+# start_guest HOST ACCEL: returns when QEMU runs, and has opened the sockets that another guest's QEMU connects to.
 start_guest() {
     local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
     [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
@@ -90,30 +100,57 @@ start_guest() {
     # waits: under load within minutes. Source: QEMU's commit c914d46d0a64.
     local most=$((LAB_CPUS > 1 ? LAB_CPUS : 2))
     : >"$(guest_console "$host")"
+    rm -f "$(guest_pidfile "$host")"
     make_cable "$host"
     # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
     # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
     # shellcheck disable=SC2054 # the commas are QEMU's
-    command=("$QEMU" -name "rdma-$host" -nodefaults -no-user-config -no-reboot -display none
-        -pidfile "$(guest_pidfile "$host")" -daemonize
+    command=("$QEMU" -name "$(guest_name "$host")" -nodefaults -no-user-config -no-reboot -display none
         -machine pc,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
-        -kernel "$KERNEL_IMAGE" -initrd "$INITRAMFS"
-        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check lab.dir=$LAB_RUN/guest lab.role=$host"
-        -chardev "file,id=console,path=$(escape_commas "$(guest_console "$host")")" -serial chardev:console
+        -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
+        -serial chardev:console
         "${CABLE[@]}"
         -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(cable_mac "$host"),romfile=,addr=3"
         -netdev "user,id=control,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:0-10.0.2.15:22"
         -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
-        -fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
-        -device virtio-9p-pci,fsdev=root,mount_tag=root
-        -fsdev "local,id=repo,path=$(escape_commas "$LAB_ROOT"),security_model=none,multidevs=remap"
-        -device virtio-9p-pci,fsdev=repo,mount_tag=repo
         -device virtio-rng-pci)
-    # In a session of its own, so that a Ctrl-C now ends the lab's script only when the pid file is written.
-    if ! (close_inherited && exec setsid "${command[@]}") </dev/null >"$errors" 2>&1; then
-        FAILURE="QEMU did not start the $host with $2: $(grep -v 'module ui-' "$errors" | tail -n 1) ($errors)"
-        return 1
-    fi
+    run_qemu "$host" "${command[@]}" </dev/null >"$errors" 2>&1 &
+    await_qemu "$host" "$!" && return
+    FAILURE="QEMU did not start the $host with $2: $(qemu_error "$host")"
+    return 1
+}
+
+# run_qemu HOST COMMAND...: the command, with the files that QEMU is handed as descriptors; in a session of its own, which a Ctrl-C
+# does not reach.
+run_qemu() {
+    local host=$1 console kernel initrd
+    shift
+    close_inherited
+    open_exports "$host"
+    exec {console}>>"$(guest_console "$host")" {kernel}<"$KERNEL_IMAGE" {initrd}<"$INITRAMFS"
+    cd "$LAB_RUN/cable" || exit
+    printf '%s\n' "$BASHPID" >"$(guest_pidfile "$host")"
+    exec setsid "$@" "${EXPORTS[@]}" -kernel "/proc/self/fd/$kernel" -initrd "/proc/self/fd/$initrd" \
+        -add-fd "fd=$console,set=1" -chardev file,id=console,path=/dev/fdset/1,append=on
+}
+
+# await_qemu HOST PID: until its process is QEMU. rocewire waits for its sockets. A direct cable's other end does not: of the sockets
+# that the server's QEMU opens, the control network's is the last.
+await_qemu() {
+    until guest_pid "$1" >/dev/null; do
+        kill -0 "$2" 2>/dev/null || return 1
+        sleep 0.02
+    done
+    [[ $LAB_CABLE == direct && $1 == server ]] || return 0
+    until [[ -n $(control_port "$2") ]]; do
+        kill -0 "$2" 2>/dev/null || return 1
+        sleep 0.1
+    done
+}
+
+qemu_error() { # HOST
+    local log=$LAB_STATE/qemu-$1.log
+    printf '%s (%s)' "$(grep -v 'module ui-' "$log" | tail -n 1)" "$log"
 }
 
 # control_port PID: the port on 127.0.0.1 that leads to the guest's sshd.

@@ -1,0 +1,87 @@
+# What a guest sees of this machine, each as a 9p export of its own: the folders of programs and libraries, the checkout, its
+# role's certificate, all read-only; and one folder that it may write. Whoever is root in a guest can mount all that its QEMU
+# exports, so what a guest must not see is in no export.
+# shellcheck shell=bash
+
+# In /etc: what programs and libraries read to work, and nothing that says who uses this machine.
+GUEST_ETC=(alternatives crypto-policies debian_version default/locale ethertypes gai.conf host.conf inputrc iproute2 ld.so.cache
+    ld.so.conf ld.so.conf.d libibverbs.d locale.alias localtime magic nsswitch.conf os-release perl pki/tls/openssl.cnf protocols
+    python3 rdma rpc services ssl/openssl.cnf terminfo timezone wireshark)
+
+# The one folder of this machine that the guests write.
+guest_folder() { printf '%s' "$LAB_ROOT/build/guests"; }
+
+own_dir() { printf '%s' "$LAB_RUN/guest/$1"; }
+
+# system_folders: those of programs and libraries. Where /bin and the like are links into /usr, the guest has these links.
+system_folders() {
+    local name
+    for name in usr bin sbin lib lib32 lib64 libx32; do
+        [[ ! -d /$name || -L /$name ]] || printf '%s\n' "$name"
+    done
+}
+
+# prepare_exports: the folders that are made for the guests. Sets CERTS_DIR.
+prepare_exports() {
+    local host
+    CERTS_DIR=$(private_certs "$LAB_ROOT") || die "cannot make a private folder for the certificates (below \$HOME or /var/tmp)."
+    mkdir -p "$(guest_folder)" 2>/dev/null || die "cannot make the folder $(guest_folder)."
+    if ((EUID != 0)) && [[ ! -w $(guest_folder) ]]; then
+        die "cannot write $(guest_folder) (owner: $(stat -c %U "$(guest_folder)")): use the lab as the user who owns the checkout."
+    fi
+    give_to_qemu "$(guest_folder)"
+    make_guest_root
+    for host in "${LAB_HOSTS[@]}"; do
+        make_own_dir "$host"
+    done
+}
+
+# make_guest_root: root.tar, what the guests' root has before anything is mounted in it.
+make_guest_root() {
+    local tree=$LAB_RUN/root name
+    rm -rf "$tree"
+    mkdir -p "$tree"/{dev,etc,home,mnt,proc,root,run,sys,tmp,usr} "$tree"/var/{cache,lib,log,spool} "$LAB_RUN/guest"
+    ln -s ../run "$tree/var/run"
+    ln -s ../tmp "$tree/var/tmp"
+    for name in bin sbin lib lib32 lib64 libx32; do
+        [[ ! -L /$name ]] || ln -s "$(realpath --relative-to=/ "/$name")" "$tree/$name"
+    done
+    for name in "${GUEST_ETC[@]}"; do
+        [[ ! -e /etc/$name && ! -L /etc/$name ]] || (cd / && cp -a --parents "etc/$name" "$tree" 2>/dev/null) || true
+    done
+    tar -C "$tree" --owner=0 --group=0 --numeric-owner -cf "$LAB_RUN/guest/root.tar" .
+    rm -rf "$tree"
+}
+
+# make_own_dir HOST: what only this guest sees: its settings, its root's files, and the keys of its sshd.
+make_own_dir() {
+    local dir
+    dir=$(own_dir "$1")
+    mkdir -p "$dir"
+    guest_config "$1" >"$dir/config"
+    cp "$LAB_RUN"/guest/{root.tar,host_key,authorized_keys} "$dir/"
+    give_to_qemu "$dir"
+}
+
+# open_exports HOST: the options of QEMU, in EXPORTS. Each folder is opened here and handed over as a descriptor: QEMU then needs no
+# right to the folders above it.
+open_exports() {
+    local name
+    EXPORTS=()
+    for name in $(system_folders); do
+        open_export "$name" "/$name" readonly=on
+    done
+    open_export own "$(own_dir "$1")" readonly=on
+    open_export repo "$LAB_ROOT" readonly=on
+    open_export modules "$KERNEL_MODULES" readonly=on
+    open_export certs "$CERTS_DIR/guests/${1%%[0-9]*}" readonly=on
+    # Whatever a guest makes there is an ordinary file here: a symbolic link would lead a program of this machine astray.
+    open_export shared "$(guest_folder)" fmode=0644,dmode=0755 mapped-file
+}
+
+open_export() { # TAG FOLDER OPTIONS [SECURITY-MODEL]
+    local fd
+    exec {fd}<"$2"
+    EXPORTS+=(-fsdev "local,id=$1,path=/proc/self/fd/$fd,security_model=${4:-none},$3,multidevs=remap"
+        -device "virtio-9p-pci,fsdev=$1,mount_tag=$1")
+}
