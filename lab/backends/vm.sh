@@ -169,6 +169,7 @@ guest_config() { # HOST
 # boot ACCEL SECONDS: all guests, side by side; 0 when all are ready. The server first: it listens.
 boot() {
     local host deadline=$(($(now_ms) + $2 * 1000))
+    qemu_user "$1"
     for host in "${LAB_HOSTS[@]}"; do
         stop_if_told
         start_guest "$host" "$1" || return 1

@@ -84,11 +84,53 @@ free_port() {
     die "no free TCP port on 127.0.0.1 for the cable."
 }
 
-# find_features: what this QEMU can, and its folder. Sets QEMU_STREAM.
+# What QEMU itself can no longer do: system calls that are obsolete, gain rights, start programs or change priorities.
+QEMU_SANDBOX=on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny
+
+# find_features: what this QEMU can, and its folder. Sets QEMU_STREAM and SANDBOX.
 find_features() {
-    QEMU_STREAM=$(grep -x stream <<<"$("$QEMU" -machine none -netdev help 2>/dev/null)" || true)
+    local netdevs
+    SANDBOX=(-sandbox "$QEMU_SANDBOX")
+    if ! netdevs=$("$QEMU" -machine none "${SANDBOX[@]}" -netdev help 2>/dev/null); then
+        SANDBOX=()
+        say "this QEMU has no seccomp sandbox (-sandbox): the guests run without it"
+        netdevs=$("$QEMU" -machine none -netdev help 2>/dev/null)
+    fi
+    QEMU_STREAM=$(grep -x stream <<<"$netdevs" || true)
     mkdir -p "$LAB_RUN/cable"
     give_to_qemu "$LAB_RUN/cable"
+}
+
+# qemu_user ACCEL: what stands before QEMU's command, in QEMU_AS: no process of it gains rights, and root becomes a user who owns
+# nothing here.
+qemu_user() {
+    local groups=(--clear-groups) keep=
+    QEMU_AS=(setpriv --no-new-privs)
+    ((EUID == 0)) || return 0
+    [[ $1 != kvm ]] || groups=(--groups "$(stat -c %g /dev/kvm)")
+    QEMU_AS+=("--reuid=$QEMU_UID" "--regid=$QEMU_UID" "${groups[@]}")
+    if ! "${QEMU_AS[@]}" true 2>/dev/null; then
+        say "this root may not become another user ($QEMU_UID): QEMU runs as it is"
+        QEMU_AS=(setpriv --no-new-privs)
+        return
+    fi
+    # The rights that others have to the checkout are what this user has.
+    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$KERNEL_IMAGE" || (($(umask) & 05)); then
+        keep=,+dac_read_search
+        say "others may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), keeps new files from them): QEMU keeps the right to read all files"
+    fi
+    QEMU_AS+=("--bounding-set=-all$keep" "--inh-caps=-all$keep" "--ambient-caps=-all$keep")
+}
+
+# others_read PATH...: whether all users may read each, and enter it if it is a folder.
+others_read() {
+    local path mode want
+    for path; do
+        mode=$(stat -Lc %a -- "$path") || return 1
+        want=4
+        [[ ! -d $path ]] || want=5
+        (((8#$mode & want) == want)) || return 1
+    done
 }
 
 # start_guest HOST ACCEL: returns when QEMU runs, and has opened the sockets that another guest's QEMU connects to.
@@ -105,7 +147,7 @@ start_guest() {
     # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
     # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
     # shellcheck disable=SC2054 # the commas are QEMU's
-    command=("$QEMU" -name "$(guest_name "$host")" -nodefaults -no-user-config -no-reboot -display none
+    command=("${QEMU_AS[@]}" "$QEMU" -name "$(guest_name "$host")" "${SANDBOX[@]}" -nodefaults -no-user-config -no-reboot -display none
         -machine pc,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
         -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
         -serial chardev:console
