@@ -81,7 +81,7 @@ Argv OtherLab::as_ssh(const std::vector<std::string>& addresses) const {
 
 std::string OtherLab::guests() const {
     return support::run({"bash", "-c",
-                         "ps -eo pid,args | grep -F -- \"-pidfile $0/\" | grep -v grep || true",
+                         "ps -eo pid,args | grep -F -- \" of $0 -\" | grep -v grep || true",
                          fs::absolute(state_).string()})
         .out;
 }
