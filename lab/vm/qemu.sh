@@ -184,7 +184,8 @@ await_qemu() {
         sleep 0.02
     done
     [[ $LAB_CABLE == direct && $1 == server ]] || return 0
-    until [[ -n $(control_port "$2") ]]; do
+    # ss looks at all processes, which takes long on a busy host: not before there is a socket.
+    until [[ -z $QEMU_STREAM || -S $LAB_RUN/cable/${LAB_HOSTS[-1]}.sock ]] && [[ -n $(control_port "$2") ]]; do
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.1
     done
