@@ -170,7 +170,8 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string host = file == "server.pid" ? "server" : "client";
     const std::string cause = file == "cable.process" ? "rocewire, the link emulator, has ended"
                                                       : "the " + host + " guest's QEMU has ended";
-    support::Process process(long_write, enough_memory);
+    support::Process process({"lab/lab", "capture", "01", "--", "--length", "60000000"},
+                             {"LAB_SERVER_ARGS=--memory 60000000"});
     ASSERT_TRUE(process.await("post_send", 60s));
     const auto killed = std::chrono::steady_clock::now();
     kill(std::stoi(word_of("build/lab/" + file)), SIGKILL);
