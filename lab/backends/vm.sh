@@ -190,7 +190,6 @@ backend_down() {
     if [[ -n $(guests_left) ]]; then
         state=down
     fi
-    stop_if_told
     vm_stop
     say "${state:-nothing is up}"
     stop_if_told
