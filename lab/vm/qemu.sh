@@ -157,7 +157,9 @@ start_guest() {
         -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
         -device virtio-rng-pci)
     run_qemu "$host" "${command[@]}" </dev/null >"$errors" 2>&1 &
-    await_qemu "$host" "$!" && return
+    local pid=$!
+    disown "$pid" # bash then does not report its end
+    await_qemu "$host" "$pid" && return
     FAILURE="QEMU did not start the $host with $2: $(qemu_error "$host")"
     return 1
 }
