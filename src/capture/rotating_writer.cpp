@@ -12,7 +12,7 @@
 namespace capture {
 namespace {
 
-Sink sink_for(const std::string& path, const OutputOptions& options) {
+Sink sink_for(const std::string& path, const util::OutputOptions& options) {
     return path == "-" ? Sink::standard_output() : Sink::create(path, options);
 }
 

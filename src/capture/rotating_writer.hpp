@@ -28,7 +28,7 @@ class RotatingWriter {
   public:
     struct Options {
         std::string path;  // "-": standard output. Rotated: numbered(path, 1) and so on
-        OutputOptions output{};
+        util::OutputOptions output{};
         Rotation rotation{};
         PcapngSection section{};
         PcapngInterface interface {};

@@ -31,8 +31,8 @@ std::string reason(int error) {
 
 }  // namespace
 
-Sink Sink::create(const std::string& path, const OutputOptions& options) {
-    OutputFile file = open_output(path, options);
+Sink Sink::create(const std::string& path, const util::OutputOptions& options) {
+    util::OutputFile file = util::open_output(path, options);
     Sink sink(std::move(file.fd), "'" + path + "'");
     sink.is_new_ = file.is_new;
     sink.has_older_content_ = sink.kind_ == Kind::file && !file.is_new;
@@ -47,7 +47,7 @@ Sink Sink::replace(const std::string& path) {
     if (is_there && !S_ISREG(status.st_mode))
         return create(path);
     if (is_there)
-        open_output(path);  // what must not be written must not be replaced
+        util::open_output(path);  // what must not be written must not be replaced
     std::string temporary = path + ".XXXXXX";
     util::Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
     if (!fd)

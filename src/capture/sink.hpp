@@ -11,9 +11,9 @@
 #include <sys/types.h>
 #include <vector>
 
-#include "capture/output_file.hpp"
 #include "util/error.hpp"
 #include "util/fd.hpp"
+#include "util/output_file.hpp"
 #include "util/stop_signal.hpp"
 
 namespace capture {
@@ -28,7 +28,7 @@ class Sink {
   public:
     /// Makes the file at `path`, or empties it with the first write; is_new(): nothing was there.
     /// Throws as open_output().
-    static Sink create(const std::string& path, const OutputOptions& options = {});
+    static Sink create(const std::string& path, const util::OutputOptions& options = {});
     /// The same for what is made as a whole: close() replaces the file at `path`, which keeps its
     /// mode. Until then, or without close(), that one is as it was. Throws as open_output().
     static Sink replace(const std::string& path);

@@ -8,7 +8,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "util/check.hpp"
 #include "util/error.hpp"
+#include "util/output_file.hpp"
 #include "util/printable.hpp"
 
 namespace runlog {
@@ -47,11 +49,11 @@ Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)
         text_ = STDERR_FILENO;
     } else if (!json_path.empty()) {
         path_ = json_path;
-        file_ = util::Fd(open(json_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (!file_)
-            throw util::Error(
-                fmt::format("cannot write the run log {}: {}. Choose another --run-log.", json_path,
-                            std::strerror(errno)));
+        file_ = util::open_output(json_path).fd;
+        // A reader that is slow, of a pipe, is waited for.
+        util::check_errno(fcntl(file_.get(), F_SETFL, 0), "fcntl " + json_path);
+        if (ftruncate(file_.get(), 0) != 0 && errno != EINVAL)  // a pipe has nothing to cut
+            util::check_errno(-1, "ftruncate " + json_path);
         json_ = file_.get();
     }
 }

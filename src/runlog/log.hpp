@@ -22,7 +22,7 @@ std::int64_t now_ns();
 class Log {
   public:
     /// `json_path`: where the JSON lines go; empty: nowhere, "-": standard output (the text then
-    /// goes to standard error). Throws util::Error where the file cannot be made.
+    /// goes to standard error). An older file is emptied. Throws as util::open_output().
     Log(std::string role, const std::string& json_path);
 
     /// Writes one event with the present time. Throws util::Error when the text or the JSON cannot

@@ -10,6 +10,7 @@
 
 #include "support/error_text.hpp"
 #include "support/file_size_limit.hpp"
+#include "support/temp_path.hpp"
 #include "util/error.hpp"
 
 namespace {
@@ -80,6 +81,24 @@ TEST_F(LogFile, an_error_is_an_event_too) {
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "client: nothing listens there.\n");
     ASSERT_EQ(events().size(), 1u);
     EXPECT_EQ(events()[0].name, "error");
+}
+
+TEST_F(LogFile, is_for_its_owner_alone_and_empties_an_older_one) {
+    runlog::Log(std::string("client"), path_).note("older");
+    EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    runlog::Log(std::string("client"), path_).note("newer");
+    ASSERT_EQ(events().size(), 1u);
+    EXPECT_EQ(events()[0].text("text"), "newer");
+}
+
+TEST_F(LogFile, replaces_no_file_that_a_symbolic_link_leads_to) {
+    const support::TempPath target("runlog_target");
+    std::ofstream(target.str()) << "precious";
+    fs::create_symlink(target.str(), path_);
+    const auto error = support::error_text([&] { runlog::Log("client", path_); });
+    EXPECT_NE(error.find("is a symbolic link"), std::string::npos) << error;
+    std::ifstream file(target.str());
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "precious");
 }
 
 TEST(Log, a_file_that_cannot_be_made_is_named) {

@@ -1,4 +1,4 @@
-#include "capture/output_file.hpp"
+#include "util/output_file.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "util/check.hpp"
 #include "util/error.hpp"
 
-namespace capture {
+namespace util {
 namespace {
 
 // O_NONBLOCK: to open a FIFO that nobody reads is an error, and not a wait that no signal ends.
@@ -40,17 +40,17 @@ bool is_fifo(const std::string& path) {
 bool may_wait(const OutputOptions& options) {
     pollfd stop{options.stop != nullptr ? options.stop->fd() : -1, POLLIN, 0};
     poll(&stop, 1, step_ms);
-    return stop.revents == 0 && !util::is_past(options.end);
+    return stop.revents == 0 && !is_past(options.end);
 }
 
-util::Fd open_existing(const std::string& path, const OutputOptions& options) {
+Fd open_existing(const std::string& path, const OutputOptions& options) {
     const int nofollow = names_descriptor(path) ? 0 : O_NOFOLLOW;
     while (true) {
-        util::Fd fd(open(path.c_str(), flags | nofollow));
+        Fd fd(open(path.c_str(), flags | nofollow));
         if (fd || errno != ENXIO || !is_fifo(path))
             return fd;
         if (!may_wait(options))
-            throw util::Error(
+            throw Error(
                 fmt::format("gave up writing to '{}': nobody has opened it to read.", path));
     }
 }
@@ -59,17 +59,17 @@ util::Fd open_existing(const std::string& path, const OutputOptions& options) {
 void check_shared_folder(const std::string& path, int fd, const OutputOptions& options) {
     struct stat folder {};
     struct stat status {};
-    util::check_errno(stat(folder_of(path).c_str(), &folder), "stat " + path);
-    util::check_errno(fstat(fd, &status), "fstat " + path);
+    check_errno(stat(folder_of(path).c_str(), &folder), "stat " + path);
+    check_errno(fstat(fd, &status), "fstat " + path);
     if ((folder.st_mode & S_IWOTH) == 0 || S_ISCHR(status.st_mode))
         return;
     if (status.st_uid != geteuid() && status.st_uid != options.owner)
-        throw util::Error(fmt::format(
+        throw Error(fmt::format(
             "cannot write '{}': it belongs to another user, in a folder where everyone may write. "
             "Choose another name.",
             path));
     if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-        throw util::Error(fmt::format(
+        throw Error(fmt::format(
             "cannot write '{}': it is a hard link, in a folder where everyone may write. Choose "
             "another name.",
             path));
@@ -78,18 +78,18 @@ void check_shared_folder(const std::string& path, int fd, const OutputOptions& o
 }  // namespace
 
 OutputFile open_output(const std::string& path, const OutputOptions& options) {
-    OutputFile file{util::Fd(open(path.c_str(), flags | O_CREAT | O_EXCL, owner_only)), true};
+    OutputFile file{Fd(open(path.c_str(), flags | O_CREAT | O_EXCL, owner_only)), true};
     if (!file.fd && errno == EEXIST)
         file = {open_existing(path, options), false};
     if (!file.fd && errno == ELOOP)
-        throw util::Error(fmt::format(
+        throw Error(fmt::format(
             "cannot write '{}': it is a symbolic link. Name the file that it leads to.", path));
     if (!file.fd)
-        throw util::Error(
+        throw Error(
             fmt::format("cannot write '{}': {}.", path, std::generic_category().message(errno)));
     if (!file.is_new)
         check_shared_folder(path, file.fd.get(), options);
     return file;
 }
 
-}  // namespace capture
+}  // namespace util

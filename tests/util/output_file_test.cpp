@@ -1,5 +1,5 @@
 // Where a capture may be written, and who may read it.
-#include "capture/output_file.hpp"
+#include "util/output_file.hpp"
 
 #include <array>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 namespace output_file_test {
 
-using capture::open_output;
+using util::open_output;
 using support::error_text;
 using namespace std::chrono_literals;
 
