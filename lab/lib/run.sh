@@ -56,7 +56,7 @@ push_certificates() {
 make_run_dir() { # MODE
     local host error
     RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
-    until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir "$RUN_DIR" 2>&1); do
+    until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir -m 700 "$RUN_DIR" 2>&1); do
         [[ -e $RUN_DIR ]] || die "cannot make $RUN_DIR: ${error##*: }"
         # A second run of the step within the same second.
         RUN_DIR+=+

@@ -2,17 +2,29 @@
 # a folder of their own, private to this user, and build/lab (LAB_STATE) has a link to it.
 # shellcheck shell=bash
 
-# short_dir LINK: makes LINK in LAB_STATE point to a private folder; prints the folder.
+# short_dir LINK: makes LINK in LAB_STATE point to a private folder, unless it does already; prints the folder.
 short_dir() {
-    local base=${XDG_RUNTIME_DIR:-/tmp} dir
-    [[ -d $base && -w $base && $base != *[[:space:],]* && ${#base} -lt 40 ]] || base=/tmp
-    dir=$base/rdma-lab-$UID-$(printf '%s' "$LAB_STATE/$1" | sha256sum | cut -c 1-10)
-    # The link first: remove_short_dir finds the folder, whenever this script is killed.
-    ln -sfn "$dir" "$LAB_STATE/$1"
-    if ! mkdir -m 700 "$dir" 2>/dev/null; then
-        [[ -d $dir && ! -L $dir && -O $dir ]] || die "$dir exists and is not yours: remove it."
+    local base=${XDG_RUNTIME_DIR:-/tmp} dir tries lock
+    # Two commands at once get the same folder.
+    exec {lock}>"$LAB_STATE/$1.folder.lock"
+    flock "$lock"
+    dir=$(short_dir_now "$1")
+    if [[ -n $dir && -d $dir && ! -L $dir && -O $dir ]]; then
+        printf '%s' "$dir"
+        return
     fi
-    printf '%s' "$dir"
+    [[ -d $base && -w $base && $base != *[[:space:],]* && ${#base} -lt 40 ]] || base=/tmp
+    # In /tmp nobody can be there first who cannot guess the name.
+    for ((tries = 0; tries < 20; ++tries)); do
+        dir=$base/rdma-lab-$(od -An -N 6 -t x1 /dev/urandom | tr -d ' ')
+        # The link first: remove_short_dir finds the folder, whenever this script is killed.
+        ln -sfn "$dir" "$LAB_STATE/$1"
+        if mkdir -m 700 "$dir" 2>/dev/null; then
+            printf '%s' "$dir"
+            return
+        fi
+    done
+    die "cannot make a folder in $base."
 }
 
 # short_dir_now LINK: the folder, if there is one.
