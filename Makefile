@@ -29,7 +29,7 @@ endif
 MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow,-Wno-maybe-uninitialized)
 CXXFLAGS += -std=c++20 $(OPT) -Wall -Wextra -Wconversion -Wshadow $(MISTAKEN) $(if $(filter 1,$(WERROR)),-Werror) $(SANFLAGS)
 CPPFLAGS += -Isrc -I. -MMD -MP
-LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lfmt -ldeflate -lpthread
+LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lfmt -ldeflate -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers

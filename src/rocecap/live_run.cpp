@@ -14,6 +14,7 @@
 #include "rocecap/command.hpp"
 #include "util/check.hpp"
 #include "util/printable.hpp"
+#include "util/sandbox.hpp"
 
 namespace rocecap {
 namespace {
@@ -55,6 +56,7 @@ LiveRun::LiveRun(const Options& options)
         open_outputs();
         util::drop_privileges(privileges_);
     }
+    util::enter_sandbox();
 }
 
 // access(2) asks for the real user, who is the effective one by now.

@@ -18,6 +18,7 @@
 #include "query/where.hpp"
 #include "rocecap/command.hpp"
 #include "util/printable.hpp"
+#include "util/sandbox.hpp"
 
 namespace rocecap {
 namespace {
@@ -123,6 +124,8 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
     try {
+        if (!app.got_subcommand("live"))  // which needs root's rights first
+            util::enter_sandbox();
         return context.run();
     } catch (const capture::ReaderGone&) {
         return all_decoded;
