@@ -46,7 +46,7 @@ using Fields = std::vector<Field>;
 
 struct Event {
     std::int64_t t_ns = 0;
-    std::string role;  // "server" or "client", or the name of a step of one program
+    std::string role;  // "server" or "client", or the name of a program; may be empty
     std::string name;  // "post_send", "wc", ...
     Fields fields;
 

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 // comes twice the last one counts; what is neither text, truth nor integer is passed over.
 class EventReader {
   public:
-    /// nullopt where one of the members that every event has is missing.
+    /// nullopt where one of the members that every event has is missing; but the role may be.
     std::optional<Event> event() && {
         if (!t_ns_ || !role_ || !name_)
             return std::nullopt;
@@ -94,7 +94,7 @@ class EventReader {
     unsigned depth_ = 0;
     std::string key_;
     std::optional<std::int64_t> t_ns_;
-    std::optional<std::string> role_, name_;
+    std::optional<std::string> role_{""}, name_;
     Fields fields_;
 };
 
