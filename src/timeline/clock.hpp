@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace timeline {
 
 /// What is to be added to the poster's times to get the capture's, in nanoseconds.
 class ClockBounds {
   public:
-    /// `estimate`: what a measurement said before.
-    explicit ClockBounds(std::int64_t estimate = 0) : estimate_(estimate) {}
+    /// `estimate`: what a measurement said before. Without one the clocks may be equal.
+    explicit ClockBounds(std::optional<std::int64_t> estimate = std::nullopt)
+        : estimate_(estimate.value_or(0)), is_measured_(estimate.has_value()) {}
 
     /// Posted at `posted` (poster's clock), on the wire at `seen` (capture's clock): the shift is
     /// at most their difference.
@@ -28,9 +30,11 @@ class ClockBounds {
     }
 
     /// The estimate where it is possible, else the nearest possible shift. Where clocks drifted so
-    /// far that the bounds contradict each other, their middle.
+    /// far that the bounds contradict each other, their middle; and where nothing was measured, and
+    /// the clocks cannot be equal.
     std::int64_t shift() const {
-        if (least_ > most_)
+        const bool is_possible = least_ <= estimate_ && estimate_ <= most_;
+        if (least_ > most_ || (!is_measured_ && !is_possible && known()))
             return least_ / 2 + most_ / 2;
         return std::clamp(estimate_, least_, most_);
     }
@@ -46,6 +50,7 @@ class ClockBounds {
     static constexpr std::int64_t unknown_most = std::numeric_limits<std::int64_t>::max() / 4;
 
     std::int64_t estimate_;
+    bool is_measured_;
     std::int64_t least_ = unknown_least;
     std::int64_t most_ = unknown_most;
 };

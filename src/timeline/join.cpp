@@ -16,7 +16,7 @@ std::string other_role(const std::string& role) {
 const WorkRequest* Join::learn(const runlog::Event& event) {
     if (event.name == "ready") {
         if (const auto port = event.number("port"))
-            ports_.insert(*port);
+            ports_.emplace(*port, event.role);
         return nullptr;
     }
     if (event.name == "device" && !event.text("gid").empty()) {
@@ -33,7 +33,7 @@ const WorkRequest* Join::learn(const runlog::Event& event) {
     if (event.name == "qp_state") {
         made_.insert(key);
         if (const auto peer = event.number("dest_qpn"))
-            peers_[key] = static_cast<std::uint32_t>(*peer);
+            learn_peer(key, static_cast<std::uint32_t>(*peer));
     } else if (event.name == "qp") {
         made_.insert(key);
         begin_queue(key);
@@ -57,6 +57,15 @@ void Join::begin_queue(const QpKey& key) {
         queues.emplace_back();
 }
 
+void Join::learn_peer(const QpKey& key, std::uint32_t dest_qpn) {
+    const auto add = [](std::vector<std::uint32_t>& all, std::uint32_t qpn) {
+        std::erase(all, qpn);
+        all.push_back(qpn);
+    };
+    add(peers_[key], dest_qpn);
+    add(senders_[{key.first, dest_qpn}], key.second);
+}
+
 std::optional<Cause> Join::cause_of(const PacketKey& packet) {
     const auto place = place_of(packet);
     return place ? std::optional(place->cause()) : std::nullopt;
@@ -74,28 +83,56 @@ std::optional<Place> Join::place_of_datagram(const PacketKey& packet) {
 std::optional<Place> Join::place_of(const PacketKey& packet) {
     if (packet.source_qpn)
         return place_of_datagram(packet);
+    if (packet.is_response)
+        return place_of_response(packet);
     const QpKey receiving{packet.destination, packet.dest_qpn};
     const auto early = early_.find(receiving);
+    const auto place = place_of_request(packet);
+    if (!place && early == early_.end())
+        early_.emplace(receiving, packet);
+    else if (place && early != early_.end() && early->second.psn == packet.psn)
+        early_.erase(early);
+    return place;
+}
+
+std::optional<Place> Join::place_of_response(const PacketKey& packet) {
     const auto [begin, end] = roles_.equal_range(packet.destination);
     for (auto it = begin; it != end; ++it) {
-        const QpKey receiver{it->second, packet.dest_qpn};
-        const auto peer = peers_.find(receiver);
-        if (peer == peers_.end())
+        const QpKey poster{it->second, packet.dest_qpn};
+        if (!peers_.contains(poster))
             continue;
-        const auto posters = packet.is_response ? std::vector{receiver.first}
-                                                : peers_at(packet.source, receiver.first);
-        for (const std::string& role : posters) {
-            const QpKey poster{role, packet.is_response ? packet.dest_qpn : peer->second};
-            const auto place = account(poster, packet);
-            if (!place)
-                continue;
-            if (early != early_.end() && !packet.is_response && early->second.psn == packet.psn)
-                early_.erase(early);
+        if (const auto place = account(poster, packet))
             return place;
-        }
     }
-    if (early == early_.end() && !packet.is_response)
-        early_.emplace(receiving, packet);
+    return std::nullopt;
+}
+
+std::optional<Place> Join::place_of_request(const PacketKey& packet) {
+    // The newest first: a number belongs to several queue pairs in turn.
+    const auto first_of = [&](const std::string& role, const std::vector<std::uint32_t>& qpns) {
+        for (auto qpn = qpns.rbegin(); qpn != qpns.rend(); ++qpn)
+            if (auto place = account({role, *qpn}, packet))
+                return place;
+        return std::optional<Place>();
+    };
+    bool is_known = false;  // its receiver
+    const auto [begin, end] = roles_.equal_range(packet.destination);
+    for (auto it = begin; it != end; ++it) {
+        const auto peers = peers_.find({it->second, packet.dest_qpn});
+        if (peers == peers_.end())
+            continue;
+        is_known = true;
+        for (const std::string& role : peers_at(packet.source, it->second))
+            if (auto place = first_of(role, peers->second))
+                return place;
+    }
+    if (is_known)
+        return std::nullopt;
+    const auto [first, last] = roles_.equal_range(packet.source);
+    for (auto it = first; it != last; ++it)
+        if (const auto own = senders_.find({it->second, packet.dest_qpn}); own != senders_.end())
+            if (auto place = first_of(it->second, own->second))
+                return place;
     return std::nullopt;
 }
 
@@ -129,6 +166,9 @@ std::vector<std::string> Join::peers_at(const std::string& source, const std::st
     for (auto it = begin; it != end; ++it)
         if (it->second != role)
             found.push_back(it->second);
+    // One log may have both ends.
+    if (std::any_of(begin, end, [&](const auto& entry) { return entry.second == role; }))
+        found.push_back(role);
     const std::string other = other_role(role);
     const auto is_other = [&](const auto& entry) { return entry.second == other; };
     if (found.empty() && (source.empty() || std::ranges::none_of(roles_, is_other)))
@@ -166,13 +206,15 @@ std::optional<SetUp> Join::set_up_of(const CmKey& message) {
 }
 
 std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
-    const bool to_server = ports_.contains(segment.destination_port);
-    if (!to_server && !ports_.contains(segment.source_port))
+    if (const auto server = ports_.find(segment.destination_port); server != ports_.end()) {
+        const auto clients = peers_at(segment.source, server->second);
+        return SetUp{SetUp::By::Exchange, clients.empty() ? "client" : clients.front(),
+                     std::nullopt};
+    }
+    const auto server = ports_.find(segment.source_port);
+    if (server == ports_.end())
         return std::nullopt;
-    if (!to_server)
-        return SetUp{SetUp::By::Exchange, "server", std::nullopt};
-    const auto clients = peers_at(segment.source, "server");
-    return SetUp{SetUp::By::Exchange, clients.empty() ? "client" : clients.front(), std::nullopt};
+    return SetUp{SetUp::By::Exchange, server->second, std::nullopt};
 }
 
 Origin Join::origin_of(const PacketRow& row) {

@@ -10,9 +10,10 @@
 // remain without a cause.
 //
 // An RC or UC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other
-// end of the QP it is sent to, the poster behind a response is the QP it is sent to. A datagram
-// names its sender's in the DETH; its queue pair counts on from one to the next, whomever they are
-// for. UC and UD have no responses: their work requests stay without an acknowledgement, and one
+// end of the QP it is sent to, the poster behind a response is the QP it is sent to. Where only the
+// sender's log is there, the poster is the queue pair at the packet's source that is connected to
+// that QPN. A datagram names its sender's in the DETH; its queue pair counts on from one to the
+// next, whomever they are for. UC and UD have no responses: their work requests stay without an acknowledgement, and one
 // that completes may have lost all its packets.
 //
 // A connection manager's message belongs to the queue pair that its sender connects: a
@@ -67,18 +68,22 @@ class Join {
     using CommId = std::pair<std::string, std::uint32_t>;  // IP address, and its ID
 
     void begin_queue(const QpKey& key);
+    void learn_peer(const QpKey& key, std::uint32_t dest_qpn);
     std::optional<Place> place_of_datagram(const PacketKey& packet);
+    std::optional<Place> place_of_request(const PacketKey& packet);
+    std::optional<Place> place_of_response(const PacketKey& packet);
     std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
-    std::multimap<std::string, std::string> roles_;   // IP address -> role; one host may play both
-    std::map<QpKey, std::uint32_t> peers_;            // -> QPN of the other end
+    std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may play both
+    // Of queue pairs with that number, in turn: QPNs of the other end. And by the other end's QPN.
+    std::map<QpKey, std::vector<std::uint32_t>> peers_, senders_;
     std::map<QpKey, std::vector<SendQueue>> queues_;  // of queue pairs with that number, in turn
     std::map<QpKey, PacketKey> early_;  // by receiver: its first request packet without a cause
     std::set<QpKey> made_;              // queue pairs that a log tells of
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
-    std::set<std::uint64_t> ports_;                // that a server said it listens on
+    std::map<std::uint64_t, std::string> ports_;   // that a server said it listens on -> its role
     std::uint32_t posts_ = 0;
 };
 

@@ -74,15 +74,14 @@ std::vector<FirstPsn> LogPsns::directions() const {
 }
 
 // The other program's queue pair, of a server one of the clients', or another one of the same
-// program.
+// program. The server first: its queue pairs may have the numbers of several clients'.
 std::string LogPsns::role_of_peer(const std::string& role, const FirstPsn& direction) const {
-    std::vector<std::string> candidates{"server"};
-    if (role == "server") {
-        candidates.clear();
-        for (const auto& [key, pair] : pairs_)
-            if (key.first != role && (candidates.empty() || candidates.back() != key.first))
-                candidates.push_back(key.first);
-    }
+    std::vector<std::string> candidates;
+    if (role != "server")
+        candidates.emplace_back("server");
+    for (const auto& [key, pair] : pairs_)
+        if (key.first != role && (candidates.empty() || candidates.back() != key.first))
+            candidates.push_back(key.first);
     candidates.push_back(role);
     for (const std::string& candidate : candidates) {
         const auto peer = pairs_.find({candidate, direction.dest_qpn});

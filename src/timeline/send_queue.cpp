@@ -81,6 +81,15 @@ void SendQueue::look_for_base(const PacketKey& packet) {
     }
 }
 
+// A capture may begin many laps of the PSN's circle after the log.
+std::optional<std::uint64_t> SendQueue::on_another_lap(std::uint64_t position) {
+    constexpr std::uint64_t lap = psn_mask + 1;
+    for (std::uint64_t at = start + (position - start) % lap; at < posts_.back().end(); at += lap)
+        if (at != position && find(at) != nullptr)
+            return at;
+    return std::nullopt;
+}
+
 SendQueue::Post* SendQueue::find(std::uint64_t position) {
     const auto after = std::ranges::upper_bound(posts_, position, {}, &Post::first);
     if (after == posts_.begin())
@@ -112,8 +121,13 @@ std::optional<Place> SendQueue::account(const PacketKey& packet) {
         look_for_base(packet);
     if (base_is_ != Base::Known)
         return std::nullopt;
-    const std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
+    std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
     Post* post = find(position);
+    if (post == nullptr)
+        if (const auto elsewhere = on_another_lap(position)) {
+            position = *elsewhere;
+            post = find(position);
+        }
     if (post == nullptr)
         return std::nullopt;
     near_ = position;

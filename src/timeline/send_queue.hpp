@@ -70,6 +70,7 @@ class SendQueue {
 
     void look_for_base(const PacketKey& packet);
     Post* find(std::uint64_t position);
+    std::optional<std::uint64_t> on_another_lap(std::uint64_t position);
     static Seen note(std::vector<bool>& seen, WorkRequest& request, std::size_t index);
     static Seen answer(Post& post, std::size_t index, std::int64_t t_ns);
     void acknowledge(std::uint64_t end, std::int64_t t_ns);

@@ -141,4 +141,57 @@ TEST(Join, gives_nobody_the_packet_of_a_client_it_has_not_heard_of) {
     EXPECT_FALSE(join.cause_of(key));
 }
 
+timeline::PacketKey request(const char* from, const char* to, std::uint32_t qpn,
+                            std::uint32_t psn) {
+    timeline::PacketKey key{to, qpn, psn, false};
+    key.source = from;
+    return key;
+}
+
+TEST(Join, knows_requests_by_their_sender_s_log_alone) {
+    Join join;
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x12, 0x11);
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x13, 0x11);  // of another server
+    learn_post(join, "client", 0x12, 1, 100, 102);
+    learn_post(join, "client", 0x13, 2, 7000, 7000);
+    EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 101))->wr_id, 1U);
+    EXPECT_EQ(join.cause_of(request(client_ip, "192.0.2.3", 0x11, 7000))->wr_id, 2U);
+    EXPECT_FALSE(join.cause_of(request(server_ip, client_ip, 0x11, 101)));
+    EXPECT_TRUE(join.cause_of({client_ip, 0x12, 102, true})->is_response);
+}
+
+TEST(Join, knows_the_peers_that_a_number_had_in_turn) {
+    Join join;
+    learn_host(join, "server", "::ffff:192.0.2.1", 0x11, 0x21);
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x21, 0x11);
+    learn_post(join, "client", 0x21, 1, 100, 100);
+    for (const char* role : {"server", "client"})
+        join.learn({0, role, "qp", {{"qpn", role == std::string("server") ? 0x11U : 0x22U}}});
+    learn_host(join, "server", "::ffff:192.0.2.1", 0x11, 0x22);
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x22, 0x11);
+    learn_post(join, "client", 0x22, 2, 5000, 5000);
+    EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 100))->wr_id, 1U);
+    EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 5000))->wr_id, 2U);
+}
+
+TEST(Join, one_log_may_have_both_ends) {
+    Join join;
+    learn_host(join, "mpi", "::ffff:192.0.2.1", 0x11, 0x12);
+    learn_host(join, "mpi", "::ffff:192.0.2.2", 0x12, 0x11);  // of the host's other port
+    learn_post(join, "mpi", 0x12, 1, 100, 100);
+    EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 100))->wr_id, 1U);
+    EXPECT_TRUE(join.cause_of({client_ip, 0x12, 100, true})->is_response);
+}
+
+TEST(Join, finds_packets_of_a_capture_that_begins_laps_behind_the_log) {
+    Join join = two_hosts();
+    constexpr std::uint32_t step = 0x400000;
+    for (std::uint64_t wr = 0; wr < 9; ++wr) {
+        const auto first = static_cast<std::uint32_t>(wr * step) & 0xffffff;
+        learn_post(join, "client", 0x11, wr, first, wr == 8 ? first + 10 : first + 9);
+    }
+    // The 9th request alone has this PSN.
+    EXPECT_EQ(join.cause_of({server_ip, 0x11, 10, false})->wr_id, 8U);
+}
+
 }  // namespace join_test

@@ -149,4 +149,14 @@ TEST(ClockBounds, keeps_an_estimate_that_is_possible_and_moves_one_that_is_not) 
     EXPECT_EQ(bounds.shift(), 10);
 }
 
+TEST(ClockBounds, without_a_measurement_are_equal_or_in_the_middle) {
+    ClockBounds bounds;
+    bounds.posted_before(1000, 1100);  // at most 100
+    EXPECT_EQ(bounds.shift(), 0);
+    bounds.posted_before(1000, 900);  // at most -100
+    EXPECT_EQ(bounds.shift(), -100);
+    bounds.completed_after(2000, 1700);  // at least -300
+    EXPECT_EQ(bounds.shift(), -200);
+}
+
 }  // namespace timeline_test
