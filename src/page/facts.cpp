@@ -1,7 +1,6 @@
 #include "page/facts.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,13 +23,19 @@ class Facts {
     Facts(const Json& run_json, const timeline::FinishedRun& run) : json_(run_json), run_(run) {}
 
     Json all() && {
-        std::vector<std::string> roles = run_.info().roles;  // the server's first: here it is last
-        std::rotate(roles.begin(), roles.begin() + 1, roles.end());
-        for (const std::string& role : roles)
-            program(role);
-        for (const std::string& role : roles)
-            host(role);
-        cable();
+        if (run_.files().is_run_dir) {
+            // The server's is the first of them: here it is last.
+            std::vector<std::string> roles = run_.info().roles;
+            std::rotate(roles.begin(), roles.begin() + 1, roles.end());
+            std::erase_if(roles, [&](const std::string& role) { return !is_in_run(role); });
+            for (const std::string& role : roles)
+                program(role);
+            for (const std::string& role : roles)
+                host(role);
+            cable();
+        } else {
+            hosts();
+        }
         packets();
         causes();
         work_requests();
@@ -42,6 +47,11 @@ class Facts {
     void add(std::string name, std::string value, bool is_bad = false) {
         if (!value.empty())
             facts_.push_back({std::move(name), std::move(value), is_bad});
+    }
+
+    bool is_in_run(const std::string& role) const {
+        return json_.contains("hosts") && json_["hosts"].is_object() &&
+               json_["hosts"].contains(role);
     }
 
     void program(const std::string& role) {
@@ -71,6 +81,13 @@ class Facts {
             if (const std::string value = of(key); !value.empty())
                 parts.push_back(before + value);
         add("The " + role + "'s host", fmt::format("{}", fmt::join(parts, ", ")));
+    }
+
+    void hosts() {
+        const timeline::Hosts hosts = run_.hosts();
+        for (const auto& [address, role] : hosts.clients)
+            add("On the client's side", role == address ? address : role + ", " + address);
+        add("On the server's side", hosts.server);
     }
 
     void cable() {
@@ -144,16 +161,18 @@ Json facts_of(const Json& run_json, const timeline::FinishedRun& run) {
     return Facts(run_json, run).all();
 }
 
-std::string about(const Json& run_json, const std::string& run_dir) {
-    const std::filesystem::path path(run_dir);
-    std::string text = (path.has_filename() ? path : path.parent_path()).filename().string();
+std::string about(const Json& run_json, const timeline::TraceFiles& files) {
+    std::string text = files.short_name();
     const auto add = [&text](std::string_view before, const std::string& value) {
         if (!value.empty())
             text.append(before).append(value);
     };
+    for (const timeline::LogFile& log : files.logs)
+        if (!files.is_run_dir)
+            add(", log ", log.path);
     add(", started ", at(run_json, "/started"));
     add(", backend ", at(run_json, "/backend"));
-    if (!run_json.contains("ended"))
+    if (files.is_run_dir && !run_json.contains("ended"))
         text += ". The run had not ended when this page was made";
     return text;
 }

@@ -11,7 +11,7 @@ namespace page {
 /// [[name, value, is_bad], ...], from run.json and the joined run.
 Json facts_of(const Json& run_json, const timeline::FinishedRun& run);
 
-/// One line: the run's directory, when it was, and how it ended.
-std::string about(const Json& run_json, const std::string& run_dir);
+/// One line: the run's directory or the capture, when it was, and how it ended.
+std::string about(const Json& run_json, const timeline::TraceFiles& files);
 
 }  // namespace page

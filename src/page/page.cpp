@@ -16,7 +16,7 @@
 #include "timeline/capability.hpp"
 #include "timeline/finished_run.hpp"
 #include "timeline/queue_pair_track.hpp"
-#include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace page {
 namespace {
@@ -26,7 +26,7 @@ using timeline::FinishedRun;
 // The rows, and beside them what the tables are made of.
 class Reader : public timeline::RowVisitor {
   public:
-    Reader(const timeline::RunInfo& info, std::uint64_t most_packets) : rows_(info, most_packets) {}
+    Reader(const FinishedRun& run, std::uint64_t most_packets) : rows_(run, most_packets) {}
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* request) override {
@@ -65,6 +65,7 @@ Json requests_json(const Rows& rows, const FinishedRun& run) {
     for (const auto& [request, sender, row] : rows.requests()) {
         const std::int64_t own = run.shift_of(request->role) - rows.origin_ns();
         all.push_back({{"role", request->role},
+                       {"side", rows.side_of(request->role)},
                        {"sender", sender},
                        {"qpn", request->qpn},
                        {"wr_id", request->wr_id},
@@ -135,10 +136,11 @@ Json run_json(const std::string& run_dir) {
     return json.is_object() ? json : Json::object();
 }
 
-Json describe(Reader& reader, const FinishedRun& run, const std::string& run_dir) {
-    const Json beside = run_json(run_dir);
+Json describe(Reader& reader, const FinishedRun& run) {
+    const timeline::TraceFiles& files = run.files();
+    const Json beside = files.is_run_dir ? run_json(files.name) : Json::object();
     const Rows& rows = reader.rows();
-    return {{"about", about(beside, run_dir)},
+    return {{"about", about(beside, files)},
             {"facts", facts_of(beside, run)},
             {"kept", json(rows.kept())},
             {"left_out", json(rows.left_out())},
@@ -150,7 +152,7 @@ Json describe(Reader& reader, const FinishedRun& run, const std::string& run_dir
             {"tracks", tracks_json(reader, rows, run)},
             {"throughput", throughput_json(rows)},
             {"capabilities", capabilities_json(reader.capabilities().all(), rows, run)},
-            {"first_psns", first_psns_json(run_dir)}};
+            {"first_psns", first_psns_json(files)}};
 }
 
 std::string escaped(std::string_view text) {
@@ -187,16 +189,21 @@ void fill(std::string_view text,
     }
 }
 
+std::string title_of(const timeline::TraceFiles& files) {
+    if (!files.info.step.empty())
+        return "Step " + files.info.step;
+    return files.is_run_dir ? "A run" : util::printable(files.short_name());
+}
+
 }  // namespace
 
-Page read(const std::string& run_dir, std::uint64_t most_packets) {
-    FinishedRun run(run_dir);
-    Reader reader(run.info(), most_packets);
+Page read(FinishedRun& run, std::uint64_t most_packets) {
+    Reader reader(run, most_packets);
     run.each_row(reader);
     Rows& rows = reader.rows();
-    const Json facts = describe(reader, run, run_dir);
+    const Json facts = describe(reader, run);
     Page page;
-    page.title = run.info().step.empty() ? "A run" : "Step " + run.info().step;
+    page.title = title_of(run.files());
     page.run = deflated(facts.dump(-1, ' ', false, Json::error_handler_t::replace));
     page.rows = rows.take_rows();
     page.details = rows.take_details();

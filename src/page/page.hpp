@@ -1,4 +1,4 @@
-// A run as one HTML file, which needs nothing beside itself: a ladder of both programs' events and
+// Packets and events as one HTML file, which needs nothing beside itself: a ladder of both programs' events and
 // the packets between them, plots, tables. A browser shows it without a network.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "capture/sink.hpp"
+#include "timeline/finished_run.hpp"
 
 namespace page {
 
@@ -18,10 +19,9 @@ struct Page {
     std::uint64_t left_out = 0;  // packets and events beyond the limit
 };
 
-/// Reads a run directory, one still growing as it is now. `most_packets`: how many the page holds;
-/// what comes behind is left out, and the page says so. Throws util::Error where `run_dir` is none,
-/// or cannot be read.
-Page read(const std::string& run_dir, std::uint64_t most_packets);
+/// `most_packets`: how many the page holds; what comes behind is left out, and the page says so.
+/// Throws util::Error where the run's files cannot be read once more.
+Page read(timeline::FinishedRun& run, std::uint64_t most_packets);
 
 /// Throws as the sink does.
 void write(const Page& page, capture::Sink& sink);

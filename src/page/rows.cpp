@@ -83,19 +83,12 @@ std::size_t most_payload(std::uint64_t packets) {
     return packets < few ? 512 : 64;
 }
 
-std::string address_of(const timeline::RunInfo& info, const std::string& role) {
-    const auto found = info.addresses.find(role);
-    return found == info.addresses.end() ? std::string() : found->second;
-}
-
 }  // namespace
 
-Rows::Rows(const timeline::RunInfo& info, std::uint64_t most_packets)
-    : server_(address_of(info, "server")), most_packets_(most_packets) {
-    for (const std::string& role : info.roles)
-        if (role != "server")
-            clients_.emplace(address_of(info, role), role);
-}
+Rows::Rows(const timeline::FinishedRun& run, std::uint64_t most_packets)
+    : hosts_(run.hosts()),
+      addresses_(run.info().addresses.begin(), run.info().addresses.end()),
+      most_packets_(most_packets) {}
 
 bool Rows::has_room() const {
     return kept_.packets < most_packets_ && kept_.events < 2 * most_packets_;
@@ -122,7 +115,7 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
     // What the cable did stands on the side from which the packet came.
     const std::string_view side =
         event.role == timeline::cable_role ? event.text("from") : std::string_view(event.role);
-    rows_.add({0, since_first(t_ns), side == "server" ? server : client, event.name,
+    rows_.add({0, since_first(t_ns), side_of(side), event.name,
                (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
                is_notable(event) ? 1 : 0});
     details_.add(details_of(event));
@@ -175,20 +168,28 @@ std::size_t Rows::sender_of(const timeline::WorkRequest& request) {
     return entry->second;
 }
 
+int Rows::side_of(std::string_view role) const {
+    if (role == "server" || role == "client")
+        return role == "server" ? server : client;
+    const auto address = addresses_.find(role);
+    return address != addresses_.end() && address->second == hosts_.server ? server : client;
+}
+
 int Rows::side_of(const timeline::PacketRow& row) const {
-    if (clients_.contains(server_))
+    const auto& clients = hosts_.clients;
+    if (clients.contains(hosts_.server))
         return others;
-    if (clients_.contains(row.source) && row.destination == server_)
+    if (clients.contains(row.source) && row.destination == hosts_.server)
         return client;
-    return row.source == server_ && clients_.contains(row.destination) ? server : others;
+    return row.source == hosts_.server && clients.contains(row.destination) ? server : others;
 }
 
 // "client2: " and "to client2: ", where the two columns do not say it.
 std::string Rows::further_client(const timeline::PacketRow& row) const {
     const int side = side_of(row);
-    if (side == others)
+    if (side == others || hosts_.clients.size() == 1)
         return {};
-    const std::string& role = clients_.at(side == client ? row.source : row.destination);
+    const std::string& role = hosts_.clients.at(side == client ? row.source : row.destination);
     if (role == "client")
         return {};
     return (side == client ? "" : "to ") + role + ": ";

@@ -5,8 +5,8 @@
 //
 //   t          nanoseconds since the first row
 //   side       of an event: 0 a client's, 1 the server's; of a packet: 0 client to server, 1 back,
-//              2 between others. The text of the second client's, and of further ones', begins with
-//              its role, and of the cable's, which stand on the side that the packet came from.
+//              2 between others. The text of other roles than these two begins with the role, and of
+//              the cable's, which stand on the side that the packet came from.
 //   kind       "write", "read", "send", "atomic", "ack", "nak", "rnr", "cm", "exchange", "cnp",
 //              "other"
 //   request    number in requests(), or -1
@@ -18,9 +18,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -40,7 +42,7 @@ class Rows : public timeline::RowVisitor {
     static constexpr std::size_t chunk = 256;
 
     /// `most_packets`: rows are kept until so many packets have come, or twice as many events.
-    Rows(const timeline::RunInfo& info, std::uint64_t most_packets);
+    Rows(const timeline::FinishedRun& run, std::uint64_t most_packets);
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* request) override;
@@ -71,6 +73,9 @@ class Rows : public timeline::RowVisitor {
     /// Role and QPN.
     const std::vector<std::pair<std::string, std::uint32_t>>& senders() const { return senders_; }
 
+    /// 1: the role's events stand on the server's side; 0: on the client's.
+    int side_of(std::string_view role) const;
+
     /// The row of the role's first event of that time (the capture's clock) or later; nullopt where
     /// there is none here.
     std::optional<std::size_t> row_of_event(const std::string& role, std::int64_t t_ns) const;
@@ -87,8 +92,8 @@ class Rows : public timeline::RowVisitor {
     std::string further_client(const timeline::PacketRow& row) const;
     void count_payload(const timeline::PacketRow& row, std::size_t bytes);
 
-    std::map<std::string, std::string> clients_;  // IP address -> role
-    std::string server_;                          // IP address
+    timeline::Hosts hosts_;
+    std::map<std::string, std::string, std::less<>> addresses_;  // role -> IP address
     std::uint64_t most_packets_;
     Count kept_, left_out_;
     std::optional<std::int64_t> origin_ns_;

@@ -64,16 +64,20 @@ Json capabilities_json(const std::vector<timeline::Capability>& capabilities, co
     return all;
 }
 
-Json first_psns_json(const std::string& run_dir) {
+Json first_psns_json(const timeline::TraceFiles& files) {
+    const timeline::FirstPsns found = timeline::first_psns(files);
+    const std::string unknown = found.has_logs ? "not in the log" : "not in the capture";
+    const auto end = [](const std::string& who, std::uint32_t qpn) {
+        return qpn == 0 ? who : fmt::format("{} QP {:#08x}", who, qpn);
+    };
     Json all = Json::array();
-    for (const timeline::FirstPsn& direction : timeline::first_psns(run_dir).directions)
-        all.push_back({{"direction", fmt::format("{} QP {:#08x} → {} QP {:#08x}", direction.from,
-                                                 direction.qpn, direction.to, direction.dest_qpn)},
+    for (const timeline::FirstPsn& direction : found.directions)
+        all.push_back({{"direction", end(direction.from, direction.qpn) + " → " +
+                                         end(direction.to, direction.dest_qpn)},
                        {"psn", direction.psn      ? fmt::format("{:#08x}", *direction.psn)
                                : direction.hidden ? std::string("secret")
-                                                  : std::string("not in the log")},
-                       {"chosen_by", direction.chosen_by.empty() ? std::string("not in the log")
-                                                                 : direction.chosen_by},
+                                                  : unknown},
+                       {"chosen_by", direction.chosen_by.empty() ? unknown : direction.chosen_by},
                        {"readable", readable_json(direction)}});
     return all;
 }

@@ -16,6 +16,6 @@ Json capabilities_json(const std::vector<timeline::Capability>& capabilities, co
                        const timeline::FinishedRun& run);
 
 /// [{"direction", "psn", "chosen_by", "readable": [{"where", "frames"}]}]
-Json first_psns_json(const std::string& run_dir);
+Json first_psns_json(const timeline::TraceFiles& files);
 
 }  // namespace page

@@ -26,8 +26,11 @@ std::string label(const timeline::FirstPsns& run, std::span<const timeline::Firs
     return is_unique ? run.step.substr(0, run.step.find('_')) : run.run;
 }
 
-// The queue pair is named where the run has several connections.
+// The queue pair is named where the run has several connections, or where it is all that is known.
 std::string direction_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
+    if (direction.qpn == 0)
+        return fmt::format("{} → {}, to QP {:#08x}", direction.from, direction.to,
+                           direction.dest_qpn);
     std::string text = direction.to.empty()
                            ? fmt::format("{} → QP {:#08x}", direction.from, direction.dest_qpn)
                            : fmt::format("{} → {}", direction.from, direction.to);
@@ -39,10 +42,15 @@ std::string direction_text(const timeline::FirstPsns& run, const timeline::First
     return text;
 }
 
-std::string psn_text(const timeline::FirstPsn& direction) {
+// Of what is not known.
+std::string unknown_text(const timeline::FirstPsns& run) {
+    return run.has_logs ? "not in the log" : "not in the capture";
+}
+
+std::string psn_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
     if (direction.psn)
         return fmt::format("{:#08x}", *direction.psn);
-    return direction.hidden ? "secret" : "not in the log";
+    return direction.hidden ? "secret" : unknown_text(run);
 }
 
 std::string readable_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
@@ -78,8 +86,8 @@ std::vector<Cells> rows_of(const timeline::FirstPsns& run,
         return {{name, "no connected queue pair", "", "", ""}};
     std::vector<Cells> rows;
     for (const timeline::FirstPsn& direction : run.directions)
-        rows.push_back({name, direction_text(run, direction), psn_text(direction),
-                        direction.chosen_by.empty() ? "not in the log" : direction.chosen_by,
+        rows.push_back({name, direction_text(run, direction), psn_text(run, direction),
+                        direction.chosen_by.empty() ? unknown_text(run) : direction.chosen_by,
                         readable_text(run, direction)});
     return rows;
 }
@@ -122,7 +130,7 @@ Json first_psn_json(const timeline::FirstPsns& run, const timeline::FirstPsn& di
               {"step", or_null(run.step)},
               {"from", direction.from},
               {"to", or_null(direction.to)},
-              {"qpn", direction.qpn},
+              {"qpn", direction.qpn == 0 ? Json(nullptr) : Json(direction.qpn)},
               {"dest_qpn", direction.dest_qpn},
               {"first_psn", direction.psn ? Json(*direction.psn) : Json(nullptr)},
               {"hidden", direction.hidden},

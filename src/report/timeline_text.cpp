@@ -28,7 +28,7 @@ TimelineText::TimelineText(Style style, const std::map<std::string, std::string>
     for (const auto& [role, address] : addresses) {
         const auto [entry, is_new] = roles_.emplace(address, role);
         if (!is_new)
-            entry->second = "host";  // one host plays both
+            entry->second = addresses.size() == 2 ? "host" : address;  // it plays several
     }
 }
 
@@ -91,8 +91,13 @@ std::string TimelineText::finished(std::string text) const {
     return text;
 }
 
-std::string TimelineText::summary(const timeline::Matcher& run) {
+std::string TimelineText::summary(const timeline::Matcher& run, bool has_logs) {
     const timeline::JoinCount& joins = run.joins();
+    if (!has_logs)
+        return fmt::format(
+            "{} packets, {} of them RoCE, {} on connected queue pairs; without a run log (--log) "
+            "no packet has a cause\n",
+            joins.packets, joins.roce, joins.joinable - joins.datagrams);
     std::string text = fmt::format(
         "{} packets; of {} on connected queue pairs{}, {} belong to a work request; of {} others, "
         "{} set a connection up\n",

@@ -29,7 +29,7 @@ class TimelineText {
     std::string line(const timeline::PacketRow& row, std::string_view packet);
 
     /// Which events and packets a listing holds, and how sure its order is; a line or two.
-    static std::string summary(const timeline::Matcher& run);
+    static std::string summary(const timeline::Matcher& run, bool has_logs = true);
 
   private:
     std::string time(std::int64_t t_ns);

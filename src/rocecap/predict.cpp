@@ -1,4 +1,4 @@
-// rocecap predict: a run, packet by packet; the learner says what comes next before it is shown.
+// rocecap predict: a capture, packet by packet; the learner says what comes next before it is shown.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -24,7 +24,7 @@ namespace rocecap {
 namespace {
 
 struct PredictOptions {
-    std::string path;
+    TraceArguments trace;
     std::uint64_t from = 0;  // 0: where it becomes interesting
     bool all = false;
 };
@@ -37,7 +37,7 @@ class Dialogue {
   public:
     Dialogue(const PredictOptions& options, const Context& context)
         : style_(context.colour),
-          run_(read_predicted_run(options.path, style_)),
+          run_(read_predicted_run(options.trace, style_)),
           columns_(context.columns == 0 ? widest : std::min(context.columns, widest)),
           text_(style_, run_.addresses, columns_ - std::min(columns_, number_width)),
           sink_(capture::Sink::standard_output()),
@@ -195,11 +195,9 @@ Example: nak +4. '?' helps, an empty line shows the packet, 'q' ends.)";
 
 void add_predict(CLI::App& app, Context& context) {
     auto options = std::make_shared<PredictOptions>();
-    CLI::App* command = app.add_subcommand(
-        "predict", "Say what comes next in a run, packet by packet, before it is shown");
-    command->add_option("run", options->path, "A run's directory, or a pcap or pcapng file")
-        ->required()
-        ->type_name("RUN_DIR");
+    CLI::App* command =
+        app.add_subcommand("predict", "Say what comes next, packet by packet, before it is shown");
+    add_trace_arguments(*command, options->trace);
     command
         ->add_option("--from", options->from,
                      "Ask from this packet on; they are counted as they are shown")

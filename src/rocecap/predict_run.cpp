@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/file_source.hpp"
 #include "report/summary.hpp"
-#include "runlog/tail.hpp"
 #include "timeline/finished_run.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
@@ -40,12 +38,14 @@ const wire::OpcodeInfo* opcode_called(std::string_view name) {
 
 class Collector : public timeline::RowVisitor {
   public:
-    Collector(PredictedRun& run, report::Style style) : run_(run), style_(style) {}
+    /// `knows_times`: of the cable's events, on the capture's clock.
+    Collector(PredictedRun& run, report::Style style, bool knows_times)
+        : run_(run), style_(style), knows_times_(knows_times) {}
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* /*request*/) override {
         if (event.role == timeline::cable_role)
-            add(event, t_ns);
+            add(event, knows_times_ ? std::optional(t_ns) : std::nullopt);
     }
 
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
@@ -62,22 +62,6 @@ class Collector : public timeline::RowVisitor {
         run_.rows.push_back(row);
         run_.rows.back().cause.reset();  // it would tell more than its own packet
         run_.rows.back().text = report::packet_summary(packet, style_, frame.bytes);
-    }
-
-    void add(const runlog::Event& event, std::optional<std::int64_t> t_ns) {
-        const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
-        const auto psn = event.number("psn");
-        const auto dest_qpn = event.number("dest_qpn");
-        if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn)
-            return;
-        logged_.push_back(
-            {event,
-             {.is_missing = is_one_of(event.name, "drop", "cut", "delay", "reorder", "limit"),
-              .passed_capture = event.text("from") == capturing_role,
-              .dest_qpn = static_cast<std::uint32_t>(*dest_qpn),
-              .opcode = opcode->value,
-              .psn = wire::Psn(static_cast<std::uint32_t>(*psn)),
-              .t_ns = t_ns}});
     }
 
     void finish() {
@@ -152,43 +136,37 @@ class Collector : public timeline::RowVisitor {
                                is_request ? connection.responder : connection.requester);
     }
 
+    void add(const runlog::Event& event, std::optional<std::int64_t> t_ns) {
+        const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
+        const auto psn = event.number("psn");
+        const auto dest_qpn = event.number("dest_qpn");
+        if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn)
+            return;
+        logged_.push_back(
+            {event,
+             {.is_missing = is_one_of(event.name, "drop", "cut", "delay", "reorder", "limit"),
+              .passed_capture = event.text("from") == capturing_role,
+              .dest_qpn = static_cast<std::uint32_t>(*dest_qpn),
+              .opcode = opcode->value,
+              .psn = wire::Psn(static_cast<std::uint32_t>(*psn)),
+              .t_ns = t_ns}});
+    }
+
     PredictedRun& run_;
     report::Style style_;
+    bool knows_times_;
     std::vector<LoggedEvent> logged_;
 };
 
-void read_run(const std::string& path, PredictedRun& run, Collector& collector) {
-    timeline::FinishedRun finished(path);
-    run.addresses = finished.info().addresses;
-    finished.each_row(collector);
-    if (!finished.has_capture())
-        throw util::Error(fmt::format("{} has no capture: was it made by 'lab/lab run'?", path));
-}
-
-void read_file(const std::string& path, Collector& collector) {
-    capture::FileSource source(path);
-    while (const auto frame = source.next()) {
-        const wire::Packet packet = capture::decode(*frame);
-        collector.packet(timeline::row_of(packet, frame->bytes, frame->time.count(), {}), packet,
-                         *frame, 0, nullptr);
-    }
-    const fs::path log = fs::path(path).parent_path() / "cable.jsonl";
-    if (path == "-" || !fs::exists(log))
+// Of a run directory it is one of the logs anyway.
+void add_cable_log(TraceArguments& arguments) {
+    if (timeline::is_run_dir(arguments.path))
         return;
-    runlog::Tail tail(log.string());
-    while (const auto event = tail.next())
-        collector.add(*event, std::nullopt);
-}
-
-// Of a directory that is no run's: the samples have no run.json.
-std::string capture_in(const std::string& directory) {
-    for (const char* name : {"wire.pcapng", "annotated.pcapng"})
-        if (fs::exists(fs::path(directory) / name))
-            return (fs::path(directory) / name).string();
-    throw util::Error(
-        fmt::format("{} is no run directory: it has neither run.json nor a capture. "
-                    "Runs are kept below captures/runs.",
-                    directory));
+    const fs::path path(arguments.path);
+    const fs::path log = (fs::is_directory(path) ? path : path.parent_path()) /
+                         fmt::format("{}.jsonl", timeline::cable_role);
+    if (fs::exists(log))
+        arguments.logs.push_back(log.string());
 }
 
 }  // namespace
@@ -200,17 +178,22 @@ std::string PredictedRun::name_of(const std::string& address) const {
     return "the " + util::printable(std::ranges::find_if(addresses, has_it)->first);
 }
 
-PredictedRun read_predicted_run(const std::string& path, report::Style style) {
+PredictedRun read_predicted_run(TraceArguments arguments, report::Style style) {
+    add_cable_log(arguments);
+    timeline::FinishedRun finished(files_of(arguments));
+    const timeline::TraceFiles& files = finished.files();
     PredictedRun run;
-    Collector collector(run, style);
-    if (fs::exists(fs::path(path) / "run.json"))
-        read_run(path, run, collector);
-    else
-        read_file(fs::is_directory(path) ? capture_in(path) : path, collector);
+    run.addresses = files.info.addresses;
+    Collector collector(run, style, files.info.offsets.contains(timeline::cable_role));
+    finished.each_row(collector);
+    if (!finished.has_capture())
+        throw util::Error(
+            fmt::format("{} has no capture: was it made by 'lab/lab run'?", files.name));
+    check_trace(finished);
     collector.finish();
     if (run.packets.empty())
         throw util::Error(fmt::format(
-            "{} has nothing to predict: no packet of a reliable connection (RC).", path));
+            "{} has nothing to predict: no packet of a reliable connection (RC).", files.name));
     return run;
 }
 

@@ -1,5 +1,5 @@
-// What there is to predict: the packets of reliable connections of a run or of a capture file, and
-// what the cable did to them.
+// What there is to predict: the packets of reliable connections of a capture, and what the cable
+// did to them.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include "predict/packet.hpp"
 #include "predict/taken.hpp"
 #include "report/style.hpp"
+#include "rocecap/trace_arguments.hpp"
 #include "timeline/packet_row.hpp"
 
 namespace rocecap {
@@ -39,8 +40,8 @@ struct PredictedRun {
     std::string name_of(const std::string& address) const;
 };
 
-/// `path`: a run's directory, one of the samples', or a capture file, with a cable.jsonl beside it
-/// or not. Throws util::Error where there is nothing to predict.
-PredictedRun read_predicted_run(const std::string& path, report::Style style);
+/// A cable.jsonl that lies beside the capture is one of the logs. Throws util::Error where there is
+/// nothing to predict.
+PredictedRun read_predicted_run(TraceArguments arguments, report::Style style);
 
 }  // namespace rocecap

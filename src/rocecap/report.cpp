@@ -1,4 +1,4 @@
-// rocecap report: a run as one HTML page.
+// rocecap report: packets and events as one HTML page.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "capture/sink.hpp"
 #include "page/page.hpp"
 #include "rocecap/command.hpp"
+#include "rocecap/trace_arguments.hpp"
 #include "rocecap/validators.hpp"
 #include "util/printable.hpp"
 
@@ -16,15 +17,17 @@ namespace rocecap {
 namespace {
 
 struct ReportOptions {
-    std::string directory;
+    TraceArguments trace;
     std::string output;
     std::uint64_t packets = 100'000;
 };
 
 int report(const ReportOptions& options) {
-    const page::Page page = page::read(options.directory, options.packets);
-    const std::string path =
-        options.output.empty() ? options.directory + "/report.html" : options.output;
+    const timeline::TraceFiles files = files_of(options.trace);
+    const std::string path = output_of(files, options.output, "report.html");
+    timeline::FinishedRun run(files);
+    check_trace(run);
+    const page::Page page = page::read(run, options.packets);
     capture::Sink sink =
         path == "-" ? capture::Sink::standard_output() : capture::Sink::replace(path);
     page::write(page, sink);
@@ -46,13 +49,11 @@ holds what the logs and the capture hold, payloads too. '?' in the page lists it
 void add_report(CLI::App& app, Context& context) {
     auto options = std::make_shared<ReportOptions>();
     CLI::App* command = app.add_subcommand(
-        "report", "A run as one HTML page: ladder, bytes, states, plots, who knows what");
-    command->add_option("directory", options->directory, "A run's directory")
-        ->required()
-        ->type_name("RUN_DIR");
+        "report", "All of it as one HTML page: ladder, bytes, states, plots, who knows what");
+    add_trace_arguments(*command, options->trace);
     command
         ->add_option("-o,--output", options->output,
-                     "The file to write; -: standard output (default: RUN_DIR/report.html)")
+                     "The file to write; -: standard output\n(default: RUN_DIR/report.html)")
         ->type_name("FILE");
     command
         ->add_option("--packets", options->packets,

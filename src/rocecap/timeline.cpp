@@ -13,17 +13,19 @@
 #include "report/summary.hpp"
 #include "report/timeline_text.hpp"
 #include "rocecap/command.hpp"
+#include "rocecap/trace_arguments.hpp"
 #include "timeline/finished_run.hpp"
 #include "timeline/packet_row.hpp"
-#include "timeline/run_dir.hpp"
+#include "timeline/trace_input.hpp"
 #include "util/check.hpp"
+#include "util/error.hpp"
 #include "util/stop_signal.hpp"
 
 namespace rocecap {
 namespace {
 
 struct TimelineOptions {
-    std::string directory;
+    TraceArguments trace;
     bool follow = false;
 };
 
@@ -54,11 +56,11 @@ class Watch {
     util::Fd fd_;
 };
 
-std::string end_of_listing(bool has_capture, const timeline::Matcher& run, bool capture_is_cut,
-                           std::uint64_t skipped_lines) {
+std::string end_of_listing(bool has_capture, bool has_logs, const timeline::Matcher& run,
+                           bool capture_is_cut, std::uint64_t skipped_lines) {
     std::string text;
     if (has_capture)
-        text += "\n" + report::TimelineText::summary(run);
+        text += "\n" + report::TimelineText::summary(run, has_logs);
     if (capture_is_cut)
         text += "the capture breaks off inside a packet\n";
     if (skipped_lines != 0)
@@ -94,45 +96,46 @@ class Listing : public timeline::RowVisitor {
 };
 
 void list(const TimelineOptions& options, const Context& context) {
-    timeline::FinishedRun run(options.directory);
+    timeline::FinishedRun run(files_of(options.trace));
+    check_trace(run);
     Listing listing(run.info(), context);
     run.each_row(listing);
-    listing.sink().append(end_of_listing(run.has_capture(), run.matcher(), run.capture_is_cut(),
-                                         run.skipped_lines()));
+    listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
+                                         run.matcher(), run.capture_is_cut(), run.skipped_lines()));
     listing.sink().close();
 }
 
 class Follow {
   public:
-    Follow(const TimelineOptions& options, const Context& context)
-        : directory_(options.directory),
+    Follow(const timeline::TraceFiles& files, const Context& context)
+        : directory_(files.name),
+          input_(files),
           style_(context.colour),
-          info_(directory_.info()),
-          timeline_(info_.offsets, "server"),
-          text_(style_, info_.addresses, context.columns),
+          timeline_(files.info.offsets, files.capture_role),
+          text_(style_, files.info.addresses, context.columns),
           sink_(capture::Sink::standard_output()) {}
 
     void run() {
         util::StopSignal stop;
         sink_.give_up_on(stop);
-        Watch watch(directory_.path());
+        Watch watch(directory_);
         // Whether the run has ended is asked before the last look at its files.
-        while (!directory_.info().ended && !stop.requested()) {
+        while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
             take_in();
             print(util::Clock::now() - hold);
             watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
         }
         take_in();
         print(timeline::Timeline::Arrival::max());
-        sink_.append(end_of_listing(directory_.has_capture(), timeline_.matcher(),
-                                    directory_.capture_is_cut(), directory_.skipped_lines()));
+        sink_.append(end_of_listing(input_.has_capture(), true, timeline_.matcher(),
+                                    input_.capture_is_cut(), input_.skipped_lines()));
         sink_.close();
     }
 
   private:
     void take_in() {
         while (true) {
-            auto item = directory_.next();
+            auto item = input_.next();
             if (std::holds_alternative<std::monostate>(item))
                 return;
             const auto now = util::Clock::now();
@@ -155,35 +158,44 @@ class Follow {
         sink_.flush();
     }
 
-    timeline::RunDir directory_;
+    std::string directory_;
+    timeline::TraceInput input_;
     report::Style style_;
-    timeline::RunInfo info_;
     timeline::Timeline timeline_;
     report::TimelineText text_;
     capture::Sink sink_;
 };
 
 int show(const TimelineOptions& options, const Context& context) {
-    if (options.follow && !timeline::RunDir(options.directory).info().ended)
-        Follow(options, context).run();
+    if (options.follow && !timeline::is_run_dir(options.trace.path))
+        throw util::Error(
+            fmt::format("{} is no run directory: only a run is followed, until its "
+                        "run.json says that it has ended.",
+                        options.trace.path));
+    const bool goes_on = options.follow && !timeline::read_run_info(options.trace.path).ended;
+    if (goes_on)
+        Follow(files_of(options.trace), context).run();
     else
         list(options, context);
     return all_decoded;
 }
 
 constexpr const char* timeline_footer =
-    R"(A run directory holds what 'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl,
-client.jsonl and wire.pcapng. A packet that a verbs call caused names the call: '← client wr 1'.)";
+    R"(A packet that a verbs call caused names the call: '← client wr 1'. Which one that is, the run logs
+tell (--log); without them the listing has the packets alone. A run directory holds what
+'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl, client.jsonl and wire.pcapng.
+
+Examples:
+  rocecap timeline run.pcapng
+  rocecap timeline run.pcapng --log server.jsonl --log client.jsonl)";
 
 }  // namespace
 
 void add_timeline(CLI::App& app, Context& context) {
     auto options = std::make_shared<TimelineOptions>();
     CLI::App* command =
-        app.add_subcommand("timeline", "Both programs' events and the packets of a run, in order");
-    command->add_option("directory", options->directory, "A run's directory")
-        ->required()
-        ->type_name("RUN_DIR");
+        app.add_subcommand("timeline", "The programs' events and the packets, in one order");
+    add_trace_arguments(*command, options->trace);
     command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
     command->footer(timeline_footer);
     command->callback([&context, options] {

@@ -9,8 +9,6 @@
 namespace timeline {
 namespace {
 
-constexpr const char* capture_role = "server";
-
 PacketRow plain_row(const wire::Packet& packet, const capture::Frame& frame) {
     return row_of(packet, frame.bytes, frame.time.count(), {});
 }
@@ -21,8 +19,8 @@ PacketRow plain_row(const capture::Frame& frame) {
 
 }  // namespace
 
-FinishedRun::FinishedRun(const std::string& run_dir)
-    : directory_(run_dir), info_(directory_.info()), matcher_(info_.offsets, capture_role) {
+FinishedRun::FinishedRun(const TraceFiles& files)
+    : files_(files), input_(files_), matcher_(info().offsets, files_.capture_role) {
     read_logs();
     read_capture();
     if (matcher_.was_misled())
@@ -30,9 +28,11 @@ FinishedRun::FinishedRun(const std::string& run_dir)
 }
 
 void FinishedRun::read_logs() {
-    while (auto event = directory_.next_event()) {
+    while (auto event = input_.next_event()) {
         const WorkRequest* request = matcher_.learn(*event);
         const auto number = request == nullptr ? std::nullopt : std::optional(request->number);
+        if (const auto qpn = event->number("qpn"))
+            qpns_[event->role].insert(static_cast<std::uint32_t>(*qpn));
         event->fields.shrink_to_fit();
         events_.push_back({*std::move(event), number});
     }
@@ -48,22 +48,51 @@ void FinishedRun::number_requests() {
 
 void FinishedRun::read_capture() {
     bool has_strays = false;
-    while (const auto frame = directory_.next_frame()) {
+    while (const auto frame = input_.next_frame()) {
         const PacketRow row = plain_row(*frame);
+        note_ends(row);
         packets_.push_back(trace_of(matcher_.match(row)));
         has_strays |= packets_.back().of == Trace::Of::Nothing && (row.key || row.cm);
     }
-    has_capture_ = directory_.has_capture();
-    capture_is_cut_ = directory_.capture_is_cut();
+    has_capture_ = input_.has_capture();
+    capture_is_cut_ = input_.capture_is_cut();
     if (has_strays)
         match_again();
 }
 
+void FinishedRun::note_ends(const PacketRow& row) {
+    if (row.key)
+        dest_qpns_.insert(row.key->dest_qpn);
+    if (files_.is_run_dir || (!row.key && !row.cm))
+        return;  // run.json names the hosts
+    addresses_.insert(row.source);
+    addresses_.insert(row.destination);
+    const bool asks = row.key ? !row.key->is_response : row.cm->remote_id == 0;
+    if (asks && asked_.empty())
+        asked_ = row.destination;
+}
+
+Hosts FinishedRun::hosts() const {
+    Hosts found;
+    const auto& known = info().addresses;
+    const auto server = known.find("server");
+    found.server = server == known.end() ? asked_ : server->second;
+    for (const std::string& role : info().roles)
+        if (const auto address = known.find(role);
+            role != "server" && address != known.end() &&
+            (files_.is_run_dir || address->second != found.server))
+            found.clients.emplace(address->second, role);
+    for (const std::string& address : addresses_)
+        if (!address.empty() && address != found.server)
+            found.clients.emplace(address, address);
+    return found;
+}
+
 // What a later packet told may be what an earlier one lacked: the first PSN, a connection's ID.
 void FinishedRun::match_again() {
-    directory_.rewind_capture();
+    input_.rewind_capture();
     for (Trace& trace : packets_) {
-        const auto frame = directory_.next_frame();
+        const auto frame = input_.next_frame();
         if (!frame)
             return;
         if (trace.of == Trace::Of::Nothing)
@@ -73,15 +102,36 @@ void FinishedRun::match_again() {
 
 // With the first PSNs known that the first attempt had to find.
 void FinishedRun::start_over() {
-    Matcher informed(info_.offsets, capture_role);
+    Matcher informed(info().offsets, files_.capture_role);
     for (const KeptEvent& kept : events_)
         informed.learn(kept.event);
     informed.begin_as(matcher_);
     matcher_ = std::move(informed);
     number_requests();
     packets_.clear();
-    directory_.rewind_capture();
+    input_.rewind_capture();
     read_capture();
+}
+
+std::vector<std::string> FinishedRun::absent_roles() const {
+    std::set<std::string> posted, seen;
+    for (const WorkRequest* request : requests_) {
+        posted.insert(request->role);
+        if (request->sent + request->answers > 0)
+            seen.insert(request->role);
+    }
+    std::vector<std::string> absent;
+    for (const auto& [role, qpns] : qpns_) {
+        // Numbers of queue pairs repeat from run to run, PSNs do not.
+        const bool is_seen = posted.contains(role)
+                                 ? seen.contains(role)
+                                 : std::ranges::any_of(qpns, [&](std::uint32_t qpn) {
+                                       return dest_qpns_.contains(qpn);
+                                   });
+        if (!is_seen)
+            absent.push_back(role);
+    }
+    return absent;
 }
 
 void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
@@ -100,10 +150,10 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
         }
     };
 
-    directory_.rewind_capture();
+    input_.rewind_capture();
     std::uint64_t number = 0;
     for (const Trace& trace : packets_) {
-        const auto frame = directory_.next_frame();
+        const auto frame = input_.next_frame();
         if (!frame)
             break;
         events_until(frame->time.count(), packet_rank);

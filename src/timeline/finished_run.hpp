@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,7 @@
 #include "runlog/event.hpp"
 #include "timeline/matcher.hpp"
 #include "timeline/packet_row.hpp"
-#include "timeline/run_dir.hpp"
+#include "timeline/trace_input.hpp"
 
 namespace timeline {
 
@@ -34,19 +36,29 @@ class RowVisitor {
                         const WorkRequest* request) = 0;
 };
 
+/// The hosts of a trace by IP address, digits.
+struct Hosts {
+    std::string server;  // or, without one, who was asked for a connection; empty: unknown
+    std::map<std::string, std::string> clients;  // -> role, or the address again
+};
+
 class FinishedRun {
   public:
-    /// Throws util::Error where it is no run directory, or its capture is damaged.
-    explicit FinishedRun(const std::string& run_dir);
+    /// Throws util::Error where the capture is damaged.
+    explicit FinishedRun(const TraceFiles& files);
+    /// The same of the files that `path` names (trace_files()).
+    explicit FinishedRun(const std::string& path) : FinishedRun(trace_files(path)) {}
 
     /// Reads the capture once more. Packets stay in its order, and the events are put between them
     /// by their times.
     void each_row(RowVisitor& visitor, wire::IcrcCheck icrc = wire::IcrcCheck::Compute);
 
-    const RunInfo& info() const { return info_; }
+    const TraceFiles& files() const { return files_; }
+    const RunInfo& info() const { return files_.info; }
     const Matcher& matcher() const { return matcher_; }
     const JoinCount& joins() const { return matcher_.joins(); }
     const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
+    Hosts hosts() const;
     /// What is to be added to a role's times to get the capture's.
     std::int64_t shift_of(const std::string& role) const { return matcher_.shift_of(role); }
     /// Queue pair by queue pair. The pointers that rows come with are among these.
@@ -54,7 +66,9 @@ class FinishedRun {
     bool has_capture() const { return has_capture_; }
     /// It breaks off inside a packet.
     bool capture_is_cut() const { return capture_is_cut_; }
-    std::uint64_t skipped_lines() const { return directory_.skipped_lines(); }
+    /// Roles whose logs have queue pairs of which no packet is in the capture.
+    std::vector<std::string> absent_roles() const;
+    std::uint64_t skipped_lines() const { return input_.skipped_lines(); }
 
   private:
     struct KeptEvent {
@@ -75,18 +89,23 @@ class FinishedRun {
     void read_logs();
     void number_requests();
     void read_capture();
+    void note_ends(const PacketRow& row);
     void match_again();
     void start_over();
     Trace trace_of(const Origin& origin);
     Origin origin_of(const Trace& trace) const;
 
-    RunDir directory_;
-    RunInfo info_;
+    TraceFiles files_;
+    TraceInput input_;
     Matcher matcher_;
     std::vector<KeptEvent> events_;
     std::vector<Trace> packets_;
-    std::vector<SetUp> set_ups_;                // each once
-    std::vector<const WorkRequest*> requests_;  // by number
+    std::vector<SetUp> set_ups_;                           // each once
+    std::vector<const WorkRequest*> requests_;             // by number
+    std::map<std::string, std::set<std::uint32_t>> qpns_;  // by role: what its log tells of
+    std::set<std::uint32_t> dest_qpns_;                    // of the capture's packets
+    std::set<std::string> addresses_;                      // the same
+    std::string asked_;  // who was asked for the first connection, or got the first request
     bool has_capture_ = false;
     bool capture_is_cut_ = false;
 };

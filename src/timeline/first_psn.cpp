@@ -1,12 +1,14 @@
 #include "timeline/first_psn.hpp"
 
-#include <filesystem>
+#include <algorithm>
+#include <set>
 #include <utility>
 
+#include "flow/connect.hpp"
 #include "timeline/endpoint_search.hpp"
 #include "timeline/log_psns.hpp"
 #include "timeline/packet_row.hpp"
-#include "timeline/run_dir.hpp"
+#include "timeline/trace_input.hpp"
 #include "wire/tcp.hpp"
 
 namespace timeline {
@@ -44,41 +46,39 @@ std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes 
 
 class Reader {
   public:
-    explicit Reader(const std::string& path) : directory_(path) {}
+    explicit Reader(const TraceFiles& files) : files_(files), input_(files) {}
 
     FirstPsns read() {
-        while (true) {
-            auto item = directory_.next();
-            if (std::holds_alternative<std::monostate>(item))
-                break;
-            if (const auto* event = std::get_if<runlog::Event>(&item))
-                log_.add(*event);
-            else
-                add(std::get<capture::Frame>(item));
+        while (const auto event = input_.next_event()) {
+            log_.add(*event);
+            all_.has_logs = true;
         }
-        settle();
-        FirstPsns all;
-        const std::filesystem::path path(directory_.path());
-        all.run = (path.has_filename() ? path : path.parent_path()).filename().string();
-        all.step = directory_.info().step;
-        all.has_capture = directory_.has_capture();
-        all.capture_is_cut = directory_.capture_is_cut();
+        take_log();
+        while (const auto frame = input_.next_frame())
+            add(*frame);
+        all_.run = files_.short_name();
+        all_.step = files_.info.step;
+        all_.packets = number_;
+        all_.has_capture = input_.has_capture();
+        all_.capture_is_cut = input_.capture_is_cut();
         for (Direction& direction : directions_)
-            all.directions.push_back(std::move(direction.first));
-        return all;
+            all_.directions.push_back(std::move(direction.first));
+        return std::move(all_);
     }
 
   private:
     struct Direction {
         FirstPsn first;
-        std::string source, destination;  // IP addresses
+        std::string source, destination;  // IP addresses; empty: unknown
         bool has_request = false;
     };
+    struct Said {
+        Announcement what;
+        std::string source;
+        std::uint64_t frame = 0;
+    };
 
-    // The logs come first; what is written to them while the capture is read comes too late.
-    void settle() {
-        if (std::exchange(is_settled_, true))
-            return;
+    void take_log() {
         for (FirstPsn& first : log_.directions()) {
             const std::string source = log_.address_of(first.from);
             const std::string destination = log_.address_of(first.to);
@@ -87,29 +87,93 @@ class Reader {
     }
 
     void add(const capture::Frame& frame) {
-        settle();
         ++number_;
         const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        all_.roce_packets += packet.is_roce();
         const PacketRow row = row_of(packet, frame.bytes, frame.time.count(), {});
-        for (const Announcement& said : announcements(packet, frame.bytes))
+        for (const Announcement& what : announcements(packet, frame.bytes)) {
+            said_.push_back({what, row.source, number_});
             for (Direction& direction : directions_)
-                note(direction, said, row.source);
-        if (row.key)
-            for (Direction& direction : directions_)
-                note(direction, *row.key);
+                note(direction, said_.back());
+        }
+        if (packet.cm)
+            connect(*flow::StreamKey::of(packet), *packet.cm);
+        if (!row.key)
+            return;
+        if (!all_.has_logs)
+            make_if_new(*row.key);
+        for (Direction& direction : directions_)
+            note(direction, *row.key);
     }
 
-    void note(Direction& direction, const Announcement& said, const std::string& source) const {
+    // Both directions of a connection that the connection manager makes.
+    void connect(const flow::StreamKey& datagram, const wire::Cm& message) {
+        const auto made = connects_.see(datagram, message);
+        if (!made || !connections_.insert(made->id).second)
+            return;
+        make(made->to_passive, made->to_active.dest_qpn, made->first_to_passive.value());
+        make(made->to_active, made->to_passive.dest_qpn, made->first_to_active.value());
+    }
+
+    void make(const flow::StreamKey& stream, std::uint32_t qpn, std::uint32_t psn) {
+        const std::string source = flow::text(stream.src, stream.network);
+        const std::string destination = flow::text(stream.dst, stream.network);
+        const auto is_it = [&](const Direction& other) {
+            const FirstPsn& first = other.first;
+            return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&
+                   (other.source.empty() || other.source == source) &&
+                   (other.destination.empty() || other.destination == destination) &&
+                   // Of another connection on the same queue pairs there is a PSN of its own.
+                   (first.from != source || first.psn == psn);
+        };
+        if (std::ranges::any_of(directions_, is_it))
+            return;
+        Direction direction{{}, source, destination};
+        direction.first.from = source;
+        direction.first.to = destination;
+        direction.first.qpn = qpn;
+        direction.first.dest_qpn = stream.dest_qpn;
+        direction.first.psn = psn;
+        direction.first.chosen_by = "the connection manager";
+        for (const Said& said : said_)
+            note(direction, said);
+        directions_.push_back(std::move(direction));
+    }
+
+    // A request's direction that nothing has told of.
+    void make_if_new(const PacketKey& key) {
+        if (key.is_response || key.source_qpn || key.source.empty())
+            return;
+        const auto is_its = [&](const Direction& direction) {
+            return direction.source == key.source && direction.destination == key.destination &&
+                   direction.first.dest_qpn == key.dest_qpn;
+        };
+        if (std::ranges::any_of(directions_, is_its))
+            return;
+        Direction direction{{}, key.source, key.destination};
+        direction.first.from = key.source;
+        direction.first.to = key.destination;
+        direction.first.dest_qpn = key.dest_qpn;
+        if (key.starts_message)
+            direction.first.psn = key.psn;
+        for (const Said& said : said_)
+            note(direction, said);
+        directions_.push_back(std::move(direction));
+    }
+
+    static void note(Direction& direction, const Said& said) {
         FirstPsn& first = direction.first;
-        const bool is_of_it = said.is_expected
-                                  ? source == direction.destination && said.qpn == first.dest_qpn
-                                  : source == direction.source && said.qpn == first.qpn;
+        const Announcement& what = said.what;
+        const auto is_qpn = [&](std::uint32_t qpn) { return qpn == 0 || what.qpn == qpn; };
+        const bool is_of_it = what.is_expected
+                                  ? said.source == direction.destination && is_qpn(first.dest_qpn)
+                                  : said.source == direction.source && is_qpn(first.qpn);
         if (!is_of_it)
             return;
-        if (!first.psn)
-            first.psn = said.psn;
-        if (said.psn == *first.psn)
-            (first.*said.where).push_back(number_);
+        if (!first.psn && first.qpn != 0)
+            first.psn = what.psn;
+        if (what.psn == first.psn)
+            (first.*what.where).push_back(said.frame);
     }
 
     void note(Direction& direction, const PacketKey& key) const {
@@ -128,17 +192,21 @@ class Reader {
             first.bths.push_back(number_);
     }
 
-    RunDir directory_;
+    const TraceFiles& files_;
+    TraceInput input_;
     LogPsns log_;
+    flow::Connects connects_;
+    std::set<std::uint64_t> connections_;
+    std::vector<Said> said_;
     std::vector<Direction> directions_;
-    bool is_settled_ = false;
+    FirstPsns all_;
     std::uint64_t number_ = 0;
 };
 
 }  // namespace
 
-FirstPsns first_psns(const std::string& run_dir) {
-    return Reader(run_dir).read();
+FirstPsns first_psns(const TraceFiles& files) {
+    return Reader(files).read();
 }
 
 }  // namespace timeline

@@ -1,5 +1,8 @@
-// Which PSN each direction of a run's connections began with, who chose it, and where a reader of
-// the wire finds it: measured in the run's capture.
+// Which PSN each direction of a capture's connections began with, who chose it, and where a reader
+// of the wire finds it.
+//
+// Directions are those that the run logs tell of; those of connections whose ConnectRequest and
+// ConnectReply are in the capture; and, without any log, those whose packets are.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +10,22 @@
 #include <string>
 #include <vector>
 
+#include "timeline/trace_files.hpp"
+
 namespace timeline {
 
 /// What one end of a connection sends, as long as its queue pair has its number for the first time.
 /// Frames are numbers in the capture, from 1.
 struct FirstPsn {
-    std::string from, to;  // "client" or "server"; `to` is empty where the peer is in no log
-    std::uint32_t qpn = 0;
+    std::string from, to;   // "client" or "server"; `to` is empty where the peer is in no log;
+                            // IP addresses where no log has the direction
+    std::uint32_t qpn = 0;  // 0: unknown
     std::uint32_t dest_qpn = 0;
-    /// nullopt where the log hides it and no packet shows it, or the log has none.
+    /// nullopt where the log hides it and no packet shows it, or the log has none, or the capture
+    /// begins later.
     std::optional<std::uint32_t> psn;
     bool hidden = false;    // the log has "secret" for it: where there is one, the wire showed it
-    std::string chosen_by;  // empty where the log does not say
+    std::string chosen_by;  // empty where nothing says it
 
     /// Messages that announce it in the clear, for the receiver or anyone.
     std::vector<std::uint64_t> connect_requests;
@@ -33,14 +40,17 @@ struct FirstPsn {
 };
 
 struct FirstPsns {
-    std::string run;   // the directory's name
+    std::string run;   // the directory's name, or the capture's
     std::string step;  // "06_verbs_tcp_exchange"; empty where run.json does not say
+    bool has_logs = false;
     bool has_capture = false;
-    bool capture_is_cut = false;  // it breaks off inside a packet
+    std::uint64_t packets = 0;
+    std::uint64_t roce_packets = 0;  // of these
+    bool capture_is_cut = false;     // it breaks off inside a packet
     std::vector<FirstPsn> directions;
 };
 
-/// Reads a run directory as it is now. Throws util::Error where it is none or cannot be read.
-FirstPsns first_psns(const std::string& run_dir);
+/// Reads the files as they are now. Throws util::Error where they cannot be read.
+FirstPsns first_psns(const TraceFiles& files);
 
 }  // namespace timeline

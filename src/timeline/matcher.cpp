@@ -23,6 +23,7 @@ const WorkRequest* Matcher::learn(const runlog::Event& event) {
 
 Origin Matcher::match(const PacketRow& packet) {
     ++joins_.packets;
+    joins_.roce += packet.is_roce;
     joins_.joinable += packet.key.has_value();
     joins_.datagrams += packet.key && packet.key->source_qpn;
     return match_again(packet);

@@ -19,6 +19,7 @@ namespace timeline {
 /// How many packets were joined, and how many could have been.
 struct JoinCount {
     std::uint64_t packets = 0;    // all rows
+    std::uint64_t roce = 0;       // of these, RoCE packets
     std::uint64_t joinable = 0;   // of a connected queue pair, or a datagram between two
     std::uint64_t datagrams = 0;  // of these, the latter
     std::uint64_t joined = 0;     // of the joinable ones, those with a work request
@@ -29,7 +30,7 @@ struct JoinCount {
 class Matcher {
   public:
     /// `offsets`: by role, how far its clock was ahead of the controlling host's, in nanoseconds.
-    /// `capture_role`: the role whose host captured.
+    /// `capture_role`: the role whose host captured; empty: unknown.
     Matcher(const std::map<std::string, std::int64_t>& offsets, const std::string& capture_role);
 
     /// An event, each log's in its order. Returns the work request that it posts, or whose

@@ -81,6 +81,7 @@ PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_n
     PacketRow row;
     row.t_ns = t_ns;
     row.text = std::move(text);
+    row.is_roce = packet.is_roce();
     if (packet.ipv4)
         take_addresses(row, *packet.ipv4);
     else if (packet.ipv6)

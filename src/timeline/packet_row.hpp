@@ -17,6 +17,7 @@ struct PacketRow {
     std::string source;     // IP address, digits; empty where the frame has none
     std::string destination;
     std::string text;  // the decoded packet in a line
+    bool is_roce = false;
     // At most one of the keys, and at most one of the causes.
     std::optional<PacketKey> key;
     std::optional<CmKey> cm;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -41,22 +42,15 @@ std::vector<std::string> roles_of(const Json& json) {
 
 }  // namespace
 
-RunDir::RunDir(std::string path) : path_(std::move(path)) {
-    if (!std::filesystem::exists(path_ + "/run.json"))
-        throw util::Error(fmt::format(
-            "{} is no run directory: it has no run.json. Runs are kept below captures/runs.",
-            path_));
-    std::vector<std::string> writers = info().roles;
-    writers.emplace_back(cable_role);
-    for (const std::string& role : writers)
-        logs_.push_back({role, runlog::Tail(fmt::format("{}/{}.jsonl", path_, role))});
+bool is_run_dir(const std::string& path) {
+    return std::filesystem::exists(path + "/run.json");
 }
 
-RunInfo RunDir::info() const {
-    std::ifstream file(path_ + "/run.json");
+RunInfo read_run_info(const std::string& run_dir) {
+    std::ifstream file(run_dir + "/run.json");
     const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
     if (!json.is_object())
-        throw util::Error(fmt::format("{}/run.json is not readable JSON.", path_));
+        throw util::Error(fmt::format("{}/run.json is not readable JSON.", run_dir));
     RunInfo info;
     info.step = value_at<std::string>(json, "/step").value_or("");
     info.ended = json.contains("ended");
@@ -70,44 +64,9 @@ RunInfo RunDir::info() const {
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }
     // It runs on the machine that the hosts' clocks were compared with.
-    if (std::filesystem::exists(fmt::format("{}/{}.jsonl", path_, cable_role)))
+    if (std::filesystem::exists(fmt::format("{}/{}.jsonl", run_dir, cable_role)))
         info.offsets.emplace(cable_role, 0);
     return info;
-}
-
-RunDir::Item RunDir::next() {
-    if (auto event = next_event())
-        return *std::move(event);
-    if (auto frame = next_frame())
-        return *frame;
-    return std::monostate{};
-}
-
-std::optional<runlog::Event> RunDir::next_event() {
-    for (std::size_t tried = 0; tried < logs_.size(); ++tried) {
-        RoleLog& log = logs_[reads_];
-        if (auto event = log.tail.next()) {
-            // The log's file says which host it is from, also where several ran the same program.
-            event->role = log.role;
-            return event;
-        }
-        reads_ = (reads_ + 1) % logs_.size();
-    }
-    return std::nullopt;
-}
-
-std::optional<capture::Frame> RunDir::next_frame() {
-    const std::string capture_path = path_ + "/wire.pcapng";
-    if (!capture_ && std::filesystem::exists(capture_path))
-        capture_ = std::make_unique<capture::PcapngTail>(capture_path);
-    return capture_ ? capture_->next() : std::nullopt;
-}
-
-std::uint64_t RunDir::skipped_lines() const {
-    std::uint64_t lines = 0;
-    for (const RoleLog& log : logs_)
-        lines += log.tail.skipped_lines();
-    return lines;
 }
 
 }  // namespace timeline

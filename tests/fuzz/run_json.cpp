@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!json.is_object())
             json = page::Json::object();
         fuzz::require(page::facts_of(json, run).is_array(), "facts are a list");
-        fuzz::require(!page::about(json, path).empty(), "a run has words");
+        fuzz::require(!page::about(json, run.files()).empty(), "a run has words");
     } catch (const util::Error& error) {
         const std::string sentence = error.what();
         fuzz::require(sentence.ends_with('.') && sentence.find('\n') == std::string::npos,

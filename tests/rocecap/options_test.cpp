@@ -81,7 +81,7 @@ TEST(Options, what_is_missing_or_too_much_is_named) {
     expect_refused({}, "A subcommand is required.");
     expect_refused({"live"}, "--interface (or --list) is required.");
     expect_refused({"decode"}, "file is required.");
-    expect_refused({"timeline"}, "directory is required.");
+    expect_refused({"timeline"}, "capture is required.");
     expect_refused({"decode", "one", "two"}, "The following argument was not expected: two.");
     expect_refused({"--color", "mauve", "decode", "x"},
                    "--color: mauve not in {auto,always,never}.");
@@ -102,7 +102,7 @@ TEST(Options, help_lists_every_option_and_exits_with_0) {
                      "--filter", "--write", "--duration", "--count", "--json", "--quiet",
                      "--snaplen", "--buffer", "--promiscuous"});
     lists({"decode"}, {"--json", "--count", "standard input"});
-    lists({"timeline"}, {"--follow", "RUN_DIR"});
+    lists({"timeline"}, {"--follow", "CAPTURE|RUN_DIR", "--log"});
 }
 
 TEST(Options, the_version_names_libpcaps) {

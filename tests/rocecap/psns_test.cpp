@@ -196,6 +196,7 @@ TEST(PsnsCommand, a_run_without_connections_is_a_row_too) {
 
 TEST(PsnsCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
     const support::TempPath nothing("psns_nothing");
+    std::filesystem::create_directories(nothing.str());
     const auto outcome = psns({nothing.str()});
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_NE(outcome.err.find("is no run directory"), std::string::npos) << outcome.all();

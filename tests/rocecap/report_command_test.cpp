@@ -114,8 +114,7 @@ TEST(ReportCommand, refuses_what_is_no_run_no_place_and_no_number) {
     MadeRun run("report_refused");
     fill(run);
     EXPECT_EQ(report({"/nowhere"}).err,
-              "rocecap: /nowhere is no run directory: it has no run.json. Runs are kept below "
-              "captures/runs.\n");
+              "rocecap: cannot open '/nowhere': No such file or directory.\n");
     EXPECT_EQ(report({run.path(), "-o", "/nowhere/page.html"}).exit_code, 2);
     const auto outcome = report({run.path(), "--packets", "0"});
     EXPECT_EQ(outcome.exit_code, 2);

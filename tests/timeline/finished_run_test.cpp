@@ -49,8 +49,9 @@ std::vector<std::string> texts_of(FinishedRun& run) {
 
 // What a timeline that holds all rows gives, all at once.
 std::vector<std::string> live_texts_of(const std::string& path) {
-    timeline::RunDir directory(path);
-    timeline::Timeline live(directory.info().offsets, "server");
+    const timeline::TraceFiles files = timeline::trace_files(path);
+    timeline::TraceInput directory(files);
+    timeline::Timeline live(files.info.offsets, "server");
     while (true) {
         auto item = directory.next();
         if (std::holds_alternative<std::monostate>(item))

@@ -7,11 +7,14 @@
 
 #include "capture/pcapng_writer.hpp"
 #include "support/temp_path.hpp"
+#include "timeline/trace_input.hpp"
 #include "util/error.hpp"
 
 namespace run_dir_test {
 
-using timeline::RunDir;
+using timeline::read_run_info;
+using timeline::trace_files;
+using timeline::TraceInput;
 
 class RunDirTest : public testing::Test {
   protected:
@@ -26,13 +29,14 @@ class RunDirTest : public testing::Test {
 };
 
 TEST_F(RunDirTest, says_that_another_directory_is_none) {
-    EXPECT_THROW(RunDir{path_}, util::Error);
+    EXPECT_FALSE(timeline::is_run_dir(path_));
+    EXPECT_THROW(trace_files(path_), util::Error);
 }
 
 TEST_F(RunDirTest, reads_what_a_run_was) {
     write("run.json", R"({"step": "01_cm_write_read", "hosts": {"server": {"address": "192.0.2.1"}},
         "clock": {"client": {"offset_s": -0.5}}})");
-    const auto info = RunDir(path_).info();
+    const auto info = read_run_info(path_);
     EXPECT_EQ(info.step, "01_cm_write_read");
     EXPECT_FALSE(info.ended);
     EXPECT_EQ(info.addresses, (std::map<std::string, std::string>{{"server", "192.0.2.1"}}));
@@ -41,17 +45,17 @@ TEST_F(RunDirTest, reads_what_a_run_was) {
 
 TEST_F(RunDirTest, a_run_has_ended_when_it_says_so) {
     write("run.json", R"({"ended": "2026-01-01T00:00:00Z"})");
-    EXPECT_TRUE(RunDir(path_).info().ended);
+    EXPECT_TRUE(read_run_info(path_).ended);
 }
 
 TEST_F(RunDirTest, broken_run_json_is_an_error) {
     write("run.json", "{");
-    EXPECT_THROW(RunDir(path_).info(), util::Error);
+    EXPECT_THROW(read_run_info(path_), util::Error);
 }
 
 TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
     write("run.json", "{}");
-    RunDir dir(path_);
+    TraceInput dir(trace_files(path_));
     EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
 
     // Whatever the program called itself, the file says which host it ran on.
@@ -81,9 +85,10 @@ TEST_F(RunDirTest, reads_the_logs_of_all_clients_that_the_run_names) {
         write(std::string(role) + ".jsonl",
               R"({"t_ns":1,"role":"client","event":"note","text":"a"})"
               "\n");
-    RunDir dir(path_);
-    EXPECT_EQ(dir.info().roles, (std::vector<std::string>{"server", "client", "client2"}));
-    EXPECT_EQ(dir.info().addresses.at("client2"), "192.0.2.3");
+    const auto files = trace_files(path_);
+    EXPECT_EQ(files.info.roles, (std::vector<std::string>{"server", "client", "client2"}));
+    EXPECT_EQ(files.info.addresses.at("client2"), "192.0.2.3");
+    TraceInput dir(files);
     std::vector<std::string> roles;
     while (const auto event = dir.next_event())
         roles.push_back(event->role);

@@ -205,7 +205,7 @@ const ladder = {
 
     // Whose lane names a packet's cause: the poster's; of what sets a connection up, the sender's.
     causeSide(row) {
-        return row.request >= 0 ? Number(run.requests[row.request].role === "server") : row.side === 1 ? 1 : 0;
+        return row.request >= 0 ? run.requests[row.request].side : row.side === 1 ? 1 : 0;
     },
 
     arrow(row) {
