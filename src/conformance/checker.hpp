@@ -1,6 +1,10 @@
 // The whole check: frames of both sides of the cable go in, and out comes each connection with what
 // became of the packets that the cable lost or changed, what deviates from the specification, and
 // what the hosts' counters should say. Pure: no I/O.
+//
+// A capture of one place has each frame once: it goes in as sent and as arrived. At a host that is
+// what this host knew, so that its requesters and responders can be judged; of the others only what
+// no packet that is missing there can explain.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +76,13 @@ struct HostReport {
     std::uint64_t datagrams = 0;  ///< of those sent and received: UD, the connection manager's too
 };
 
+/// Where the capture was made, if not on both sides of the cable.
+struct OnePlace {
+    std::optional<flow::Host> host;  ///< nullopt: unknown
+};
+
 struct Report {
+    std::optional<OnePlace> one_place;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
     Findings findings;                 ///< the same
@@ -89,7 +99,9 @@ class Checker {
     void know(const KnownQueuePair& pair) { known_.push_back(pair); }
     /// Before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
-    /// Packets may have been lost between a host and the capture: netem on the host's interface.
+    void captured_at(const OnePlace& place) { report_.one_place = place; }
+    /// Packets may have been lost between a host and the capture: netem on the host's interface; or
+    /// by a capture of one place.
     void packets_may_be_missing() { packets_may_be_missing_ = true; }
 
     /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
@@ -129,6 +141,7 @@ class Checker {
     void join(std::size_t a, std::size_t b, PairedBy by);
     void settle_facts();
     void settle_first_psn(Stream& stream);
+    bool is_judged(const Half& half, Code code) const;
     Half half_of(const Stream& requests, const Stream* responses) const;
     void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                HalfReport& out);

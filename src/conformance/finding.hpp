@@ -41,6 +41,10 @@ enum class Code : std::uint8_t {
 std::string_view name(Code code);
 /// "9.7.5.1".
 std::string_view section(Code code);
+/// About a responder, and not about a requester.
+constexpr bool is_responders(Code code) {
+    return code < Code::PsnSkipped;
+}
 /// What is seen would be as specified if packets were lost between a host and the capture. The other codes are about packets that
 /// were seen, and hold whatever is missing.
 bool may_be_a_missing_packet(Code code);

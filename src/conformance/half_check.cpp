@@ -26,6 +26,15 @@ Half Checker::half_of(const Stream& requests, const Stream* responses) const {
     return half;
 }
 
+bool Checker::is_judged(const Half& half, Code code) const {
+    const bool one_place = report_.one_place.has_value();
+    if (packets_may_be_missing_)
+        return !may_be_a_missing_packet(code) && !(one_place && code == Code::AckBeyond);
+    if (!one_place || !may_be_a_missing_packet(code))
+        return true;
+    return report_.one_place->host == (is_responders(code) ? half.requests.dst : half.requests.src);
+}
+
 void Checker::check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                     HalfReport& out) {
     const Half half = half_of(stream, peer);
@@ -68,18 +77,18 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
         out.silent_since = responder.silent_since()->frame;
     out.gave_up_after = requester.gave_up_after();
     Findings unknowable;
-    if (packets_may_be_missing_) {
-        // Not the one of std::ranges: clang 14 does not compile libstdc++'s.
-        const auto from = std::stable_partition(
-            findings.begin(), findings.end(),
-            [](const Finding& finding) { return !may_be_a_missing_packet(finding.code); });
-        unknowable.assign(std::move_iterator(from), std::move_iterator(findings.end()));
-        findings.erase(from, findings.end());
-    }
+    // Not the one of std::ranges: clang 14 does not compile libstdc++'s.
+    const auto unjudged = std::stable_partition(
+        findings.begin(), findings.end(),
+        [&](const Finding& finding) { return is_judged(half, finding.code); });
+    unknowable.assign(std::move_iterator(unjudged), std::move_iterator(findings.end()));
+    findings.erase(unjudged, findings.end());
     out.findings = findings.size();
     out.unknowable = unknowable.size();
-    std::vector<Recovery> found = recoveries(half, responder, requester, findings);
-    if (!unknowable.empty()) {
+    std::vector<Recovery> found;
+    if (!report_.one_place)
+        found = recoveries(half, responder, requester, findings);
+    if (!found.empty() && !unknowable.empty()) {
         const std::vector<Recovery> doubtful = recoveries(half, responder, requester, unknowable);
         for (std::size_t i = 0; i < found.size(); ++i)
             if (doubtful[i].verdict == Verdict::Deviation &&

@@ -111,7 +111,7 @@ Sighting sighting_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet&
     seen.form = digest.value();
     digest.add(packet.payload);
     seen.digest = digest.value();
-    seen.payload = static_cast<std::uint32_t>(packet.payload.size());
+    seen.payload = static_cast<std::uint32_t>(packet.payload_length);
     return seen;
 }
 

@@ -37,11 +37,11 @@ struct Sighting {
     wire::Aeth aeth;
     std::uint64_t va = 0;  ///< of a RETH or an AtomicETH
     std::uint32_t rkey = 0;
-    std::uint32_t dmalen = 0;  ///< of a RETH
-    std::uint64_t value = 0;   ///< that an ATOMIC Acknowledge returns
-    std::uint64_t form = 0;    ///< digest of what a repeat must repeat of the headers
-    std::uint64_t digest = 0;  ///< and of the payload, too
-    std::uint32_t payload = 0;
+    std::uint32_t dmalen = 0;   ///< of a RETH
+    std::uint64_t value = 0;    ///< that an ATOMIC Acknowledge returns
+    std::uint64_t form = 0;     ///< digest of what a repeat must repeat of the headers
+    std::uint64_t digest = 0;   ///< and of the payload, too
+    std::uint32_t payload = 0;  ///< bytes on the wire
 
     bool is(wire::Operation operation) const { return opcode->operation == operation; }
     /// Answered by data and not by an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.

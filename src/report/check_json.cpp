@@ -94,10 +94,19 @@ Json recovery_json(const Recovery& one, const CheckContext& context) {
     return json;
 }
 
+Json captured_at(const conformance::Report& report, const CheckContext& context) {
+    if (!report.one_place)
+        return "both sides of the link";
+    return report.one_place->host ? host_name(report, context, *report.one_place->host)
+                                  : std::string("one place");
+}
+
 }  // namespace
 
 Json check_json(const conformance::Report& report, const CheckContext& context) {
-    Json json{{"frames", report.frames}, {"not_judged", report.not_judged}};
+    Json json{{"frames", report.frames},
+              {"captured_at", captured_at(report, context)},
+              {"not_judged", report.not_judged}};
     for (const char* list : {"connections", "recoveries", "deviations", "counters"})
         json[list] = Json::array();
     for (std::size_t i = 0; i < report.connections.size(); ++i)

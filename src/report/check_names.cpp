@@ -12,7 +12,6 @@ namespace report {
 namespace {
 
 using conformance::Cause;
-using conformance::Code;
 using conformance::Recovery;
 using conformance::Verdict;
 
@@ -117,7 +116,7 @@ std::string sentence(const conformance::Finding& finding) {
 std::string blamed(const conformance::Report& report, const CheckContext& context,
                    const conformance::Finding& finding) {
     const auto& connection = report.connections[finding.connection];
-    const bool is_responder = finding.code < Code::PsnSkipped;
+    const bool is_responder = is_responders(finding.code);
     const bool is_from = finding.forward != is_responder;
     return fmt::format("{} as {}",
                        host_name(report, context, is_from ? connection.from : connection.to),

@@ -40,6 +40,8 @@ class Text {
         : report_(report), context_(context), style_(style) {}
 
     std::string made() {
+        if (report_.one_place)
+            one_place();
         for (std::size_t i = 0; i < report_.connections.size(); ++i)
             connection(i);
         recoveries();
@@ -69,6 +71,19 @@ class Text {
     }
     void heading(std::string_view text) { line("\n" + std::string(text)); }
 
+    void one_place() {
+        remark(report_.one_place->host
+                   ? fmt::format("Captured at {}. What this host did is judged; of the others only "
+                                 "what no packet that is missing here can explain.",
+                                 name_of(*report_.one_place->host))
+                   : std::string("Captured at one place (--at says at which host). Only what no "
+                                 "packet that is missing there can explain is judged."),
+               0, Role::Notice);
+        remark("The capture is taken to have every packet that passed there: --lossy if not.", 0,
+               Role::Notice);
+        out_ += '\n';
+    }
+
     void connection(std::size_t i) {
         const ConnectionReport& one = report_.connections[i];
         const auto qp = [](const std::optional<std::uint32_t>& qpn) {
@@ -83,22 +98,35 @@ class Text {
         if (one.paired_by == conformance::PairedBy::Guess)
             remark("paired by a guess: PSNs of responses fit the other's requests", 4,
                    Role::Notice);
-        half(one.forward, name_of(one.from));
-        half(one.backward, name_of(one.to));
+        half(one.forward, one.from, one.to);
+        half(one.backward, one.to, one.from);
     }
 
-    void half(const HalfReport& one, const std::string& requester) {
+    // Of which requests or responses passed.
+    bool is_judged(const HalfReport& one, const flow::Host& requester,
+                   const flow::Host& responder) const {
+        if (!report_.one_place)
+            return true;
+        const auto& place = report_.one_place->host;
+        return (one.requests == 0 || place == requester) &&
+               (one.responses == 0 || place == responder);
+    }
+
+    void half(const HalfReport& one, const flow::Host& requester, const flow::Host& responder) {
         if (one.requests == 0 && one.responses == 0)
             return;
-        std::string verdict = style_(Role::Request, padded("as specified", 16));
+        std::string verdict = style_(
+            Role::Request,
+            padded(is_judged(one, requester, responder) ? "as specified" : "no deviation", 16));
         if (one.findings != 0)
             verdict = style_(Role::Bad, padded(counted(one.findings, "deviation"), 16));
         else if (one.unknowable != 0)
             verdict = style_(Role::Notice, padded("cannot be judged", 18));
-        std::string text = fmt::format("requests of {}: {}", requester, one.requests);
+        std::string text = fmt::format("requests of {}: {}", name_of(requester), one.requests);
         if (one.repeated != 0)
             text += fmt::format(", {} of them again", one.repeated);
-        text += fmt::format("; {}", counted(one.responses, "response"));
+        if (one.responses != 0)
+            text += fmt::format("; {}", counted(one.responses, "response"));
         line("    " + verdict + text);
         const auto also = [&](const std::string& clause, Role role) { remark(clause, 20, role); };
         if (one.events() != 0)
@@ -121,11 +149,12 @@ class Text {
                  Role::Notice);
     }
 
-    static std::string events(const HalfReport& one) {
+    std::string events(const HalfReport& one) const {
         std::string text;
+        const std::string_view where = report_.one_place ? "on the way: " : "on the cable: ";
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0)
-                text += fmt::format("{}{} {}", text.empty() ? "on the cable: " : ", ", count, what);
+                text += fmt::format("{}{} {}", text.empty() ? where : ", ", count, what);
         };
         add(one.lost, "lost");
         add(one.doubled, "doubled");
@@ -150,6 +179,8 @@ class Text {
     }
 
     void recoveries() {
+        if (report_.one_place)
+            return;  // what was lost is not in it
         if (report_.recoveries.empty()) {
             heading("The cable passed on every packet of a reliable connection as it came.");
             return;
@@ -193,8 +224,11 @@ class Text {
             return;
         heading(style_(Role::Notice, "Cannot be judged"));
         remark(
-            "Packets were lost between a host and the capture (netem), and one of them may explain "
-            "each of these.",
+            report_.one_place
+                ? "The capture does not have what was lost beyond the place where it was made; a "
+                  "packet that was may explain each of these."
+                : "Packets were lost between a host and the capture (netem), and one of them may "
+                  "explain each of these.",
             2, Role::Plain);
         std::map<conformance::Code, std::uint64_t> counts;
         for (const conformance::Finding& one : report_.unknowable)

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "capture/open_file.hpp"
 #include "capture/pcapng_tail.hpp"
 #include "capture/sink.hpp"
 #include "conformance/checker.hpp"
@@ -16,67 +16,54 @@
 #include "report/check_text.hpp"
 #include "rocecap/check_facts.hpp"
 #include "rocecap/command.hpp"
+#include "rocecap/trace_arguments.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
 namespace {
 
 struct CheckOptions {
-    std::string path;
+    TraceArguments trace;
+    std::string at;
     bool all = false;
     bool json = false;
     bool lossy = false;
 };
 
-[[noreturn]] void refuse_one_place(const std::string& path) {
-    throw util::Error(fmt::format(
-        "'{}' was captured at one place, where nobody sees what the other host sent and did not "
-        "get: a check needs cable.pcapng, whose interfaces are 'before' and 'after' the cable.",
-        path));
-}
-
+// Of a run the link's own capture, which has both sides, or else the server's.
 std::string capture_of(const std::string& path) {
     if (!std::filesystem::is_directory(path))
         return path;
-    std::string cable = path + "/cable.pcapng";
-    if (std::filesystem::exists(cable))
-        return cable;
-    if (std::filesystem::exists(path + "/wire.pcapng"))
-        refuse_one_place(path + "/wire.pcapng");
-    throw util::Error(fmt::format("{} is no run directory: it has no cable.pcapng.", path));
+    for (const char* name : {"/cable.pcapng", "/wire.pcapng"})
+        if (std::filesystem::exists(path + name))
+            return path + name;
+    throw util::Error(
+        fmt::format("{} is no run directory: it has neither cable.pcapng nor wire.pcapng.", path));
 }
 
-bool is_pcapng(const std::string& path) {
-    constexpr char first_byte = 0x0a;
-    std::ifstream file(path, std::ios::binary);
-    // What cannot be opened says so where it is read.
-    return !file || file.peek() == first_byte || file.peek() == std::ifstream::traits_type::eof();
+std::optional<conformance::Side> side_of(const capture::Frame& frame) {
+    if (frame.interface_name == "before")
+        return conformance::Side::Before;
+    if (frame.interface_name == "after")
+        return conformance::Side::After;
+    return std::nullopt;
 }
 
 class Check {
   public:
     explicit Check(const CheckOptions& options)
-        : options_(options), file_(capture_of(options.path)) {}
+        : options_(options), file_(capture_of(options.trace.path)) {}
 
     conformance::Report report() {
-        if (std::filesystem::is_directory(options_.path)) {
-            facts_ = read_facts(options_.path);
-            for (const auto& pair : facts_.queue_pairs)
-                checker_.know(pair);
-            for (const auto& [frame, event] : facts_.events)
-                checker_.know(frame, event);
-            if (facts_.packets_may_be_missing)
-                checker_.packets_may_be_missing();
-            context_.roles = facts_.roles;
-            context_.rules = facts_.rules;
-        }
-        if (options_.lossy)
+        learn();
+        if (options_.lossy || facts_.packets_may_be_missing)
             checker_.packets_may_be_missing();
         read();
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(
                 fmt::format("'{}' has no packet of a reliable connection (RC).", file_));
+        check_place(report);
         compare_counters(report);
         context_.most_rows = options_.all ? 0 : context_.most_rows;
         return report;
@@ -87,24 +74,93 @@ class Check {
     const std::string& file() const { return file_; }
 
   private:
+    void learn() {
+        if (std::filesystem::is_directory(options_.trace.path))
+            facts_ = read_facts(options_.trace.path);
+        add_logs(options_.trace.logs, facts_);
+        for (const auto& pair : facts_.queue_pairs)
+            checker_.know(pair);
+        for (const auto& [frame, event] : facts_.events)
+            checker_.know(frame, event);
+        context_.roles = facts_.roles;
+        context_.rules = facts_.rules;
+    }
+
     void read() {
-        if (!is_pcapng(file_))
-            refuse_one_place(file_);
-        capture::PcapngTail source(file_);
+        const auto source = capture::open_file(file_);
+        auto frame = source->next();
+        if (frame && side_of(*frame))
+            read_link(*source, *frame);
+        else if (frame)
+            read_one_place(*source, *frame);
+        const auto* tail = dynamic_cast<const capture::PcapngTail*>(source.get());
+        is_cut_ = tail != nullptr && tail->inside_block();
+    }
+
+    void read_link(capture::Source& source, const capture::Frame& first) {
+        if (!options_.at.empty())
+            throw util::Error(
+                "--at is for a capture of one place, and this one has both sides of "
+                "the link.");
+        bool has_before = false;
         std::uint64_t number = 0;
-        bool has_sides[2] = {false, false};
-        while (const auto frame = source.next()) {
-            ++number;
-            const bool is_before = frame->interface_name == "before";
-            if (!is_before && frame->interface_name != "after")
-                refuse_one_place(file_);
-            has_sides[is_before ? 0 : 1] = true;
-            checker_.add(number, is_before ? conformance::Side::Before : conformance::Side::After,
-                         frame->time.count(), capture::decode(*frame), frame->bytes);
+        for (std::optional frame(first); frame; frame = source.next()) {
+            const auto side = side_of(*frame);
+            if (!side)
+                throw util::Error(fmt::format(
+                    "'{}' has interfaces beside 'before' and 'after' the link, and nobody knows "
+                    "what was captured there.",
+                    file_));
+            has_before |= side == conformance::Side::Before;
+            checker_.add(++number, *side, frame->time.count(), capture::decode(*frame),
+                         frame->bytes);
         }
-        is_cut_ = source.inside_block();
-        if (number != 0 && !has_sides[0])
-            refuse_one_place(file_);
+        if (!has_before)
+            throw util::Error(fmt::format(
+                "'{}' has only one side of the link: interface 'before' is missing.", file_));
+    }
+
+    void read_one_place(capture::Source& source, const capture::Frame& first) {
+        place_ = options_.at.empty() ? facts_.host_of("server") : host_of_address(options_.at);
+        if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
+            place_.reset();  // only of a run it is known who captured
+        if (!options_.at.empty() && !place_)
+            throw util::Error(fmt::format("--at: '{}' is no IPv4 or IPv6 address.", options_.at));
+        std::uint64_t number = 0;
+        for (std::optional frame(first); frame; frame = source.next())
+            add(++number, *frame);
+        checker_.captured_at({place_});
+    }
+
+    void add(std::uint64_t number, const capture::Frame& frame) {
+        wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        const auto key = flow::StreamKey::of(packet);
+        if (key && packet.sll && !place_)
+            place_ = local_end(*key, *packet.sll);
+        // Who sends may leave the ICRC to its adapter, and a mirror may rewrite what it covers.
+        if (key && key->dst == place_)
+            packet = capture::decode(frame);
+        for (const auto side : {conformance::Side::Before, conformance::Side::After})
+            checker_.add(number, side, frame.time.count(), packet, frame.bytes);
+    }
+
+    // A cooked capture says of each packet whether it was sent here (packet(7)).
+    static std::optional<flow::Host> local_end(const flow::StreamKey& key,
+                                               const wire::LinuxCooked& header) {
+        constexpr std::uint16_t to_us = 0;
+        constexpr std::uint16_t outgoing = 4;
+        if (header.packet_type == outgoing)
+            return key.src;
+        return header.packet_type == to_us ? std::optional(key.dst) : std::nullopt;
+    }
+
+    void check_place(const conformance::Report& report) const {
+        const auto is_place = [&](const conformance::HostReport& one) {
+            return one.host == place_;
+        };
+        if (!options_.at.empty() && std::ranges::none_of(report.hosts, is_place))
+            throw util::Error(
+                fmt::format("--at: no RoCE packet of '{}' is from or to {}.", file_, options_.at));
     }
 
     // Those that both the host and the models have.
@@ -116,7 +172,8 @@ class Check {
                 const auto name = facts_.roles.find(flow::text(one.host, one.network));
                 return name != facts_.roles.end() && name->second == role;
             });
-            if (host == report.hosts.end())
+            // What another host sent and received is not all in a capture of one place.
+            if (host == report.hosts.end() || (report.one_place && host->host != place_))
                 continue;
             for (const char* name : {"sent_pkts", "rcvd_pkts", "duplicate_request",
                                      "out_of_seq_request", "rcvd_seq_err", "send_rnr_err",
@@ -133,6 +190,7 @@ class Check {
     std::string file_;
     RunFacts facts_;
     conformance::Checker checker_;
+    std::optional<flow::Host> place_;  // of a capture of one
     report::CheckContext context_;
     bool is_cut_ = false;
 };
@@ -151,12 +209,14 @@ int check(const CheckOptions& options, const Context& context) {
 }
 
 constexpr const char* check_footer =
-    R"(The capture is the cable's own: cable.pcapng, with each frame twice, 'before' the cable as its host
-sent it and 'after' it as the other host got it. So it is known what either host knew.
-What the cable lost, doubled, reordered or changed is listed with what the specification lets follow
+    R"(Best is the link emulator's own capture: cable.pcapng, with each frame twice, 'before' the link as
+its host sent it and 'after' it as the other host got it. So it is known what either host knew.
+What the link lost, doubled, reordered or changed is listed with what the specification lets follow
 from it and what did; each deviation has a code that stays the same, and the section it is about.
-Packets that a host's own interface loses (lab/lab netem loss) are not in the capture: what one of
-them may explain is counted as 'cannot be judged', and is no deviation.
+
+A capture made at one host (--at, or a run's wire.pcapng) shows what that host knew: it is judged.
+What a packet that is missing in the capture may explain is counted as 'cannot be judged', and is no
+deviation. Run logs (--log) tell timers and first PSNs.
 
 Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 
@@ -166,14 +226,16 @@ void add_check(CLI::App& app, Context& context) {
     auto options = std::make_shared<CheckOptions>();
     CLI::App* command =
         app.add_subcommand("check", "Do both ends of each reliable connection as specified?");
-    command->add_option("path", options->path, "A run over rocewire, or its cable.pcapng")
-        ->required()
-        ->type_name("RUN_DIR|FILE");
+    add_trace_arguments(*command, options->trace);
+    command
+        ->add_option("--at", options->at,
+                     "The capture was made at the host with this address;\nof a run: at the server")
+        ->type_name("ADDRESS");
     command->add_flag("--all", options->all, "List all recoveries and deviations, not only 40");
     command->add_flag(
         "--lossy", options->lossy,
-        "Packets may have been lost between a host and the capture.\nA run's run.json "
-        "tells it where netem was set");
+        "Packets may have been lost between a host and the capture,\nor by the capture. A "
+        "run's run.json tells it where netem was set");
     command->add_flag("--json", options->json, "One JSON object instead of text");
     command->footer(check_footer);
     command->callback([&context, options] {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "rocecap/trace_arguments.hpp"
 #include "runlog/tail.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
@@ -55,10 +56,14 @@ std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
 void read_queue_pairs(const std::string& path, RunFacts& facts) {
     runlog::Tail log(path);
     std::optional<flow::Host> host;
+    bool has_several = false;  // then no queue pair's device is known
     std::vector<conformance::KnownQueuePair> found;
     while (const auto event = log.next()) {
-        if (event->name == "device")
-            host = host_of(event->text("gid"));
+        if (event->name == "device") {
+            const auto now = host_of(event->text("gid"));
+            has_several |= host && now != host;
+            host = now;
+        }
         const auto qpn = event->number("qpn");
         const auto dest_qpn = event->number("dest_qpn");
         if (event->name != "qp_state" || event->text("state") != "RTS" || !qpn || !dest_qpn ||
@@ -80,6 +85,9 @@ void read_queue_pairs(const std::string& path, RunFacts& facts) {
         if (!is_known)
             found.push_back(pair);
     }
+    if (has_several)
+        for (conformance::KnownQueuePair& pair : found)
+            pair.host.reset();
     facts.queue_pairs.insert(facts.queue_pairs.end(), found.begin(), found.end());
 }
 
@@ -132,6 +140,30 @@ bool hides_packets(const Json& host) {
 }
 
 }  // namespace
+
+std::optional<flow::Host> host_of_address(const std::string& address) {
+    wire::Ipv4Address ipv4;
+    if (inet_pton(AF_INET, address.c_str(), ipv4.bytes.data()) == 1)
+        return flow::Host::of(ipv4);
+    return host_of(address);
+}
+
+std::optional<flow::Host> RunFacts::host_of(const std::string& role) const {
+    for (const auto& [address, name] : roles)
+        if (name == role)
+            return host_of_address(address);
+    return std::nullopt;
+}
+
+void add_logs(const std::vector<std::string>& logs, RunFacts& facts) {
+    timeline::TraceFiles files;
+    timeline::add_logs(logs, files);
+    print_warnings(files);
+    for (const auto& [role, address] : files.info.addresses)
+        facts.roles.emplace(address, role);
+    for (const std::string& log : logs)
+        read_queue_pairs(log, facts);
+}
 
 RunFacts read_facts(const std::string& run_dir) {
     RunFacts facts;
