@@ -39,14 +39,12 @@ _rocecap() {
         -i | --interface) mapfile -t COMPREPLY < <(compgen -W "any $(ls /sys/class/net)" -- "$cur"); return ;;
         --fields) _rocecap_fields ,; return ;;
         --where) _rocecap_fields ' '; return ;;
-        -w | --write | --run-log) compopt -o default; return ;;
+        -w | --write | -o | --output | --run-log | --log) compopt -o default; return ;;
     esac
     if [[ -z $command ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_commands) $(_rocecap_options)" -- "$cur")
     elif [[ $cur == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_options "$command") --color" -- "$cur")
-    elif [[ $command == timeline || $command == predict || $command == psns || $command == annotate || $command == report ]]; then
-        compopt -o dirnames
     else
         compopt -o filenames
         mapfile -t COMPREPLY < <(compgen -f -X '!*.pcap' -- "$cur"; compgen -f -X '!*.pcapng' -- "$cur"; compgen -d -- "$cur")

@@ -33,10 +33,11 @@ constexpr const char* main_footer = R"(Examples:
   rocecap decode run.pcapng --where 'aeth.type == NAK'
   rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
   rocecap verify run.pcapng                       is each packet's ICRC right?
-  rocecap check captures/runs/2026...             a run over rocewire: is it as specified?
-  rocecap timeline captures/runs/2026...          a run: both programs' events and the packets
+  rocecap check captures/runs/2026...             is it as specified?
+  rocecap timeline run.pcapng --log app.jsonl     the packets and the verbs calls that caused them
+  rocecap timeline captures/runs/2026...          the same of a run of the lab
   rocecap predict captures/runs/2026...           a run as questions: what comes next?
-  rocecap psns captures/runs/2026...              its first PSNs, and where the wire shows them
+  rocecap psns run.pcapng                         first PSNs, and where the wire shows them
 'rocecap live --help' and so on list each command's options.
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";

@@ -102,6 +102,7 @@ TEST(Completion, offers_each_command_s_options) {
             EXPECT_TRUE(offered.contains(option)) << command << " " << option;
     }
     EXPECT_EQ(completions({"flows", "--run"}), Words{"--run-log"});
+    EXPECT_EQ(completions({"timeline", "--lo"}), Words{"--log"});
 }
 
 TEST(Completion, offers_values) {
@@ -118,8 +119,10 @@ TEST(Completion, offers_captures_and_directories) {
     for (const char* name : {"a.pcap", "b.pcapng", "c.txt"})
         std::ofstream(folder / name) << "";
     const std::string prefix = folder.string() + "/";
-    EXPECT_EQ(completions({"decode", prefix}),
-              (Words{prefix + "a.pcap", prefix + "b.pcapng", prefix + "sub"}));
+    for (const char* command : {"decode", "timeline", "report", "annotate", "psns", "predict"})
+        EXPECT_EQ(completions({command, prefix}),
+                  (Words{prefix + "a.pcap", prefix + "b.pcapng", prefix + "sub"}))
+            << command;
 }
 
 }  // namespace manual_test
