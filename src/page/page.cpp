@@ -142,6 +142,7 @@ Json describe(Reader& reader, const FinishedRun& run) {
     const Rows& rows = reader.rows();
     return {{"about", about(beside, files)},
             {"facts", facts_of(beside, run)},
+            {"roles", run.info().roles},
             {"kept", json(rows.kept())},
             {"left_out", json(rows.left_out())},
             {"chunk", Rows::chunk},

@@ -33,19 +33,25 @@ class ReportedRun {
     std::string file() const { return path() + "/report.html"; }
 
     /// Returns what it says.
-    std::string report(const support::Argv& more = {}) const {
-        support::Argv argv{support::rocecap(), "report", path()};
+    std::string report(const support::Argv& more = {}) const { return report_of(path(), more); }
+    /// The same of its capture and of the logs in `more`.
+    std::string report_capture(support::Argv more = {}) const {
+        more.insert(more.end(), {"-o", file()});
+        return report_of(path() + "/wire.pcapng", more);
+    }
+    void log(const std::string& role, const std::string& line) const {
+        std::ofstream(path() + "/" + role + ".jsonl", std::ios::app) << line << '\n';
+    }
+
+  private:
+    static std::string report_of(const std::string& what, const support::Argv& more) {
+        support::Argv argv{support::rocecap(), "report", what};
         argv.insert(argv.end(), more.begin(), more.end());
         const auto outcome = support::run(argv, {}, std::chrono::seconds(120));
         EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
         return outcome.err;
     }
 
-    void log(const std::string& role, const std::string& line) const {
-        std::ofstream(path() + "/" + role + ".jsonl", std::ios::app) << line << '\n';
-    }
-
-  private:
     support::TempPath temp_;
 };
 

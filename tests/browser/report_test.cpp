@@ -285,6 +285,46 @@ TEST_F(Report, shows_a_run_without_a_capture) {
     EXPECT_GT(shown(page), 0u);
 }
 
+TEST_F(Report, shows_a_capture_alone) {
+    const ReportedRun capture(20);
+    capture.report_capture();
+    const auto opened = open(capture);
+    auto& page = *opened;
+    EXPECT_EQ(page.errors(), std::vector<std::string>{});
+    EXPECT_EQ(text_of(page, "h1"), "wire.pcapng");
+    EXPECT_TRUE(contains(text_of(page, "#facts"), "On the server's side"));
+    EXPECT_GT(shown(page), 0u);
+    EXPECT_EQ(page.evaluate("rows.every(row => row.isPacket && row.side < 2)"), true);
+    EXPECT_EQ(page.evaluate("rows.some(row => row.side === 0) && rows.some(row => row.side === 1)"),
+              true);
+}
+
+// A program on the side that listens, under a name of its own.
+TEST_F(Report, puts_the_events_of_a_log_on_its_host_s_side) {
+    const ReportedRun capture(20);
+    for (const char* role : {"server", "client"}) {
+        std::ifstream in(fmt::format("{}/{}.jsonl", capture.path(), role));
+        std::ofstream out(fmt::format("{}/node_{}.jsonl", capture.path(), role));
+        const std::string named = fmt::format("\"role\":\"{}\"", role);
+        for (std::string line; std::getline(in, line);)
+            out << line.replace(line.find(named), named.size(), "\"role\":\"ib_write_bw\"") << '\n';
+    }
+    capture.report_capture({"--log", capture.path() + "/node_server.jsonl", "--log",
+                            capture.path() + "/node_client.jsonl"});
+    const auto opened = open(capture);
+    auto& page = *opened;
+    EXPECT_EQ(page.errors(), std::vector<std::string>{});
+    EXPECT_TRUE(contains(text_of(page, "#facts"), "node_client, "));
+    EXPECT_EQ(page.evaluate("rows.filter(row => !row.isPacket && row.side === 1)"
+                            ".every(row => row.text.startsWith('node_server: '))"),
+              true);
+    EXPECT_EQ(page.evaluate("writerOf(rows.find(row => !row.isPacket && row.side === 0))"),
+              "node_client");
+    EXPECT_EQ(page.evaluate("run.requests.length > 0 && run.requests.every(one => one.side === 0)"),
+              true);
+    EXPECT_EQ(page.evaluate("rows.some(row => row.cause?.startsWith('node_client wr '))"), true);
+}
+
 TEST_F(Report, shows_a_run_of_which_there_is_nothing_yet) {
     ReportedRun begun(20);
     for (const char* file : {"/wire.pcapng", "/client.jsonl", "/server.jsonl"})

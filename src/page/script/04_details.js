@@ -8,8 +8,8 @@ function requestText(index) {
 
 // Whose event it is: the text begins with whoever has no column of his own.
 function writerOf(row) {
-    const named = /^(cable|client\d+): /.exec(row.text);
-    return named ? named[1] : row.side === 0 ? "client" : "server";
+    const named = [...run.roles, "cable"].find(role => row.text.startsWith(`${role}: `));
+    return named ?? (row.side === 0 ? "client" : "server");
 }
 
 // The rows of a work request, as words that lead there: its post, its packets, its completion.
