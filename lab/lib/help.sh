@@ -14,6 +14,8 @@ lab/lab: two machines, or more, with RDMA between them, for the steps to run on.
   lab/lab run STEP [-- ARG…]           run a step: its server, then its client with these arguments
   lab/lab capture STEP [-- ARG…]       the same with every packet captured; all of it in captures/runs/
   lab/lab run|capture STEP STEP…       several steps in turn, until one fails; of captures, then the table of their PSNs
+  lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…
+                                       any two programs, captured, with their verbs calls logged; {server}: its address
   lab/lab netem [HOST] [loss 1%] [delay 2ms] [reorder 25%]
                                        what leaves the RoCE interfaces is lost, late, out of order; without values: what is set
   lab/lab netem [HOST] clear           passes as it is again

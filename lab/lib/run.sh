@@ -4,9 +4,17 @@
 # run_step run|capture STEP CLIENT-ARGUMENT...
 run_step() {
     local mode=$1
-    MODE=$mode
     find_step "$2"
     shift 2
+    choose_hosts
+    run_programs "$mode" "$@"
+}
+
+# run_programs run|capture ARGUMENT...: of STEP, on LAB_HOSTS; make_commands makes their commands of the arguments.
+run_programs() {
+    local mode=$1
+    MODE=$mode
+    shift
     check_number CAPTURE_SECONDS 0 86400
     check_number CAPTURE_SERVER_WAIT_SECONDS 1 86400
     need_tool jq jq
@@ -14,14 +22,12 @@ run_step() {
         need_wireshark
         [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || die "rocecap is not built: run make build."
     fi
-    choose_hosts
     backend_require_up
     lock run
-    if [[ $mode == capture ]]; then
-        backend_push lab/host "$STEP_DIR" "$LAB_BUILD/rocecap"
-    else
-        backend_push lab/host "$STEP_DIR"
-    fi
+    local programs
+    mapfile -t programs < <(programs_of_run)
+    [[ $mode != capture ]] || programs+=("$LAB_BUILD/rocecap")
+    backend_push lab/host "${programs[@]}"
     push_certificates
     make_run_dir "$mode"
     backend_watch
@@ -87,8 +93,7 @@ run_two_sided() {
     # Both start together: a server sends nothing before its client comes.
     start_program server 0 "${SERVER_COMMAND[@]}"
     [[ -z ${JOB_PID[capture]:-} ]] || await_capture
-    await_line "$RUN_DIR/server.jsonl" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" \
-        '"event": ?"ready"' || status=$?
+    await_server || status=$?
     case $status in
         1) die "the server ended before it was ready: $(last_line "$RUN_DIR/server.log")" ;;
         2) die "the server was not ready after $CAPTURE_SERVER_WAIT_SECONDS s: $(last_line "$RUN_DIR/server.log")" ;;
@@ -101,6 +106,14 @@ run_two_sided() {
     for client in "${LAB_HOSTS[@]:1}"; do
         wait_job "$client"
     done
+    after_clients
+}
+
+after_clients() { :; }
+
+# await_server: as await_line.
+await_server() {
+    await_line "$RUN_DIR/server.jsonl" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '"event": ?"ready"'
 }
 
 run_one_sided() {
@@ -142,6 +155,8 @@ end_run() {
     for role in "${LAB_HOSTS[@]:1}" server; do
         stop_job "$role"
     done
+    # One that does not end by itself was ended here.
+    [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
     stop_capture
     [[ $LAB_BACKEND != vm ]] || stop_cable_record
     # One sentence at the end reports what cannot be written from here on.

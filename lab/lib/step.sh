@@ -18,6 +18,9 @@ find_step() {
         die "step $STEP is not built: run make build (looked in $STEP_DIR)."
 }
 
+# What of the repository a host needs for the run.
+programs_of_run() { printf '%s\n' "$STEP_DIR"; }
+
 two_sided() { [[ -x $LAB_ROOT/$STEP_DIR/server ]]; }
 
 # A step of one side runs on the client. Step 00 looks at a host, and the lab has two.

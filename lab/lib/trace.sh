@@ -1,0 +1,78 @@
+# `lab/lab trace`: two programs of anybody's, run between the hosts as a step is: captured, and with rocetrace's run logs.
+# shellcheck shell=bash
+
+trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…'
+
+# trace [--after SECONDS] [--only CATEGORIES] -- SERVER-WORD... :: CLIENT-WORD...
+trace() {
+    local word
+    AFTER='' TRACE_OPTIONS=() SERVER_WORDS=() CLIENT_WORDS=()
+    while (($# > 0)) && [[ $1 != -- ]]; do
+        case $1 in
+            --after)
+                [[ ${2:-} =~ ^[0-9]+$ ]] || usage_error "--after takes whole seconds, not '${2:-}'."
+                AFTER=$2
+                ;;
+            --only)
+                [[ -n ${2:-} ]] || usage_error "--only takes categories of calls: rocetrace --help lists them."
+                TRACE_OPTIONS+=(--only "$2")
+                ;;
+            *) usage_error "there is no option '$1': $trace_usage" ;;
+        esac
+        shift 2
+    done
+    [[ ${1:-} == -- ]] || usage_error "the commands come after --: $trace_usage"
+    shift
+    while (($# > 0)) && [[ $1 != :: ]]; do
+        SERVER_WORDS+=("$1")
+        shift
+    done
+    [[ ${1:-} == :: && ${#SERVER_WORDS[@]} -gt 0 && $# -ge 2 ]] ||
+        usage_error "two commands are needed, with :: between them: $trace_usage"
+    CLIENT_WORDS=("${@:2}")
+    for word in rocetrace librocetrace.so librocetrace-audit.so; do
+        [[ -e $LAB_ROOT/$LAB_BUILD/$word ]] || die "$word is not built: run make build."
+    done
+    word=${SERVER_WORDS[0]##*/}
+    STEP=trace_${word//[^a-zA-Z0-9_-]/_} STEP_DIR=
+    LAB_HOSTS=(server client)
+    run_programs capture
+}
+
+# The functions below take the place of those in step.sh and run.sh.
+
+programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}; }
+
+two_sided() { :; }
+
+make_commands() {
+    SERVER_COMMAND=(bash lab/host/traced server "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${SERVER_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
+    client_command client
+}
+
+client_command() { # HOST
+    CLIENT_COMMAND=(bash lab/host/traced "$1" "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${CLIENT_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
+}
+
+# A server of anybody's does not say that it is ready: it listens, on a TCP port or with rdma_listen.
+await_server() {
+    if [[ -n $AFTER ]]; then
+        pause "$AFTER"
+        job_running server || return 1
+    else
+        await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '^lab: the server listens'
+    fi
+}
+
+# Most servers end with their client.
+after_clients() {
+    local deadline=$(($(now_ms) + 5000))
+    while job_running server && (($(now_ms) < deadline)); do
+        pause 0.1
+    done
+    if job_running server; then
+        SERVER_GOES_ON=1
+    else
+        wait_job server
+    fi
+}
