@@ -34,9 +34,9 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-LAYERS   := util wire capture flow conformance verbs cm exchange runlog timeline predict report query page cable lesson
+LAYERS   := util wire capture flow conformance verbs cm exchange runlog tracelog timeline predict report query page cable lesson
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
-HOT      := util wire capture flow query
+HOT      := util wire capture flow query tracelog
 LIB      := $(BUILD)/libwirelab.a
 # These serve one lesson each.
 OF_08    := $(BUILD)/obj/src/service.o
@@ -44,6 +44,11 @@ OF_09    := $(BUILD)/obj/src/forge.o
 LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/assets.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
+# The launcher, and the libraries that it loads into a program. These are position-independent, need the C library alone, and export
+# nothing but the functions they stand in for.
+TRACER   := $(BUILD)/rocetrace
+TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
+PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
@@ -130,7 +135,7 @@ build: packages ## Build the programs: rocecap, rocewire, and all lessons, or th
 wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error there is no step '$s' in examples/)))
 
 .PHONY: tools binaries tests
-tools: $(TOOL) $(CABLE)
+tools: $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 	@:
 binaries: tools $(STEP_BIN)
 	@:
@@ -308,7 +313,7 @@ as_named   = $(foreach f,$(1),$(hash)define LLVMFuzzerTestOneInput fuzz_$(basena
 same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(strip $(2)),$(strip $(1))))
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
-$(foreach l,$(LAYERS) service forge rocecap rocewire,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(foreach l,$(LAYERS) service forge rocecap rocewire rocetrace interpose interpose/exported audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
@@ -335,6 +340,24 @@ $(TOOL): $(BUILD)/obj/src/rocecap.o $(LIB)
 $(CABLE): $(BUILD)/obj/src/rocewire.o $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(TRACER): $(BUILD)/obj/src/rocetrace.o $(LIB)
+	$(call say,LD)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/pic/%.o: $(BUILD)/gen/src/%.cpp
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(filter-out $(SANFLAGS) $(OPT),$(CPPFLAGS) $(CXXFLAGS)) $(PIC) -c -o $@ $<
+
+EXPORTS := src/interpose/exported/exports.map
+$(BUILD)/librocetrace.so: $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o $(EXPORTS)
+	$(call say,LD)
+	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -Wl,--version-script=$(EXPORTS) -o $@ $(filter %.o,$^) -lc -lgcc
+
+$(BUILD)/librocetrace-audit.so: $(BUILD)/pic/audit.o
+	$(call say,LD)
+	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $^ -lc
 
 $(filter $(BUILD)/examples/08_%,$(STEP_BIN)): $(OF_08)
 $(filter $(BUILD)/examples/09_%,$(STEP_BIN)): $(OF_09)
@@ -387,4 +410,4 @@ $(BUILD)/tests/fuzz_seeds: $(call objects,tests/fuzz/seeds/main.cpp) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
--include $(shell find $(sort $(BUILD)/obj $(TEST_BUILD)/obj) -name '*.d' 2>/dev/null)
+-include $(shell find $(sort $(BUILD)/obj $(BUILD)/pic $(TEST_BUILD)/obj) -name '*.d' 2>/dev/null)

@@ -1,0 +1,31 @@
+// How an exported function finds the real one, and when it logs.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+
+#include "interpose/real.hpp"
+#include "interpose/sink.hpp"
+
+// The function of this name and version behind this library, looked up once.
+#define REAL(library, name, version)                                                      \
+    static std::atomic<void*> found_##name{nullptr};                                      \
+    const auto real = interpose::real_once<decltype(&name)>(                              \
+        found_##name, interpose::Library::library, #name, version)
+
+namespace interpose {
+
+inline std::uint64_t address_of(const void* object) {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
+
+/// Logs the event of a call that returned 0, "failed" of another one: libibverbs returns the error
+/// number, librdmacm -1. The program gets the call's own result and errno.
+inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
+    const int error = errno;
+    log(rc == 0 ? event : failure(call, rc > 0 ? rc : error));
+    errno = error;
+    return rc;
+}
+
+}  // namespace interpose

@@ -1,0 +1,22 @@
+// What happens when the library is loaded, and in the child of a fork.
+#include <pthread.h>
+
+#include "interpose/context.hpp"
+#include "interpose/sink.hpp"
+
+namespace {
+
+// The parent's rings are not the child's to write to; a lock may have been held by a thread that
+// the child does not have.
+void begin_child() {
+    interpose::begin_tracing_anew();
+    interpose::reset_locks();
+}
+
+[[gnu::constructor]] void begin() {
+    interpose::begin_tracing();
+    if (interpose::is_tracing())
+        pthread_atfork(nullptr, nullptr, begin_child);
+}
+
+}  // namespace

@@ -1,0 +1,31 @@
+// The functions of libibverbs and librdmacm that the library's own stand before.
+#pragma once
+
+#include <atomic>
+
+namespace interpose {
+
+enum class Library { verbs, cm };
+
+/// The function with this version, of the next library that has it; nullptr where there is none.
+/// A library that a program has loaded for itself (dlopen, RTLD_LOCAL) is found, too.
+void* find_real(Library library, const char* name, const char* version);
+
+/// The same, kept in `found`: two threads that look at once find the same.
+template <typename Function>
+Function real_once(std::atomic<void*>& found, Library library, const char* name,
+                   const char* version) {
+    void* function = found.load(std::memory_order_acquire);
+    if (function == nullptr) {
+        function = find_real(library, name, version);
+        found.store(function, std::memory_order_release);
+    }
+    return reinterpret_cast<Function>(function);
+}
+
+template <typename Function>
+Function real(Library library, const char* name, const char* version) {
+    return reinterpret_cast<Function>(find_real(library, name, version));
+}
+
+}  // namespace interpose

@@ -1,0 +1,64 @@
+// Where the calling thread's records go: its ring in the memory shared with rocetrace.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+#include "tracelog/event_writer.hpp"
+#include "tracelog/record.hpp"
+#include "tracelog/ring.hpp"
+
+namespace interpose {
+
+/// Reads the environment. Nothing is shared with rocetrace before the first record is written.
+void begin_tracing();
+/// Whether rocetrace started this process.
+bool is_tracing();
+/// Traces into rings of a test or a benchmark instead: `region` has the layout of
+/// tracelog::RegionHeader.
+void trace_into(tracelog::RegionHeader* region);
+
+/// Whether records of this category are wanted.
+bool wants(tracelog::Category category);
+
+struct ThreadSink {
+    tracelog::RingWriter ring;
+    bool has_ring = false;
+    unsigned depth = 0;  // calls of the real library that this thread is in, and that are logged
+    std::uint64_t lost = 0;
+};
+
+/// The calling thread's; makes it on its first call.
+ThreadSink& sink();
+
+/// CLOCK_REALTIME in nanoseconds since 1970.
+inline std::int64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
+    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+/// Writes the event with the present time. errno stays as it is.
+void log(const tracelog::EventWriter& event);
+
+/// A call that failed: the event "failed" with the name of the call and its error.
+tracelog::EventWriter failure(const char* call, int error);
+
+/// While it lives, what the real library does by calling verbs itself is not logged again.
+class Inside {
+  public:
+    explicit Inside(ThreadSink& thread) : thread_(thread) { ++thread_.depth; }
+    ~Inside() { --thread_.depth; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    Inside(Inside&&) = delete;
+    Inside& operator=(Inside&&) = delete;
+
+  private:
+    ThreadSink& thread_;
+};
+
+/// In the child of a fork: it shares nothing with rocetrace yet.
+void begin_tracing_anew();
+
+}  // namespace interpose

@@ -1,0 +1,14 @@
+// How a traced process and rocetrace find each other.
+#pragma once
+
+namespace tracelog {
+
+/// The path of the Unix socket (SOCK_SEQPACKET) at which rocetrace takes the descriptor of a
+/// process's shared memory. A process without this variable is not traced.
+constexpr const char* socket_variable = "ROCETRACE_SOCKET";
+/// The categories that are logged, a number (record.hpp, Category). Without it: all.
+constexpr const char* only_variable = "ROCETRACE_ONLY";
+/// The size of one thread's ring in MiB, a power of two.
+constexpr const char* buffer_variable = "ROCETRACE_BUFFER";
+
+}  // namespace tracelog

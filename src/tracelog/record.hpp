@@ -1,0 +1,127 @@
+// What a traced process writes into its rings (ring.hpp) and rocetrace reads: records of a fixed
+// layout for the calls that move data, and events with named fields for all others.
+//
+// All numbers are in host byte order: both ends are on the same host. A record begins at a multiple
+// of eight bytes, and its size is one.
+#pragma once
+
+#include <cstdint>
+
+namespace tracelog {
+
+enum class Kind : std::uint16_t {
+    skip = 1,  // up to the end of the ring: nothing
+    thread,    // the records after it are of this thread
+    post_send,
+    post_recv,
+    wc,
+    event,
+};
+
+struct Header {
+    std::uint32_t size;  // bytes, with the header
+    Kind kind;
+    std::uint16_t flags;
+    std::int64_t t_ns;  // CLOCK_REALTIME, nanoseconds since 1970
+};
+
+// A skip record may have no more than these 8 bytes of its header.
+constexpr std::uint32_t skip_size = 8;
+
+struct Thread {
+    Header header;
+    std::uint32_t tid;
+    char name[20];  // ends with a 0
+};
+
+/// A send work request that was taken. Flags: PostSend::Flag.
+struct PostSend {
+    enum Flag : std::uint16_t {
+        has_psns = 1,
+        is_ud = 2,
+        is_xrc = 4,
+        is_signaled = 8,
+        is_inline = 16,
+    };
+    Header header;
+    std::uint64_t wr_id;
+    std::uint64_t remote_va;  // of UD: dest_qpn in the high 32 bits, q_key in the low ones
+    std::uint32_t qpn;
+    std::uint32_t len;  // bytes
+    std::uint32_t psn_first;
+    std::uint32_t psn_last;
+    std::uint32_t rkey;
+    std::uint32_t imm;      // host byte order; of SEND_WITH_INV and LOCAL_INV the rkey
+    std::uint32_t request;  // its number on its queue pair, from 0
+    std::uint32_t opcode;   // ibv_wr_opcode
+    // Only where it is an atomic or for XRC: a record without ends here.
+    std::uint64_t compare_add;
+    std::uint64_t swap;
+    std::uint32_t srqn;
+    std::uint32_t reserved;
+
+    static constexpr std::uint32_t short_size = 64;
+};
+
+/// A receive work request that was taken.
+struct PostRecv {
+    enum Flag : std::uint16_t { is_srq = 1 };  // `queue` is the handle of a shared receive queue
+    Header header;
+    std::uint64_t wr_id;
+    std::uint32_t queue;  // QPN
+    std::uint32_t len;    // bytes
+};
+
+struct Wc {
+    enum Flag : std::uint16_t { has_request = 1, is_recv = 2, has_byte_len = 4 };
+    Header header;
+    std::uint64_t wr_id;
+    std::uint32_t qpn;
+    std::uint32_t byte_len;
+    std::uint32_t imm;  // host byte order
+    std::uint32_t vendor_err;
+    std::uint32_t request;   // the number of the work request on its queue pair, from 0
+    std::uint8_t opcode;     // ibv_wc_opcode
+    std::uint8_t status;     // ibv_wc_status
+    std::uint16_t wc_flags;  // ibv_wc_flags
+};
+
+static_assert(sizeof(Header) == 16 && sizeof(Thread) == 40 && sizeof(PostSend) == 88 &&
+              sizeof(PostRecv) == 32 && sizeof(Wc) == 48);
+
+/// How the value of an event's field is to be read.
+enum class Type : std::uint8_t {
+    number,      // 8 bytes, unsigned
+    negative,    // 8 bytes, signed
+    truth,       // 8 bytes
+    text,        // 2 bytes of length, then as many
+    error,       // 8 bytes: errno
+    qp_state,    // 8 bytes, like all that follow: an enumerator of libibverbs or librdmacm
+    qp_type,
+    access,
+    async_event,
+    cm_event,
+    port_state,
+    gid_type,
+    gid,      // 16 bytes
+    address,  // 2 bytes of length, then a sockaddr
+};
+
+/// What `rocetrace --only` chooses from; a bit each.
+enum class Category : std::uint32_t {
+    device = 1U << 0,
+    pd = 1U << 1,
+    mr = 1U << 2,
+    cq = 1U << 3,
+    srq = 1U << 4,
+    qp = 1U << 5,
+    ah = 1U << 6,
+    cm = 1U << 7,
+    send = 1U << 8,
+    recv = 1U << 9,
+    wc = 1U << 10,
+    event = 1U << 11,
+    always = 1U << 31,
+};
+
+}  // namespace tracelog
