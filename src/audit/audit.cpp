@@ -99,7 +99,7 @@ class Symbols {
     }
 
     std::uintptr_t base_;
-    const ElfW(Sym)* table_ = nullptr;
+    const ElfW(Sym) * table_ = nullptr;
     const char* strings_ = nullptr;
     const std::uint32_t* hash_ = nullptr;
     const std::uint16_t* versions_ = nullptr;
@@ -132,9 +132,10 @@ unsigned la_objopen(link_map* map, Lmid_t space, std::uintptr_t* cookie) {
     return LA_FLG_BINDFROM;
 }
 
-std::uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned /*index*/, std::uintptr_t* /*from*/,
+std::uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned /*index*/, std::uintptr_t* from,
                             std::uintptr_t* to, unsigned* /*flags*/, const char* name) {
-    if (tracer == nullptr)
+    // dlsym() asks even where only one of the two ends is of interest.
+    if (tracer == nullptr || *from == reinterpret_cast<std::uintptr_t>(tracer))
         return symbol->st_value;
     // Not the function of an older version: its arguments are others.
     const Symbols defining(*reinterpret_cast<const link_map*>(*to));

@@ -94,8 +94,8 @@ void log_current(const ExtendedCq& queue, ibv_cq_ex* cq) {
                                 cq->status, static_cast<unsigned>(real.read_opcode(cq))};
     Wc record = record_of(completion, match(*queue.context, cq, completion), now());
     if (succeeded) {
-        record.wc_flags = static_cast<std::uint16_t>(
-            real.read_wc_flags != nullptr ? real.read_wc_flags(cq) : 0U);
+        record.wc_flags =
+            static_cast<std::uint16_t>(real.read_wc_flags != nullptr ? real.read_wc_flags(cq) : 0U);
         if (real.read_byte_len != nullptr) {
             record.header.flags |= Wc::has_byte_len;
             record.byte_len = real.read_byte_len(cq);

@@ -40,10 +40,10 @@ void replace(Function& function, Function& kept, Function own) {
 }
 
 // A provider's extended function: those it is too old to know of lie before its context.
-#define REPLACE_EXTENDED(context, kept, name)                              \
-    do {                                                                   \
-        if (verbs_context* extended = verbs_get_ctx_op((context), name))   \
-            replace(extended->name, (kept).name, &interpose::ex_##name);   \
+#define REPLACE_EXTENDED(context, kept, name)                            \
+    do {                                                                 \
+        if (verbs_context* extended = verbs_get_ctx_op((context), name)) \
+            replace(extended->name, (kept).name, &interpose::ex_##name); \
     } while (false)
 
 ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
@@ -307,8 +307,7 @@ void forget(ibv_cq* cq) {
 void log_state(QueuePair& pair) {
     const ibv_qp_attr& attr = pair.attributes;
     EventWriter event(Category::qp, "qp_state");
-    event.add("qpn", pair.qpn)
-        .add("state", static_cast<std::uint64_t>(pair.state), Type::qp_state);
+    event.add("qpn", pair.qpn).add("state", static_cast<std::uint64_t>(pair.state), Type::qp_state);
     const auto add = [&](int bit, const char* key, std::uint64_t value) {
         if ((pair.known & bit) != 0)
             event.add(key, value);

@@ -16,8 +16,8 @@ namespace {
 
 // The fields that libibverbs' own function fills since its version 1.11.
 bool query_gid(ibv_context* context, std::uint8_t port, std::uint8_t index, ibv_gid_entry& entry) {
-    using Query = int (*)(ibv_context*, std::uint32_t, std::uint32_t, ibv_gid_entry*,
-                          std::uint32_t, std::size_t);
+    using Query = int (*)(ibv_context*, std::uint32_t, std::uint32_t, ibv_gid_entry*, std::uint32_t,
+                          std::size_t);
     const auto query = real<Query>(Library::verbs, "_ibv_query_gid_ex", "IBVERBS_1.11");
     if (query != nullptr)
         return query(context, port, index, &entry, 0, sizeof entry) == 0;
@@ -31,8 +31,7 @@ void add_port(EventWriter& event, ibv_context* context, std::uint8_t port) {
     ibv_port_attr attr{};
     const verbs_context* extended = verbs_get_ctx_op(context, query_port);
     event.add("port", port);
-    if (extended == nullptr ||
-        extended->query_port(context, port, &attr, sizeof attr) != 0)
+    if (extended == nullptr || extended->query_port(context, port, &attr, sizeof attr) != 0)
         return;
     event.add("state", static_cast<std::uint64_t>(attr.state), Type::port_state)
         .add("path_mtu", mtu_bytes(attr.active_mtu));

@@ -96,8 +96,7 @@ void rdma_write_imm(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr
     pair_of(qp).real.wr_rdma_write_imm(qp, rkey, remote_addr, imm);
 }
 
-void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr,
-                  const void* value) {
+void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr, const void* value) {
     begin_remote(qp, IBV_WR_ATOMIC_WRITE, rkey, remote_addr).len = 8;
     pair_of(qp).real.wr_atomic_write(qp, rkey, remote_addr, value);
 }
@@ -177,8 +176,8 @@ void publish(QueuePair& pair, ThreadSink& thread, std::int64_t t_ns) {
         PostSend& record = pair.batch[i];
         record.header.t_ns = t_ns;
         record.request = pair.sends.head;
-        if (pair.take_psns(static_cast<ibv_wr_opcode>(record.opcode), record.len,
-                           record.psn_first, record.psn_last))
+        if (pair.take_psns(static_cast<ibv_wr_opcode>(record.opcode), record.len, record.psn_first,
+                           record.psn_last))
             record.header.flags |= PostSend::has_psns;
         pair.sends.push({record.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
         if (!writes)

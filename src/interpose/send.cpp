@@ -28,8 +28,7 @@ bool is_atomic(ibv_wr_opcode opcode) {
 void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr) {
     if (pair.type == IBV_QPT_UD) {
         record.header.flags |= PostSend::is_ud;
-        record.remote_va =
-            (std::uint64_t{wr.wr.ud.remote_qpn} << 32U) | wr.wr.ud.remote_qkey;
+        record.remote_va = (std::uint64_t{wr.wr.ud.remote_qpn} << 32U) | wr.wr.ud.remote_qkey;
     } else if (is_atomic(wr.opcode)) {
         record.remote_va = wr.wr.atomic.remote_addr;
         record.rkey = wr.wr.atomic.rkey;
@@ -47,8 +46,8 @@ void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr)
 
 void fill(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr, std::int64_t t_ns) {
     const bool is_long = is_atomic(wr.opcode) || pair.type == IBV_QPT_XRC_SEND;
-    record.header = {is_long ? std::uint32_t{sizeof record} : PostSend::short_size,
-                     Kind::post_send, 0, t_ns};
+    record.header = {is_long ? std::uint32_t{sizeof record} : PostSend::short_size, Kind::post_send,
+                     0, t_ns};
     record.wr_id = wr.wr_id;
     record.qpn = pair.qpn;
     record.len = static_cast<std::uint32_t>(length_of(wr.sg_list, wr.num_sge));
@@ -79,8 +78,12 @@ unsigned count_before(const Wr* list, const Wr* bad) {
 class Batch {
   public:
     Batch(QueuePair& pair, ThreadSink& thread, Category category)
-        : pair_(pair), thread_(thread), writes_(wants(category) && thread.has_ring),
-          begin_(thread.ring.end()), next_psn_(pair.next_psn), sends_(pair.sends.head),
+        : pair_(pair),
+          thread_(thread),
+          writes_(wants(category) && thread.has_ring),
+          begin_(thread.ring.end()),
+          next_psn_(pair.next_psn),
+          sends_(pair.sends.head),
           receives_(pair.receives.head) {}
 
     void add(const ibv_send_wr& wr, std::int64_t t_ns) {
@@ -89,8 +92,7 @@ class Batch {
         record.request = pair_.sends.head;
         if (pair_.take_psns(wr.opcode, record.len, record.psn_first, record.psn_last))
             record.header.flags |= PostSend::has_psns;
-        pair_.sends.push(
-            {wr.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
+        pair_.sends.push({wr.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
         write(&record, record.header.size);
     }
     void add(const ibv_recv_wr& wr, std::int64_t t_ns) {

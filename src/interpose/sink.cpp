@@ -26,8 +26,8 @@ using tracelog::RingHeader;
 
 struct State {
     sockaddr_un address{};
-    std::uint32_t only = 0;  // nothing, where rocetrace did not start the process
-    std::uint64_t capacity = 4ULL << 20U;  // bytes of a ring
+    std::uint32_t only = 0;                 // nothing, where rocetrace did not start the process
+    std::uint64_t capacity = 16ULL << 20U;  // bytes of a ring
     bool active = false;
     bool failed = false;  // no contact: nothing is traced
     RegionHeader* region = nullptr;
@@ -83,9 +83,8 @@ bool hand_over(int fd) {
     const long socket = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (socket < 0)
         return false;
-    const bool sent =
-        syscall(SYS_connect, socket, &state.address, sizeof state.address) == 0 &&
-        send_descriptor(static_cast<int>(socket), fd);
+    const bool sent = syscall(SYS_connect, socket, &state.address, sizeof state.address) == 0 &&
+                      send_descriptor(static_cast<int>(socket), fd);
     const int error = errno;
     raw::close(static_cast<int>(socket));
     errno = error;
@@ -151,8 +150,7 @@ RingHeader* take_ring() {
 }
 
 void name_thread(ThreadSink& thread) {
-    auto* record =
-        static_cast<tracelog::Thread*>(thread.ring.reserve(sizeof(tracelog::Thread)));
+    auto* record = static_cast<tracelog::Thread*>(thread.ring.reserve(sizeof(tracelog::Thread)));
     if (record == nullptr)
         return;
     *record = {{sizeof *record, tracelog::Kind::thread, 0, now()},
@@ -211,7 +209,7 @@ void begin_tracing() {
     std::strcpy(state.address.sun_path, path);
     state.only = static_cast<std::uint32_t>(number_in(tracelog::only_variable, UINT32_MAX)) |
                  static_cast<std::uint32_t>(tracelog::Category::always);
-    const std::uint64_t mib = number_in(tracelog::buffer_variable, 4);
+    const std::uint64_t mib = number_in(tracelog::buffer_variable, 16);
     state.capacity = std::bit_ceil(std::clamp<std::uint64_t>(mib, 1, 1024)) << 20U;
     state.active = true;
 }

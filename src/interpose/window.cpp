@@ -34,8 +34,8 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
         const Inside inside(thread);
         rc = context.ops.bind_mw(qp, mw, bind);
         if (rc == 0)
-            pair->sends.push({bind->wr_id, pair->signals_all ||
-                                               (bind->send_flags & IBV_SEND_SIGNALED) != 0});
+            pair->sends.push(
+                {bind->wr_id, pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0});
     }
     if (rc != 0)
         log(failure("ibv_bind_mw", rc).add("qpn", qp->qp_num).add("wr_id", bind->wr_id));

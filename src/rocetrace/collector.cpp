@@ -35,8 +35,8 @@ std::string make_folder() {
         if (mkdtemp(base.data()) != nullptr)
             return base;
     }
-    throw util::Error(fmt::format("cannot make a folder for the socket in /tmp: {}",
-                                  std::strerror(errno)));
+    throw util::Error(
+        fmt::format("cannot make a folder for the socket in /tmp: {}", std::strerror(errno)));
 }
 
 util::Fd listen_at(const std::string& path) {
@@ -45,10 +45,10 @@ util::Fd listen_at(const std::string& path) {
     if (path.size() >= sizeof address.sun_path)
         throw util::Error(fmt::format("the path of the socket is too long: {}", path));
     std::strcpy(address.sun_path, path.c_str());
-    util::Fd fd(util::check_errno(
-        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket"));
-    util::check_errno(
-        bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), "bind");
+    util::Fd fd(util::check_errno(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+                                  "socket"));
+    util::check_errno(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+                      "bind");
     util::check_errno(listen(fd.get(), 1024), "listen");
     return fd;
 }
@@ -89,8 +89,12 @@ std::string command_line(pid_t pid) {
 }  // namespace
 
 Collector::Collector(const std::string& path, std::string role, bool mask_psns)
-    : log_(path), role_(std::move(role)), renderer_(role_), folder_(make_folder()),
-      socket_path_(folder_ + "/socket"), listener_(listen_at(socket_path_)),
+    : log_(path),
+      role_(std::move(role)),
+      renderer_(role_),
+      folder_(make_folder()),
+      socket_path_(folder_ + "/socket"),
+      listener_(listen_at(socket_path_)),
       merge_([this](std::span<const std::byte> record, const tracelog::Writer& writer) {
           write(record, writer);
       }) {
@@ -137,10 +141,9 @@ bool Collector::take_up_one() {
         return true;
     }
     process.alive = util::Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
-    note(process.region->t_ns(), "process",
-         {{"pid", peer.pid},
-          {"comm", process.region->name()},
-          {"command", command_line(peer.pid)}});
+    note(
+        process.region->t_ns(), "process",
+        {{"pid", peer.pid}, {"comm", process.region->name()}, {"command", command_line(peer.pid)}});
     processes_.push_back(std::move(process));
     ++seen_;
     return true;

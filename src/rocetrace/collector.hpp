@@ -42,6 +42,8 @@ class Collector {
     /// All that is left.
     void finish();
 
+    /// How full the fullest ring was since the last call, in percent.
+    unsigned fill() { return merge_.fill(); }
     std::size_t processes() const { return seen_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t dropped() const { return dropped_; }

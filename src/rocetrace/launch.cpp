@@ -21,8 +21,8 @@ namespace {
 sigset_t passed_on() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH,
-                             SIGCHLD})
+    for (const int signal :
+         {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCHLD})
         sigaddset(&set, signal);
     return set;
 }
@@ -72,8 +72,8 @@ Child::Child(const std::vector<std::string>& command, const Environment& environ
     const sigset_t set = passed_on();
     sigset_t before;
     sigprocmask(SIG_BLOCK, &set, &before);
-    signals_ = util::Fd(
-        util::check_errno(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+    signals_ =
+        util::Fd(util::check_errno(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
     pid_ = util::check_errno(fork(), "fork");
     if (pid_ == 0)
         become(command, environment, before, write_end.get());

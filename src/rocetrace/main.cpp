@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <poll.h>
+#include <sched.h>
 #include <string>
 #include <string_view>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -56,7 +56,7 @@ struct Options {
     std::string output;
     std::string role;
     std::vector<std::string> only;
-    std::uint32_t buffer = 4;
+    std::uint32_t buffer = 16;
     bool mask_psns = false;
     bool no_audit = false;
     std::vector<std::string> command;
@@ -71,11 +71,13 @@ void complain(std::string_view text) {
 std::uint32_t mask_of(const std::vector<std::string>& names) {
     std::uint32_t mask = 0;
     for (const std::string& name : names) {
-        const auto it = std::ranges::find(categories, name, [](const auto& row) { return row.first; });
+        const auto it =
+            std::ranges::find(categories, name, [](const auto& row) { return row.first; });
         if (it == categories.end())
-            throw util::Error(fmt::format("--only has no category '{}'; there are device, pd, mr, "
-                                          "cq, srq, qp, ah, cm, send, recv, wc and event",
-                                          name));
+            throw CLI::ValidationError(
+                fmt::format("--only has no category '{}'; there are device, pd, mr, "
+                            "cq, srq, qp, ah, cm, send, recv, wc and event",
+                            name));
         mask |= static_cast<std::uint32_t>(it->second);
     }
     return mask;
@@ -95,19 +97,42 @@ std::string base_name(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
 
+// What the program needs of a processor comes first: rocetrace runs where one is idle, as long as
+// there is room for the records.
+class Politeness {
+  public:
+    Politeness() { set(SCHED_IDLE); }
+    void judge(unsigned fill) {
+        if (policy_ == SCHED_IDLE && fill > 50)
+            set(SCHED_OTHER);
+        else if (policy_ == SCHED_OTHER && fill < 10)
+            set(SCHED_IDLE);
+    }
+
+  private:
+    void set(int policy) {
+        const sched_param none{};
+        sched_setscheduler(0, policy, &none);
+        policy_ = policy;
+    }
+
+    int policy_ = SCHED_OTHER;
+};
+
 // Until the program has ended, and every process that it started and that was traced.
 void collect(Collector& collector, Child& child) {
     constexpr int shortest = 10;
-    constexpr int longest = 50;
+    constexpr int longest = 100;
     int pause = shortest;
+    Politeness politeness;
     while (true) {
-        std::vector<pollfd> ready{{child.signals(), POLLIN, 0},
-                                  {collector.listener(), POLLIN, 0}};
+        std::vector<pollfd> ready{{child.signals(), POLLIN, 0}, {collector.listener(), POLLIN, 0}};
         for (const int fd : collector.watched())
             ready.push_back({fd, POLLIN, 0});
         poll(ready.data(), ready.size(), pause);
         child.take_signals();
         pause = collector.step() != 0 ? shortest : std::min(2 * pause, longest);
+        politeness.judge(collector.fill());
         const bool all_ended = child.has_ended() && collector.running() == 0;
         if (all_ended || child.is_asked_to_end())
             break;
@@ -118,13 +143,14 @@ void collect(Collector& collector, Child& child) {
 void tell_result(const Collector& collector, const std::string& program) {
     if (collector.processes() == 0)
         complain(fmt::format(
-            "{} made no verbs call that rocetrace can see: a program that links libibverbs "
-            "statically, or that clears LD_PRELOAD, hides them",
+            "{} made no verbs call, or none that rocetrace can see: a program that links "
+            "libibverbs statically, or that clears LD_PRELOAD, hides them",
             program));
     if (collector.dropped() != 0)
-        complain(fmt::format("{} events are missing, because the program was faster than "
-                             "rocetrace: try a larger --buffer, or --only",
-                             collector.dropped()));
+        complain(
+            fmt::format("{} events are missing, because the program was faster than "
+                        "rocetrace: try a larger --buffer, or --only",
+                        collector.dropped()));
     if (!collector.log().error().empty())
         complain(fmt::format("run log incomplete: cannot write to {}: {}", collector.log().path(),
                              collector.log().error()));
@@ -143,15 +169,13 @@ int run(const Options& options) {
     if (!options.only.empty())
         environment.only = std::to_string(mask_of(options.only));
     environment.buffer = std::to_string(options.buffer);
-    const std::string output =
-        options.output.empty() ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
-                               : options.output;
+    const std::string output = options.output.empty()
+                                   ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
+                                   : options.output;
     Collector collector(output, options.role.empty() ? base_name(program) : options.role,
                         options.mask_psns);
     environment.socket = collector.socket_path();
     Child child(options.command, environment);
-    // What the program needs comes first.
-    setpriority(PRIO_PROCESS, 0, 19);
     collect(collector, child);
     tell_result(collector, program);
     const bool complete = collector.log().error().empty();

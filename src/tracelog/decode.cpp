@@ -125,8 +125,7 @@ std::optional<Event> decode_event(std::span<const std::byte> bytes) {
     const auto header = as<Header>(bytes);
     if (!header || header->flags > bytes.size() - sizeof(Header))
         return std::nullopt;
-    Cursor cursor(
-        bytes.subspan(sizeof(Header), bytes.size() - sizeof(Header) - header->flags));
+    Cursor cursor(bytes.subspan(sizeof(Header), bytes.size() - sizeof(Header) - header->flags));
     Event event;
     event.name = cursor.take_short();
     while (cursor.has_more())
@@ -177,17 +176,13 @@ Event decode_recv(const PostRecv& record) {
     return {0,
             {},
             "post_recv",
-            {{is_srq ? "srq" : "qpn", record.queue},
-             {"wr_id", record.wr_id},
-             {"len", record.len}}};
+            {{is_srq ? "srq" : "qpn", record.queue}, {"wr_id", record.wr_id}, {"len", record.len}}};
 }
 
 Event decode_wc(const Wc& record) {
     const auto status = static_cast<ibv_wc_status>(record.status);
     const unsigned opcode = record.opcode;
-    Fields fields{{"qpn", record.qpn},
-                  {"wr_id", record.wr_id},
-                  {"status", verbs::name_of(status)}};
+    Fields fields{{"qpn", record.qpn}, {"wr_id", record.wr_id}, {"status", verbs::name_of(status)}};
     // After an error only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)).
     if (status != IBV_WC_SUCCESS) {
         fields.emplace_back("vendor_err", record.vendor_err);

@@ -29,8 +29,8 @@ Region::Region(const util::Fd& memory, std::uint32_t pid) : pid_(pid) {
         facts.st_size < static_cast<off_t>(RegionHeader::bytes + least_ring))
         throw util::Error("a traced process sent something other than its memory");
     mapped_ = static_cast<std::size_t>(facts.st_size);
-    void* at = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    memory.get(), 0);
+    void* at =
+        mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory.get(), 0);
     if (at == MAP_FAILED)
         throw util::Error(std::string("cannot map the memory of a traced process: ") +
                           std::strerror(errno));
@@ -95,6 +95,7 @@ std::size_t Merge::take(std::vector<Region*> regions, std::int64_t until_ns) {
     };
     for (Region::Ring* ring : rings) {
         ring->reader.look();
+        fill_ = std::max(fill_, ring->reader.fill());
         push(ring);
     }
     std::size_t taken = 0;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <sys/types.h>
+#include <utility>
 #include <vector>
 
 #include "tracelog/decode.hpp"
@@ -66,8 +67,12 @@ class Merge {
     std::size_t take(Region& region, std::int64_t until_ns) { return take({&region}, until_ns); }
     std::size_t take(std::vector<Region*> regions, std::int64_t until_ns);
 
+    /// How full the fullest ring was since the last call, in percent.
+    unsigned fill() { return std::exchange(fill_, 0U); }
+
   private:
     Sink sink_;
+    unsigned fill_ = 0;
 };
 
 }  // namespace tracelog

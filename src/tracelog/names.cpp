@@ -14,10 +14,10 @@ namespace tracelog {
 std::string_view cm_event_name(unsigned type) {
     // In the order of <rdma/rdma_cma.h>.
     constexpr std::array<std::string_view, 16> names{
-        "ADDR_RESOLVED",   "ADDR_ERROR",   "ROUTE_RESOLVED", "ROUTE_ERROR",
-        "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR", "UNREACHABLE",
-        "REJECTED",        "ESTABLISHED",  "DISCONNECTED",   "DEVICE_REMOVAL",
-        "MULTICAST_JOIN",  "MULTICAST_ERROR", "ADDR_CHANGE", "TIMEWAIT_EXIT"};
+        "ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
+        "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
+        "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
+        "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
     return type < names.size() ? names.at(type) : "UNKNOWN";
 }
 

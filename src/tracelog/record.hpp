@@ -91,12 +91,12 @@ static_assert(sizeof(Header) == 16 && sizeof(Thread) == 40 && sizeof(PostSend) =
 
 /// How the value of an event's field is to be read.
 enum class Type : std::uint8_t {
-    number,      // 8 bytes, unsigned
-    negative,    // 8 bytes, signed
-    truth,       // 8 bytes
-    text,        // 2 bytes of length, then as many
-    error,       // 8 bytes: errno
-    qp_state,    // 8 bytes, like all that follow: an enumerator of libibverbs or librdmacm
+    number,    // 8 bytes, unsigned
+    negative,  // 8 bytes, signed
+    truth,     // 8 bytes
+    text,      // 2 bytes of length, then as many
+    error,     // 8 bytes: errno
+    qp_state,  // 8 bytes, like all that follow: an enumerator of libibverbs or librdmacm
     qp_type,
     access,
     async_event,

@@ -27,9 +27,9 @@ struct RegionHeader {
     static constexpr std::size_t bytes = 4096;
 
     std::uint64_t magic;
-    std::uint64_t ring_bytes;          // with the ring's header; a power of two and a page more
-    std::uint32_t rings;               // as many at most
-    std::atomic<std::uint32_t> begun;  // rings that have ever been used
+    std::uint64_t ring_bytes;             // with the ring's header; a power of two and a page more
+    std::uint32_t rings;                  // as many at most
+    std::atomic<std::uint32_t> begun;     // rings that have ever been used
     std::atomic<std::uint64_t> homeless;  // records of threads for which no ring was left
     std::uint32_t pid;                    // as the process sees itself
     std::int64_t t_ns;                    // when it was made: CLOCK_REALTIME, nanoseconds
@@ -127,8 +127,8 @@ class RingReader {
             const auto* header = reinterpret_cast<const Header*>(data_ + offset);
             const std::uint64_t size = header->size;
             const bool is_skip = size >= skip_size && header->kind == Kind::skip;
-            if (size < (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) || size % 8 != 0 || size > head_ - at_ ||
-                size > capacity_ - offset) {
+            if (size < (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) || size % 8 != 0 ||
+                size > head_ - at_ || size > capacity_ - offset) {
                 at_ = head_;  // written by a process that had no right to: nothing in it is sure
                 damaged_ = true;
                 return nullptr;
@@ -152,6 +152,8 @@ class RingReader {
         return more;
     }
     bool is_damaged() const { return damaged_; }
+    /// How much of the ring held records at the last look(), in percent.
+    unsigned fill() const { return static_cast<unsigned>((head_ - at_) * 100 / capacity_); }
 
   private:
     RingHeader* header_;

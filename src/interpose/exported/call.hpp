@@ -8,9 +8,9 @@
 #include "interpose/sink.hpp"
 
 // The function of this name and version behind this library, looked up once.
-#define REAL(library, name, version)                                                      \
-    static std::atomic<void*> found_##name{nullptr};                                      \
-    const auto real = interpose::real_once<decltype(&name)>(                              \
+#define REAL(library, name, version)                         \
+    static std::atomic<void*> found_##name{nullptr};         \
+    const auto real = interpose::real_once<decltype(&name)>( \
         found_##name, interpose::Library::library, #name, version)
 
 namespace interpose {

@@ -44,8 +44,7 @@ void log_open(ibv_context& context) {
 ibv_mr* log_mr(const char* call, ibv_mr* mr, const void* address, std::size_t length,
                std::uint64_t iova, unsigned access) {
     const int error = errno;
-    EventWriter event =
-        mr == nullptr ? failure(call, error) : EventWriter(Category::mr, "mr");
+    EventWriter event = mr == nullptr ? failure(call, error) : EventWriter(Category::mr, "mr");
     event.add("va", iova).add("len", length);
     if (mr != nullptr)
         event.add("lkey", mr->lkey).add("rkey", mr->rkey);
@@ -123,8 +122,8 @@ ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
 ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         int access) {
     REAL(verbs, ibv_reg_mr_iova, "IBVERBS_1.7");
-    return log_mr("ibv_reg_mr_iova", real(pd, address, length, iova, access), address, length,
-                  iova, static_cast<unsigned>(access));
+    return log_mr("ibv_reg_mr_iova", real(pd, address, length, iova, access), address, length, iova,
+                  static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
@@ -134,11 +133,11 @@ ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, std::uin
                   iova, access);
 }
 
-ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length,
-                          std::uint64_t iova, int fd, int access) {
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+                          int fd, int access) {
     REAL(verbs, ibv_reg_dmabuf_mr, "IBVERBS_1.12");
-    return log_mr("ibv_reg_dmabuf_mr", real(pd, offset, length, iova, fd, access), nullptr,
-                  length, iova, static_cast<unsigned>(access));
+    return log_mr("ibv_reg_dmabuf_mr", real(pd, offset, length, iova, fd, access), nullptr, length,
+                  iova, static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
@@ -148,8 +147,7 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
                   mr == nullptr ? 0 : address_of(mr->addr), 0);
 }
 
-int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length,
-                 int access) {
+int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
     REAL(verbs, ibv_rereg_mr, "IBVERBS_1.1");
     const int rc = real(mr, flags, pd, address, length, access);
     EventWriter event(Category::mr, "mr");
