@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <filesystem>
 #include <poll.h>
-#include <sched.h>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -97,26 +97,27 @@ std::string base_name(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
 
-// What the program needs of a processor comes first: rocetrace runs where one is idle, as long as
-// there is room for the records.
+// What the program needs of a processor comes first, as long as there is room for the records. Who
+// may not take the higher priority back stays where it is.
 class Politeness {
   public:
-    Politeness() { set(SCHED_IDLE); }
+    Politeness() { set(polite); }
     void judge(unsigned fill) {
-        if (policy_ == SCHED_IDLE && fill > 50)
-            set(SCHED_OTHER);
-        else if (policy_ == SCHED_OTHER && fill < 10)
-            set(SCHED_IDLE);
+        if (nice_ == polite && fill > 50)
+            set(0);
+        else if (nice_ == 0 && fill < 10)
+            set(polite);
     }
 
   private:
-    void set(int policy) {
-        const sched_param none{};
-        sched_setscheduler(0, policy, &none);
-        policy_ = policy;
+    static constexpr int polite = 15;
+
+    void set(int nice) {
+        setpriority(PRIO_PROCESS, 0, nice);
+        nice_ = nice;
     }
 
-    int policy_ = SCHED_OTHER;
+    int nice_ = 0;
 };
 
 // Until the program has ended, and every process that it started and that was traced.
