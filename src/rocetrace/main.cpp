@@ -19,8 +19,9 @@
 #include "rocetrace/collector.hpp"
 #include "rocetrace/launch.hpp"
 #include "rocetrace/target.hpp"
-#include "runlog/log.hpp"
+#include "runlog/tail.hpp"
 #include "tracelog/record.hpp"
+#include "tracelog/summary.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 
@@ -59,6 +60,7 @@ struct Options {
     std::uint32_t buffer = 16;
     bool mask_psns = false;
     bool no_audit = false;
+    bool summary = false;
     std::vector<std::string> command;
 };
 
@@ -157,7 +159,40 @@ void tell_result(const Collector& collector, const std::string& program) {
                              collector.log().error()));
 }
 
+template <typename Each>
+void for_each_event(const std::vector<std::string>& logs, Each each) {
+    for (const std::string& log : logs) {
+        runlog::Tail tail(log);
+        while (const auto event = tail.next())
+            each(*event);
+    }
+}
+
+void print_summary(const std::vector<std::string>& logs, FILE* to) {
+    for (const std::string& log : logs)
+        if (!std::filesystem::exists(log))
+            throw util::Error(fmt::format("there is no run log {}", log));
+    tracelog::Summary summary;
+    // Requests of one log name memory of another.
+    for_each_event(logs, [&](const runlog::Event& event) { summary.add_memory(event); });
+    for_each_event(logs, [&](const runlog::Event& event) { summary.add(event); });
+    std::fputs(summary.text().c_str(), to);
+}
+
+// Logs are named as they are without a program to run: rocetrace --summary server.jsonl client.jsonl
+bool names_logs(const std::vector<std::string>& words) {
+    return std::ranges::all_of(words, [](const std::string& word) {
+        return word.ends_with(".jsonl") && std::filesystem::is_regular_file(word);
+    });
+}
+
 int run(const Options& options) {
+    if (options.summary && names_logs(options.command)) {
+        print_summary(options.command, stdout);
+        return done;
+    }
+    if (options.summary && options.output == "-")
+        throw util::Error("--summary reads the log after the end: -o must name a file");
     const std::string& program = options.command.front();
     const std::string path = find_program(program);
     if (!path.empty())
@@ -179,6 +214,8 @@ int run(const Options& options) {
     Child child(options.command, environment);
     collect(collector, child);
     tell_result(collector, program);
+    if (options.summary)
+        print_summary({output}, stderr);
     const bool complete = collector.log().error().empty();
     child.end_like_it(complete ? done : failed);
 }
@@ -199,6 +236,10 @@ int main(int argc, char** argv) {
     app.add_option("--buffer", options.buffer, "Room for the records of one thread, in MiB")
         ->check(CLI::Range(1U, 1024U))
         ->type_name("MIB");
+    app.add_flag(
+        "--summary", options.summary,
+        "Print what became of each queue pair, at the end;\nwith LOG.jsonl... in place of a "
+        "program: of these logs");
     app.add_flag("--no-audit", options.no_audit,
                  "Do not load the library that follows dlsym() (LD_AUDIT)");
     app.add_option("command", options.command, "The program, and its arguments")

@@ -41,8 +41,22 @@ void log_open(ibv_context& context) {
     log(EventWriter(Category::device, "device").add_text("device", context.device->name));
 }
 
+// libibverbs' functions that register memory call each other through the dynamic linker: the
+// program's own call is logged.
+[[gnu::tls_model("initial-exec")]] thread_local unsigned registrations = 0;
+
+template <typename Call>
+ibv_mr* registered(Call call) {
+    ++registrations;
+    ibv_mr* mr = call();
+    --registrations;
+    return mr;
+}
+
 ibv_mr* log_mr(const char* call, ibv_mr* mr, const void* address, std::size_t length,
                std::uint64_t iova, unsigned access) {
+    if (registrations != 0)
+        return mr;
     const int error = errno;
     EventWriter event = mr == nullptr ? failure(call, error) : EventWriter(Category::mr, "mr");
     event.add("va", iova).add("len", length);
@@ -115,34 +129,37 @@ int ibv_dealloc_pd(ibv_pd* pd) {
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
     REAL(verbs, ibv_reg_mr, "IBVERBS_1.1");
-    return log_mr("ibv_reg_mr", real(pd, address, length, access), address, length,
-                  address_of(address), static_cast<unsigned>(access));
+    return log_mr("ibv_reg_mr", registered([&] { return real(pd, address, length, access); }),
+                  address, length, address_of(address), static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         int access) {
     REAL(verbs, ibv_reg_mr_iova, "IBVERBS_1.7");
-    return log_mr("ibv_reg_mr_iova", real(pd, address, length, iova, access), address, length, iova,
-                  static_cast<unsigned>(access));
+    return log_mr("ibv_reg_mr_iova",
+                  registered([&] { return real(pd, address, length, iova, access); }), address,
+                  length, iova, static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                          unsigned access) {
     REAL(verbs, ibv_reg_mr_iova2, "IBVERBS_1.8");
-    return log_mr("ibv_reg_mr_iova2", real(pd, address, length, iova, access), address, length,
-                  iova, access);
+    return log_mr("ibv_reg_mr_iova2",
+                  registered([&] { return real(pd, address, length, iova, access); }), address,
+                  length, iova, access);
 }
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                           int fd, int access) {
     REAL(verbs, ibv_reg_dmabuf_mr, "IBVERBS_1.12");
-    return log_mr("ibv_reg_dmabuf_mr", real(pd, offset, length, iova, fd, access), nullptr, length,
-                  iova, static_cast<unsigned>(access));
+    return log_mr("ibv_reg_dmabuf_mr",
+                  registered([&] { return real(pd, offset, length, iova, fd, access); }), nullptr,
+                  length, iova, static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
     REAL(verbs, ibv_import_mr, "IBVERBS_1.10");
-    ibv_mr* mr = real(pd, handle);
+    ibv_mr* mr = registered([&] { return real(pd, handle); });
     return log_mr("ibv_import_mr", mr, nullptr, mr == nullptr ? 0 : mr->length,
                   mr == nullptr ? 0 : address_of(mr->addr), 0);
 }
