@@ -56,12 +56,16 @@ client_command() { # HOST
 
 # A server of anybody's does not say that it is ready: it listens, on a TCP port or with rdma_listen.
 await_server() {
+    local status=0
     if [[ -n $AFTER ]]; then
         pause "$AFTER"
         job_running server || return 1
-    else
-        await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '^lab: the server listens'
+        return
     fi
+    await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '^lab: the server listens' || status=$?
+    ((status != 2)) ||
+        die "the server listens on no new TCP port, nor with rdma_listen, after $CAPTURE_SERVER_WAIT_SECONDS s: --after SECONDS starts the client without that."
+    return "$status"
 }
 
 # Most servers end with their client.
