@@ -86,7 +86,8 @@ class Facts {
     void hosts() {
         const timeline::Hosts hosts = run_.hosts();
         for (const auto& [address, role] : hosts.clients)
-            add("On the client's side", role == address ? address : role + ", " + address);
+            add("On the client's side",
+                role == address ? address : fmt::format("{}, {}", role, address));
         add("On the server's side", hosts.server);
     }
 

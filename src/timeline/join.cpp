@@ -136,13 +136,35 @@ std::optional<Place> Join::place_of_request(const PacketKey& packet) {
     return std::nullopt;
 }
 
+// Programs may begin each connection with the same PSN: a packet with it is then of the next one,
+// where all of the present one has passed.
+std::optional<Place> Join::account_in_turn(const QpKey& poster, std::vector<SendQueue>& queues,
+                                           const PacketKey& packet) {
+    if (queues.size() == 1)
+        return queues.front().account(packet);
+    std::size_t& current = current_[poster];
+    if (!packet.is_response && queues[current].is_done())
+        for (std::size_t next = current + 1; next < queues.size(); ++next)
+            if (queues[next].would_begin_with(packet.psn)) {
+                current = next;
+                break;
+            }
+    if (const auto place = queues[current].account(packet))
+        return place;
+    for (std::size_t i = queues.size(); i-- > 0;)
+        if (const auto place = queues[i].account(packet)) {
+            current = i;
+            return place;
+        }
+    return std::nullopt;
+}
+
 std::optional<Place> Join::account(const QpKey& poster, const PacketKey& packet) {
     const auto it = queues_.find(poster);
     if (it == queues_.end())
         return std::nullopt;
-    for (auto queue = it->second.rbegin(); queue != it->second.rend(); ++queue)
-        if (const auto place = queue->account(packet))
-            return place;
+    if (const auto place = account_in_turn(poster, it->second, packet))
+        return place;
     if (packet.is_response)
         return std::nullopt;
     // A request of a queue pair that none was seen of so far; it may have passed before its events

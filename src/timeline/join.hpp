@@ -72,6 +72,8 @@ class Join {
     std::optional<Place> place_of_datagram(const PacketKey& packet);
     std::optional<Place> place_of_request(const PacketKey& packet);
     std::optional<Place> place_of_response(const PacketKey& packet);
+    std::optional<Place> account_in_turn(const QpKey& poster, std::vector<SendQueue>& queues,
+                                         const PacketKey& packet);
     std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
@@ -80,8 +82,9 @@ class Join {
     // Of queue pairs with that number, in turn: QPNs of the other end. And by the other end's QPN.
     std::map<QpKey, std::vector<std::uint32_t>> peers_, senders_;
     std::map<QpKey, std::vector<SendQueue>> queues_;  // of queue pairs with that number, in turn
-    std::map<QpKey, PacketKey> early_;  // by receiver: its first request packet without a cause
-    std::set<QpKey> made_;              // queue pairs that a log tells of
+    std::map<QpKey, std::size_t> current_;  // of several: the one that packets were of last
+    std::map<QpKey, PacketKey> early_;      // by receiver: its first request packet without a cause
+    std::set<QpKey> made_;                  // queue pairs that a log tells of
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
     std::map<std::uint64_t, std::string> ports_;   // that a server said it listens on -> its role
     std::uint32_t posts_ = 0;

@@ -55,6 +55,16 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
     return &posts_.emplace_back(std::move(added)).request;
 }
 
+bool SendQueue::would_begin_with(std::uint32_t psn) const {
+    return has_posts() && base_is_ == Base::Known && base_ == psn &&
+           std::ranges::all_of(posts_, [](const Post& post) { return post.request.sent == 0; });
+}
+
+bool SendQueue::is_done() const {
+    return has_posts() && posts_.back().request.sent > 0 &&
+           (acknowledged_ == 0 || acknowledged_ == posts_.size());
+}
+
 void SendQueue::begin_at(const PacketKey& first_request) {
     base_ = first_request.psn;
     base_is_ = first_request.starts_message ? Base::Known : Base::Behind;

@@ -28,6 +28,11 @@ class SendQueue {
     /// none has.
     std::optional<Place> account(const PacketKey& packet);
 
+    /// True where it is known to begin with that PSN, and nothing of it has been seen.
+    bool would_begin_with(std::uint32_t psn) const;
+    /// True where its last request was seen, and acknowledged if anything was.
+    bool is_done() const;
+
     /// A "wc" event. Completions of one queue come in the order of its posts (IBTA volume 1,
     /// 10.8.3.3), so one completes all before it. nullptr where it is no post's.
     const WorkRequest* complete(const runlog::Event& wc);

@@ -174,6 +174,27 @@ TEST(Join, knows_the_peers_that_a_number_had_in_turn) {
     EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 5000))->wr_id, 2U);
 }
 
+TEST(Join, tells_connections_of_a_number_apart_that_begin_with_the_same_psn) {
+    Join join = two_hosts();
+    for (std::uint64_t connection = 0; connection < 3; ++connection) {
+        join.learn({0, "client", "qp", {{"qpn", 0x11U}}});
+        learn_post(join, "client", 0x11, connection * 10, 0, 1);
+        learn_post(join, "client", 0x11, connection * 10 + 1, 2, 2);
+    }
+    for (std::uint64_t connection = 0; connection < 3; ++connection) {
+        for (const std::uint32_t psn : {0U, 1U, 2U}) {
+            const auto cause = join.cause_of(request(client_ip, server_ip, 0x11, psn));
+            ASSERT_TRUE(cause);
+            EXPECT_EQ(cause->wr_id, connection * 10 + psn / 2);
+            EXPECT_EQ(cause->seen, timeline::Seen::First);
+        }
+        const auto again = join.cause_of(request(client_ip, server_ip, 0x11, 2));
+        EXPECT_EQ(again->wr_id, connection * 10 + 1);
+        EXPECT_EQ(again->seen, timeline::Seen::Again);
+        EXPECT_EQ(join.cause_of({client_ip, 0x11, 2, true})->wr_id, connection * 10 + 1);
+    }
+}
+
 TEST(Join, one_log_may_have_both_ends) {
     Join join;
     learn_host(join, "mpi", "::ffff:192.0.2.1", 0x11, 0x12);
