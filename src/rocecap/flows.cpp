@@ -126,7 +126,7 @@ constexpr const char* flows_footer =
   sudo rocecap live -i eth0 -w - | rocecap flows -      Ctrl-C ends both and prints the table
 
 A packet names the queue pair it goes to and not the one it comes from. Which two directions belong
-together is known from the connection manager's messages, from --run-log, or from a datagram's
+together is known from the connection manager's messages, from --log, or from a datagram's
 header; otherwise it is guessed from the PSNs of responses, and the table says so.
 Latencies are p50 / p99 / max and how many: from a request's last packet to the response that
 acknowledges it, as seen where the capture was made.
@@ -146,9 +146,8 @@ void add_flows(CLI::App& app, Context& context) {
     command->add_option("--where", options->where, "Only packets that match: see 'rocecap fields'")
         ->type_name("FILTER");
     command
-        ->add_option(
-            "--run-log", options->run_logs,
-            "A step's run log, which names queue pairs and\ntheir peers; once for each log")
+        ->add_option("--log,--run-log", options->run_logs,
+                     "A run log, which names queue pairs and their\npeers; once for each log")
         ->type_name("FILE")
         ->expected(1)
         ->take_all();

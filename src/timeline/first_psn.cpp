@@ -6,6 +6,7 @@
 
 #include "flow/connect.hpp"
 #include "timeline/endpoint_search.hpp"
+#include "timeline/gid_address.hpp"
 #include "timeline/log_psns.hpp"
 #include "timeline/packet_row.hpp"
 #include "timeline/trace_input.hpp"
@@ -116,8 +117,8 @@ class Reader {
     }
 
     void make(const flow::StreamKey& stream, std::uint32_t qpn, std::uint32_t psn) {
-        const std::string source = flow::text(stream.src, stream.network);
-        const std::string destination = flow::text(stream.dst, stream.network);
+        const std::string source = address_of_gid(flow::text(stream.src, stream.network));
+        const std::string destination = address_of_gid(flow::text(stream.dst, stream.network));
         const auto is_it = [&](const Direction& other) {
             const FirstPsn& first = other.first;
             return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "timeline/gid_address.hpp"
 #include "wire/tcp.hpp"
 
 namespace timeline {
@@ -19,6 +20,12 @@ template <typename Header>
 void take_addresses(PacketRow& row, const Header& ip) {
     row.source = wire::text(ip.src);
     row.destination = wire::text(ip.dst);
+}
+
+// RoCEv1's GIDs, as the logs have them.
+void take_gids(PacketRow& row, const wire::Grh& grh) {
+    row.source = address_of_gid(wire::text(grh.sgid));
+    row.destination = address_of_gid(wire::text(grh.dgid));
 }
 
 PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {
@@ -86,6 +93,8 @@ PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_n
         take_addresses(row, *packet.ipv4);
     else if (packet.ipv6)
         take_addresses(row, *packet.ipv6);
+    else if (packet.grh)
+        take_gids(row, *packet.grh);
     if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
         row.key = key_of(packet, row);
     else if (packet.bth && packet.opcode != nullptr && is_programs_datagram(packet))
