@@ -390,7 +390,8 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(call say,MAKE)
 	$(Q)$< $* $(@D)
 
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(OF_08) $(OF_09) | $(TOOL) $(CABLE)
+# The interposing library without the functions that it exports: a test calls what stands in their place.
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(OF_08) $(OF_09) $(BUILD)/obj/src/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)

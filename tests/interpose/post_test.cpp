@@ -1,0 +1,253 @@
+// What the interposing library logs of posts and completions, and the PSNs that it predicts.
+#include <cerrno>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/pretend_device.hpp"
+
+namespace post_test {
+
+using support::PretendDevice;
+using support::PretendTrace;
+
+class Post : public testing::Test {
+  protected:
+    void SetUp() override { trace_.events(); }
+
+    static ibv_send_wr request(ibv_wr_opcode opcode, ibv_sge& sge, std::uint64_t wr_id = 0,
+                               unsigned flags = IBV_SEND_SIGNALED) {
+        ibv_send_wr wr{};
+        wr.wr_id = wr_id;
+        wr.opcode = opcode;
+        wr.send_flags = flags;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        return wr;
+    }
+    static int post(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t length, std::uint64_t wr_id = 0,
+                    unsigned flags = IBV_SEND_SIGNALED) {
+        ibv_sge sge{0, length, 0};
+        ibv_send_wr wr = request(opcode, sge, wr_id, flags);
+        ibv_send_wr* bad = nullptr;
+        return ibv_post_send(qp, &wr, &bad);
+    }
+    void completes(const ibv_qp* qp, std::uint64_t wr_id, ibv_wc_status status = IBV_WC_SUCCESS,
+                   ibv_wc_opcode opcode = IBV_WC_SEND) {
+        ibv_wc wc{};
+        wc.wr_id = wr_id;
+        wc.qp_num = qp->qp_num;
+        wc.status = status;
+        wc.opcode = opcode;
+        device_.completions.push_back(wc);
+        ibv_wc polled{};
+        ASSERT_EQ(ibv_poll_cq(device_.cq(), 1, &polled), 1);
+        ASSERT_EQ(polled.wr_id, wr_id);
+    }
+    static std::pair<std::uint64_t, std::uint64_t> psns(const runlog::Event& event) {
+        return {event.number("psn_first").value_or(UINT64_MAX),
+                event.number("psn_last").value_or(UINT64_MAX)};
+    }
+
+    PretendTrace& trace_ = PretendTrace::of_this_process();
+    PretendDevice device_;
+};
+
+using Psns = std::pair<std::uint64_t, std::uint64_t>;
+constexpr Psns none{UINT64_MAX, UINT64_MAX};
+
+TEST_F(Post, predicts_the_psns_of_each_operation) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 0xfffffe);
+    EXPECT_EQ(post(qp, IBV_WR_RDMA_WRITE, 3000), 0);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 0), 0);
+    EXPECT_EQ(post(qp, IBV_WR_RDMA_READ, 2048), 0);
+    EXPECT_EQ(post(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, 8), 0);
+    EXPECT_EQ(post(qp, IBV_WR_LOCAL_INV, 0), 0);
+    EXPECT_EQ(post(qp, IBV_WR_BIND_MW, 0), 0);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 7U);
+    EXPECT_EQ(psns(events[0]), Psns(0xfffffe, 0));
+    EXPECT_EQ(psns(events[1]), Psns(1, 1));
+    EXPECT_EQ(psns(events[2]), Psns(2, 3));
+    EXPECT_EQ(psns(events[3]), Psns(4, 4));
+    EXPECT_EQ(psns(events[4]), none);
+    EXPECT_EQ(psns(events[5]), none);
+    EXPECT_EQ(psns(events[6]), Psns(5, 5));
+    EXPECT_EQ(device_.posted, 7U);
+}
+
+TEST_F(Post, of_a_datagram_takes_one_psn) {
+    ibv_qp* qp = device_.qp(IBV_QPT_UD, 7);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1000), 0);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1000), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(psns(events[1]), Psns(8, 8));
+    EXPECT_TRUE(events[1].number("dest_qpn"));
+}
+
+TEST_F(Post, that_fails_logs_what_was_taken_and_keeps_result_and_errno) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 10);
+    ibv_sge sge{0, 2000, 0};
+    ibv_send_wr third = request(IBV_WR_SEND, sge, 3);
+    ibv_send_wr second = request(IBV_WR_SEND, sge, 2);
+    ibv_send_wr first = request(IBV_WR_SEND, sge, 1);
+    first.next = &second;
+    second.next = &third;
+    ibv_send_wr* bad = nullptr;
+    device_.refuse_after = 1;
+    EXPECT_EQ(ibv_post_send(qp, &first, &bad), ENOMEM);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(bad, &second);
+    device_.refuse_after = -1;
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1, 4), 0);
+    const auto events = trace_.events();
+    ASSERT_EQ(events.size(), 4U);  // the first is the queue pair's
+    EXPECT_EQ(events[1].number("wr_id"), 1U);
+    EXPECT_EQ(events[2].name, "failed");
+    EXPECT_EQ(events[2].text("error"), "ENOMEM");
+    EXPECT_EQ(events[2].number("wr_id"), 2U);
+    EXPECT_EQ(psns(events[3]), Psns(12, 12));
+}
+
+TEST_F(Post, starts_anew_after_reset_and_has_no_psn_in_err) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 10);
+    interpose::QueuePair& pair = *interpose::queue_pairs.find(qp);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_ERR;
+    pair.modified(attr, IBV_QP_STATE);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1), 0);
+    attr.qp_state = IBV_QPS_RESET;
+    pair.modified(attr, IBV_QP_STATE);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1), 0);
+    attr.qp_state = IBV_QPS_RTS;
+    attr.sq_psn = 500;
+    pair.modified(attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+    EXPECT_EQ(post(qp, IBV_WR_SEND, 1), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(psns(events[0]), none);
+    EXPECT_EQ(psns(events[1]), none);
+    EXPECT_EQ(psns(events[2]), Psns(500, 500));
+}
+
+TEST_F(Post, completions_are_matched_across_unsignaled_requests) {
+    ibv_qp* qp = device_.qp();
+    for (int i = 0; i < 10; ++i)
+        post(qp, IBV_WR_SEND, 1, 0, i % 5 == 4 ? IBV_SEND_SIGNALED : 0);
+    completes(qp, 0);
+    completes(qp, 0);
+    const auto events = trace_.events("wc");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].number("request"), 4U);
+    EXPECT_EQ(events[1].number("request"), 9U);
+    const interpose::QueuePair& pair = *interpose::queue_pairs.find(qp);
+    EXPECT_EQ(pair.sends.head - pair.sends.tail, 0U);
+}
+
+TEST_F(Post, error_completions_are_matched_by_wr_id_in_both_queues) {
+    ibv_qp* qp = device_.qp();
+    post(qp, IBV_WR_SEND, 1, 5, 0);
+    ibv_recv_wr receive{};
+    receive.wr_id = 6;
+    ibv_recv_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_recv(qp, &receive, &bad), 0);
+    completes(qp, 5, IBV_WC_RETRY_EXC_ERR);
+    completes(qp, 6, IBV_WC_WR_FLUSH_ERR);
+    const auto events = trace_.events("wc");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].text("queue"), "send");
+    EXPECT_EQ(events[0].number("request"), 0U);
+    EXPECT_EQ(events[1].text("queue"), "recv");
+}
+
+TEST_F(Post, of_the_extended_interface_is_logged_when_the_batch_is_complete) {
+    ibv_qp_ex* qp = PretendDevice::extended(device_.qp(IBV_QPT_RC, 100, true));
+    ibv_wr_start(qp);
+    qp->wr_id = 1;
+    qp->wr_flags = IBV_SEND_SIGNALED;
+    ibv_wr_rdma_write(qp, 0x11, 0x2000);
+    ibv_wr_set_sge(qp, 0, 0, 1025);
+    qp->wr_id = 2;
+    ibv_wr_local_inv(qp, 0x33);
+    qp->wr_id = 3;
+    ibv_wr_send(qp);
+    ibv_wr_set_inline_data(qp, nullptr, 10);
+    EXPECT_TRUE(trace_.events("post_send").empty());
+    EXPECT_EQ(ibv_wr_complete(qp), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(events[0].number("rkey"), 0x11U);
+    EXPECT_EQ(events[0].number("len"), 1025U);
+    EXPECT_EQ(psns(events[0]), Psns(100, 101));
+    EXPECT_EQ(events[1].number("invalidates"), 0x33U);
+    EXPECT_EQ(psns(events[2]), Psns(102, 102));
+}
+
+TEST_F(Post, of_an_aborted_or_refused_batch_is_not_logged) {
+    ibv_qp_ex* qp = PretendDevice::extended(device_.qp(IBV_QPT_RC, 100, true));
+    ibv_wr_start(qp);
+    ibv_wr_send(qp);
+    ibv_wr_abort(qp);
+    device_.complete_result = EINVAL;
+    ibv_wr_start(qp);
+    ibv_wr_send(qp);
+    EXPECT_EQ(ibv_wr_complete(qp), EINVAL);
+    device_.complete_result = 0;
+    EXPECT_TRUE(trace_.events("post_send").empty());
+    ibv_wr_start(qp);
+    ibv_wr_send(qp);
+    EXPECT_EQ(ibv_wr_complete(qp), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(psns(events[0]), Psns(100, 100));
+}
+
+TEST_F(Post, a_batch_may_poll_before_it_is_complete) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
+    ibv_qp_ex* extended = PretendDevice::extended(qp);
+    ibv_wr_start(extended);
+    ibv_wr_send(extended);
+    completes(qp, 0, IBV_WC_SUCCESS);
+    EXPECT_EQ(ibv_wr_complete(extended), 0);
+}
+
+TEST_F(Post, threads_that_share_a_queue_pair_log_in_the_order_of_psns) {
+    constexpr int threads = 4;
+    constexpr int each = 2000;
+    ibv_qp* qp = device_.qp();
+    std::vector<std::thread> posters;
+    for (int i = 0; i < threads; ++i)
+        posters.emplace_back([&] {
+            for (int k = 0; k < each; ++k)
+                post(qp, IBV_WR_SEND, 1);
+        });
+    for (std::thread& poster : posters)
+        poster.join();
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), std::size_t{threads * each});
+    std::vector<bool> seen(events.size());
+    for (const auto& event : events) {
+        const auto psn = event.number("psn_first").value();
+        ASSERT_EQ(event.number("request"), psn);
+        ASSERT_FALSE(seen.at(psn));
+        seen.at(psn) = true;
+    }
+    for (std::size_t i = 1; i < events.size(); ++i)
+        ASSERT_LE(events[i - 1].t_ns, events[i].t_ns);
+}
+
+TEST_F(Post, a_number_that_is_used_again_is_another_queue_pair) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 5);
+    post(qp, IBV_WR_SEND, 1);
+    interpose::bury(interpose::detach(qp));
+    interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
+    post(qp, IBV_WR_SEND, 1);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(psns(events[1]), none);
+    EXPECT_EQ(events[1].number("request"), 0U);
+}
+
+}  // namespace post_test
