@@ -78,7 +78,7 @@ FUZZ_BIN  := $(FUZZ_SRC:%.cpp=$(BUILD)/%)
 
 # Made traffic of so many packets, for `make bench`.
 BENCH_PACKETS ?= 1000000 10000000
-BENCH    := decode whole make_capture make_run
+BENCH    := decode whole make_capture make_run trace
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
 # Run directories with so many.
 BENCH_RUN_PACKETS ?= 100000 1000000
@@ -168,12 +168,17 @@ fuzz-binaries: $(FUZZ_BIN)
 fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
 	$(Q)$<
 
-install: build ## Install rocecap, its manual page and its completion below PREFIX (/usr/local)
+install: build ## Install rocecap and rocetrace, their manual pages and rocecap's completion below PREFIX (/usr/local)
+	$(Q)install -D -m 755 $(TRACER) $(DESTDIR)$(PREFIX)/bin/rocetrace
+	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
+	$(Q)install -D -m 644 docs/rocetrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1
 	$(Q)install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/rocecap
 	$(Q)install -D -m 644 docs/rocecap.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1
 	$(Q)install -D -m 644 src/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
 uninstall: ## Remove what install put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocetrace $(TRACED:$(BUILD)/%=$(DESTDIR)$(PREFIX)/lib/rocetrace/%) \
+	    $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocecap $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
@@ -189,6 +194,7 @@ bench-decode: ## What a packet costs in each part, and whole programs against ts
 	$(Q)lab/install-packages build test bench
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS) $(BENCH_RUNS:%=%/run.json)
 	$(Q)$(BUILD)/bench/decode
+	$(Q)$(BUILD)/bench/trace
 	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS) $(BENCH_RUNS)
 
 bench-setup: ## What a connection's set-up takes in the lab, phase by phase: rdma_cm, TCP, TLS
@@ -366,10 +372,11 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
 
+$(BUILD)/bench/trace: $(BUILD)/pic/interpose.o
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/made_run.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode,$@),-lbenchmark) $(LDLIBS)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode $(BUILD)/bench/trace,$@),-lbenchmark) $(LDLIBS)
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/bench/setup/%: $(BUILD)/obj/bench/setup/%.o $(SETUP_OBJ) $(LIB)
