@@ -1,4 +1,5 @@
 // ibv_poll_cq, the polling functions of ibv_cq_ex, and ibv_req_notify_cq.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -22,6 +23,7 @@ struct Completion {
 struct Match {
     std::int64_t request = -1;
     bool is_recv = false;
+    std::int64_t after_ns = 0;  // the queue pair's last record: the completion's is later
 };
 
 // After an error a completion does not tell which queue it is of (ibv_poll_cq(3)). Two completion
@@ -33,7 +35,7 @@ Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
     const bool is_sure = succeeded || pair.send_cq != pair.recv_cq;
     if (!succeeded && pair.send_cq != pair.recv_cq)
         is_recv = cq == pair.recv_cq;
-    Match found{-1, is_recv};
+    Match found{-1, is_recv, 0};
     for (int attempt = 0; attempt < (is_sure ? 1 : 2) && found.request < 0; ++attempt) {
         found.is_recv = attempt == 0 ? is_recv : !is_recv;
         found.request = found.is_recv ? pair.complete_receive(completion.wr_id)
@@ -47,16 +49,18 @@ Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
 Match match(const Context& context, const void* cq, const Completion& completion) {
     QueuePair* pair = numbered_queue_pairs.find(number_key(context, completion.qpn));
     if (pair == nullptr)
-        return {-1, (completion.opcode & IBV_WC_RECV) != 0};
+        return {-1, (completion.opcode & IBV_WC_RECV) != 0, 0};
     const PairGuard guard(*pair, &sink());
     if (pair->context != &context || pair->qpn != completion.qpn)
-        return {-1, (completion.opcode & IBV_WC_RECV) != 0};
-    return match(*pair, reinterpret_cast<std::uintptr_t>(cq), completion);
+        return {-1, (completion.opcode & IBV_WC_RECV) != 0, 0};
+    Match found = match(*pair, reinterpret_cast<std::uintptr_t>(cq), completion);
+    found.after_ns = pair->last_ns;
+    return found;
 }
 
 Wc record_of(const Completion& completion, const Match& match, std::int64_t t_ns) {
     Wc record{};
-    record.header = {sizeof record, tracelog::Kind::wc, 0, t_ns};
+    record.header = {sizeof record, tracelog::Kind::wc, 0, std::max(t_ns, match.after_ns + 1)};
     if (match.request >= 0)
         record.header.flags |= Wc::has_request;
     if (match.is_recv)
@@ -92,7 +96,7 @@ void log_current(const ExtendedCq& queue, ibv_cq_ex* cq) {
     const bool succeeded = cq->status == IBV_WC_SUCCESS;
     const Completion completion{cq->wr_id, real.read_qp_num != nullptr ? real.read_qp_num(cq) : 0,
                                 cq->status, static_cast<unsigned>(real.read_opcode(cq))};
-    Wc record = record_of(completion, match(*queue.context, cq, completion), now());
+    Wc record = record_of(completion, match(*queue.context, cq, completion), thread.clock.read());
     if (succeeded) {
         record.wc_flags =
             static_cast<std::uint16_t>(real.read_wc_flags != nullptr ? real.read_wc_flags(cq) : 0U);
@@ -138,7 +142,7 @@ int poll_cq(ibv_cq* cq, int num_entries, ibv_wc* wc) {
     ThreadSink& thread = sink();
     if (thread.depth != 0)
         return count;
-    const std::int64_t t_ns = now();
+    const std::int64_t t_ns = thread.clock.read();
     for (const ibv_wc* each = wc; each != wc + count; ++each) {
         const Completion completion{each->wr_id, each->qp_num, each->status,
                                     static_cast<unsigned>(each->opcode)};

@@ -1,4 +1,5 @@
 // The ibv_wr_* interface: a batch is built by calls between wr_start and wr_complete.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -201,7 +202,7 @@ void end_batch(QueuePair& pair) {
 int complete(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
-    const std::int64_t t_ns = now();
+    const std::int64_t t_ns = pair.last_ns = std::max(thread.clock.read(), pair.last_ns + 1);
     const int rc = pair.real.wr_complete(qp);
     const int error = errno;
     if (rc == 0)

@@ -135,6 +135,7 @@ void renew(QueuePair& pair) {
     pair.state = IBV_QPS_RESET;
     pair.path_mtu = 0;
     pair.knows_psn = false;
+    pair.last_ns = 0;
     pair.known = 0;
     pair.sends.clear();
     pair.receives.clear();

@@ -60,7 +60,8 @@ struct QueuePair {
     unsigned path_mtu = 0;  // bytes; 0 before RTR
     std::uint32_t next_psn = 0;
     bool knows_psn = false;
-    int known = 0;  // mask of `attributes`: ibv_qp_attr_mask
+    std::int64_t last_ns = 0;  // of its last record: later ones have later times
+    int known = 0;             // mask of `attributes`: ibv_qp_attr_mask
     ibv_qp_attr attributes{};
 
     Outstanding<SentRequest> sends;

@@ -1,4 +1,5 @@
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: the data path of the first interface.
+#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
@@ -151,7 +152,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
           Wr** bad, Post post) {
     const PairGuard guard(pair, &thread);
     const Inside inside(thread);
-    const std::int64_t t_ns = now();
+    const std::int64_t t_ns = pair.last_ns = std::max(thread.clock.read(), pair.last_ns + 1);
     Batch batch(pair, thread, category);
     for (const Wr* wr = list; wr != nullptr; wr = wr->next)
         batch.add(*wr, t_ns);
@@ -198,7 +199,7 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     ThreadSink& thread = sink();
     if (thread.depth != 0 || !thread.has_ring || !wants(Category::recv))
         return context.ops.post_srq_recv(srq, wr, bad_wr);
-    const std::int64_t t_ns = now();
+    const std::int64_t t_ns = thread.clock.read();
     const std::uint64_t begin = thread.ring.end();
     std::uint64_t dropped = 0;
     const auto add = [&](const ibv_recv_wr& added) {

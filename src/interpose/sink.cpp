@@ -29,6 +29,7 @@ struct State {
     std::uint32_t only = 0;                 // nothing, where rocetrace did not start the process
     std::uint64_t capacity = 16ULL << 20U;  // bytes of a ring
     bool active = false;
+    bool clock_is_slow = false;
     bool failed = false;  // no contact: nothing is traced
     RegionHeader* region = nullptr;
     Lock lock;
@@ -179,6 +180,7 @@ ThreadSink& sink_of_new_thread() {
         if (state.region == nullptr && !state.failed) {
             state.region = share_region();
             state.failed = state.region == nullptr;
+            state.clock_is_slow = is_clock_slow();
         }
         if (!state.has_key)
             state.has_key = pthread_key_create(&state.key, end_thread) == 0;
@@ -188,6 +190,7 @@ ThreadSink& sink_of_new_thread() {
                 ring, reinterpret_cast<std::byte*>(ring) + tracelog::ring_header_bytes,
                 state.region->ring_bytes - tracelog::ring_header_bytes);
             thread->has_ring = true;
+            thread->clock = Clock(state.clock_is_slow);
         }
     }
     own = thread;
@@ -252,7 +255,7 @@ void log(const tracelog::EventWriter& event) {
     }
     // The padding, so that a reader can tell where the event ends.
     const auto padding = static_cast<std::uint16_t>(padded - size);
-    const tracelog::Header header{padded, tracelog::Kind::event, padding, now()};
+    const tracelog::Header header{padded, tracelog::Kind::event, padding, thread.clock.read()};
     std::memcpy(record, &header, sizeof header);
     std::memcpy(record + sizeof header, event.data(), event.size());
     thread.ring.publish();

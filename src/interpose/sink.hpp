@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 
+#include "interpose/clock.hpp"
 #include "tracelog/event_writer.hpp"
 #include "tracelog/record.hpp"
 #include "tracelog/ring.hpp"
@@ -23,20 +23,13 @@ bool wants(tracelog::Category category);
 
 struct ThreadSink {
     tracelog::RingWriter ring;
+    Clock clock;
     bool has_ring = false;
     unsigned depth = 0;  // calls of the real library that this thread is in, and that are logged
-    std::uint64_t lost = 0;
 };
 
 /// The calling thread's; makes it on its first call.
 ThreadSink& sink();
-
-/// CLOCK_REALTIME in nanoseconds since 1970.
-inline std::int64_t now() {
-    timespec time{};
-    clock_gettime(CLOCK_REALTIME, &time);
-    return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-}
 
 /// Writes the event with the present time. errno stays as it is.
 void log(const tracelog::EventWriter& event);
