@@ -112,7 +112,7 @@ class Politeness {
     }
 
   private:
-    static constexpr int polite = 15;
+    static constexpr int polite = 19;
 
     void set(int nice) {
         setpriority(PRIO_PROCESS, 0, nice);

@@ -1,0 +1,117 @@
+// rocetrace as a user runs it, on a host without an RDMA device: the calls fail, and are logged.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "runlog/tail.hpp"
+#include "support/process.hpp"
+#include "support/temp_path.hpp"
+#include "support/tool.hpp"
+
+namespace launcher_test {
+
+using support::Argv;
+
+class Launcher : public testing::Test {
+  protected:
+    support::Outcome trace(const Argv& command, const Argv& options = {}) const {
+        Argv argv{(support::build_dir() / "rocetrace").string(), "-o", log_.str(), "--role", "end"};
+        argv.insert(argv.end(), options.begin(), options.end());
+        argv.emplace_back("--");
+        argv.insert(argv.end(), command.begin(), command.end());
+        return support::run(argv);
+    }
+    std::vector<runlog::Event> events(std::string_view name) const {
+        std::vector<runlog::Event> found;
+        runlog::Tail tail(log_.str());
+        while (auto event = tail.next())
+            if (event->name == name)
+                found.push_back(*std::move(event));
+        return found;
+    }
+
+    support::TempPath log_{"rocetrace.jsonl"};
+};
+
+// A connection manager's call by way of dlsym(), and then the end that is asked for.
+Argv python(const std::string& end) {
+    return {"python3", "-c",
+            "import ctypes, os\n"
+            "ctypes.CDLL('librdmacm.so.1').rdma_create_event_channel()\n" +
+                end};
+}
+
+TEST_F(Launcher, ends_as_the_program_does) {
+    EXPECT_EQ(trace({"true"}).exit_code, 0);
+    EXPECT_EQ(trace({"sh", "-c", "exit 3"}).exit_code, 3);
+    EXPECT_EQ(trace({"sh", "-c", "kill -TERM $$"}).exit_code, 128 + SIGTERM);
+}
+
+TEST_F(Launcher, refuses_bad_input_with_one_sentence) {
+    const auto missing = trace({"no-such-program"});
+    EXPECT_EQ(missing.exit_code, 127);
+    EXPECT_EQ(missing.err, "rocetrace: cannot run no-such-program: No such file or directory.\n");
+    EXPECT_EQ(trace({"/etc/passwd"}).exit_code, 126);
+    EXPECT_EQ(trace({"true"}, {"--only", "packets"}).exit_code, 2);
+    EXPECT_EQ(trace({"true"}, {"--buffer", "0"}).exit_code, 2);
+    const auto folder = trace({"true"}, {"-o", "/no/such/folder/log"});
+    EXPECT_EQ(folder.exit_code, 2);  // -o twice
+    EXPECT_EQ(support::run({(support::build_dir() / "rocetrace").string(), "-o",
+                            "/no/such/folder/log", "--", "true"})
+                  .err,
+              "rocetrace: cannot write the run log /no/such/folder/log: No such file or "
+              "directory; choose another -o.\n");
+}
+
+TEST_F(Launcher, says_when_nothing_was_seen) {
+    const auto outcome = trace({"true"});
+    EXPECT_NE(outcome.err.find("true made no verbs call, or none that rocetrace can see"),
+              std::string::npos)
+        << outcome.err;
+}
+
+TEST_F(Launcher, follows_dlsym_and_logs_a_call_that_fails) {
+    if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
+        GTEST_SKIP() << "the call would not fail here";
+    trace(python(""));
+    const auto failed = events("failed");
+    ASSERT_EQ(failed.size(), 1U);
+    EXPECT_EQ(failed[0].role, "end");
+    EXPECT_EQ(failed[0].text("call"), "rdma_create_event_channel");
+    EXPECT_TRUE(failed[0].number("pid"));
+    EXPECT_EQ(events("process").size(), 1U);
+    EXPECT_EQ(events("process_end").size(), 1U);
+}
+
+TEST_F(Launcher, without_audit_does_not_follow_dlsym) {
+    trace(python(""), {"--no-audit"});
+    EXPECT_TRUE(events("process").empty());
+}
+
+TEST_F(Launcher, loses_nothing_whatever_way_a_program_ends) {
+    if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
+        GTEST_SKIP() << "the call would not fail here";
+    for (const std::string end : {"os._exit(0)", "os.abort()", "os.kill(os.getpid(), 9)",
+                                  "ctypes.string_at(0)", "os.execvp('true', ['true'])"}) {
+        trace(python(end));
+        EXPECT_EQ(events("failed").size(), 1U) << end;
+    }
+}
+
+TEST_F(Launcher, logs_the_child_of_a_fork_as_a_process_of_its_own) {
+    if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
+        GTEST_SKIP() << "the call would not fail here";
+    trace(
+        python("if os.fork() == 0:\n"
+               "    ctypes.CDLL('librdmacm.so.1').rdma_create_event_channel()\n"
+               "else:\n"
+               "    os.wait()\n"));
+    const auto failed = events("failed");
+    ASSERT_EQ(failed.size(), 2U);
+    EXPECT_NE(failed[0].number("pid"), failed[1].number("pid"));
+    EXPECT_EQ(events("process").size(), 2U);
+}
+
+}  // namespace launcher_test
