@@ -9,6 +9,9 @@
 #include <elf.h>
 #include <link.h>
 
+// The dynamic linker gives addresses as numbers.
+// NOLINTBEGIN(performance-no-int-to-ptr)
+
 namespace {
 
 bool ends_with(const char* text, const char* end) {
@@ -148,3 +151,5 @@ std::uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned /*index*/, std::uintptr
 }  // extern "C"
 
 #pragma GCC visibility pop
+
+// NOLINTEND(performance-no-int-to-ptr)

@@ -12,6 +12,7 @@ namespace interpose::raw {
 
 inline void* map(std::size_t bytes, int protection, int flags, int fd) {
     const long at = syscall(SYS_mmap, nullptr, bytes, protection, flags, fd, 0L);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel returns addresses as numbers
     return at == -1 ? nullptr : reinterpret_cast<void*>(at);
 }
 inline void* map_private(std::size_t bytes) {

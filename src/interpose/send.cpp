@@ -164,7 +164,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
     const int error = errno;
     batch.undo();
     unsigned taken = count_before(list, *bad);
-    for (const Wr* wr = list; taken > 0; --taken, wr = wr->next)
+    for (const Wr* wr = list; wr != nullptr && taken > 0; --taken, wr = wr->next)
         batch.add(*wr, t_ns);
     batch.commit();
     log_refusal(call, pair.qpn, *bad, rc);
@@ -223,7 +223,7 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
         thread.ring.rewind(begin);
         dropped = 0;
         unsigned taken = count_before(wr, *bad_wr);
-        for (const ibv_recv_wr* each = wr; taken > 0; --taken, each = each->next)
+        for (const ibv_recv_wr* each = wr; each != nullptr && taken > 0; --taken, each = each->next)
             add(*each);
     }
     thread.ring.publish();

@@ -209,7 +209,7 @@ void begin_tracing() {
     if (path == nullptr || std::strlen(path) >= sizeof state.address.sun_path)
         return;
     state.address.sun_family = AF_UNIX;
-    std::strcpy(state.address.sun_path, path);
+    std::memcpy(state.address.sun_path, path, std::strlen(path) + 1);
     state.only = static_cast<std::uint32_t>(number_in(tracelog::only_variable, UINT32_MAX)) |
                  static_cast<std::uint32_t>(tracelog::Category::always);
     const std::uint64_t mib = number_in(tracelog::buffer_variable, 16);

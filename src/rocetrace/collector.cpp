@@ -44,7 +44,7 @@ util::Fd listen_at(const std::string& path) {
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path)
         throw util::Error(fmt::format("the path of the socket is too long: {}", path));
-    std::strcpy(address.sun_path, path.c_str());
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     util::Fd fd(util::check_errno(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
                                   "socket"));
     util::check_errno(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),

@@ -16,6 +16,7 @@ namespace tracelog {
 
 class EventWriter {
   public:
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): bytes_ is filled as fields come
     explicit EventWriter(Category category, std::string_view name) : category_(category) {
         put_short(name);
     }

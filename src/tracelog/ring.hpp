@@ -95,7 +95,7 @@ class RingWriter {
     // A ring that the reader keeps empty stays in its first part, so that not all of its memory
     // is ever touched.
     bool restart_pays(std::uint64_t at, std::uint32_t size) {
-        constexpr std::uint64_t part = 256 * 1024;
+        constexpr std::uint64_t part = 1U << 18U;  // bytes
         if ((at ^ (at + size)) < part || published_ != end_)
             return false;
         tail_ = header_->tail.load(std::memory_order_acquire);

@@ -127,6 +127,7 @@ void Summary::change(const Event& event) {
         pair->requests.clear();
         pair->first = pair->posted = pair->completed = 0;
         pair->receives = {};
+        pair->receive_lens.clear();
     }
     pair->dest_qpn = static_cast<std::uint32_t>(event.number("dest_qpn").value_or(pair->dest_qpn));
     pair->path_mtu = event.number("path_mtu").value_or(pair->path_mtu);
@@ -182,8 +183,10 @@ void Summary::use_memory(const Event& event) {
 void Summary::post_recv(const Event& event) {
     if (const auto srq = event.number("srq"))
         srqs_[{event.role, *srq}].post(event.t_ns);
-    else if (QueuePair* pair = find(event))
+    else if (QueuePair* pair = find(event)) {
         pair->receives.post(event.t_ns);
+        pair->receive_lens.push_back(event.number("len").value_or(0));
+    }
 }
 
 void Summary::complete(const Event& event) {
@@ -295,6 +298,8 @@ std::string Summary::text_of(const QueuePair& pair) const {
             out +=
                 fmt::format(": {} of {} bytes, posted {}{}", util::printable(error.request->opcode),
                             error.request->len, time_of(error.request->t_ns), error.request->psns);
+        if (error.receive_len)
+            out += fmt::format(": receive of {} bytes", *error.receive_len);
         out += error.flushed != 0 ? fmt::format("; {} flushed after it\n", error.flushed) : "\n";
     }
     if (pair.errors.empty() && pair.flushed != 0)

@@ -40,7 +40,8 @@ class Summary {
         std::string status;
         std::string queue;
         std::optional<Request> request;
-        std::uint64_t flushed = 0;  // requests that were flushed after it
+        std::optional<std::uint64_t> receive_len;  // of the receive that failed, bytes
+        std::uint64_t flushed = 0;                 // requests that were flushed after it
     };
     /// How many receives were posted and not used, as time went on.
     struct Depth {
@@ -67,6 +68,7 @@ class Summary {
         std::uint64_t posted = 0, completed = 0, bytes = 0;
         std::uint64_t most_outstanding = 0;
         Depth receives;
+        std::vector<std::uint64_t> receive_lens;  // by the number of the request, bytes
         std::vector<Error> errors;
         std::uint64_t flushed = 0;  // completions with WR_FLUSH_ERR
 
