@@ -181,9 +181,9 @@ void Summary::use_memory(const Event& event) {
 }
 
 void Summary::post_recv(const Event& event) {
-    if (const auto srq = event.number("srq"))
+    if (const auto srq = event.number("srq")) {
         srqs_[{event.role, *srq}].post(event.t_ns);
-    else if (QueuePair* pair = find(event)) {
+    } else if (QueuePair* pair = find(event)) {
         pair->receives.post(event.t_ns);
         pair->receive_lens.push_back(event.number("len").value_or(0));
     }
@@ -225,8 +225,11 @@ void Summary::fail(QueuePair& pair, const Event& event) {
                 std::string(event.text("status")),
                 std::string(event.text("queue")),
                 std::nullopt,
+                std::nullopt,
                 0};
     const auto number = event.number("request");
+    if (error.queue == "recv" && number && *number < pair.receive_lens.size())
+        error.receive_len = pair.receive_lens[static_cast<std::size_t>(*number)];
     if (error.queue != "recv" && number && *number >= pair.first &&
         *number - pair.first < pair.requests.size())
         error.request = pair.requests[static_cast<std::size_t>(*number - pair.first)];

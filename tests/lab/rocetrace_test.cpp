@@ -16,7 +16,6 @@ namespace rocetrace_test {
 
 using runlog::Event;
 using support::Argv;
-using support::LabRun;
 using Packet = std::tuple<std::string, std::uint32_t, std::uint32_t>;  // source, dest_qpn, psn
 
 struct Program {

@@ -49,4 +49,13 @@ TEST(Summary, tells_how_long_no_receive_was_posted) {
     EXPECT_NE(text.find("no receive was posted for 8 µs"), std::string::npos) << text;
 }
 
+TEST(Summary, names_the_receive_that_was_too_small) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"server","event":"qp","qpn":17,"type":"RC","max_send_wr":1,"max_recv_wr":16})",
+        R"({"t_ns":2,"role":"server","event":"post_recv","qpn":17,"wr_id":1,"len":64})",
+        R"({"t_ns":1000,"role":"server","event":"wc","qpn":17,"wr_id":1,"status":"LOC_LEN_ERR","vendor_err":0,"queue":"recv","request":0})",
+    });
+    EXPECT_NE(text.find("wr 1: LOC_LEN_ERR: receive of 64 bytes\n"), std::string::npos) << text;
+}
+
 }  // namespace summary_test
