@@ -80,6 +80,7 @@ std::string_view name_of(ibv_wr_opcode opcode) {
         WORD(IBV_WR_, SEND_WITH_INV);
         WORD(IBV_WR_, TSO);
         WORD(IBV_WR_, DRIVER1);
+        WORD(IBV_WR_, ATOMIC_WRITE);
         default:
             return "UNKNOWN";
     }

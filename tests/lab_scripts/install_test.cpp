@@ -25,6 +25,9 @@ TEST(Install, puts_program_manual_and_completion_below_the_prefix_and_takes_them
     EXPECT_EQ(version.exit_code, 0);
     EXPECT_EQ(version.out.rfind("rocecap ", 0), 0U) << version.all();
     EXPECT_TRUE(fs::exists(root / "usr/share/man/man1/rocecap.1"));
+    EXPECT_EQ(support::run({(root / "usr/bin/rocetrace").string(), "-o", "/dev/null", "--", "true"})
+                  .exit_code,
+              0);
     EXPECT_TRUE(fs::exists(root / "usr/share/bash-completion/completions/rocecap"));
 
     EXPECT_EQ(make("uninstall", root).exit_code, 0);
