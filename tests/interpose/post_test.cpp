@@ -218,6 +218,7 @@ TEST_F(Post, threads_that_share_a_queue_pair_log_in_the_order_of_psns) {
     constexpr int each = 2000;
     ibv_qp* qp = device_.qp();
     std::vector<std::thread> posters;
+    posters.reserve(threads);
     for (int i = 0; i < threads; ++i)
         posters.emplace_back([&] {
             for (int k = 0; k < each; ++k)
@@ -226,7 +227,7 @@ TEST_F(Post, threads_that_share_a_queue_pair_log_in_the_order_of_psns) {
     for (std::thread& poster : posters)
         poster.join();
     const auto events = trace_.events("post_send");
-    ASSERT_EQ(events.size(), std::size_t{threads * each});
+    ASSERT_EQ(events.size(), std::size_t{threads} * each);
     std::vector<bool> seen(events.size());
     for (const auto& event : events) {
         const auto psn = event.number("psn_first").value();

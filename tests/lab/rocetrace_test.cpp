@@ -25,6 +25,8 @@ struct Program {
     std::string port;  // TCP, where the server listens; empty: it listens with rdma_listen
 };
 
+// GoogleTest looks for this name.
+// NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const Program& program, std::ostream* out) {
     *out << program.name;
 }
@@ -131,7 +133,7 @@ TEST_P(Traced, has_each_request_on_the_wire_and_a_request_for_each_packet) {
     std::set<Packet> caused;
     std::size_t posts = 0;
     for (const std::string role : {"client", "server"}) {
-        const Log log = read_log(folder + "/" + role + ".jsonl");
+        const Log log = read_log(std::string(folder).append("/").append(role).append(".jsonl"));
         ASSERT_FALSE(log.posts.empty() && log.addresses.empty() && role == "client");
         for (const Event& post : log.posts) {
             const auto qpn = post.number("qpn").value();

@@ -103,7 +103,7 @@ class PretendDevice {
         ibv_qp& qp = made.base.qp_base;
         qp.context = context();
         qp.send_cq = qp.recv_cq = cq();
-        qp.qp_num = ++last_qpn_;
+        qp.qp_num = ++last_qpn;
         qp.qp_type = type;
         if (extended)
             fill(made.base);
@@ -184,7 +184,7 @@ class PretendDevice {
     verbs_context extended_{};
     ibv_cq cq_{};
     std::vector<std::unique_ptr<Pair>> pairs_;
-    static inline std::uint32_t last_qpn_ = 0x10;
+    static inline std::uint32_t last_qpn = 0x10;
 };
 
 }  // namespace support

@@ -16,8 +16,8 @@
 
 namespace output_file_test {
 
-using util::open_output;
 using support::error_text;
+using util::open_output;
 using namespace std::chrono_literals;
 
 namespace fs = std::filesystem;
