@@ -13,8 +13,8 @@ namespace interpose {
 namespace {
 
 constexpr std::size_t smallest = 64;
-constexpr std::size_t largest_pooled = 32 * 1024;
-constexpr std::size_t chunk = 256 * 1024;
+constexpr std::size_t largest_pooled = std::size_t{32} * 1024;
+constexpr std::size_t chunk = std::size_t{256} * 1024;
 
 struct Free {
     Free* next;

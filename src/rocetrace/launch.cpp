@@ -53,6 +53,7 @@ void prepare(const Environment& environment) {
     std::signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &mask, nullptr);
     std::vector<char*> words;
+    words.reserve(command.size() + 1);
     for (const std::string& word : command)
         words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);

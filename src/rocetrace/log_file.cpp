@@ -22,7 +22,7 @@ LogFile::LogFile(std::string path) : path_(std::move(path)) {
 }
 
 bool LogFile::write(bool all) {
-    constexpr std::size_t piece = 128 * 1024;
+    constexpr std::size_t piece = std::size_t{128} * 1024;
     if (!error_.empty()) {
         buffer_.clear();
         return false;

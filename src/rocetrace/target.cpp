@@ -37,7 +37,7 @@ bool gains_rights(const std::string& path) {
 bool is_static(std::ifstream& file, const Elf64_Ehdr& header) {
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment{};
-        file.seekg(static_cast<std::streamoff>(header.e_phoff + i * header.e_phentsize));
+        file.seekg(static_cast<std::streamoff>(header.e_phoff + std::uint64_t{i} * header.e_phentsize));
         if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment))
             return false;
         if (segment.p_type == PT_INTERP)
@@ -54,7 +54,7 @@ std::string find_program(const std::string& name) {
     const char* path = std::getenv("PATH");
     std::istringstream folders(path == nullptr ? "/bin:/usr/bin" : path);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
         if (is_program(candidate))
             return candidate;
     }

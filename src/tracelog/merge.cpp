@@ -71,7 +71,7 @@ std::uint64_t Region::newly_homeless() {
     return all - std::exchange(homeless_, all);
 }
 
-std::size_t Merge::take(std::vector<Region*> regions, std::int64_t until_ns) {
+std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_ns) {
     struct Next {
         std::int64_t t_ns;
         Region::Ring* ring;

@@ -65,7 +65,7 @@ class Merge {
 
     /// Records with times up to `until_ns`, or all of a process that has ended. Returns how many.
     std::size_t take(Region& region, std::int64_t until_ns) { return take({&region}, until_ns); }
-    std::size_t take(std::vector<Region*> regions, std::int64_t until_ns);
+    std::size_t take(const std::vector<Region*>& regions, std::int64_t until_ns);
 
     /// How full the fullest ring was since the last call, in percent.
     unsigned fill() { return std::exchange(fill_, 0U); }

@@ -8,6 +8,7 @@
 #include "interpose/sink.hpp"
 
 // The function of this name and version behind this library, looked up once.
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name, not an expression
 #define REAL(library, name, version)                         \
     static std::atomic<void*> found_##name{nullptr};         \
     const auto real = interpose::real_once<decltype(&name)>( \
