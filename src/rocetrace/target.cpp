@@ -1,6 +1,7 @@
 #include "rocetrace/target.hpp"
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
@@ -37,7 +38,8 @@ bool gains_rights(const std::string& path) {
 bool is_static(std::ifstream& file, const Elf64_Ehdr& header) {
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment{};
-        file.seekg(static_cast<std::streamoff>(header.e_phoff + std::uint64_t{i} * header.e_phentsize));
+        file.seekg(
+            static_cast<std::streamoff>(header.e_phoff + std::uint64_t{i} * header.e_phentsize));
         if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment))
             return false;
         if (segment.p_type == PT_INTERP)

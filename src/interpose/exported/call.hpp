@@ -8,11 +8,12 @@
 #include "interpose/sink.hpp"
 
 // The function of this name and version behind this library, looked up once.
-// NOLINTNEXTLINE(bugprone-macro-parentheses): a name, not an expression
+// NOLINTBEGIN(bugprone-macro-parentheses): `name` is a name, not an expression
 #define REAL(library, name, version)                         \
     static std::atomic<void*> found_##name{nullptr};         \
     const auto real = interpose::real_once<decltype(&name)>( \
         found_##name, interpose::Library::library, #name, version)
+// NOLINTEND(bugprone-macro-parentheses)
 
 namespace interpose {
 
