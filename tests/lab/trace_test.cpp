@@ -91,8 +91,9 @@ TEST_P(TracedProgram, has_a_call_for_each_packet_and_a_packet_for_each_psn) {
     words.insert(words.end(), program.client.begin(), program.client.end());
     words.emplace_back("{server}");
     const LabRun run = trace(words);
-    if (program.exits_with_0)
+    if (program.exits_with_0) {
         EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    }
     ASSERT_FALSE(run.dir.empty()) << run.outcome.all();
     support::expect_every_packet_joined(run);
     expect_predicted_psns_on_the_wire(run);
