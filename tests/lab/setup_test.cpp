@@ -20,7 +20,7 @@ class SetUp : public testing::Test {
         const auto problem = support::bring_up();
         ASSERT_FALSE(problem) << *problem;
         std::filesystem::remove(file);
-        outcome = support::run({"bench/setup/run", "--json", file}, {"SETUP_CONNECTIONS=10"},
+        outcome = support::run({"bench/setup/run"}, {"SETUP_CONNECTIONS=10", "SETUP_JSON=" + file},
                                std::chrono::minutes(3));
         ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
         std::ifstream in(file);

@@ -190,8 +190,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     support::exec("client", {"bash", "-c", "kill -KILL $(</tmp/step08.pid)"});
     EXPECT_TRUE(serving.tells("1 lost (closed 1,"));
 
-    // Silence, which takes its time, beside the following: no TLS, and too old a TLS.
-    const support::Process mute = shell_on_client("sleep 300 | " + s_client);
+    // No TLS, and too old a TLS.
     const support::Process garbage =
         connections(1, "this is no ClientHello, but it is long enough");
     EXPECT_TRUE(serving.tells("tls 1,"));
@@ -199,12 +198,13 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     EXPECT_NE(old.err.find("alert protocol version"), std::string::npos) << old.all();
     EXPECT_TRUE(serving.tells("tls 2,"));
 
-    // A certificate does not make garbage better.
+    // A certificate does not make garbage better, nor silence.
     const auto babble = support::exec(
         "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 5) | " + s_client});
     EXPECT_NE(babble.out.find("does not speak this lab's exchange"), std::string::npos)
         << babble.all();
     EXPECT_TRUE(serving.tells("protocol 1,"));
+    const support::Process mute = shell_on_client("sleep 300 | " + s_client);
     EXPECT_TRUE(serving.tells("late 1,"));
 
     // A flood of silence: who has something to say gets through meanwhile.
