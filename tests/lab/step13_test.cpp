@@ -80,7 +80,7 @@ class Step13 : public testing::Test {
         return event == nullptr ? none : *event;
     }
 
-    static constexpr auto csv = "build/step13.csv";  // the guests write into the repository, too
+    static constexpr auto csv = "build/guests/step13.csv";  // where guests may write
     static inline const std::vector<runlog::Event>* log_of_run = nullptr;
 };
 

@@ -39,7 +39,7 @@ class Step14 : public testing::Test {
     }
 
     // The guests write into the repository, too.
-    static constexpr auto csv = "build/step14.csv";
+    static constexpr auto csv = "build/guests/step14.csv";
     static inline LabRun whole;
 };
 
