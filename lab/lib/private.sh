@@ -2,7 +2,7 @@
 # is a link to a private folder of this user.
 # shellcheck shell=bash
 
-# Whose QEMU is, where the lab is used as root: nobody's number on this machine. Debian's policy reserves 65000 to 65533, and
+# Whose QEMU is, where the lab is used as root: a number that no user of this machine has. Debian's policy reserves 65000 to 65533, and
 # systemd's dynamic users end at 65519.
 QEMU_UID=65533
 
