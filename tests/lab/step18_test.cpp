@@ -142,8 +142,9 @@ TEST_F(Step18, figures_are_those_of_the_batches_in_the_log) {
         EXPECT_EQ(served[i].number("batch"), i);
         EXPECT_EQ(batches[i].number("batch"), i);
         EXPECT_EQ(batches[i].number("requests"), served[i].number("requests"));
-        EXPECT_GE(took[i], static_cast<double>(served[i].number("took_us").value()))
-            << "the server's part is in the client's";
+        // The server's took_us may be larger: its last WRITE can arrive before ibv_post_send returns.
+        EXPECT_GE(took[i], static_cast<double>(served[i].number("waited_us").value()))
+            << "the batch's time in the server's queue is a part of the client's time";
     }
 }
 
