@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
+#include <random>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -29,6 +31,34 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
+// A file without a name, which is gone with the program if it is killed; where the file system has
+// none of these, one with a name of its own, in `temporary`.
+util::Fd open_unnamed(const std::string& path, std::string& temporary) {
+    const auto folder = std::filesystem::path(path).parent_path();
+    util::Fd fd(open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
+                     S_IRUSR | S_IWUSR));
+    if (!fd && (errno == EOPNOTSUPP || errno == EISDIR)) {
+        temporary = path + ".XXXXXX";
+        fd = util::Fd(mkostemp(temporary.data(), O_CLOEXEC));
+    }
+    if (!fd)
+        throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
+    return fd;
+}
+
+// Gives such a file a name beside `path`; empty where that failed, with errno.
+std::string name_beside(const std::string& path, int fd) {
+    const std::string unnamed = fmt::format("/proc/self/fd/{}", fd);
+    for (unsigned i = 0; i < 100; ++i) {
+        std::string name = fmt::format("{}.{:08x}", path, std::random_device()());
+        if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0)
+            return name;
+        if (errno != EEXIST)
+            break;
+    }
+    return {};
+}
+
 }  // namespace
 
 Sink Sink::create(const std::string& path, const util::OutputOptions& options) {
@@ -48,15 +78,13 @@ Sink Sink::replace(const std::string& path) {
         return create(path);
     if (is_there)
         util::open_output(path);  // what must not be written must not be replaced
-    std::string temporary = path + ".XXXXXX";
-    util::Fd fd(mkostemp(temporary.data(), O_CLOEXEC));
-    if (!fd)
-        throw util::Error(fmt::format("cannot write '{}': {}.", path, reason(errno)));
-    Sink sink(std::move(fd), "'" + path + "'");
+    std::string temporary;
+    Sink sink(open_unnamed(path, temporary), "'" + path + "'");
     sink.path_ = path;
-    sink.temporary_ = temporary;
+    sink.replaces_ = true;
+    sink.temporary_ = std::move(temporary);
     if (is_there && (fchown(sink.fd(), status.st_uid, status.st_gid) == 0 || errno == EPERM))
-        util::check_errno(fchmod(sink.fd(), status.st_mode & 07777U), "fchmod " + temporary);
+        util::check_errno(fchmod(sink.fd(), status.st_mode & 07777U), "fchmod " + path);
     return sink;
 }
 
@@ -81,8 +109,9 @@ Sink::Sink(util::Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(
 Sink::~Sink() {
     if (!fd_)
         return;
-    if (!temporary_.empty()) {
-        unlink(temporary_.c_str());
+    if (replaces_) {
+        if (!temporary_.empty())
+            unlink(temporary_.c_str());
         return;
     }
     try {
@@ -171,9 +200,13 @@ void Sink::close() {
         return;
     flush();
     drop_older_content();
-    const std::string temporary = std::exchange(temporary_, {});
-    const bool is_closed = ::close(fd_.release()) == 0 || errno == EINTR;
-    if (is_closed && (temporary.empty() || rename(temporary.c_str(), path_.c_str()) == 0))
+    const bool replaces = std::exchange(replaces_, false);
+    std::string temporary = std::exchange(temporary_, {});
+    if (replaces && temporary.empty())
+        temporary = name_beside(path_, fd_.get());
+    const bool has_name = !replaces || !temporary.empty();
+    if (has_name && (::close(fd_.release()) == 0 || errno == EINTR) &&
+        (!replaces || rename(temporary.c_str(), path_.c_str()) == 0))
         return;
     const int error = errno;
     if (!temporary.empty())

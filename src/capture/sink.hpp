@@ -30,7 +30,9 @@ class Sink {
     /// Throws as open_output().
     static Sink create(const std::string& path, const util::OutputOptions& options = {});
     /// The same for what is made as a whole: close() replaces the file at `path`, which keeps its
-    /// mode. Until then, or without close(), that one is as it was. Throws as open_output().
+    /// mode. Until then, or without close(), that one is as it was, and nothing is left beside it
+    /// even if the program is killed (where the file system has O_TMPFILE, open(2)). Throws as
+    /// open_output().
     static Sink replace(const std::string& path);
     /// A duplicate of standard output; the original stays open. Throws util::Error where it is
     /// closed.
@@ -97,7 +99,8 @@ class Sink {
     bool is_new_ = false;
     bool has_older_content_ = false;  // which the first write replaces
     bool ends_with_ours_ = false;     // of a file: nobody else has written behind us
-    std::string path_, temporary_;
+    bool replaces_ = false;
+    std::string path_, temporary_;  // temporary_: where there is no O_TMPFILE
     std::string_view loss_;
     util::StopSignal* stop_ = nullptr;
     util::Deadline end_;

@@ -198,6 +198,25 @@ TEST_F(SinkTest, a_file_that_cannot_be_replaced_stays_and_nothing_is_left_beside
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.str()), {}), 1);
 }
 
+TEST_F(SinkTest, a_killed_program_leaves_nothing_beside_the_file_that_it_would_replace) {
+    const support::TempPath folder("sink_killed");
+    std::filesystem::create_directory(folder.str());
+    if (!util::Fd(open(folder.str().c_str(), O_TMPFILE | O_WRONLY, 0600)))
+        GTEST_SKIP() << "the file system of " << folder.str() << " has no O_TMPFILE";
+    const std::string path = folder.str() + "/file";
+    std::ofstream(path) << "older";
+    EXPECT_EXIT(
+        {
+            Sink sink = Sink::replace(path);
+            sink.append("new");
+            sink.flush();
+            std::raise(SIGKILL);
+        },
+        testing::KilledBySignal(SIGKILL), "");
+    EXPECT_EQ(content(path), "older");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.str()), {}), 1);
+}
+
 TEST_F(SinkTest, a_link_is_not_replaced_and_a_device_is_written) {
     const support::TempPath link("sink_link");
     std::filesystem::create_symlink(path_, link.str());
