@@ -43,7 +43,7 @@ need_wireshark() {
 
 # capture_tail: wait until every packet of the run is in the file. Both programs have ended, so the kernel has
 # put the last packet into the capture's ring; from there to the file it takes the ring's read timeout
-# (rocecap: 20 ms), its write, and the way here. So: no growth for 500 ms, or 15 s.
+# (rocecap: 20 ms), its write, and the way here. So: no growth for 250 ms, or 15 s.
 capture_tail() {
     local size=-1 last quiet_since deadline
     deadline=$(($(now_ms) + 15000))
@@ -52,7 +52,7 @@ capture_tail() {
         size=$(stat -c %s "$RUN_DIR/wire.pcapng")
         if ((size != last)); then
             quiet_since=$(now_ms)
-        elif (($(now_ms) - quiet_since >= 500)); then
+        elif (($(now_ms) - quiet_since >= 250)); then
             return
         fi
         sleep 0.05

@@ -20,29 +20,29 @@ record_start() { # MODE
         write_file "$RUN_DIR/run.json"
 }
 
+# Descriptors of the connection to lab/host/begin of each host, which is open from record_hosts to record_counters_after.
+declare -gA ASK=() ANSWERS=()
+
 # What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
 # emulation a command costs its host a tenth of a second and more.
 record_hosts() {
     local host asked answers clocks='' lines=''
-    local -A to=() from=()
     for host in "${LAB_HOSTS[@]}"; do
         exec {asked}<> <(:)
         exec {answers}< <(exec <"/dev/fd/$asked" && close_inherited &&
             on_host "$host" "exec bash lab/host/begin $(quote "$(backend_address "$host")" "$LAB_FAMILY")")
-        to[$host]=$asked from[$host]=$answers
+        ASK[$host]=$asked ANSWERS[$host]=$answers
     done
     for host in "${LAB_HOSTS[@]}"; do
-        { read_part "$host" fact && read_part "$host" counter; } <&"${from[$host]}" ||
+        { read_part "$host" fact && read_part "$host" counter; } <&"${ANSWERS[$host]}" ||
             die "cannot ask the $host what it is (see above)."
     done
     for host in "${LAB_HOSTS[@]}"; do
-        if sample_clock "${to[$host]}" "${from[$host]}"; then
+        if sample_clock "${ASK[$host]}" "${ANSWERS[$host]}"; then
             clocks+=$(clock_of "$host")
         else
             clocks+="{\"$host\":null}"
         fi
-        asked=${to[$host]} answers=${from[$host]}
-        exec {asked}>&- {answers}<&-
     done
     record '.clock = ($clocks | add) | reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $kind, $a, $b, $c] (.;
             if $kind == "counter" then .hosts[$host].counters.before[$a][$b] = ($c | tonumber)
@@ -77,23 +77,26 @@ check_facts() { # HOST GIVEN-ADDRESS
     [[ -n ${HOST_DEVICE[$1]:-} ]] || die "no RDMA device of $where belongs to ${HOST_INTERFACE[$1]} (rdma link add rxe0 type rxe netdev ${HOST_INTERFACE[$1]} makes a software one)."
 }
 
-# record_counters_after: what the counters of all hosts have become.
+# record_counters_after: what the counters of all hosts have become. A host that does not answer any more leaves its counters out.
 record_counters_after() {
-    local host answers
-    local -A from=()
-    for host in "${LAB_HOSTS[@]}"; do
-        exec {answers}< <(on_host "$host" 'exec bash lab/host/counters' </dev/null 2>/dev/null)
-        from[$host]=$answers
+    local host counter answer lines='' asked answers
+    for host in "${!ASK[@]}"; do
+        echo counters >&"${ASK[$host]}"
     done
+    for host in "${!ASK[@]}"; do
+        asked=${ASK[$host]} answers=${ANSWERS[$host]} answer=
+        while IFS= read -r -t "$((${STOP_MS:-10000} / 1000))" -u "$answers" counter; do
+            if [[ $counter == end ]]; then
+                lines+=$answer
+                break
+            fi
+            answer+=$host$'\t'$counter$'\n'
+        done
+        exec {asked}>&- {answers}<&-
+    done
+    ASK=() ANSWERS=()
     record 'reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $port, $name, $value] (.;
-            .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' \
-        --rawfile lines <(for host in "${LAB_HOSTS[@]}"; do
-            # A host that does not answer any more leaves its counters out.
-            sed "s/^/$host\t/" <&"${from[$host]}"
-        done)
-    for answers in "${from[@]}"; do
-        exec {answers}<&-
-    done
+            .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' --rawfile lines <(printf '%s' "$lines")
 }
 
 # record_commands: what was started, word by word.
