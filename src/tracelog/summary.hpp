@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "tracelog/series.hpp"
 
 namespace tracelog {
 
@@ -26,6 +27,8 @@ class Summary {
     std::string text() const;
 
   private:
+    static constexpr std::size_t most_listed = 10;
+
     struct Request {
         std::uint64_t wr_id = 0;
         std::string opcode;
@@ -52,6 +55,7 @@ class Summary {
         std::int64_t empty_ns = 0;  // how long none was there, nanoseconds
         std::optional<std::int64_t> empty_since;
         bool has_received = false;
+        Series over_time{Series::Keeps::least};
 
         void post(std::int64_t t_ns);
         void use(std::int64_t t_ns, bool by_message);
@@ -67,6 +71,7 @@ class Summary {
         std::uint64_t first = 0;        // the number of requests.front()
         std::uint64_t posted = 0, completed = 0, bytes = 0;
         std::uint64_t most_outstanding = 0;
+        Series over_time{Series::Keeps::most};  // outstanding requests
         Depth receives;
         std::vector<std::uint64_t> receive_lens;  // by the number of the request, bytes
         std::vector<Error> errors;
@@ -101,8 +106,8 @@ class Summary {
     std::map<Key, std::size_t> by_qpn_;  // the one that has the number now
     std::map<Key, Depth> srqs_;
     std::vector<Region> regions_;
-    std::map<Key, std::string> gids_;  // by role and index
-    std::vector<std::string> failures_;
+    std::map<Key, std::string> gids_;      // by role and index
+    std::vector<runlog::Event> failures_;  // the first most_listed
     std::uint64_t failed_ = 0;
     std::uint64_t dropped_ = 0;
 };

@@ -1,6 +1,7 @@
 // rocetrace --summary: what it says of a log.
 #include "tracelog/summary.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace summary_test {
@@ -56,6 +57,35 @@ TEST(Summary, names_the_receive_that_was_too_small) {
         R"({"t_ns":1000,"role":"server","event":"wc","qpn":17,"wr_id":1,"status":"LOC_LEN_ERR","vendor_err":0,"queue":"recv","request":0})",
     });
     EXPECT_NE(text.find("wr 1: LOC_LEN_ERR: receive of 64 bytes\n"), std::string::npos) << text;
+}
+
+TEST(Summary, shows_both_queues_over_time_where_many_requests_went) {
+    tracelog::Summary summary;
+    const auto add = [&](const std::string& line) { summary.add(runlog::from_json(line).value()); };
+    add(R"({"t_ns":0,"role":"c","event":"qp","qpn":17,"type":"RC","max_send_wr":64,"max_recv_wr":64})");
+    const auto event = [&](int t, const char* name, const char* queue, int request) {
+        add(fmt::format(
+            R"({{"t_ns":{},"role":"c","event":"{}","qpn":17,"wr_id":0,"status":"SUCCESS","len":1,"opcode":"SEND","queue":"{}","request":{}}})",
+            t * 1'000'000, name, queue, request));
+    };
+    // A part is 4.19 ms long (2^22 ns): requests are posted at 0 to 19 ms and complete at 20 to 39 ms.
+    for (int i = 0; i < 20; ++i) {
+        event(i, "post_recv", "", i);
+        event(i, "post_send", "", i);
+    }
+    for (int i = 0; i < 20; ++i) {
+        event(20 + i, "wc", "send", i);
+        event(20 + i, "wc", "recv", i);
+    }
+    const std::string text = summary.text();
+    EXPECT_NE(text.find("    most requests outstanding in each of 10 parts of 0.039 s: "
+                        "5 9 13 17 20 19 14 10 6 2\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("    least receives left in each of 10 parts of 0.039 s: "
+                        "1 5 9 13 17 14 10 6 2 0\n"),
+              std::string::npos)
+        << text;
 }
 
 }  // namespace summary_test
