@@ -168,17 +168,18 @@ fuzz-binaries: $(FUZZ_BIN)
 fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
 	$(Q)$<
 
-install: build ## Install rocecap and rocetrace, their manual pages and rocecap's completion below PREFIX (/usr/local)
+install: build ## Install rocecap and rocetrace, their manual pages and completions below PREFIX (/usr/local)
 	$(Q)install -D -m 755 $(TRACER) $(DESTDIR)$(PREFIX)/bin/rocetrace
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
 	$(Q)install -D -m 644 docs/rocetrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1
+	$(Q)install -D -m 644 src/rocetrace/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
 	$(Q)install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/rocecap
 	$(Q)install -D -m 644 docs/rocecap.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1
 	$(Q)install -D -m 644 src/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
 uninstall: ## Remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocetrace $(TRACED:$(BUILD)/%=$(DESTDIR)$(PREFIX)/lib/rocetrace/%) \
-	    $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1
+	    $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocecap $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 

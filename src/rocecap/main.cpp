@@ -19,11 +19,10 @@
 #include "rocecap/command.hpp"
 #include "util/printable.hpp"
 #include "util/sandbox.hpp"
+#include "util/version.hpp"
 
 namespace rocecap {
 namespace {
-
-constexpr std::string_view version = "0.1.0";
 
 constexpr const char* main_footer = R"(Examples:
   sudo rocecap live -i eth0                       watch RoCE packets as they pass
@@ -85,7 +84,7 @@ int main(int argc, char** argv) {
     CLI::App app("Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1.",
                  "rocecap");
     app.set_version_flag("--version", [] {
-        return fmt::format("rocecap {}, {}", version, capture::library_version());
+        return fmt::format("rocecap {}, {}", util::version, capture::library_version());
     });
     app.add_option("--color", colour, "Colours: auto (on a terminal), always or never")
         ->check(CLI::IsMember({"auto", "always", "never"}).description(""))

@@ -24,6 +24,7 @@
 #include "tracelog/summary.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
+#include "util/version.hpp"
 
 namespace rocetrace {
 namespace {
@@ -245,6 +246,7 @@ int main(int argc, char** argv) {
     app.add_option("command", options.command, "The program, and its arguments")
         ->required()
         ->type_name("-- PROGRAM [ARGUMENT...]");
+    app.set_version_flag("--version", fmt::format("rocetrace {}", util::version));
     app.positionals_at_end();
     app.footer(footer);
     app.get_formatter()->column_width(30);

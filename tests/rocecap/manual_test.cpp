@@ -1,4 +1,4 @@
-// The manual page and the completion know what the program knows.
+// The manual pages and the completions know what the programs know.
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -27,8 +27,8 @@ Words matches(const std::string& text, const std::string& pattern) {
     return words;
 }
 
-std::string help(const support::Argv& arguments) {
-    support::Argv argv{support::rocecap()};
+std::string help(const support::Argv& arguments, const std::string& program = "rocecap") {
+    support::Argv argv{(support::build_dir() / program).string()};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     argv.emplace_back("--help");
     return support::run(argv).out;
@@ -36,15 +36,26 @@ std::string help(const support::Argv& arguments) {
 
 // Options stand at the beginning of a line of the help text; examples name those of others. Before a
 // long one there is its short one, or in later versions of CLI11 room for that.
-Words options(const support::Argv& arguments) {
-    return matches(help(arguments), "(?:^|\n) {2,10}(?:-., *)?(--[a-z-]+)");
+Words options(const support::Argv& arguments, const std::string& program = "rocecap") {
+    return matches(help(arguments, program), "(?:^|\n) {2,10}(?:-., *)?(--[a-z-]+)");
 }
 
-std::string manual() {
-    std::ifstream file("docs/rocecap.1");
+std::string manual(const std::string& program = "rocecap") {
+    std::ifstream file("docs/" + program + ".1");
     std::stringstream text;
     text << file.rdbuf();
     return std::regex_replace(text.str(), std::regex("\\\\-"), "-");
+}
+
+Words options_in_manual(const std::string& program = "rocecap") {
+    return matches(manual(program),
+                   "\n\\.TP\n\\.(?:B|BI|BR) (?:-., \" \" )?(?:-. \", \" )?(--[a-z-]+)");
+}
+
+TEST(Manual, of_rocetrace_has_every_option_and_no_other) {
+    const Words known = options({}, "rocetrace");
+    EXPECT_GT(known.size(), 5U);
+    EXPECT_EQ(options_in_manual("rocetrace"), known);
 }
 
 TEST(Manual, has_every_command_and_option_and_no_other) {
@@ -54,9 +65,7 @@ TEST(Manual, has_every_command_and_option_and_no_other) {
         EXPECT_NE(manual().find(".B rocecap " + command + "\n"), std::string::npos) << command;
     }
     EXPECT_GT(known.size(), 15U);
-    EXPECT_EQ(
-        matches(manual(), "\n\\.TP\n\\.(?:B|BI|BR) (?:-., \", \" )?(?:-. \", \" )?(--[a-z-]+)"),
-        known);
+    EXPECT_EQ(options_in_manual(), known);
 }
 
 TEST(Manual, lists_the_commands_that_the_program_has) {
@@ -65,24 +74,26 @@ TEST(Manual, lists_the_commands_that_the_program_has) {
 }
 
 TEST(Manual, is_well_formed) {
-    const auto outcome = support::run({"groff", "-man", "-ww", "-z", "-Tutf8", "docs/rocecap.1"});
-    EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_EQ(outcome.err, "");
+    for (const char* page : {"docs/rocecap.1", "docs/rocetrace.1"}) {
+        const auto outcome = support::run({"groff", "-man", "-ww", "-z", "-Tutf8", page});
+        EXPECT_EQ(outcome.exit_code, 0);
+        EXPECT_EQ(outcome.err, "");
+    }
 }
 
 // What bash offers behind these words; the last one is being typed.
-Words completions(const std::vector<std::string>& words) {
+Words completions(const std::vector<std::string>& words, const std::string& program = "rocecap") {
     std::string array;
     for (const std::string& word : words)
         array += " '" + word + "'";
     const std::string directory =
         std::filesystem::absolute(support::rocecap()).parent_path().string();
-    const auto outcome = support::run(
-        {"bash", "-c",
-         "PATH=" + directory +
-             ":$PATH; compopt() { :; }; . src/rocecap/completion.bash; COMP_WORDS=(rocecap" +
-             array + "); COMP_CWORD=" + std::to_string(words.size()) +
-             "; _rocecap; printf '%s\\n' \"${COMPREPLY[@]}\""});
+    const auto outcome =
+        support::run({"bash", "-c",
+                      "PATH=" + directory + ":$PATH; compopt() { :; }; . src/" + program +
+                          "/completion.bash; COMP_WORDS=(" + program + array +
+                          "); COMP_CWORD=" + std::to_string(words.size()) + "; _" + program +
+                          "; printf '%s\\n' \"${COMPREPLY[@]}\""});
     EXPECT_EQ(outcome.err, "");
     return matches(outcome.out, "([^\n]+)\n");
 }
@@ -123,6 +134,22 @@ TEST(Completion, offers_captures_and_directories) {
         EXPECT_EQ(completions({command, prefix}),
                   (Words{prefix + "a.pcap", prefix + "b.pcapng", prefix + "sub"}))
             << command;
+}
+
+TEST(Completion, of_rocetrace_offers_options_categories_programs_and_logs) {
+    const Words offered = completions({"--"}, "rocetrace");
+    for (const std::string& option : options({}, "rocetrace"))
+        EXPECT_TRUE(offered.contains(option)) << option;
+    EXPECT_EQ(completions({"--mask"}, "rocetrace"), Words{"--mask-psn"});
+    EXPECT_EQ(completions({"-o", "x", "--only", "s"}, "rocetrace"), (Words{"send", "srq"}));
+    EXPECT_TRUE(completions({"--summary", "tru"}, "rocetrace").contains("true"));
+    const support::TempPath temporary("completion_rocetrace");
+    const std::filesystem::path folder = temporary.str();
+    std::filesystem::create_directories(folder);
+    for (const char* name : {"a.jsonl", "b.log"})
+        std::ofstream(folder / name) << "";
+    EXPECT_EQ(completions({"--summary", folder.string() + "/"}, "rocetrace"),
+              Words{folder.string() + "/a.jsonl"});
 }
 
 }  // namespace manual_test
