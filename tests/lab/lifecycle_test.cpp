@@ -59,7 +59,9 @@ std::string processes_of_runs() {
 }
 
 // A WRITE that takes many seconds, so that the run can be cut short in its middle.
-const support::Argv long_write{"lab/lab", "capture", "01", "--", "--length", "300000000"};
+// A busy host needs more than the default 5 s to register so much memory.
+const support::Argv long_write{"lab/lab",  "capture",   "01",        "--",
+                               "--length", "300000000", "--timeout", "60"};
 const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 300000000"};
 
 TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
