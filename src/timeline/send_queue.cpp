@@ -44,6 +44,7 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
     Post added{};
     added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
     WorkRequest& request = added.request;
+    added.on_queue = post.number("request");
     request.number = number;
     request.role = post.role;
     request.qpn = static_cast<std::uint32_t>(post.number("qpn").value_or(0));
@@ -175,11 +176,15 @@ void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
 
 const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
     const auto wr_id = wc.number("wr_id");
-    if (!wr_id || wc.text("opcode").starts_with("RECV"))
+    const auto on_queue = wc.number("request");
+    if (!wr_id || wc.text("queue") == "recv" || wc.text("opcode").starts_with("RECV"))
         return nullptr;
     for (std::size_t i = completed_; i < posts_.size(); ++i) {
         WorkRequest& request = posts_[i].request;
-        if (request.wr_id != *wr_id || request.posted_ns > wc.t_ns)
+        const bool is_it = on_queue && posts_[i].on_queue
+                               ? *on_queue == *posts_[i].on_queue
+                               : request.wr_id == *wr_id && request.posted_ns <= wc.t_ns;
+        if (!is_it)
             continue;
         request.completed_ns = wc.t_ns;
         request.status = wc.text("status");

@@ -34,7 +34,8 @@ class SendQueue {
     bool is_done() const;
 
     /// A "wc" event. Completions of one queue come in the order of its posts (IBTA volume 1,
-    /// 10.8.3.3), so one completes all before it. nullptr where it is no post's.
+    /// 10.8.3.3), so one completes all before it. Logs of rocetrace number the requests of a queue;
+    /// otherwise the first one with that wr_id is taken. nullptr where it is no post's.
     const WorkRequest* complete(const runlog::Event& wc);
 
     /// True while the posts have offsets, and none of their packets has been seen.
@@ -67,7 +68,8 @@ class SendQueue {
     struct Post {
         std::uint64_t first;  // position of its first PSN
         WorkRequest request;
-        std::vector<bool> sent;      // by PSN, once one was
+        std::optional<std::uint64_t> on_queue;  // its number on its queue pair, by the log
+        std::vector<bool> sent;                 // by PSN, once one was
         std::vector<bool> answered;  // by PSN, where each answer has one of its own: READ, atomics
 
         std::uint64_t end() const { return first + request.packets; }

@@ -134,6 +134,37 @@ TEST_F(Queue, completions_find_their_posts_in_order) {
     EXPECT_EQ(all().at(1).status, "RETRY_EXC_ERR") << "nothing is outstanding any more";
 }
 
+TEST_F(Queue, a_completion_finds_its_post_by_its_number_where_programs_use_one_wr_id_for_all) {
+    const auto post_numbered = [&](std::uint32_t number) {
+        queue_.add({now_++,
+                    "client",
+                    "post_send",
+                    {{"qpn", 0x11U},
+                     {"wr_id", 0U},
+                     {"opcode", "RDMA_WRITE"},
+                     {"psn_first", 10 + number},
+                     {"psn_last", 10 + number},
+                     {"request", number}}},
+                   posts_++);
+    };
+    for (const std::uint32_t number : {0U, 1U, 2U, 3U})
+        post_numbered(number);
+    const auto completes = [&](std::uint32_t number, const char* queue) {
+        return queue_.complete(
+            {now_++,
+             "client",
+             "wc",
+             {{"wr_id", 0U}, {"status", "WR_FLUSH_ERR"}, {"queue", queue}, {"request", number}}});
+    };
+    EXPECT_EQ(completes(2, "recv"), nullptr);
+    EXPECT_NE(completes(2, "send"), nullptr);
+    EXPECT_FALSE(all().at(0).completed_ns) << "unsignalled";
+    EXPECT_FALSE(all().at(1).completed_ns);
+    EXPECT_TRUE(all().at(2).completed_ns);
+    EXPECT_EQ(completes(4, "send"), nullptr);
+    EXPECT_NE(completes(3, "send"), nullptr);
+}
+
 TEST_F(Queue, packets_of_no_request_change_nothing) {
     post(1, 10, 12);
     EXPECT_FALSE(request(9));
