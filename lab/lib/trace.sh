@@ -1,7 +1,7 @@
 # `lab/lab trace`: two programs of anybody's, run between the hosts as a step is: captured, and with rocetrace's run logs.
 # shellcheck shell=bash
 
-trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…'
+trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- [NAME=VALUE…] SERVER COMMAND… :: [NAME=VALUE…] CLIENT COMMAND…'
 
 # trace [--after SECONDS] [--only CATEGORIES] -- SERVER-WORD... :: CLIENT-WORD...
 trace() {
@@ -33,7 +33,11 @@ trace() {
     for word in rocetrace librocetrace.so librocetrace-audit.so; do
         [[ -e $LAB_ROOT/$LAB_BUILD/$word ]] || die "$word is not built: run make build."
     done
-    word=${SERVER_WORDS[0]##*/}
+    # After variables of the program's environment.
+    for word in "${SERVER_WORDS[@]}"; do
+        [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break
+    done
+    word=${word##*/}
     STEP=trace_${word//[^a-zA-Z0-9_-]/_} STEP_DIR=
     LAB_HOSTS=(server client)
     run_programs capture

@@ -1,5 +1,6 @@
 #include "rocetrace/launch.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -35,7 +36,12 @@ void put_first(const char* variable, const std::string& library) {
     setenv(variable, value.c_str(), 1);
 }
 
+// First the user's variables: the libraries then come before those that these name.
 void prepare(const Environment& environment) {
+    for (const std::string& variable : environment.variables) {
+        const std::size_t equals = variable.find('=');
+        setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+    }
     put_first("LD_PRELOAD", environment.library);
     if (!environment.audit.empty())
         put_first("LD_AUDIT", environment.audit);
@@ -63,7 +69,24 @@ void prepare(const Environment& environment) {
     _exit(127);
 }
 
+bool is_variable(const std::string& word) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || (word[0] >= '0' && word[0] <= '9'))
+        return false;
+    return std::ranges::all_of(word.substr(0, equals), [](char letter) {
+        return (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
+               (letter >= '0' && letter <= '9') || letter == '_';
+    });
+}
+
 }  // namespace
+
+std::vector<std::string> take_variables(std::vector<std::string>& command) {
+    const auto program = std::ranges::find_if_not(command, is_variable);
+    std::vector<std::string> variables(command.begin(), program);
+    command.erase(command.begin(), program);
+    return variables;
+}
 
 Child::Child(const std::vector<std::string>& command, const Environment& environment) {
     int ends[2] = {-1, -1};

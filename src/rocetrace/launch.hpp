@@ -13,9 +13,13 @@ struct Environment {
     std::string library;  // librocetrace.so
     std::string audit;    // librocetrace-audit.so; empty: without
     std::string socket;
-    std::string only;    // a number; empty: all categories
-    std::string buffer;  // MiB; empty: the library's default
+    std::string only;                    // a number; empty: all categories
+    std::string buffer;                  // MiB; empty: the library's default
+    std::vector<std::string> variables;  // the user's, as NAME=VALUE
 };
+
+/// Removes the words NAME=VALUE before the program, which set its environment as with env(1).
+std::vector<std::string> take_variables(std::vector<std::string>& command);
 
 class Child {
   public:

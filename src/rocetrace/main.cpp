@@ -148,7 +148,8 @@ void tell_result(const Collector& collector, const std::string& program) {
     if (collector.processes() == 0)
         complain(fmt::format(
             "{} made no verbs call, or none that rocetrace can see: a program that links "
-            "libibverbs statically, or that clears LD_PRELOAD, hides them",
+            "libibverbs statically hides them, and so does one that clears or sets LD_PRELOAD "
+            "(env, a script): put LD_PRELOAD=LIBRARY before the program instead",
             program));
     if (collector.dropped() != 0)
         complain(
@@ -187,19 +188,23 @@ bool names_logs(const std::vector<std::string>& words) {
     });
 }
 
-int run(const Options& options) {
+int run(Options options) {
     if (options.summary && names_logs(options.command)) {
         print_summary(options.command, stdout);
         return done;
     }
     if (options.summary && options.output == "-")
         throw util::Error("--summary reads the log after the end: -o must name a file");
+    Environment environment;
+    environment.variables = take_variables(options.command);
+    if (options.command.empty())
+        throw util::Error(
+            fmt::format("there is no program after {}", environment.variables.back()));
     const std::string& program = options.command.front();
     const std::string path = find_program(program);
     if (!path.empty())
         if (const auto reason = why_invisible(path))
             complain(fmt::format("no verbs call will be seen: {}", *reason));
-    Environment environment;
     environment.library = library("librocetrace.so");
     if (!options.no_audit)
         environment.audit = library("librocetrace-audit.so");
@@ -243,9 +248,10 @@ int main(int argc, char** argv) {
         "program: of these logs");
     app.add_flag("--no-audit", options.no_audit,
                  "Do not load the library that follows dlsym() (LD_AUDIT)");
-    app.add_option("command", options.command, "The program, and its arguments")
+    app.add_option("command", options.command,
+                   "The program, and its arguments; before it, variables of\nits environment")
         ->required()
-        ->type_name("-- PROGRAM [ARGUMENT...]");
+        ->type_name("-- [NAME=VALUE...] PROGRAM [ARGUMENT...]");
     app.set_version_flag("--version", fmt::format("rocetrace {}", util::version));
     app.positionals_at_end();
     app.footer(footer);

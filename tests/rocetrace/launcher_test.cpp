@@ -65,6 +65,19 @@ TEST_F(Launcher, refuses_bad_input_with_one_sentence) {
               "directory; choose another -o.\n");
 }
 
+TEST_F(Launcher, sets_variables_and_keeps_the_users_preloaded_libraries) {
+    const support::Argv print{"sh", "-c", R"(echo "$A:$B:${LD_PRELOAD#*librocetrace.so}")"};
+    const auto with = [&](support::Argv words) {
+        words.insert(words.end(), print.begin(), print.end());
+        return words;
+    };
+    EXPECT_EQ(trace(print).out, "::\n");
+    EXPECT_EQ(trace(with({"A=1", "B=x=y"})).out, "1:x=y:\n");
+    EXPECT_EQ(trace(with({"LD_PRELOAD=libutil.so.1"})).out, ":::libutil.so.1\n");
+    EXPECT_EQ(trace({"A=1"}).err, "rocetrace: there is no program after A=1.\n");
+    EXPECT_EQ(trace({"1=A"}).exit_code, 127);
+}
+
 TEST_F(Launcher, says_when_nothing_was_seen) {
     const auto outcome = trace({"true"});
     EXPECT_NE(outcome.err.find("true made no verbs call, or none that rocetrace can see"),
