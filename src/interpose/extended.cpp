@@ -123,7 +123,10 @@ void send_tso(ibv_qp_ex* qp, void* header, std::uint16_t header_bytes, std::uint
 }
 
 void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t q_key) {
-    present(qp).remote_va = (std::uint64_t{remote_qpn} << 32U) | q_key;
+    PostSend& record = present(qp);
+    make_long(record);
+    record.remote_va = (std::uint64_t{remote_qpn} << 32U) | q_key;
+    record.compare_add = reinterpret_cast<std::uintptr_t>(ah);
     pair_of(qp).real.wr_set_ud_addr(qp, ah, remote_qpn, q_key);
 }
 

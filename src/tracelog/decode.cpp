@@ -155,6 +155,7 @@ Event decode_send(const PostSend& record) {
     if (is_ud) {
         fields.emplace_back("dest_qpn", static_cast<std::uint32_t>(record.remote_va >> 32U));
         fields.emplace_back("q_key", static_cast<std::uint32_t>(record.remote_va));
+        fields.emplace_back("ah", record.compare_add);
     }
     if ((record.header.flags & PostSend::is_xrc) != 0)
         fields.emplace_back("srqn", record.srqn);

@@ -66,6 +66,7 @@ void JsonRenderer::append_send(std::string& out, const PostSend& record) const {
     if ((record.header.flags & PostSend::is_ud) != 0) {
         number(out, R"(,"dest_qpn":)", record.remote_va >> 32U);
         number(out, R"(,"q_key":)", static_cast<std::uint32_t>(record.remote_va));
+        number(out, R"(,"ah":)", record.compare_add);
     }
     if ((record.header.flags & PostSend::is_xrc) != 0)
         number(out, R"(,"srqn":)", record.srqn);

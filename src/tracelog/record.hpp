@@ -54,8 +54,8 @@ struct PostSend {
     std::uint32_t imm;      // host byte order; of SEND_WITH_INV and LOCAL_INV the rkey
     std::uint32_t request;  // its number on its queue pair, from 0
     std::uint32_t opcode;   // ibv_wr_opcode
-    // Only where it is an atomic or for XRC: a record without ends here.
-    std::uint64_t compare_add;
+    // Only of an atomic, of UD, or of XRC: a record without ends here.
+    std::uint64_t compare_add;  // of UD: the address handle's address
     std::uint64_t swap;
     std::uint32_t srqn;
     std::uint32_t reserved;

@@ -87,6 +87,30 @@ TEST_F(Post, of_a_datagram_takes_one_psn) {
     EXPECT_TRUE(events[1].number("dest_qpn"));
 }
 
+// The destination's address is that of the address handle: two hosts may use the same QPN.
+TEST_F(Post, of_a_datagram_names_its_address_handle) {
+    ibv_ah first{};
+    ibv_ah second{};
+    const auto address = [](const ibv_ah& ah) { return reinterpret_cast<std::uintptr_t>(&ah); };
+    ibv_sge sge{0, 10, 0};
+    ibv_send_wr wr = request(IBV_WR_SEND, sge);
+    wr.wr.ud = {&first, 5, 6};
+    ibv_send_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_send(device_.qp(IBV_QPT_UD, 7), &wr, &bad), 0);
+    ibv_qp_ex* extended = PretendDevice::extended(device_.qp(IBV_QPT_UD, 7, true));
+    ibv_wr_start(extended);
+    ibv_wr_send(extended);
+    ibv_wr_set_ud_addr(extended, &second, 5, 6);
+    ibv_wr_set_sge(extended, 0, 0, 10);
+    EXPECT_EQ(ibv_wr_complete(extended), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].number("ah"), address(first));
+    EXPECT_EQ(events[1].number("ah"), address(second));
+    EXPECT_EQ(events[1].number("dest_qpn"), 5U);
+    EXPECT_EQ(psns(events[1]), Psns(7, 7));
+}
+
 TEST_F(Post, that_fails_logs_what_was_taken_and_keeps_result_and_errno) {
     ibv_qp* qp = device_.qp(IBV_QPT_RC, 10);
     ibv_sge sge{0, 2000, 0};

@@ -177,6 +177,7 @@ class PretendDevice {
         qp.wr_rdma_write = [](ibv_qp_ex*, std::uint32_t, std::uint64_t) {};
         qp.wr_local_inv = [](ibv_qp_ex*, std::uint32_t) {};
         qp.wr_set_sge = [](ibv_qp_ex*, std::uint32_t, std::uint64_t, std::uint32_t) {};
+        qp.wr_set_ud_addr = [](ibv_qp_ex*, ibv_ah*, std::uint32_t, std::uint32_t) {};
         qp.wr_set_inline_data = [](ibv_qp_ex*, void*, std::size_t) {};
     }
 
