@@ -151,7 +151,7 @@ test: ## The tests: unit, against tshark, in a browser, and end to end in the la
 	$(Q)tests/run all
 
 test-long: ## What make test leaves out: lessons with sanitizers, fuzzing, the matrix of lesson 19, 1,000 clients (an hour)
-	$(Q)lab/install-packages build lab test fuzz
+	$(Q)lab/install-packages build lab test long fuzz
 	$(Q)tests/run long
 
 # The test programs, and with SANITIZE=1 those of the unit tests.

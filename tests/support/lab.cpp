@@ -151,7 +151,9 @@ std::vector<TsharkPacket> tshark_packets(const std::string& pcap) {
                                 "-e",
                                 "infiniband.bth.destqp",
                                 "-e",
-                                "infiniband.bth.psn"});
+                                "infiniband.bth.psn",
+                                "-e",
+                                "infiniband.deth.srcqp"});
     std::vector<TsharkPacket> packets;
     std::istringstream lines(tshark.out);
     for (std::string line; std::getline(lines, line);) {
@@ -159,13 +161,15 @@ std::vector<TsharkPacket> tshark_packets(const std::string& pcap) {
         std::istringstream cell_stream(line);
         for (std::string cell; std::getline(cell_stream, cell, ',');)
             cells.push_back(cell);
-        if (cells.size() != 7)
+        // The last cell, where it is empty, is not there.
+        if (cells.size() != 7 && cells.size() != 8)
             continue;
         const auto number = [](const std::string& text) {
             return static_cast<std::uint32_t>(std::stoul(text, nullptr, 0));
         };
         packets.push_back({cells[0] + cells[1], cells[2] + cells[3], number(cells[4]),
-                           number(cells[5]), number(cells[6])});
+                           number(cells[5]), number(cells[6]),
+                           cells.size() == 8 ? number(cells[7]) : 0});
     }
     return packets;
 }

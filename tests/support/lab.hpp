@@ -71,6 +71,7 @@ struct TsharkPacket {
     unsigned opcode = 0;
     std::uint32_t dest_qpn = 0;
     std::uint32_t psn = 0;
+    std::uint32_t source_qpn = 0;  // of UD, in the DETH; otherwise 0
 };
 
 /// All packets of the file that tshark takes for InfiniBand over UDP port 4791.

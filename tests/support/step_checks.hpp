@@ -23,6 +23,8 @@ void expect_whole(const LabRun& run);
 /// that is gone it does not count.)
 void expect_counted(const LabRun& run);
 
+/// How many packets the timeline gives to a work request.
+std::size_t joined_packets(const LabRun& run);
 /// Expects that the timeline gives every packet of a connected queue pair to a work request.
 void expect_every_packet_joined(const LabRun& run);
 
