@@ -14,7 +14,7 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
     if (mw == nullptr)
         log(failure("ibv_alloc_mw", errno));
     else
-        log(EventWriter(Category::mr, "window")
+        log(EventWriter(Category::mr, "mw_made")
                 .add("type", static_cast<std::uint64_t>(type))
                 .add("rkey", mw->rkey));
     return mw;

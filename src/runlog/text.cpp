@@ -23,7 +23,7 @@ constexpr std::string_view taken_by_the_cable =
 constexpr std::array rows{
     Row{"ready", "listening on {address} port {port}"},
     Row{"device",
-        "{device} port {port} {state}[, path MTU {path_mtu}][, netdev {netdev}]"
+        "{device}[ port {port} {state}][, path MTU {path_mtu}][, netdev {netdev}]"
         "[, GID {gid_index} {gid} ({gid_type})]"},
     Row{"pd", "protection domain {handle}"},
     Row{"cq", "completion queue, {entries} entries[ ({asked} asked for)]"},
@@ -180,6 +180,30 @@ constexpr std::array rows{
     Row{"silence",
         "timeout {ack_timeout}, retries {retry_cnt}: {status} after {took_us} µs, {sent} packets "
         "sent; the next one: {next}"},
+    Row{"process", "{comm}: {command}"},
+    Row{"process_end", "process {pid} has ended"},
+    Row{"failed", "{call}: {error}[  QP {qpn:6}][  wr {wr_id}][  {from} to {to}]"},
+    Row{"dropped", "{records} events are missing before this one"},
+    Row{"cm_call",
+        "{call}[  QP {qpn:6}][  from {address}][  to {peer}][  retries {retry_cnt}, RNR retries "
+        "{rnr_retry}][  {private_data_len} B of private data]"},
+    Row{"comp_channel", "completion channel, descriptor {fd}"},
+    Row{"req_notify", "completion queue {cq} armed[  (solicited only: {solicited_only})]"},
+    Row{"cq_event", "completion queue {cq} has signalled its channel"},
+    Row{"srq_made", "shared receive queue {srq}, {max_wr} requests"},
+    Row{"srq_modified", "shared receive queue {srq}[  {max_wr} requests][  limit {limit}]"},
+    Row{"xrcd", "XRC domain {address:x}"},
+    Row{"ah",
+        "address handle {address:x}[  to {dest_gid}][  GID index {gid_index}][  of a message from "
+        "QP {src_qp:6}]"},
+    Row{"mw_made", "memory window of type {type}  rkey {rkey:8}"},
+    Row{"bind_mw",
+        "wr {wr_id} binds rkey {rkey:8} to memory {va:x} + {len} B  {access}  QP {qpn:6}"},
+    Row{"destroyed",
+        "{what}[ {qpn:6}  outstanding: {sends_outstanding} of {sends_posted} sends, "
+        "{receives_outstanding} of {receives_posted} receives][ {cq}][ {srq}][ {handle}]"
+        "[, descriptor {fd}][ {va:x} + {len} B][  lkey {lkey:8}][  rkey {rkey:8}][ {address:x}]"
+        "[ {device}]"},
     Row{"note", "{text}"},
     Row{"error", "{text}"},
 };

@@ -141,6 +141,36 @@ TEST(RunlogText, names_an_atomics_values_and_what_it_found) {
     EXPECT_EQ(runlog::to_text(lost), "atomic    wr 9 found 16: not swapped");
 }
 
+TEST(RunlogText, names_a_call_of_librdmacm_and_what_is_destroyed) {
+    EXPECT_EQ(
+        runlog::to_text({0,
+                         "",
+                         "cm_call",
+                         {{"call", "rdma_connect"},
+                          {"id", 4096U},
+                          {"qpn", 17U},
+                          {"retry_cnt", 7U},
+                          {"rnr_retry", 6U},
+                          {"private_data_len", 0U},
+                          {"pid", 1U}}}),
+        "cm_call   rdma_connect  QP 0x000011  retries 7, RNR retries 6  0 B of private data");
+    EXPECT_EQ(
+        runlog::to_text({0, "", "cm_call", {{"call", "rdma_listen"}, {"address", ":: port 1"}}}),
+        "cm_call   rdma_listen  from :: port 1");
+    EXPECT_EQ(runlog::to_text({0,
+                               "",
+                               "destroyed",
+                               {{"what", "qp"},
+                                {"qpn", 17U},
+                                {"sends_posted", 3U},
+                                {"sends_outstanding", 1U},
+                                {"receives_posted", 0U},
+                                {"receives_outstanding", 0U}}}),
+              "destroyed qp 0x000011  outstanding: 1 of 3 sends, 0 of 0 receives");
+    EXPECT_EQ(runlog::to_text({0, "", "destroyed", {{"what", "cq"}, {"cq", 2U}}}),
+              "destroyed cq 2");
+}
+
 TEST(RunlogText, one_event_may_say_one_of_several_things) {
     const auto text = [](runlog::Fields fields) {
         return runlog::to_text({0, "client", "send_queue", std::move(fields)});
