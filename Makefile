@@ -49,7 +49,10 @@ CABLE    := $(BUILD)/rocewire
 TRACER   := $(BUILD)/rocetrace
 TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
-STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
+STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
+# Lessons that are linked with the interposing library, and log their own calls.
+TRACED_STEPS := 01
+SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
 # of a function in both the instrumented one is taken.
@@ -320,7 +323,7 @@ as_named   = $(foreach f,$(1),$(hash)define LLVMFuzzerTestOneInput fuzz_$(basena
 same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(strip $(2)),$(strip $(1))))
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
-$(foreach l,$(LAYERS) service forge rocecap rocewire rocetrace interpose interpose/exported audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(foreach l,$(LAYERS) service forge rocecap rocewire rocetrace interpose interpose/exported interpose/preload audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
@@ -358,7 +361,7 @@ $(BUILD)/pic/%.o: $(BUILD)/gen/src/%.cpp
 	$(Q)$(CXX) $(filter-out $(SANFLAGS) $(OPT),$(CPPFLAGS) $(CXXFLAGS)) $(PIC) -c -o $@ $<
 
 EXPORTS := src/interpose/exported/exports.map
-$(BUILD)/librocetrace.so: $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o $(EXPORTS)
+$(BUILD)/librocetrace.so: $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o $(BUILD)/pic/interpose/preload.o $(EXPORTS)
 	$(call say,LD)
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -Wl,--version-script=$(EXPORTS) -o $@ $(filter %.o,$^) -lc -lgcc
 
@@ -368,6 +371,7 @@ $(BUILD)/librocetrace-audit.so: $(BUILD)/pic/audit.o
 
 $(filter $(BUILD)/examples/08_%,$(STEP_BIN)): $(OF_08)
 $(filter $(BUILD)/examples/09_%,$(STEP_BIN)): $(OF_09)
+$(filter $(TRACED_STEPS:%=$(BUILD)/examples/%_%),$(STEP_BIN)): $(SELF_TRACED)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)

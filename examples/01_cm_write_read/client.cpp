@@ -1,127 +1,136 @@
-// Step 01, the active side: connect by rdma_cm, WRITE into the server's memory, READ it back,
-// compare.
+// Step 01, the active side: connects with rdma_cm, WRITEs into the server's memory, READs the same
+// bytes back and compares them.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
+#include "examples/common/tracer.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
 #include "verbs/names.hpp"
 
 namespace {
 
-// One signalled one-sided request, its predicted PSNs logged before its first packet exists, and
-// its completion.
-void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
-              const cm::Capability& remote, verbs::PsnPredictor& psns,
-              verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
-              runlog::Log& log, util::StopSignal& stop) {
-    ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
-                  .length = static_cast<std::uint32_t>(local.length),
-                  .lkey = local.lkey};
+using std::chrono::milliseconds;
+
+// A call of rdma_cm only starts something. How that ends, its event says. Null when the time is over
+// or a signal came.
+cm::Event next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) {
+    rdma_cm_event* event = nullptr;
+    if (util::wait_readable(id->channel->fd, stop, util::deadline_in(time)) == util::Ready::input)
+        util::check_errno(rdma_get_cm_event(id->channel, &event), "rdma_get_cm_event");
+    return cm::Event{event};  // its destructor calls rdma_ack_cm_event
+}
+
+// Hands the device one request, and waits until that is complete.
+void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,
+              const cm::Capability& remote, util::StopSignal& stop, milliseconds time) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
+                .length = static_cast<std::uint32_t>(local.length),
+                .lkey = local.lkey};
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = opcode;
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &piece;
+    wr.sg_list = &sge;
     wr.num_sge = 1;
     wr.wr.rdma.remote_addr = remote.va;
     wr.wr.rdma.rkey = remote.rkey;
-    log.event("post_send", verbs::describe(*qp, wr, psns.take(opcode, piece.length)));
-    ibv_send_wr* refused = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 
     // A long transfer may take its time: a second more for each MiB.
-    const auto wc = completions.next(
-        stop, util::deadline_in(patience + std::chrono::seconds(piece.length >> 20)));
-    if (wc)
-        log.event("wc", verbs::describe(*wc));
-    verbs::expect_success(wc, verbs::name_of(opcode));
+    const auto end = util::deadline_in(time + std::chrono::seconds(sge.length >> 20U));
+    ibv_wc wc{};
+    int completed = 0;
+    while (completed == 0 && lesson::nap(stop, end))
+        completed = ibv_poll_cq(qp->send_cq, 1, &wc);
+    verbs::expect_success(completed > 0 ? std::optional(wc) : std::nullopt, verbs::name_of(opcode));
 }
 
 int run(const lesson::ClientOptions& options, std::size_t length, const std::string& text,
         runlog::Log& log, util::StopSignal& stop) {
-    // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
-    // GID to use.
     util::Address server = options.resolve_server();
     auto source = options.local.resolve(0, server.is_ipv6());
+    const auto expect = [&](cm::Event event, rdma_cm_event_type wanted) {
+        return cm::expect(std::move(event), wanted, server, stop);
+    };
+
+    // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
+    // GID to use. A neighbour that answered late is known at the next attempt.
     const cm::EventChannel channel = cm::make_channel();
     const cm::Id id = cm::make_id(channel.get());
-    cm::Event resolved =
-        cm::resolve_address(id.get(), source ? &*source : nullptr, server, stop, options.timeout);
-    log.event("cm_event", cm::describe(*resolved));
-    resolved.reset();
-    const auto expect = [&](rdma_cm_event_type wanted) {
-        cm::Event event = cm::expect_event(channel.get(), wanted, server, stop,
-                                           util::deadline_in(options.timeout));
-        log.event("cm_event", cm::describe(*event));
-        return event;
-    };
+    const milliseconds attempt = std::min(options.timeout, milliseconds(1000));
+    const auto end = util::deadline_in(options.timeout);
+    cm::Event event;
+    do {
+        event.reset();
+        util::check_errno(rdma_resolve_addr(id.get(), source ? source->get() : nullptr,
+                                            server.get(), static_cast<int>(attempt.count())),
+                          "rdma_resolve_addr(" + server.host() + ")");
+        event = next_event(id.get(), stop, options.timeout);
+    } while (event && event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT &&
+             !util::is_past(end));
+    event = expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED);
+    event.reset();
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())),
                       "rdma_resolve_route");
-    expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_ROUTE_RESOLVED);
 
-    // 2. The local resources. The outgoing bytes need no right at all, the buffer a READ fills
-    // needs LOCAL_WRITE.
+    // 2. The local resources. The bytes that go out need no right at all, the buffer that a READ
+    // fills needs LOCAL_WRITE.
     std::vector<std::byte> outgoing = lesson::pattern(length, text);
     std::vector<std::byte> returned(length);
     const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
-    const verbs::Mr outgoing_mr = verbs::register_memory(pd.get(), outgoing, 0);
-    log.event("mr", verbs::describe(*outgoing_mr, 0));
-    const verbs::Mr returned_mr =
-        verbs::register_memory(pd.get(), returned, IBV_ACCESS_LOCAL_WRITE);
-    log.event("mr", verbs::describe(*returned_mr, IBV_ACCESS_LOCAL_WRITE));
-    verbs::CompletionQueue completions(id->verbs, 2);
+    const verbs::Mr outgoing_mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), length, 0), "ibv_reg_mr")};
+    const verbs::Mr returned_mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), returned.data(), length, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = completions.cq.get();
-    attributes.recv_cq = completions.cq.get();
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
     attributes.cap = {.max_send_wr = 2,
                       .max_recv_wr = 1,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    const cm::Qp qp_owner = cm::make_qp(id.get(), pd.get(), attributes);
-    log.event("qp", verbs::describe(*id->qp, attributes.cap));
+    util::check_errno(rdma_create_qp(id.get(), pd.get(), &attributes), "rdma_create_qp");
+    const cm::Qp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
     // 3. Connect. rdma_cm picks the starting PSNs and walks the QP to RTS; the capability comes in
     // the answer.
     rdma_conn_param parameters{};
     parameters.initiator_depth = 1;  // one READ outstanding
     parameters.retry_count = 7;
-    parameters.rnr_retry_count = 7;
+    parameters.rnr_retry_count = 7;  // 7 stands for "without end"
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
-    cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
-    const auto& answer = established->param.conn;
+    event = expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_ESTABLISHED);
+    const auto& answer = event->param.conn;
     const auto remote = cm::Capability::parse(std::as_bytes(
         std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
-    established.reset();
+    event.reset();
     log.event("exchange", cm::describe(remote, "received"));
-    log.event("device", verbs::describe_device(id->qp));
-    log.event("qp_state", verbs::query_state(id->qp));
     if (remote.length < length)
         throw util::Error("the server lends " + std::to_string(remote.length) +
                           " bytes, fewer than --length " + std::to_string(length) +
                           ". Start it with a larger --memory.");
 
     // 4. WRITE, then READ the same bytes back. The server's program takes no part in either.
-    auto psns = verbs::PsnPredictor::of(id->qp);
-    transfer(id->qp, IBV_WR_RDMA_WRITE, 1, *outgoing_mr, remote, psns, completions, options.timeout,
-             log, stop);
-    transfer(id->qp, IBV_WR_RDMA_READ, 2, *returned_mr, remote, psns, completions, options.timeout,
-             log, stop);
+    transfer(id->qp, 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, options.timeout);
+    transfer(id->qp, 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, options.timeout);
     log.event("memory", lesson::describe_memory(returned));
 
     // 5. Part as friends: DREQ and DREP on the wire, the QP to ERR.
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
-    expect(RDMA_CM_EVENT_DISCONNECTED);
+    expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_DISCONNECTED);
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
     log.note("the bytes read back equal the bytes written");
@@ -139,7 +148,8 @@ int main(int argc, char** argv) {
     command_line.number("--length", length, 1, 1u << 30, "Bytes to write and read back");
     std::string text = "Hello from the client. ";
     command_line.text("--text", text, "What the bytes say, again and again");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, length, text, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, length, text, log, stop);
+                             }));
 }

@@ -7,17 +7,13 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
+#include "examples/common/tracer.hpp"
 #include "lesson/memory.hpp"
 #include "lesson/program.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
+#include "verbs/handles.hpp"
 
 namespace {
-
-constexpr int access_rights =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
 // All that one client costs, in the order of creation: destroyed from the last to the first.
 struct Session {
@@ -25,35 +21,36 @@ struct Session {
     std::vector<std::byte> memory;
     verbs::Pd pd{};
     verbs::Mr mr{};
-    verbs::CompletionQueue completions;
+    verbs::Cq cq{};
     cm::Qp qp{};
-
-    Session(cm::Id client, std::size_t size)
-        : id(std::move(client)), memory(size), completions(id->verbs, 1) {}
 };
 
 // 3. A client asks: make its PD, memory region, CQ and QP, and accept with the capability in the
 // private data.
 void accept(Session& session, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
-    session.pd = verbs::Pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
-    session.mr = verbs::register_memory(session.pd.get(), session.memory, access_rights);
-    log.event("mr", verbs::describe(*session.mr, access_rights));
-
+    std::vector<std::byte>& memory = session.memory;
+    session.pd.reset(util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd"));
+    session.mr.reset(util::check_ptr(
+        ibv_reg_mr(session.pd.get(), memory.data(), memory.size(),
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+        "ibv_reg_mr"));
+    session.cq.reset(
+        util::check_ptr(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0), "ibv_create_cq"));
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = session.completions.cq.get();
-    attributes.recv_cq = session.completions.cq.get();
+    attributes.send_cq = session.cq.get();
+    attributes.recv_cq = session.cq.get();
     attributes.cap = {.max_send_wr = 1,
                       .max_recv_wr = 1,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    session.qp = cm::make_qp(id, session.pd.get(), attributes);
-    log.event("qp", verbs::describe(*id->qp, attributes.cap));
+    util::check_errno(rdma_create_qp(id, session.pd.get(), &attributes), "rdma_create_qp");
+    session.qp.reset(id);
 
-    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(session.memory.data()),
-                                    .length = session.memory.size(),
+    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                    .length = memory.size(),
                                     .rkey = session.mr->rkey};
     const auto bytes = capability.serialize();
     rdma_conn_param parameters{};
@@ -80,22 +77,21 @@ int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::L
     // 2. Serve until SIGINT or SIGTERM. One thread is enough: the clients' work never passes
     // through this loop.
     std::map<rdma_cm_id*, Session> sessions;
-    while (cm::Event event = cm::next_event(channel.get(), stop, std::nullopt)) {
-        log.event("cm_event", cm::describe(*event));
+    while (util::wait_readable(channel->fd, stop, std::nullopt) == util::Ready::input) {
+        rdma_cm_event* next = nullptr;
+        util::check_errno(rdma_get_cm_event(channel.get(), &next), "rdma_get_cm_event");
+        cm::Event event{next};  // its destructor calls rdma_ack_cm_event
         rdma_cm_id* id = event->id;
         switch (event->event) {
             case RDMA_CM_EVENT_CONNECT_REQUEST:
                 try {
-                    accept(sessions.try_emplace(id, cm::Id{id}, memory_size).first->second, log);
+                    sessions[id] = {cm::Id{id}, std::vector<std::byte>(memory_size)};
+                    accept(sessions[id], log);
                 } catch (const std::exception& error) {  // one client's failure is not the others'
                     log.error(error.what());
                     event.reset();
                     sessions.erase(id);  // destroying the id refuses the client
                 }
-                break;
-            case RDMA_CM_EVENT_ESTABLISHED:
-                log.event("device", verbs::describe_device(id->qp));
-                log.event("qp_state", verbs::query_state(id->qp));
                 break;
             case RDMA_CM_EVENT_DISCONNECTED:
                 // 4. Only now does this program look at what the client wrote.
@@ -125,7 +121,8 @@ int main(int argc, char** argv) {
     std::uint64_t memory_size = 1 << 20;
     command_line.number("--memory", memory_size, 1, 1u << 30,
                         "Bytes of memory lent to each client");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, memory_size, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, memory_size, log, stop);
+                             }));
 }

@@ -85,9 +85,10 @@ std::string_view hint_of(const rdma_cm_event& event) {
     }
 }
 
-// The event that was wanted; throws for another one, and for none.
-Event judge(Event event, rdma_cm_event_type wanted, const util::Address& peer,
-            util::StopSignal& stop) {
+}  // namespace
+
+Event expect(Event event, rdma_cm_event_type wanted, const util::Address& peer,
+             util::StopSignal& stop) {
     if (event && event->event == wanted)
         return event;
     const auto verb = verb_of(wanted);
@@ -102,8 +103,6 @@ Event judge(Event event, rdma_cm_event_type wanted, const util::Address& peer,
                                   reason_of(*event), hint.empty() ? "" : " ", hint));
 }
 
-}  // namespace
-
 Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Deadline deadline) {
     if (util::wait_readable(channel->fd, stop, deadline) != util::Ready::input)
         return nullptr;
@@ -114,7 +113,7 @@ Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Dead
 
 Event expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
                    const util::Address& peer, util::StopSignal& stop, util::Deadline deadline) {
-    return judge(next_event(channel, stop, deadline), wanted, peer, stop);
+    return expect(next_event(channel, stop, deadline), wanted, peer, stop);
 }
 
 Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer,
@@ -131,7 +130,7 @@ Event resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer
         const bool is_late = event && event->event == RDMA_CM_EVENT_ADDR_ERROR &&
                              event->status == -ETIMEDOUT && time.count() > 0;
         if (!is_late)
-            return judge(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, peer, stop);
+            return expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, peer, stop);
     }
 }
 

@@ -15,6 +15,11 @@ namespace cm {
 /// The next event; null when a stop was requested or the deadline passed.
 Event next_event(rdma_event_channel* channel, util::StopSignal& stop, util::Deadline deadline);
 
+/// `event`, which should be `wanted`. Throws util::Error where it is another one, or none (null:
+/// time ran out, or a stop is requested); the sentence is as of expect_event().
+Event expect(Event event, rdma_cm_event_type wanted, const util::Address& peer,
+             util::StopSignal& stop);
+
 /// Waits for `wanted`. Throws util::Error when another event comes first, time runs out or a stop
 /// is requested: the sentence says what was being done with `peer`, what came instead, and what to
 /// try.

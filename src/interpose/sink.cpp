@@ -221,9 +221,10 @@ bool is_tracing() {
     return state.active;
 }
 
-void trace_into(RegionHeader* region) {
+void trace_into(RegionHeader* region, std::uint32_t categories) {
     state.active = true;
-    state.only = UINT32_MAX;
+    state.only = categories | static_cast<std::uint32_t>(tracelog::Category::always);
+    state.clock_is_slow = is_clock_slow();
     state.region = region;
     own = nullptr;
 }

@@ -14,9 +14,10 @@ namespace interpose {
 void begin_tracing();
 /// Whether rocetrace started this process.
 bool is_tracing();
-/// Traces into rings of a test or a benchmark instead: `region` has the layout of
-/// tracelog::RegionHeader.
-void trace_into(tracelog::RegionHeader* region);
+/// Traces into rings of this process instead, for a lesson, a test or a benchmark: `region` has the
+/// layout of tracelog::RegionHeader. `categories`: a bit for each tracelog::Category. Before the
+/// first call of verbs.
+void trace_into(tracelog::RegionHeader* region, std::uint32_t categories = UINT32_MAX);
 
 /// Whether records of this category are wanted.
 bool wants(tracelog::Category category);

@@ -3,6 +3,9 @@
 #include <array>
 #include <cerrno>
 #include <string_view>
+#include <sys/resource.h>
+
+#include <fmt/format.h>
 
 namespace lesson {
 namespace {
@@ -39,7 +42,6 @@ constexpr std::array rows{
     Row{"rdma_create_event_channel", ENOENT, no_device},
     Row{"rdma_create_id", ENODEV, no_device},
     Row{"", ENODEV, no_device},
-    Row{"", ENOMEM, " The locked-memory limit may be too small: raise it with ulimit -l."},
 };
 
 }  // namespace
@@ -56,6 +58,11 @@ std::string hint_for(const std::system_error& error) {
     for (const Row& row : rows)
         if (error.code().value() == row.error && call.starts_with(row.call))
             return std::string(row.hint);
+    rlimit limit{};
+    if (error.code().value() == ENOMEM && getrlimit(RLIMIT_MEMLOCK, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        return fmt::format(" The locked-memory limit is {} KiB: raise it with ulimit -l.",
+                           limit.rlim_cur / 1024);
     return "";
 }
 

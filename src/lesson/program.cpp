@@ -12,6 +12,11 @@
 
 namespace lesson {
 
+bool nap(util::StopSignal& stop, util::Deadline deadline) {
+    util::wait_readable(stop.fd(), stop, util::deadline_in(std::chrono::milliseconds(1)));
+    return !stop.requested() && !util::is_past(deadline);
+}
+
 struct CommandLine::Impl {
     std::string role;
     std::string run_log;

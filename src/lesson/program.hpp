@@ -54,6 +54,10 @@ struct ClientOptions {
     util::Address resolve_server() const { return util::Address::resolve(server, port, timeout); }
 };
 
+/// Waits a millisecond between two looks at something. False when the deadline has passed or a stop
+/// was requested.
+bool nap(util::StopSignal& stop, util::Deadline deadline);
+
 /// The command line of a step. CLI11 stays inside program.cpp: it costs eight seconds a translation
 /// unit.
 class CommandLine {

@@ -59,17 +59,20 @@ Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)
 }
 
 void Log::event(std::string_view name, Fields fields) {
-    const std::scoped_lock lock(mutex_);
-    write(stamp(now_ns(), name, std::move(fields)));
+    event_at(now_ns(), name, std::move(fields));
 }
 
 void Log::event_at(std::int64_t t_ns, std::string_view name, Fields fields) {
-    const std::scoped_lock lock(mutex_);
-    write(stamp(t_ns, name, std::move(fields)));
+    if (before_)
+        before_();
+    write({t_ns, role_, std::string(name), std::move(fields)});
 }
 
-void Log::write(const Event& event) {
+void Log::write(Event event) {
     using namespace std::chrono;
+    const std::scoped_lock lock(mutex_);
+    if (psn_mask_)
+        psn_mask_->hide(event);
     const auto day = nanoseconds(event.t_ns) % days(1);
     write_text(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
                                   duration_cast<microseconds>(day).count() % 1'000'000, role_,
@@ -78,21 +81,24 @@ void Log::write(const Event& event) {
 }
 
 void Log::error(std::string_view text) {
+    const auto say = [this](std::string_view sentence) {
+        write_text(STDERR_FILENO, fmt::format("{}: {}\n", role_, util::printable_lines(sentence)));
+    };
+    try {
+        if (before_)
+            before_();
+    } catch (const util::Error& incomplete) {
+        if (incomplete.what() != text)
+            say(incomplete.what());
+    }
     const std::scoped_lock lock(mutex_);
-    write_text(STDERR_FILENO, fmt::format("{}: {}\n", role_, util::printable_lines(text)));
-    write_json(stamp(now_ns(), "error", {{"text", text}}));
+    say(text);
+    write_json({now_ns(), role_, "error", {{"text", text}}});
 }
 
 void Log::hide_psns() {
     if (!psn_mask_)  // what it has counted stays
         psn_mask_.emplace();
-}
-
-Event Log::stamp(std::int64_t t_ns, std::string_view name, Fields fields) {
-    Event event{t_ns, role_, std::string(name), std::move(fields)};
-    if (psn_mask_)
-        psn_mask_->hide(event);
-    return event;
 }
 
 void Log::write_json(const Event& event) {

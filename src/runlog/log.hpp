@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
 
 #include "runlog/event.hpp"
 #include "runlog/psn_mask.hpp"
@@ -34,6 +36,14 @@ class Log {
     /// already.
     void event_at(std::int64_t t_ns, std::string_view name, Fields fields);
 
+    /// An event that was made elsewhere, with its time and role. What before_each() was given is not
+    /// called.
+    void write(Event event);
+
+    /// Called before each event of event(), event_at(), note() and error() is written, to write()
+    /// first what happened before it. Not while another thread uses the log.
+    void before_each(std::function<void()> call) { before_ = std::move(call); }
+
     void note(std::string_view text) { event("note", {{"text", text}}); }
 
     /// What ended the run: one sentence on standard error, whatever the other text goes to, and an
@@ -47,8 +57,6 @@ class Log {
     const std::string& role() const { return role_; }
 
   private:
-    Event stamp(std::int64_t t_ns, std::string_view name, Fields fields);
-    void write(const Event& event);
     void write_json(const Event& event);
 
     std::string role_;
@@ -57,6 +65,7 @@ class Log {
     int text_ = STDOUT_FILENO;
     int json_ = -1;  // none
     std::optional<PsnMask> psn_mask_;
+    std::function<void()> before_;
     std::mutex mutex_;  // events are whole, and in one order, in both renderings
 };
 

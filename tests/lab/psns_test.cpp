@@ -52,9 +52,9 @@ std::vector<json> directions(const std::string& dir) {
 }
 
 std::uint32_t sent_psn(const std::vector<runlog::Event>& log) {
-    const auto* state = LabRun::find(log, "qp_state");
-    return state == nullptr ? UINT32_MAX
-                            : static_cast<std::uint32_t>(state->number("sq_psn").value());
+    const auto states = LabRun::ready_to_send(log);
+    return states.empty() ? UINT32_MAX
+                          : static_cast<std::uint32_t>(states.front().number("sq_psn").value());
 }
 
 // In every packet of the connection; the datagrams of the connection manager count PSNs of their

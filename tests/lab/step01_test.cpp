@@ -45,10 +45,11 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     // The wire, as tshark reads it.
     const auto packets = support::tshark_packets(run.file("wire.pcapng"));
     ASSERT_FALSE(packets.empty());
-    const auto* state = LabRun::find(run.client, "qp_state");
-    ASSERT_NE(state, nullptr);
-    const auto client_qpn = state->number("qpn").value();
-    const auto server_qpn = state->number("dest_qpn").value();
+    const auto states = LabRun::ready_to_send(run.client);
+    ASSERT_EQ(states.size(), 1U);
+    const auto& state = states.front();
+    const auto client_qpn = state.number("qpn").value();
+    const auto server_qpn = state.number("dest_qpn").value();
     const auto is_request = [&](const TsharkPacket& p) {
         return p.destination == wanted.server && p.dest_qpn == server_qpn;
     };
@@ -77,7 +78,7 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     EXPECT_TRUE(std::ranges::equal(read_psns, responded));
     EXPECT_EQ(read_requests,
               std::vector{static_cast<std::uint32_t>(posts[1].number("psn_first").value())});
-    const auto mtu = state->number("path_mtu").value();
+    const auto mtu = state.number("path_mtu").value();
     EXPECT_EQ(write_psns.size(), std::max<std::uint64_t>(1, (wanted.length + mtu - 1) / mtu));
 
     // The bytes are in the server's memory, and came back.

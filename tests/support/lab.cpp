@@ -59,6 +59,12 @@ const runlog::Event* LabRun::find(const std::vector<runlog::Event>& events, std:
     return nullptr;
 }
 
+std::vector<runlog::Event> LabRun::ready_to_send(const std::vector<runlog::Event>& events) {
+    auto states = all(events, "qp_state");
+    std::erase_if(states, [](const auto& state) { return state.text("state") != "RTS"; });
+    return states;
+}
+
 std::vector<runlog::Event> LabRun::all(const std::vector<runlog::Event>& events,
                                        std::string_view name) {
     std::vector<runlog::Event> found;

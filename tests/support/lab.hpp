@@ -47,6 +47,8 @@ struct LabRun {
                                      std::string_view name);
     static std::vector<runlog::Event> all(const std::vector<runlog::Event>& events,
                                           std::string_view name);
+    /// The "qp_state" events with which queue pairs came to RTS.
+    static std::vector<runlog::Event> ready_to_send(const std::vector<runlog::Event>& events);
 };
 
 LabRun capture(const std::string& step, const Argv& environment = {},

@@ -1,4 +1,5 @@
-// What happens when the library is loaded, and in the child of a fork.
+// What happens when librocetrace.so is loaded, and in the child of a fork. A lesson, which logs its own
+// calls, is linked without it.
 #include <pthread.h>
 
 #include "interpose/context.hpp"

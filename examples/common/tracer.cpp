@@ -1,0 +1,131 @@
+#include "examples/common/tracer.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <sys/mman.h>
+#include <thread>
+#include <utility>
+
+#include "interpose/sink.hpp"
+#include "tracelog/contact.hpp"
+#include "tracelog/merge.hpp"
+#include "util/check.hpp"
+
+namespace common {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t hold_back_ns = 5'000'000;  // between taking a time and publishing the record
+
+// The rings that the program's threads write to. They stay mapped: objects that live until the end
+// of the program still call verbs.
+tracelog::RegionHeader* make_region() {
+    constexpr std::uint32_t rings = 64;
+    constexpr std::uint64_t ring_bytes = (16U << 20U) + tracelog::ring_header_bytes;
+    constexpr std::size_t bytes = tracelog::RegionHeader::bytes + rings * ring_bytes;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    util::check_errno(memory == MAP_FAILED ? -1 : 0, "mmap of the trace");
+    auto* region = new (memory) tracelog::RegionHeader{};
+    region->magic = tracelog::RegionHeader::expected_magic;
+    region->ring_bytes = ring_bytes;
+    region->rings = rings;
+    return region;
+}
+
+// Writes the records into the log: from time to time, and before each event of the program's own,
+// so that the log has all in the order in which it happened.
+class Tracer {
+  public:
+    explicit Tracer(runlog::Log& log) : log_(log), header_(make_region()), region_(header_, pid()) {
+        interpose::trace_into(header_);
+        log_.before_each([this] { drain(all_times); });
+        thread_ = std::thread([this] { write_from_time_to_time(); });
+    }
+    ~Tracer() {
+        {
+            const std::scoped_lock lock(mutex_);
+            is_over_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+        try {
+            drain(all_times);
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the run failed before
+        }
+        log_.before_each({});
+    }
+    Tracer(const Tracer&) = delete;
+    Tracer& operator=(const Tracer&) = delete;
+    Tracer(Tracer&&) = delete;
+    Tracer& operator=(Tracer&&) = delete;
+
+    /// What was called until now. Throws util::Error as the log does.
+    void drain(std::int64_t until_ns) {
+        const std::scoped_lock lock(mutex_);
+        if (failure_)
+            std::rethrow_exception(failure_);
+        take(until_ns);
+    }
+
+  private:
+    static std::uint32_t pid() { return static_cast<std::uint32_t>(getpid()); }
+
+    void take(std::int64_t until_ns) {
+        merge_.take(region_, until_ns);
+        std::uint64_t dropped = region_.newly_homeless();
+        for (const auto& ring : region_.rings())
+            dropped += ring->reader.newly_dropped();
+        if (dropped != 0)
+            log_.write({runlog::now_ns(), log_.role(), "dropped", {{"records", dropped}}});
+    }
+
+    void write_from_time_to_time() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, nullptr);
+        std::unique_lock lock(mutex_);
+        while (!wake_.wait_for(lock, 20ms, [this] { return is_over_; }) && !failure_) {
+            try {
+                take(runlog::now_ns() - hold_back_ns);
+            } catch (...) {
+                failure_ = std::current_exception();  // the program's next event throws it
+            }
+        }
+    }
+
+    runlog::Log& log_;
+    tracelog::RegionHeader* header_;
+    tracelog::Region region_;
+    tracelog::Merge merge_{[this](std::span<const std::byte> record, const auto& writer) {
+        if (auto event = tracelog::decode(record, log_.role(), writer))
+            log_.write(*std::move(event));
+    }};
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool is_over_ = false;
+    std::exception_ptr failure_;
+    std::thread thread_;
+};
+
+}  // namespace
+
+lesson::CommandLine::Run traced(lesson::CommandLine::Run run) {
+    if (std::getenv(tracelog::socket_variable) != nullptr)
+        return run;
+    return [run = std::move(run)](runlog::Log& log, util::StopSignal& stop) {
+        Tracer tracer(log);
+        const int status = run(log, stop);
+        tracer.drain(all_times);
+        return status;
+    };
+}
+
+}  // namespace common
