@@ -142,18 +142,17 @@ TEST(RunlogText, names_an_atomics_values_and_what_it_found) {
 }
 
 TEST(RunlogText, names_a_call_of_librdmacm_and_what_is_destroyed) {
-    EXPECT_EQ(
-        runlog::to_text({0,
-                         "",
-                         "cm_call",
-                         {{"call", "rdma_connect"},
-                          {"id", 4096U},
-                          {"qpn", 17U},
-                          {"retry_cnt", 7U},
-                          {"rnr_retry", 6U},
-                          {"private_data_len", 0U},
-                          {"pid", 1U}}}),
-        "cm_call   rdma_connect  QP 0x000011  retries 7, RNR retries 6  0 B of private data");
+    EXPECT_EQ(runlog::to_text({0,
+                               "",
+                               "cm_call",
+                               {{"call", "rdma_connect"},
+                                {"id", 4096U},
+                                {"qpn", 17U},
+                                {"retry_cnt", 7U},
+                                {"rnr_retry", 6U},
+                                {"private_data_len", 0U},
+                                {"pid", 1U}}}),
+              "cm_call   rdma_connect  QP 0x000011  retries 7, RNR retries 6  0 B of private data");
     EXPECT_EQ(
         runlog::to_text({0, "", "cm_call", {{"call", "rdma_listen"}, {"address", ":: port 1"}}}),
         "cm_call   rdma_listen  from :: port 1");
