@@ -2,35 +2,39 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
 namespace bench {
 namespace {
 
-constexpr std::array set_up_steps{"create id",     "bind addr", "resolve addr",
-                                  "resolve route", "create qp", "connect"};
+constexpr std::array set_up_steps{"create id", "bind addr", "resolve addr", "resolve route",
+                                  "create qp", "init qp",   "connect"};
 
-std::string trimmed(std::string text) {
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
-}
+// Of rdma-core 56: the sum of other rows, and what the table has no room for.
+constexpr std::array left_out{"full connect", "destroy id", "destroy qp"};
 
 }  // namespace
 
-// "resolve addr :       67.58      66.29   49533.00    1351.56": total ms, max ms, min us, us/conn.
 std::vector<CmtimeStep> parse_cmtime(const std::string& text) {
+    // "resolve addr :       67.58      66.29   49533.00    1351.56": total and most in ms, least and
+    // of each connection in us.
+    static const std::regex old_row(R"(([a-z ]+?) *:( +[0-9.]+){3} +([0-9.]+) *)");
+    // "resolve addr       38       1944        690      34542        810        278": of each
+    // connection, then of all, in us.
+    static const std::regex new_row(R"((?:cm )?([a-z ]+?) +([0-9]+)( +[0-9]+){5} *)");
     std::vector<CmtimeStep> steps;
     std::istringstream lines(text);
+    std::smatch match;
     for (std::string line; std::getline(lines, line);) {
-        const auto colon = line.find(':');
-        if (colon == std::string::npos)
-            continue;
-        std::istringstream numbers(line.substr(colon + 1));
-        double total = 0, most = 0, least = 0;
-        CmtimeStep step{trimmed(line.substr(0, colon))};
-        if (numbers >> total >> most >> least >> step.us_per_connection)
-            steps.push_back(std::move(step));
+        if (line.starts_with("cm_conn"))
+            break;  // rdma-core 56: the same again, without queue pairs
+        if (std::regex_match(line, match, old_row))
+            steps.push_back({match[1], std::stod(match[3])});
+        else if (std::regex_match(line, match, new_row) && std::stod(match[2]) > 0 &&
+                 std::ranges::find(left_out, match[1].str()) == left_out.end())
+            steps.push_back({match[1], std::stod(match[2])});
     }
     return steps;
 }

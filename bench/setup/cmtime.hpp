@@ -6,11 +6,11 @@
 
 namespace bench {
 
-/// A line of cmtime's table (rdma-core 44, librdmacm/examples/cmtime.c). It makes all its
-/// connections at once, one step after the other: `us_per_connection` is the whole step's time over
-/// their number.
+/// A line of cmtime's table (librdmacm/examples/cmtime.c, as of rdma-core 44 and of 56, which has
+/// other columns). It makes all its connections at once, one step after the other:
+/// `us_per_connection` is the whole step's time over their number.
 struct CmtimeStep {
-    std::string name;  // "resolve addr"
+    std::string name;  // "resolve addr"; "connect", which rdma-core 56 calls "cm connect"
     double us_per_connection = 0;
 };
 

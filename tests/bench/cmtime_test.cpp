@@ -30,6 +30,30 @@ TEST(Cmtime, the_set_up_ends_with_connect) {
                 13.28 + 1351.56 + 164.36 + 770.64 + 7373.46, 0.001);
 }
 
+TEST(Cmtime, the_table_of_rdma_core_56_is_read_up_to_its_second_part) {
+    const auto steps = bench::parse_cmtime(R"(qp_conn                50
+threads                 1
+step             avg/iter  total(us)    us/conn    sum(us)    max(us)    min(us)
+full connect         2420     121013          0          0     119802      31867
+create id              23       1161         22       1129        372          5
+bind addr               0          0          0          0          0          0
+resolve addr           38       1944        690      34542        810        278
+resolve route          36       1814        520      26044        881        100
+create qp             263      13199        260      13003       6183         70
+init qp attr            0          0          4        206         54          2
+init qp                12        611          5        293         57          4
+cm connect           2044     102249      67491    3374551      99185      13113
+destroy qp             88       4422         87       4383        689         48
+Connect (50) test - no QPs
+cm_conn                50
+full connect          608      30412          0          0      29898      14881
+)");
+    ASSERT_EQ(steps.size(), 6U) << "without the sum, the end, and what took no time";
+    EXPECT_EQ(steps[5].name, "connect");
+    EXPECT_EQ(steps[5].us_per_connection, 2044);
+    EXPECT_NEAR(bench::set_up_time(steps), 23 + 38 + 36 + 263 + 12 + 2044, 0.001);
+}
+
 TEST(Cmtime, what_is_no_table_has_no_steps) {
     EXPECT_TRUE(bench::parse_cmtime("event: RDMA_CM_EVENT_REJECTED, error: 8\n").empty());
 }
