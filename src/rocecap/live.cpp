@@ -103,9 +103,9 @@ void add_live(CLI::App& app, Context& context) {
         ->check(CLI::Range(1, 262144).description(""))
         ->type_name("BYTES");
     command
-        ->add_option("-B,--buffer", options->buffer_mib, "The kernel's buffer for waiting packets")
+        ->add_option("-B,--buffer", options->buffer_mib,
+                     "The kernel's buffer for waiting packets\n(default: 64)")
         ->check(CLI::Range(1, 1024).description(""))
-        ->capture_default_str()
         ->type_name("MIB");
     command->add_flag("-p,--promiscuous", options->promiscuous,
                       "Also packets addressed to other machines");
