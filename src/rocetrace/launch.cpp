@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "rocetrace/target.hpp"
 #include "tracelog/contact.hpp"
 #include "util/check.hpp"
 
@@ -110,7 +111,11 @@ Child::Child(const std::vector<std::string>& command, const Environment& environ
     if (got != static_cast<ssize_t>(sizeof error))
         return;
     waitpid(pid_, nullptr, 0);
-    throw StartError{fmt::format("cannot run {}: {}", command.front(), std::strerror(error)),
+    // execvp(3) of a program that is nowhere, where a folder of PATH cannot be searched.
+    const std::string& name = command.front();
+    if (error == EACCES && name.find('/') == std::string::npos && find_program(name).empty())
+        error = ENOENT;
+    throw StartError{fmt::format("cannot run {}: {}", name, std::strerror(error)),
                      error == ENOENT ? 127 : 126};
 }
 
