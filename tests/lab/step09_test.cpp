@@ -81,7 +81,8 @@ void expect_windows(const LabRun& run) {
     EXPECT_EQ(windows.at("READ response").number("size"), 1U);
 }
 
-// A packet that its receiver drops for its source address is captured, and not counted.
+// A packet that its receiver drops for its source address is captured. Linux 6.1 does not count it,
+// 6.12 does so sometimes.
 void expect_all_counted_but(const LabRun& run, std::size_t dropped) {
     const auto& counters = run.info["hosts"]["server"]["counters"];
     std::size_t counted = 0;
@@ -90,7 +91,9 @@ void expect_all_counted_but(const LabRun& run, std::size_t dropped) {
             counted +=
                 after[name].get<std::size_t>() - counters["before"][port][name].get<std::size_t>();
     EXPECT_EQ(run.info["capture"]["dropped"], 0);
-    EXPECT_EQ(support::tshark_packets(run.file("wire.pcapng")).size(), counted + dropped);
+    const std::size_t captured = support::tshark_packets(run.file("wire.pcapng")).size();
+    EXPECT_GE(captured, counted);
+    EXPECT_LE(captured, counted + dropped);
 }
 
 void expect_every_icrc_good(const LabRun& run) {
