@@ -192,8 +192,9 @@ std::size_t Collector::step() {
     look_for_ended();
     take_up();
     const std::int64_t now = runlog::now_ns();
-    // Where the clock was set back, what was written before waits for a second.
-    const bool clock_was_set = now - last_record_ns_ > second || now < last_step_ns_;
+    // Where the clock was set back, what was written before has times that are still to come.
+    const auto left_ns = merge_.earliest_left();
+    const bool clock_was_set = now < last_step_ns_ || (left_ns && *left_ns > now + second);
     std::size_t taken = merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);
     for (const Process& process : processes_)
         if (process.has_ended)
@@ -205,8 +206,6 @@ std::size_t Collector::step() {
         return process.has_ended;
     });
     last_step_ns_ = now;
-    if (taken != 0)
-        last_record_ns_ = now;
     log_.write(true);
     return taken;
 }

@@ -76,7 +76,6 @@ class Collector {
     std::uint64_t events_ = 0;
     std::uint64_t dropped_ = 0;
     std::int64_t last_step_ns_ = 0;
-    std::int64_t last_record_ns_ = 0;
 };
 
 }  // namespace rocetrace

@@ -79,14 +79,19 @@ std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_
     };
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     std::vector<Region::Ring*> rings;
+    earliest_left_.reset();
     for (Region* region : regions)
         for (auto& ring : region->rings())
             rings.push_back(ring.get());
     const auto push = [&](Region::Ring* ring) {
         while (const Header* header = ring->reader.front()) {
             if (header->kind != Kind::thread || header->size < sizeof(Thread)) {
-                if (header->size >= sizeof(Header) && header->t_ns <= until_ns)
+                if (header->size < sizeof(Header))
+                    return;
+                if (header->t_ns <= until_ns)
                     next.push({header->t_ns, ring});
+                else if (!earliest_left_ || header->t_ns < *earliest_left_)
+                    earliest_left_ = header->t_ns;
                 return;
             }
             ring->writer.tid = reinterpret_cast<const Thread*>(header)->tid;

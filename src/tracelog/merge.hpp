@@ -67,12 +67,17 @@ class Merge {
     std::size_t take(Region& region, std::int64_t until_ns) { return take({&region}, until_ns); }
     std::size_t take(const std::vector<Region*>& regions, std::int64_t until_ns);
 
+    /// The time of the earliest record that the last call left for its time; nullopt where it left
+    /// none.
+    std::optional<std::int64_t> earliest_left() const { return earliest_left_; }
+
     /// How full the fullest ring was since the last call, in percent.
     unsigned fill() { return std::exchange(fill_, 0U); }
 
   private:
     Sink sink_;
     unsigned fill_ = 0;
+    std::optional<std::int64_t> earliest_left_;
 };
 
 }  // namespace tracelog
