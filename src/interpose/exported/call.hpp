@@ -30,4 +30,23 @@ inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
     return rc;
 }
 
+/// Logs what `describe` makes of a new object, "failed" where there is none. errno of the real call is
+/// the program's, whatever logging does.
+template <typename Object, typename Describe>
+Object* made(const char* call, Object* object, Describe describe) {
+    const int error = errno;
+    if (object == nullptr)
+        log(failure(call, error));
+    else
+        describe(*object);
+    errno = error;
+    return object;
+}
+
+inline tracelog::EventWriter destroyed(tracelog::Category category, const char* what) {
+    tracelog::EventWriter event(category, "destroyed");
+    event.add_text("what", what);
+    return event;
+}
+
 }  // namespace interpose
