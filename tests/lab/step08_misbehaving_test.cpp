@@ -1,0 +1,158 @@
+// Step 08 in the lab: clients that misbehave beside one that works.
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "exchange/endpoint.hpp"
+#include "lab/step08_serving.hpp"
+
+namespace step08_test {
+
+using namespace step08_serving;
+
+TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
+    const std::string before = resources();
+    Serving serving("--bind " + support::server_ip + " --clients 2 --setup-time 10");
+    const std::string listening = resources();
+
+    // One works from the first to the last; the others come and go beside it.
+    support::Process good = support::start("client", {client, support::server_ip, "--clients", "1",
+                                                      "--operations", "1500", "--length", "1000"});
+    ASSERT_TRUE(good.await("are connected", seconds(30)));
+
+    // A second one; a third is one too many. The second is killed in the middle of its work.
+    support::Process killed =
+        shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
+                        support::server_ip + " --clients 1 --operations 100000000 --length 5000");
+    ASSERT_TRUE(killed.await("post_send wr 20", seconds(30)));
+    const auto third = one_client();
+    EXPECT_EQ(third.exit_code, 1);
+    EXPECT_NE(third.err.find("the peer refuses: the server already serves 2 clients (--clients)."),
+              std::string::npos)
+        << third.all();
+    support::exec("client", {"bash", "-c", "kill -KILL $(</tmp/step08.pid)"});
+    EXPECT_TRUE(serving.tells("1 lost (closed 1,"));
+
+    // No TLS, and too old a TLS.
+    const support::Process garbage =
+        connections(1, "this is no ClientHello, but it is long enough");
+    EXPECT_TRUE(serving.tells("tls 1,"));
+    const auto old = support::exec("client", {"bash", "-c", s_client + "-tls1_2 </dev/null"});
+    EXPECT_NE(old.err.find("alert protocol version"), std::string::npos) << old.all();
+    EXPECT_TRUE(serving.tells("tls 2,"));
+
+    // A certificate does not make garbage better, nor silence.
+    const auto babble = support::exec(
+        "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 5) | " + s_client});
+    EXPECT_NE(babble.out.find("does not speak this lab's exchange"), std::string::npos)
+        << babble.all();
+    EXPECT_TRUE(serving.tells("protocol 1,"));
+    const support::Process mute = shell_on_client("sleep 300 | " + s_client);
+    EXPECT_TRUE(serving.tells("late 1,"));
+
+    // A flood of silence: who has something to say gets through meanwhile.
+    support::Process flood = connections(100, "");
+    ASSERT_TRUE(flood.await("opened", seconds(60)));
+    const auto newcomer = one_client();
+    EXPECT_EQ(newcomer.exit_code, 0) << newcomer.all();
+    EXPECT_TRUE(serving.tells("late 101,"));
+    EXPECT_TRUE(serving.tells("1 clients (most 2,")) << "the good one should be there still";
+
+    const auto outcome = good.wait(seconds(180));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_TRUE(serving.tells("0 clients (most 2,"));
+    EXPECT_EQ(resources(), listening);
+    const auto log = serving.stop();
+    EXPECT_EQ(resources(), before);
+
+    // The newcomer was through before the first of the flood had been given up.
+    std::int64_t left = 0;
+    std::int64_t given_up = 0;
+    for (const auto& event : log) {
+        if (event.name == "client" && event.text("state") == "has left" && left == 0)
+            left = event.t_ns;
+        if (event.name == "lost" && event.text("text") == "it said nothing at all." &&
+            given_up == 0)
+            given_up = event.t_ns;
+    }
+    EXPECT_GT(left, 0);
+    EXPECT_LT(left, given_up);
+    for (const auto& event : log)
+        for (const auto& field : event.fields) {
+            const bool is_psn = field.key == "psn" || field.key.ends_with("_psn");
+            EXPECT_TRUE(!is_psn || event.text(field.key) == "secret") << runlog::to_json(event);
+        }
+}
+
+// A file, which the guests see, with the endpoint message of a client that names this address as its
+// GID.
+std::string endpoint_file(const std::string& address) {
+    const exchange::Endpoint endpoint{
+        .qpn = 17,
+        .psn = 5,
+        .path_mtu = 4096,
+        .gid = util::Address::parse(address).value().ipv6_bytes(),
+    };
+    const auto bytes = exchange::serialize(endpoint);
+    std::filesystem::create_directories("build/step08_test");
+    std::string name = "build/step08_test/" + address;
+    std::ofstream(name, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return name;
+}
+
+TEST_F(Step08, who_names_a_gid_that_is_not_its_own_is_refused) {
+    const Strings gids{"192.0.2.100", "192.0.2.1", "192.0.2.255", "ff02::1"};
+    Serving serving("--bind " + support::server_ip);
+    std::string commands;
+    for (const std::string& gid : gids)
+        commands += "{ cat " + endpoint_file(gid) + "; sleep 10; } | " + s_client + " & ";
+    const auto outcome = support::exec("client", {"bash", "-c", commands + "wait"});
+    for (const std::string gid :
+         {"::ffff:192.0.2.100", "::ffff:192.0.2.1", "::ffff:192.0.2.255", "ff02::1"})
+        EXPECT_NE(outcome.out.find(fmt::format("its GID is {}, but it is {} that is connected.",
+                                               gid, support::client_ip)),
+                  std::string::npos)
+            << gid << " in\n"
+            << outcome.all();
+    EXPECT_TRUE(serving.tells("protocol 4,"));
+    serving.stop();
+}
+
+// Eight clients from an address that has ceased to answer ARP requests: ibv_modify_qp(RTR) then
+// takes a second for each. Who comes from another address meanwhile does not wait for their end.
+TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
+    Serving serving("--bind :: --setup-time 60");
+    support::Process mute = shell_on_client(
+        "rm -f /tmp/step08.*; ip address add 192.0.2.77/24 dev eth0; "
+        "for i in {1..8}; do { until [[ -e /tmp/step08.go ]]; do sleep 0.1; done; cat " +
+        endpoint_file("192.0.2.77") + "; exec sleep 60; } | " + s_client +
+        "-brief -nocommands -bind 192.0.2.77:0 2>/tmp/step08.$i & done; "
+        "until (($(cat /tmp/step08.? | grep -c ESTABLISHED) == 8)); do sleep 0.2; done; "
+        "sysctl -qw net.ipv4.conf.eth0.arp_ignore=8; echo ready; wait");
+    ASSERT_TRUE(mute.await("ready", seconds(60)));
+    ASSERT_EQ(support::exec("server", {"ip", "neighbour", "flush", "to", "192.0.2.77"}).exit_code,
+              0);
+    const auto newcomer =
+        support::exec("client", {"bash", "-c",
+                                 "touch /tmp/step08.go; exec " + std::string(client) + " " +
+                                     support::server_ip6 + " --clients 1"});
+    EXPECT_EQ(newcomer.exit_code, 0) << newcomer.all();
+    EXPECT_TRUE(serving.tells("failed 8)"));
+    support::exec("client", {"bash", "-c",
+                             "sysctl -qw net.ipv4.conf.eth0.arp_ignore=0; "
+                             "ip address del 192.0.2.77/24 dev eth0"});
+    int lost = 0;
+    int lost_before = 8;
+    for (const auto& event : serving.stop()) {
+        lost += event.name == "lost" ? 1 : 0;
+        if (event.name == "client" && event.text("state") == "connected")
+            lost_before = lost;
+    }
+    EXPECT_EQ(lost, 8);
+    EXPECT_LT(lost_before, 8);
+}
+
+}  // namespace step08_test

@@ -1,0 +1,100 @@
+// What the tests of step 08 share: a server in the lab, and clients that they make by hand.
+#pragma once
+
+#include <chrono>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/certificates.hpp"
+#include "support/step_checks.hpp"
+
+namespace step08_serving {
+
+using std::chrono::seconds;
+using support::LabRun;
+using support::rows;
+using Strings = std::vector<std::string>;
+
+constexpr const char* client = "build/examples/08_secure_multi_client/client";
+constexpr const char* server = "build/examples/08_secure_multi_client/server";
+
+class Step08 : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+        support::make_certificates("build/certs");
+    }
+};
+
+// A server whose pid is known in the guest.
+class Serving {
+  public:
+    explicit Serving(const std::string& options)
+        : process_(
+              support::start("server", {"bash", "-c",
+                                        "echo $$ >/tmp/step08.pid; exec " + std::string(server) +
+                                            " --run-log - " + options})) {
+        EXPECT_TRUE(process_.await("listening on", seconds(30)));
+    }
+
+    // Asks for statistics until they say so.
+    bool tells(const std::string& text) {
+        for (int tries = 0; tries < 60; ++tries) {
+            support::exec("server", {"bash", "-c", "kill -USR1 $(</tmp/step08.pid)"});
+            if (process_.await(text, seconds(1)))
+                return true;
+        }
+        return false;
+    }
+
+    // Without being asked: --stats.
+    bool says(const std::string& text, seconds time) { return process_.await(text, time); }
+
+    // Its whole log.
+    std::vector<runlog::Event> stop() {
+        support::exec("server", {"bash", "-c", "kill -TERM $(</tmp/step08.pid)"});
+        const auto outcome = process_.wait(seconds(30));
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+        std::vector<runlog::Event> events;
+        std::istringstream lines(outcome.out);
+        for (std::string line; std::getline(lines, line);)
+            if (auto event = runlog::from_json(line))
+                events.push_back(*std::move(event));
+        return events;
+    }
+
+  private:
+    support::Process process_;
+};
+
+inline std::string resources() {
+    return support::exec("server", {"rdma", "resource", "show"}).out;
+}
+
+inline support::Process shell_on_client(const std::string& commands) {
+    return support::start("client", {"bash", "-c", commands});
+}
+
+// TCP connections that are held, each with these words said at first.
+inline support::Process connections(int count, const std::string& words) {
+    return shell_on_client("for ((i = 0; i < " + std::to_string(count) +
+                           "; i++)); do exec {fd}<>/dev/tcp/" + support::server_ip +
+                           "/18515; printf '" + words +
+                           "' >&$fd; done; echo opened; exec sleep 300");
+}
+
+// OpenSSL's client, with the certificate of one of ours.
+inline const std::string s_client =
+    "openssl s_client -quiet -connect " + support::server_ip +
+    ":18515 -CAfile build/certs/ca.crt -cert build/certs/client.crt -key "
+    "build/certs/client.key ";
+
+inline support::Outcome one_client() {
+    return support::exec("client", {client, support::server_ip, "--clients", "1"});
+}
+
+}  // namespace step08_serving
