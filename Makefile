@@ -149,7 +149,7 @@ check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
 	$(Q)tests/run check
 
-test: ## The tests: unit, against tshark, in a browser, and end to end in the lab (15 minutes on two processors)
+test: ## The tests: unit, against tshark, in a browser, and end to end in the lab (18 minutes on two processors)
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
 
