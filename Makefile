@@ -34,14 +34,14 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-LAYERS   := util wire capture flow conformance verbs cm exchange runlog tracelog timeline predict report query page cable lesson
+LAYERS   := util wire capture flow conformance verbs cm exchange runlog tracelog timeline predict report query page cable
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
 HOT      := util wire capture flow query tracelog
 LIB      := $(BUILD)/libwirelab.a
 # These serve one lesson each.
 OF_08    := $(BUILD)/obj/src/service.o
 OF_09    := $(BUILD)/obj/src/forge.o
-LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/assets.o
+LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
 # The launcher, and the libraries that it loads into a program. These are position-independent, need the C library alone, and export
@@ -51,7 +51,7 @@ TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
 # Lessons that are linked with the interposing library, and log their own calls.
-TRACED_STEPS := 01
+TRACED_STEPS := 01 06 07
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
@@ -300,6 +300,11 @@ $(BUILD)/obj/src/%.o: $(BUILD)/gen/src/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(flags) -c -o $@ $<
 
+$(BUILD)/obj/examples/common.o: $(BUILD)/gen/examples/common.cpp
+	$(call say,CXX)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(flags) -c -o $@ $<
+
 $(TEST_BUILD)/obj/tests/%.o: $(TEST_BUILD)/gen/tests/%.cpp
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
@@ -324,6 +329,7 @@ same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(stri
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
 $(foreach l,$(LAYERS) service forge rocecap rocewire rocetrace interpose interpose/exported interpose/preload audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(call write_unit,$(BUILD)/gen/examples/common.cpp,$(call included,$(sort $(filter-out %/tracer.cpp,$(wildcard examples/common/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/setup/report.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "util/error.hpp"
 
 namespace {
@@ -15,8 +15,8 @@ namespace {
 using namespace bench;
 
 struct Options {
-    lesson::ClientOptions client;
-    lesson::SecureOptions secure;
+    common::ClientOptions client;
+    common::SecureOptions secure;
     std::uint64_t connections = 200;
     std::uint64_t warm_up = 5;
     std::string json;
@@ -74,7 +74,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Connection set-up, the active side: see bench/setup/run.");
     Options options;
     options.client.port = default_port;

@@ -3,8 +3,9 @@
 #include "bench/setup/by_hand.hpp"
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
-#include "exchange/psn_source.hpp"
-#include "lesson/secure.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/secure.hpp"
 #include "util/check.hpp"
 
 namespace bench {
@@ -41,15 +42,15 @@ void Stopwatch::lap(Phase phase) {
     last_ = now;
 }
 
-Client::Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,
+Client::Client(const common::ClientOptions& options, const common::SecureOptions& secure,
                runlog::Log& log, util::StopSignal& stop)
     : stop_(stop),
       timeout_(options.timeout),
       server_(options.resolve_server()),
       control_(
           exchange::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), patience())),
-      full_(lesson::open_tls(exchange::TlsRole::Client, secure, log)),
-      resuming_(lesson::open_tls(exchange::TlsRole::Client, secure, log)),
+      full_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
+      resuming_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
       device_(verbs::open_device_of(control_.socket().local())),
       events_(cm::make_channel()) {
     resuming_->resume_sessions();
@@ -145,7 +146,7 @@ Sample Client::over(exchange::Channel& channel, const Method& method, const util
     Resources resources(device.context.get(), 0);
     const verbs::Qp qp = make_qp(resources);
     const exchange::Endpoint mine = endpoint_of(
-        resources, *qp, device.gid, is_tls(method.way) ? exchange::random_psn() : chosen_psn);
+        resources, *qp, device.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
     watch.lap(Phase::Resources);
 
     exchange::send_endpoint(channel, mine, patience);

@@ -7,8 +7,8 @@
 
 #include "bench/setup/method.hpp"
 #include "cm/handles.hpp"
+#include "examples/common/program.hpp"
 #include "exchange/tls.hpp"
-#include "lesson/program.hpp"
 #include "verbs/device.hpp"
 
 namespace bench {
@@ -37,7 +37,7 @@ class Client {
   public:
     /// Opens what a process has once: the device, the contexts of TLS, the event channel of
     /// rdma_cm, and the control connection. Throws util::Error, std::system_error.
-    Client(const lesson::ClientOptions& options, const lesson::SecureOptions& secure,
+    Client(const common::ClientOptions& options, const common::SecureOptions& secure,
            runlog::Log& log, util::StopSignal& stop);
 
     /// Waits until the server has nothing left to do, connects, writes one byte, and parts.

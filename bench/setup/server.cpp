@@ -8,10 +8,11 @@
 #include "bench/setup/by_hand.hpp"
 #include "bench/setup/cm_listener.hpp"
 #include "bench/setup/method.hpp"
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/secure.hpp"
 #include "exchange/tls.hpp"
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 
@@ -22,7 +23,7 @@ using namespace bench;
 constexpr std::uint32_t chosen_psn = 0x5e1f00;  // step 06's
 constexpr std::chrono::milliseconds patience_time{5000};
 
-util::Address address_of(const lesson::ServerOptions& options) {
+util::Address address_of(const common::ServerOptions& options) {
     if (const auto address = options.local.resolve(options.port, false))
         return *address;
     throw util::Error("which device is measured? Say so by --bind ADDRESS or --device NAME.");
@@ -38,7 +39,7 @@ void serve(const Method& method, exchange::Channel& channel, const util::Address
     const Resources resources(used.context.get(), server_access);
     const verbs::Qp qp = make_qp(resources);
     const exchange::Endpoint mine = endpoint_of(
-        resources, *qp, used.gid, is_tls(method.way) ? exchange::random_psn() : chosen_psn);
+        resources, *qp, used.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
 
     const exchange::Patience patience{stop, util::deadline_in(patience_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
@@ -55,13 +56,13 @@ struct Listener {
 
 class Server {
   public:
-    Server(const lesson::ServerOptions& options, const lesson::SecureOptions& secure,
+    Server(const common::ServerOptions& options, const common::SecureOptions& secure,
            runlog::Log& log, util::StopSignal& stop)
         : log_(log),
           stop_(stop),
           address_(address_of(options)),
-          full_(lesson::open_tls(exchange::TlsRole::Server, secure, log)),
-          resuming_(lesson::open_tls(exchange::TlsRole::Server, secure, log)),
+          full_(step07::open_tls(exchange::TlsRole::Server, secure, log)),
+          resuming_(step07::open_tls(exchange::TlsRole::Server, secure, log)),
           device_(verbs::open_device_of(address_)),
           control_(address_),
           cm_(address_for(methods[0], address_)) {
@@ -168,11 +169,11 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("server",
+    common::CommandLine command_line("server",
                                      "Connection set-up, the passive side: see bench/setup/run.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     options.port = default_port;
-    lesson::SecureOptions secure;
+    common::SecureOptions secure;
     command_line.add(options);
     command_line.add(secure);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {

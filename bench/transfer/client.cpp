@@ -1,11 +1,11 @@
 // The active end of one measurement of data: see bench/transfer/run.
 #include "bench/transfer/end.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 
 namespace {
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     bench::PlanOptions plan;
 };
 
@@ -22,7 +22,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Bandwidth and latency of RDMA and TCP, active end.");
     Options options;
     options.client.port = bench::transfer_port;

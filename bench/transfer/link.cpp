@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/names.hpp"
@@ -63,7 +63,7 @@ Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& p
     const ibv_port_attr port = verbs::query_port(device_.context.get(), gid.port);
     exchange::Endpoint mine{
         .qpn = qp_->qp_num,
-        .psn = exchange::random_psn(),
+        .psn = step07::random_psn(),
         .lid = port.lid,
         .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
         .va = reinterpret_cast<std::uintptr_t>(incoming().data()),

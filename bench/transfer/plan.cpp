@@ -24,7 +24,7 @@ std::string_view name_of(Test test) {
     return std::ranges::find(names, test, &TestName::test)->name;
 }
 
-void add(lesson::CommandLine& command_line, PlanOptions& options) {
+void add(common::CommandLine& command_line, PlanOptions& options) {
     Plan& plan = options.plan;
     command_line.text("--test", options.test,
                       "write_bw, read_bw, write_lat, read_lat, send_lat or tcp");

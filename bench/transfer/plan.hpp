@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 
 namespace bench {
 
@@ -47,7 +47,7 @@ struct PlanOptions {
     std::string test;
     Plan plan;
 };
-void add(lesson::CommandLine& command_line, PlanOptions& options);
+void add(common::CommandLine& command_line, PlanOptions& options);
 /// Throws util::Error where there is no such test.
 Plan plan_of(const PlanOptions& options);
 

@@ -1,12 +1,12 @@
 // The passive end of one measurement of data: serves one client, and ends.
 #include "bench/transfer/end.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "util/error.hpp"
 
 namespace {
 
 struct Options {
-    lesson::ServerOptions server;
+    common::ServerOptions server;
     bench::PlanOptions plan;
 };
 
@@ -29,7 +29,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("server",
+    common::CommandLine command_line("server",
                                      "Bandwidth and latency of RDMA and TCP, passive end.");
     Options options;
     options.server.port = bench::transfer_port;

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/device.hpp"
@@ -90,7 +90,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("devices",
+    common::CommandLine command_line("devices",
                                      "Step 00: lists this host's RDMA devices, ports and GIDs, and "
                                      "names what is wrong with the set-up.\n"
                                      "Exit code: 0 ready, 1 something to mend, 2 wrong options.");

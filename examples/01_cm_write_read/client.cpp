@@ -6,9 +6,9 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/completion.hpp"
@@ -48,12 +48,12 @@ void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_m
     const auto end = util::deadline_in(time + std::chrono::seconds(sge.length >> 20U));
     ibv_wc wc{};
     int completed = 0;
-    while (completed == 0 && lesson::nap(stop, end))
+    while (completed == 0 && common::nap(stop, end))
         completed = ibv_poll_cq(qp->send_cq, 1, &wc);
     verbs::expect_success(completed > 0 ? std::optional(wc) : std::nullopt, verbs::name_of(opcode));
 }
 
-int run(const lesson::ClientOptions& options, std::size_t length, const std::string& text,
+int run(const common::ClientOptions& options, std::size_t length, const std::string& text,
         runlog::Log& log, util::StopSignal& stop) {
     util::Address server = options.resolve_server();
     auto source = options.local.resolve(0, server.is_ipv6());
@@ -84,7 +84,7 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
 
     // 2. The local resources. The bytes that go out need no right at all, the buffer that a READ
     // fills needs LOCAL_WRITE.
-    std::vector<std::byte> outgoing = lesson::pattern(length, text);
+    std::vector<std::byte> outgoing = common::pattern(length, text);
     std::vector<std::byte> returned(length);
     const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
     const verbs::Mr outgoing_mr{
@@ -126,7 +126,7 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
     // 4. WRITE, then READ the same bytes back. The server's program takes no part in either.
     transfer(id->qp, 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, options.timeout);
     transfer(id->qp, 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, options.timeout);
-    log.event("memory", lesson::describe_memory(returned));
+    log.event("memory", common::describe_memory(returned));
 
     // 5. Part as friends: DREQ and DREP on the wire, the QP to ERR.
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
@@ -140,9 +140,9 @@ int run(const lesson::ClientOptions& options, std::size_t length, const std::str
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 01, client: WRITEs into the server's memory and READs it back.");
-    lesson::ClientOptions options;
+    common::ClientOptions options;
     command_line.add(options);
     std::uint64_t length = 10'000;
     command_line.number("--length", length, 1, 1u << 30, "Bytes to write and read back");

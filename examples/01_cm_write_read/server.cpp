@@ -7,9 +7,9 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
 #include "util/check.hpp"
 #include "verbs/handles.hpp"
 
@@ -62,7 +62,7 @@ void accept(Session& session, runlog::Log& log) {
     log.event("exchange", cm::describe(capability, "sent"));
 }
 
-int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::Log& log,
+int run(const common::ServerOptions& options, std::size_t memory_size, runlog::Log& log,
         util::StopSignal& stop) {
     // 1. Listen. A port of rdma_cm is a number inside its messages, not a UDP port: every packet
     // goes to UDP 4791.
@@ -95,7 +95,7 @@ int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::L
                 break;
             case RDMA_CM_EVENT_DISCONNECTED:
                 // 4. Only now does this program look at what the client wrote.
-                log.event("memory", lesson::describe_memory(sessions.at(id).memory));
+                log.event("memory", common::describe_memory(sessions.at(id).memory));
                 [[fallthrough]];
             case RDMA_CM_EVENT_CONNECT_ERROR:
             case RDMA_CM_EVENT_UNREACHABLE:
@@ -114,9 +114,9 @@ int run(const lesson::ServerOptions& options, std::size_t memory_size, runlog::L
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 01, server: lends memory to each client by rdma_cm, then steps aside.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     std::uint64_t memory_size = 1 << 20;
     command_line.number("--memory", memory_size, 1, 1u << 30,

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_client.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_client.hpp"
+#include "examples/common/memory.hpp"
 #include "slots.hpp"
 #include "util/error.hpp"
 #include "verbs/describe.hpp"
@@ -14,10 +14,10 @@
 namespace {
 
 // `wr_id` is the number of the message, and fills the slot of that number.
-void write(lesson::CmClient& client, ibv_wr_opcode opcode, std::uint32_t wr_id, const ibv_mr& local,
+void write(common::CmClient& client, ibv_wr_opcode opcode, std::uint32_t wr_id, const ibv_mr& local,
            const cm::Capability& remote) {
     const std::uint32_t slot = wr_id % step02::slots;
-    ibv_sge piece = lesson::piece_of(local);
+    ibv_sge piece = common::piece_of(local);
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = opcode;
@@ -33,11 +33,11 @@ void write(lesson::CmClient& client, ibv_wr_opcode opcode, std::uint32_t wr_id, 
     client.expect_success(verbs::name_of(opcode));
 }
 
-int run(const lesson::ClientOptions& options, std::size_t length, std::uint64_t count,
+int run(const common::ClientOptions& options, std::size_t length, std::uint64_t count,
         runlog::Log& log, util::StopSignal& stop) {
     // 1. Connect as in step 01.
-    lesson::CmClient client(options, 2, log, stop);
-    std::vector<std::byte> bytes = lesson::pattern(length, "Wake up. ");
+    common::CmClient client(options, 2, log, stop);
+    std::vector<std::byte> bytes = common::pattern(length, "Wake up. ");
     const verbs::Mr mr = verbs::register_memory(client.pd(), bytes, 0);
     log.event("mr", verbs::describe(*mr, 0));
     client.make_qp({.max_send_wr = 2,
@@ -65,9 +65,9 @@ int run(const lesson::ClientOptions& options, std::size_t length, std::uint64_t 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Step 02, client: WRITEs that notify, by immediate data.");
-    lesson::ClientOptions options;
+    common::ClientOptions options;
     command_line.add(options);
     std::uint64_t length = 10'000;
     command_line.number("--length", length, 1, step02::slot_size, "Bytes of each WRITE");

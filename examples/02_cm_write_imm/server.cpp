@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_server.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_server.hpp"
+#include "examples/common/memory.hpp"
 #include "slots.hpp"
 #include "verbs/describe.hpp"
 
@@ -15,13 +15,13 @@ constexpr std::uint32_t receives = 4;
 
 // 1. Receive requests without a buffer: the data goes where the WRITE says, and the completion
 // brings only the 32 bits.
-void post_receive(lesson::CmSession& session, std::uint64_t wr_id) {
+void post_receive(common::CmSession& session, std::uint64_t wr_id) {
     ibv_recv_wr wr{};
     wr.wr_id = wr_id;
     session.post_recv(wr);
 }
 
-void serve(lesson::CmSession& session, runlog::Log& log) {
+void serve(common::CmSession& session, runlog::Log& log) {
     constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
     std::vector<std::byte> memory(step02::slots * step02::slot_size);
     const verbs::Mr mr = verbs::register_memory(session.pd(), memory, access);
@@ -44,7 +44,7 @@ void serve(lesson::CmSession& session, runlog::Log& log) {
             continue;  // the client has gone: the requests left over come back flushed
         const std::uint32_t slot = ntohl(wc->imm_data);
         if (slot < step02::slots)
-            log.event("memory", lesson::describe_memory(std::span(memory).subspan(
+            log.event("memory", common::describe_memory(std::span(memory).subspan(
                                     slot * step02::slot_size, wc->byte_len)));
         else
             log.note("the client names slot " + std::to_string(slot) + ", which there is not");
@@ -52,18 +52,18 @@ void serve(lesson::CmSession& session, runlog::Log& log) {
     }
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    lesson::CmServer server(options, log, stop);
-    server.serve_each([&](lesson::CmSession& session) { serve(session, log); });
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    common::CmServer server(options, log, stop);
+    server.serve_each([&](common::CmSession& session) { serve(session, log); });
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 02, server: is told of each WRITE that carries immediate data.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

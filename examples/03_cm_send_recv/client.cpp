@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_client.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_client.hpp"
+#include "examples/common/memory.hpp"
 #include "util/error.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
@@ -12,14 +12,14 @@
 namespace {
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t length = 64;
     std::uint64_t count = 2;
     std::uint64_t rnr_retries = 7;
 };
 
-void send(lesson::CmClient& client, std::uint64_t wr_id, const ibv_mr& local) {
-    ibv_sge piece = lesson::piece_of(local);
+void send(common::CmClient& client, std::uint64_t wr_id, const ibv_mr& local) {
+    ibv_sge piece = common::piece_of(local);
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = IBV_WR_SEND;
@@ -36,8 +36,8 @@ void send(lesson::CmClient& client, std::uint64_t wr_id, const ibv_mr& local) {
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    lesson::CmClient client(options.client, 2, log, stop);
-    std::vector<std::byte> bytes = lesson::pattern(options.length, "Are you ready? ");
+    common::CmClient client(options.client, 2, log, stop);
+    std::vector<std::byte> bytes = common::pattern(options.length, "Are you ready? ");
     const verbs::Mr mr = verbs::register_memory(client.pd(), bytes, 0);
     log.event("mr", verbs::describe(*mr, 0));
     client.make_qp({.max_send_wr = 2,
@@ -63,7 +63,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Step 03, client: SENDs to a server that is not ready.");
     Options options;
     command_line.add(options.client);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_server.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_server.hpp"
+#include "examples/common/memory.hpp"
 #include "util/check.hpp"
 #include "util/stop_signal.hpp"
 #include "verbs/describe.hpp"
@@ -13,7 +13,7 @@
 namespace {
 
 struct Options {
-    lesson::ServerOptions server;
+    common::ServerOptions server;
     std::uint64_t late_ms = 200;
     std::uint64_t rnr_timer = 14;
     std::uint64_t buffer = 4096;
@@ -27,7 +27,7 @@ std::span<std::byte> buffer_of(std::span<std::byte> memory, std::uint64_t wr_id)
     return memory.subspan(wr_id % receives * size, size);
 }
 
-void post_receive(lesson::CmSession& session, const ibv_mr& mr, std::span<std::byte> buffer,
+void post_receive(common::CmSession& session, const ibv_mr& mr, std::span<std::byte> buffer,
                   std::uint64_t wr_id) {
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(buffer.data()),
                   .length = static_cast<std::uint32_t>(buffer.size()),
@@ -49,7 +49,7 @@ void set_rnr_timer(ibv_qp* qp, std::uint64_t code, runlog::Log& log) {
              std::to_string(code));
 }
 
-void serve(lesson::CmSession& session, const Options& options, runlog::Log& log,
+void serve(common::CmSession& session, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
     std::vector<std::byte> memory(receives * options.buffer);
     const verbs::Mr mr = verbs::register_memory(session.pd(), memory, IBV_ACCESS_LOCAL_WRITE);
@@ -78,21 +78,21 @@ void serve(lesson::CmSession& session, const Options& options, runlog::Log& log,
         if (wc->status != IBV_WC_SUCCESS)
             continue;  // the client has gone: the requests left over come back flushed
         const auto buffer = buffer_of(memory, wc->wr_id);
-        log.event("memory", lesson::describe_memory(buffer.first(wc->byte_len)));
+        log.event("memory", common::describe_memory(buffer.first(wc->byte_len)));
         post_receive(session, *mr, buffer, wc->wr_id + receives);
     }
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    lesson::CmServer server(options.server, log, stop);
-    server.serve_each([&](lesson::CmSession& session) { serve(session, options, log, stop); });
+    common::CmServer server(options.server, log, stop);
+    server.serve_each([&](common::CmSession& session) { serve(session, options, log, stop); });
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("server",
+    common::CommandLine command_line("server",
                                      "Step 03, server: receives messages, the first of them late.");
     Options options;
     command_line.add(options.server);

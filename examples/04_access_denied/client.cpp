@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_client.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_client.hpp"
+#include "examples/common/memory.hpp"
 #include "refusal.hpp"
 #include "verbs/describe.hpp"
 
@@ -25,11 +25,11 @@ ibv_send_wr write_to(std::uint64_t wr_id, std::uint64_t va, std::uint32_t rkey, 
 }
 
 // 1. Each refusal ends its queue pair, so each has a connection of its own.
-void be_refused(const lesson::ClientOptions& options, Refusal refusal, runlog::Log& log,
+void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::Log& log,
                 util::StopSignal& stop) {
     log.note("trying " + std::string(text(refusal)));
-    lesson::CmClient client(options, 2, log, stop);
-    std::vector<std::byte> bytes = lesson::pattern(64, "Not for you. ");
+    common::CmClient client(options, 2, log, stop);
+    std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
     const verbs::Mr mr = verbs::register_memory(client.pd(), bytes, 0);
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
@@ -40,7 +40,7 @@ void be_refused(const lesson::ClientOptions& options, Refusal refusal, runlog::L
     const cm::Capability remote = client.connect({&request, 1});
 
     // 2. The WRITE leaves this host all the same: only the responder's device knows its rights.
-    ibv_sge piece = lesson::piece_of(*mr);
+    ibv_sge piece = common::piece_of(*mr);
     const std::uint64_t va =
         refusal == Refusal::OutOfBounds ? remote.va + remote.length - bytes.size() + 1 : remote.va;
     const std::uint32_t rkey =
@@ -57,7 +57,7 @@ void be_refused(const lesson::ClientOptions& options, Refusal refusal, runlog::L
     client.disconnect();
 }
 
-int run(const lesson::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
+int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
     for (const Refusal refusal : step04::refusals)
         be_refused(options, refusal, log, stop);
     log.note("refused four times, as it should be");
@@ -67,9 +67,9 @@ int run(const lesson::ClientOptions& options, runlog::Log& log, util::StopSignal
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Step 04, client: WRITEs where it may not, in four ways.");
-    lesson::ClientOptions options;
+    common::ClientOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "lesson/cm_server.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/cm_server.hpp"
+#include "examples/common/memory.hpp"
 #include "refusal.hpp"
 #include "util/error.hpp"
 #include "verbs/describe.hpp"
@@ -19,7 +19,7 @@ step04::Refusal asked_for(std::span<const std::byte> request) {
     return static_cast<step04::Refusal>(request[0]);
 }
 
-void serve(lesson::CmSession& session, runlog::Log& log) {
+void serve(common::CmSession& session, runlog::Log& log) {
     const step04::Refusal refusal = asked_for(session.request());
     log.note("this client tries " + std::string(text(refusal)));
 
@@ -50,21 +50,21 @@ void serve(lesson::CmSession& session, runlog::Log& log) {
     }
 
     // 3. Not one byte has changed.
-    log.event("memory", lesson::describe_memory(memory));
+    log.event("memory", common::describe_memory(memory));
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    lesson::CmServer server(options, log, stop);
-    server.serve_each([&](lesson::CmSession& session) { serve(session, log); });
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    common::CmServer server(options, log, stop);
+    server.serve_each([&](common::CmSession& session) { serve(session, log); });
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 04, server: lends memory that the client may not use as it tries to.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
 #include "transitions.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
@@ -52,7 +52,7 @@ struct End {
     verbs::Qp qp;
 
     End(ibv_context* context, ibv_pd* pd, std::string_view text)
-        : memory(lesson::pattern(64, text)),
+        : memory(common::pattern(64, text)),
           mr(verbs::register_memory(pd, memory, IBV_ACCESS_LOCAL_WRITE)),
           completions(context, 8),
           qp(make_qp(pd, completions.cq.get())) {}
@@ -139,7 +139,7 @@ class Lesson {
         said("ibv_post_send in RTS, to a queue pair in RTR", a_.post_send(1));
         expect(a_, IBV_WC_SUCCESS);
         expect(b_, IBV_WC_SUCCESS);
-        log_.event("memory", lesson::describe_memory(b_.memory));
+        log_.event("memory", common::describe_memory(b_.memory));
         refused(a_, step05::to_init(link_), "there is no way back but through RESET");
         done(b_, step05::to_rts(link_));
         auto changed = step05::to(IBV_QPS_RTS);  // some attributes may be changed while it works
@@ -280,7 +280,7 @@ class Lesson {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("qp_states",
+    common::CommandLine command_line("qp_states",
                                      "Step 05: takes a queue pair through all its states, by hand, "
                                      "and tries what is forbidden.");
     std::string device;

@@ -1,28 +1,24 @@
-// Step 06, the active side: the same WRITE and READ as in step 01, over a connection that this
-// program makes itself.
+// Step 06, the client: the same WRITE and READ as in step 01, over a connection that the two
+// programs make themselves.
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
 #include "exchange/tcp.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
-#include "lesson/transfer.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
-#include "verbs/names.hpp"
-#include "verbs/rc_states.hpp"
 
 namespace {
 
 constexpr std::uint64_t default_psn = 0xc11e00;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t length = 10'000;
     std::uint64_t psn = default_psn;
 };
@@ -34,38 +30,37 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     exchange::TcpChannel channel(
         exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
 
-    // 1. The device is the one whose address this connection uses.
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
-    std::vector<std::byte> outgoing = lesson::pattern(options.length, "By hand. ");
+    // 1. The device is the one that owns the address of this connection; on it, the same objects as
+    // in step 01.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    std::vector<std::byte> outgoing = common::pattern(options.length, "By hand. ");
     std::vector<std::byte> returned(options.length);
-    const verbs::Mr outgoing_mr = verbs::register_memory(pd.get(), outgoing, 0);
-    const verbs::Mr returned_mr =
-        verbs::register_memory(pd.get(), returned, IBV_ACCESS_LOCAL_WRITE);
-    log.event("mr", verbs::describe(*outgoing_mr, 0));
-    log.event("mr", verbs::describe(*returned_mr, IBV_ACCESS_LOCAL_WRITE));
-    verbs::CompletionQueue completions(context.get(), 2);
+    const verbs::Mr outgoing_mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
+    const verbs::Mr returned_mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE),
+        "ibv_reg_mr")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = completions.cq.get();
-    attributes.recv_cq = completions.cq.get();
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
     attributes.cap = {.max_send_wr = 2,
                       .max_recv_wr = 1,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
     const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
-    log.event("qp", verbs::describe(*qp, attributes.cap));
 
-    // 2. The endpoints. This side lends no memory; its PSN is its own choice.
-    const ibv_port_attr port = verbs::query_port(context.get(), gid.port);
-    exchange::Endpoint mine{
-        .qpn = qp->qp_num,
-        .psn = static_cast<std::uint32_t>(options.psn),
-        .lid = port.lid,
-        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
-    std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    // 2. The endpoints: what each side has to know of the other. This side exposes no memory; its
+    // PSN is its own choice.
+    exchange::Endpoint mine{.qpn = qp->qp_num,
+                            .psn = static_cast<std::uint32_t>(options.psn),
+                            .lid = port.lid,
+                            .path_mtu = port.path_mtu};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
     log.event("psn", {{"qpn", mine.qpn},
                       {"psn", mine.psn},
                       {"source", options.psn == default_psn ? "the program's default" : "--psn"}});
@@ -74,29 +69,23 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
     log.event("exchange", exchange::describe(theirs, "received", channel.name()));
     if (theirs.length < options.length)
-        throw util::Error("the server lends " + std::to_string(theirs.length) +
+        throw util::Error("the server exposes " + std::to_string(theirs.length) +
                           " bytes, fewer than --length " + std::to_string(options.length) +
                           ". Start it with a larger --memory.");
 
-    // 3. To RTS. The path MTU is what both can.
-    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
-    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
-    verbs::to_init(qp.get(), gid.port, 0);
-    verbs::to_rtr(qp.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
-    verbs::to_rts(qp.get(), mine.psn);
-    log.event("qp_state", verbs::query_state(qp.get()));
+    // 3. From RESET to RTS.
+    step06::to_init(qp.get(), port, 0);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
 
-    // 4. Neither side sends before both can receive.
+    // 4. Neither side may send before the other is in RTR.
     exchange::meet(channel, patience);
-    auto psns = verbs::PsnPredictor::of(qp.get());
-    const lesson::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
-    lesson::transfer(qp.get(), IBV_WR_RDMA_WRITE, 1, *outgoing_mr, remote, psns, completions,
-                     timeout, log, stop);
-    lesson::transfer(qp.get(), IBV_WR_RDMA_READ, 2, *returned_mr, remote, psns, completions,
-                     timeout, log, stop);
-    log.event("memory", lesson::describe_memory(returned));
+    const common::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
+    common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, timeout);
+    common::transfer(qp.get(), 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, timeout);
+    log.event("memory", common::describe_memory(returned));
 
-    // 5. Both are done: the server's memory may go.
+    // 5. The server keeps its memory until both sides are done.
     exchange::meet(channel, {stop, util::deadline_in(timeout)});
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
@@ -107,14 +96,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 06, client: a connection by hand, its endpoints over plain TCP.");
     Options options;
     command_line.add(options.client);
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");
     command_line.number("--psn", options.psn, 0, 0xffffff,
                         "PSN of the first packet sent from here");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

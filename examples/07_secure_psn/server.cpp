@@ -1,68 +1,59 @@
-// Step 07, the passive side: no connection manager. Device, queue pair and memory are made by hand,
-// and the endpoints travel over an ordinary TCP connection, for anyone to read.
-#include <algorithm>
-#include <cstring>
+// Step 07, the server: no connection manager. Device, queue pair and memory are made by hand, and
+// the endpoints travel over a TLS connection between two programs that know each other.
 #include <string>
 #include <vector>
 
-#include "exchange/psn_source.hpp"
-#include "exchange/tls.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
-#include "verbs/names.hpp"
-#include "verbs/rc_states.hpp"
 
 namespace {
 
 struct Options {
-    lesson::ServerOptions server;
-    lesson::SecureOptions secure;
+    common::ServerOptions server;
+    common::SecureOptions secure;
     std::uint64_t memory = 1 << 20;
 };
 
-constexpr int access_rights =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::chrono::milliseconds exchange_time{5000};
 
 void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
-    // 1. The device is the one whose address the client has reached.
-    const auto [context, gid] = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(context.get(), gid.port, &gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
+    // 1. The device is the one that owns the address which the client has reached.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> memory(options.memory);
-    const verbs::Mr mr = verbs::register_memory(pd.get(), memory, access_rights);
-    log.event("mr", verbs::describe(*mr, access_rights));
-    verbs::CompletionQueue completions(context.get(), 1);
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access),
+        "ibv_reg_mr")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = completions.cq.get();
-    attributes.recv_cq = completions.cq.get();
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
     attributes.cap = {.max_send_wr = 1,
                       .max_recv_wr = 1,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
     const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
-    log.event("qp", verbs::describe(*qp, attributes.cap));
 
     // 2. The endpoints: what each side has to know of the other. The PSN is this side's choice.
-    const ibv_port_attr port = verbs::query_port(context.get(), gid.port);
-    exchange::Endpoint mine{
-        .qpn = qp->qp_num,
-        .psn = exchange::random_psn(),
-        .lid = port.lid,
-        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
-        .va = reinterpret_cast<std::uintptr_t>(memory.data()),
-        .length = memory.size(),
-        .rkey = mr->rkey};
-    std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
+    exchange::Endpoint mine{.qpn = qp->qp_num,
+                            .psn = step07::random_psn(),
+                            .lid = port.lid,
+                            .path_mtu = port.path_mtu,
+                            .va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                            .length = memory.size(),
+                            .rkey = mr->rkey};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
     log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
     const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
     const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
@@ -70,24 +61,21 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
     exchange::send_endpoint(channel, mine, patience);
     log.event("exchange", exchange::describe(mine, "sent", channel.name()));
 
-    // 3. To RTS. The path MTU is what both can.
-    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
-    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
-    verbs::to_init(qp.get(), gid.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
-    verbs::to_rtr(qp.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
-    verbs::to_rts(qp.get(), mine.psn);
-    log.event("qp_state", verbs::query_state(qp.get()));
+    // 3. From RESET to RTS.
+    step06::to_init(qp.get(), port, peer_access);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
 
-    // 4. Neither side sends before both can receive; and the memory stays until the client is done.
+    // 4. Neither side may send before the other is in RTR; and the memory stays until the client is
+    // done.
     exchange::meet(channel, patience);
     exchange::meet(channel, {stop, std::nullopt});
-    log.event("memory", lesson::describe_memory(memory));
+    log.event("memory", common::describe_memory(memory));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    const util::Address address = options.server.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
+    common::serve_each(options.server.address(), log, stop, [&](exchange::Socket socket) {
         exchange::TlsChannel channel(*tls, std::move(socket),
                                      {stop, util::deadline_in(exchange_time)});
         serve(channel, options, log, stop);
@@ -98,15 +86,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server",
         "Step 07, server: a connection by hand, its endpoints over TLS 1.3, its PSN random.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);
     command_line.number("--memory", options.memory, 1, 1u << 30,
-                        "Bytes of memory lent to each client");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+                        "Bytes of memory exposed to each client");
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

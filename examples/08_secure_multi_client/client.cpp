@@ -9,11 +9,12 @@
 #include <fmt/format.h>
 
 #include "crowd.hpp"
-#include "exchange/psn_source.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
-#include "lesson/transfer.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/secure.hpp"
+#include "examples/common/transfer.hpp"
 #include "report.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
@@ -29,8 +30,8 @@ namespace {
 using step08::Report;
 
 struct Options {
-    lesson::ClientOptions client;
-    lesson::SecureOptions secure;
+    common::ClientOptions client;
+    common::SecureOptions secure;
     std::uint64_t clients = 3;
     std::uint64_t at_once = 32;
     std::uint64_t operations = 1;
@@ -56,7 +57,7 @@ class Client {
     Client(Common& common, unsigned number)
         : common_(common),
           log_(number <= in_full ? &common.log : nullptr),
-          outgoing_(lesson::pattern(common.options.length, fmt::format("Client {}. ", number))),
+          outgoing_(common::pattern(common.options.length, fmt::format("Client {}. ", number))),
           returned_(common.options.length) {}
 
     // 1. As in step 07, but with the time that each phase takes.
@@ -71,7 +72,7 @@ class Client {
         const verbs::Gid& gid = common_.device.gid;
         exchange::Endpoint mine{
             .qpn = qp_->qp_num,
-            .psn = exchange::random_psn(),
+            .psn = step07::random_psn(),
             .lid = common_.port.lid,
             .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(common_.port.active_mtu))};
         std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
@@ -104,7 +105,7 @@ class Client {
     // 2. WRITE and READ are between the devices: the server's processor learns of them by the SEND.
     void work() {
         auto psns = verbs::PsnPredictor::of(qp_.get());
-        const lesson::Requester requester{
+        const common::Requester requester{
             qp_.get(), psns, *completions_, common_.options.client.timeout, log_, common_.stop};
         std::uint64_t wr_id = 0;
         for (std::uint64_t round = 0; round < common_.options.operations; ++round) {
@@ -156,7 +157,7 @@ class Client {
             log_->event("qp", verbs::describe(*qp_, attributes.cap));
     }
 
-    void perform(const lesson::Requester& requester, ibv_wr_opcode opcode, std::uint64_t wr_id,
+    void perform(const common::Requester& requester, ibv_wr_opcode opcode, std::uint64_t wr_id,
                  const ibv_mr& local) const {
         ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                       .length = static_cast<std::uint32_t>(local.length),
@@ -170,7 +171,7 @@ class Client {
             wr.wr.rdma.remote_addr = remote_.va;
             wr.wr.rdma.rkey = remote_.rkey;
         }
-        lesson::perform(requester, wr);
+        common::perform(requester, wr);
     }
 
     exchange::Patience patience() const {
@@ -186,7 +187,7 @@ class Client {
     std::optional<exchange::TlsChannel> channel_;
     std::vector<std::byte> outgoing_, returned_;
     std::array<std::byte, Report::size> report_{};
-    lesson::RemoteMemory remote_;
+    common::RemoteMemory remote_;
     verbs::Pd pd_;
     verbs::Mr outgoing_mr_, returned_mr_, report_mr_;
     std::optional<verbs::CompletionQueue> completions_;
@@ -198,7 +199,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                           fmt::format("--clients {}", options.clients));
     const util::Address server = options.client.resolve_server();
     const auto source = options.client.local.resolve(0, server.is_ipv6());
-    const auto tls = lesson::open_tls(exchange::TlsRole::Client, options.secure, log);
+    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
     verbs::DevicePort device =
         verbs::open_device_of(source ? *source : exchange::local_address_towards(server));
     log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
@@ -218,7 +219,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 08, client: one or many clients, each with a queue pair of its own.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);  // a thousand of us take their time

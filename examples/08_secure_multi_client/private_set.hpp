@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "examples/07_secure_psn/random_psn.hpp"
 #include "exchange/endpoint.hpp"
-#include "exchange/psn_source.hpp"
 #include "report.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
@@ -69,7 +69,7 @@ struct PrivateSet {
         const ibv_port_attr port = verbs::query_port(qp->context, gid.port);
         exchange::Endpoint mine{
             .qpn = qp->qp_num,
-            .psn = exchange::random_psn(),
+            .psn = step07::random_psn(),
             .lid = port.lid,
             .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
             .va = reinterpret_cast<std::uintptr_t>(memory.data()),

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/secure.hpp"
 #include "served_client.hpp"
 #include "service/workers.hpp"
 #include "shared_device.hpp"
@@ -27,8 +28,8 @@ using step08::ServedClient;
 using step08::State;
 
 struct Options {
-    lesson::ServerOptions server;
-    lesson::SecureOptions secure;
+    common::ServerOptions server;
+    common::SecureOptions secure;
     std::uint64_t clients = 1000;
     std::uint64_t memory = 16 << 10;
     std::uint64_t setup_time = 10;
@@ -295,7 +296,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::SignalFd usr1{SIGUSR1};
     util::need_open_files(options.clients + service::Hub::Bounds().newcomers + 32,
                           fmt::format("--clients {}", options.clients));
-    const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
+    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
     Server server(options, *tls, options.server.address(), log);
     server.run(stop, usr1);
     return 0;
@@ -304,7 +305,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server",
         "Step 08, server: many clients on one thread, each with a queue pair of its own.");
     Options options;

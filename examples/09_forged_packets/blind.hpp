@@ -9,6 +9,7 @@
 
 #include <fmt/ranges.h>
 
+#include "examples/07_secure_psn/random_psn.hpp"
 #include "findings.hpp"
 #include "forge/odds.hpp"
 #include "forge/window.hpp"
@@ -49,7 +50,7 @@ class Blind {
         const forge::Seen seen = stage_.connect("Honest. ");
         std::vector<forge::Frame> frames;
         for (std::uint64_t i = 0; i < count; ++i)
-            frames.push_back(forge::write_like(seen, wire::Psn(exchange::random_psn()), forged_));
+            frames.push_back(forge::write_like(seen, wire::Psn(step07::random_psn()), forged_));
         const Stage::Burst burst = stage_.burst(frames);
         frame_bytes_ = frames.front().size();
         rate_ = burst.rate();
@@ -187,5 +188,5 @@ class Blind {
     double rate_ = 0;
     std::size_t frame_bytes_ = 0;
     bool are_indices_known_ = false;
-    std::vector<std::byte> forged_ = lesson::pattern(HonestClient::message_size, "Forged. ");
+    std::vector<std::byte> forged_ = common::pattern(HonestClient::message_size, "Forged. ");
 };

@@ -1,10 +1,11 @@
 // Step 09, the honest client, and beside it in the same program an attacker: what packets made by
 // somebody else do to a connection. Only inside the lab.
 #include "blind.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/secure.hpp"
 #include "findings.hpp"
 #include "forge/lab_only.hpp"
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
 #include "stage.hpp"
 
 namespace {
@@ -13,13 +14,13 @@ using forge::Ask;
 using forge::Seen;
 
 struct Options {
-    lesson::ClientOptions client;
-    lesson::SecureOptions secure;
+    common::ClientOptions client;
+    common::SecureOptions secure;
     std::uint64_t guesses = 1000;
 };
 
 std::vector<std::byte> message(std::string_view text) {
-    return lesson::pattern(HonestClient::message_size, text);
+    return common::pattern(HonestClient::message_size, text);
 }
 
 wire::Psn next_psn(const Seen& write) {
@@ -122,7 +123,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     forge::require_lab(server);
     forge::RawSender sender;
     const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
-    const auto tls = lesson::open_tls(exchange::TlsRole::Client, options.secure, log);
+    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
     exchange::TlsChannel channel(
         *tls,
         exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience),
@@ -148,7 +149,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client",
         "Step 09, client: packets that somebody else made, and what they do. In the lab only.");
     Options options;

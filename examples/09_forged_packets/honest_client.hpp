@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/common/memory.hpp"
 #include "exchange/tls.hpp"
 #include "forge/dialogue.hpp"
-#include "lesson/memory.hpp"
 #include "link.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/psn.hpp"
@@ -23,7 +23,7 @@ class HonestClient {
         : channel_(channel), timeout_(timeout), log_(log), stop_(stop) {
         log.event("device", verbs::describe_device(context(), device_.gid.port, &device_.gid));
         witness_.qp = make_qp(pd_.get(), witness_cq_);
-        exchange_and_raise(witness_, exchange::random_psn(), random_source, patient);
+        exchange_and_raise(witness_, step07::random_psn(), random_source, patient);
     }
 
     const verbs::Gid& gid() const { return device_.gid; }
@@ -36,7 +36,7 @@ class HonestClient {
     void connect() {
         make_target();
         ask(forge::Ask::Connect,
-            [&] { exchange_and_raise(target_, exchange::random_psn(), random_source); });
+            [&] { exchange_and_raise(target_, step07::random_psn(), random_source); });
     }
 
     /// The same queue pairs once more, through RESET. Reconnect: with the PSNs they had.
@@ -46,7 +46,7 @@ class HonestClient {
             if (how == forge::Ask::Reconnect)
                 exchange_and_raise(target_, target_.mine.psn, reused_source);
             else
-                exchange_and_raise(target_, exchange::random_psn(), random_source);
+                exchange_and_raise(target_, step07::random_psn(), random_source);
         });
     }
 
@@ -54,7 +54,7 @@ class HonestClient {
     void connect_deaf() {
         make_target();
         ask(forge::Ask::Connect, [&] {
-            exchange_endpoints(target_, exchange::random_psn(), random_source);
+            exchange_endpoints(target_, step07::random_psn(), random_source);
             log_.event("qp_state", {{"qpn", target_.mine.qpn},
                                     {"state", verbs::name_of(IBV_QPS_RESET)},
                                     {"dest_qpn", target_.theirs.qpn}});
@@ -72,7 +72,7 @@ class HonestClient {
     /// A WRITE; its status, TIMEOUT where nothing came of it. `is_first`: no forged packet has had
     /// its PSN before, so that the log may say which packets are its own.
     std::string_view write(std::string_view text, bool is_first) {
-        std::ranges::copy(lesson::pattern(message_size, text), outgoing_.begin());
+        std::ranges::copy(common::pattern(message_size, text), outgoing_.begin());
         ibv_send_wr wr = write_request(target_.theirs.va, target_.theirs.rkey, message_size);
         std::optional<verbs::PsnRange> psns;
         if (is_first)

@@ -3,14 +3,15 @@
 #include <libdeflate.h>
 #include <vector>
 
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/secure.hpp"
 #include "exchange/tls.hpp"
 #include "forge/dialogue.hpp"
 #include "forge/lab_only.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
-#include "lesson/secure.hpp"
 #include "link.hpp"
 #include "verbs/counters.hpp"
 #include "verbs/describe.hpp"
@@ -47,7 +48,7 @@ class Session {
             obey(request.ask);
             channel_.send(forge::serialize(report(request.received)), patience());
         }
-        log_.event("memory", lesson::describe_memory(lent_));
+        log_.event("memory", common::describe_memory(lent_));
     }
 
   private:
@@ -64,7 +65,7 @@ class Session {
                 exchange_and_raise(target_, target_.mine.psn, reused_source, *lent_mr_);
                 break;
             case forge::Ask::Renew:
-                exchange_and_raise(target_, exchange::random_psn(), random_source, *lent_mr_);
+                exchange_and_raise(target_, step07::random_psn(), random_source, *lent_mr_);
                 break;
             case forge::Ask::PostWrite:
                 post(IBV_WR_RDMA_WRITE);
@@ -81,7 +82,7 @@ class Session {
 
     Link connect(ibv_pd* pd, const verbs::CompletionQueue& completions, const ibv_mr& lent) {
         Link link{.qp = make_qp(pd, completions), .mine = {}, .theirs = {}};
-        exchange_and_raise(link, exchange::random_psn(), random_source, lent);
+        exchange_and_raise(link, step07::random_psn(), random_source, lent);
         return link;
     }
 
@@ -175,7 +176,7 @@ class Session {
     verbs::Pd other_pd_{util::check_ptr(ibv_alloc_pd(context()), "ibv_alloc_pd")};
     std::vector<std::byte> lent_ = std::vector<std::byte>(memory_size);
     std::vector<std::byte> other_ = std::vector<std::byte>(memory_size);
-    std::vector<std::byte> outgoing_ = lesson::pattern(message_size, "For the client. ");
+    std::vector<std::byte> outgoing_ = common::pattern(message_size, "For the client. ");
     std::vector<std::byte> returned_ = std::vector<std::byte>(message_size);
     verbs::Mr lent_mr_ = verbs::register_memory(pd_.get(), lent_, access_rights);
     verbs::Mr other_mr_ = verbs::register_memory(other_pd_.get(), other_, access_rights);
@@ -189,16 +190,16 @@ class Session {
 };
 
 struct Options {
-    lesson::ServerOptions server;
-    lesson::SecureOptions secure;
+    common::ServerOptions server;
+    common::SecureOptions secure;
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto address = options.server.address();
     if (!address.is_any())
         forge::require_lab(address);
-    const auto tls = lesson::open_tls(exchange::TlsRole::Server, options.secure, log);
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
+    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
         forge::require_lab(socket.peer);
         exchange::TlsChannel channel(*tls, std::move(socket),
                                      {stop, util::deadline_in(exchange_time)});
@@ -210,7 +211,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 09, server: lends memory, and reports what forged packets did to it.");
     Options options;
     command_line.add(options.server);

@@ -1,6 +1,6 @@
 // Step 10, the active side: the same messages over each transport, and what only one of them has.
+#include "examples/common/program.hpp"
 #include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
 #include "multicast.hpp"
 #include "shared_queue.hpp"
 #include "table.hpp"
@@ -16,7 +16,7 @@ using step10::Task;
 constexpr std::uint32_t q_key = 0x11223344;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::string transport = "all";
     std::uint64_t messages = 8;
     std::uint64_t length = 6000;
@@ -88,7 +88,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 10, client: the same messages over RC, UC and UD, and what each can.");
     Options options;
     command_line.add(options.client);

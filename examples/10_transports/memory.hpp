@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "side.hpp"
 
 namespace step10 {
@@ -14,7 +14,7 @@ class Slots {
   public:
     Slots(const Side& side, std::size_t count, std::size_t size, std::string_view text, int access)
         : size_(size),
-          bytes_(lesson::pattern(count * size, text)),
+          bytes_(common::pattern(count * size, text)),
           mr_(verbs::register_memory(side.pd.get(), bytes_, access)) {
         side.log.event("mr", verbs::describe(*mr_, access));
     }

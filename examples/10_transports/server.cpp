@@ -1,8 +1,8 @@
 // Step 10, the passive side: receives over whatever transport the client asks for, and tells what
 // came.
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/program.hpp"
 #include "exchange/tcp.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/program.hpp"
 #include "multicast.hpp"
 #include "shared_queue.hpp"
 #include "util/check.hpp"
@@ -48,9 +48,9 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     }
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     const util::Address address = options.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
@@ -60,9 +60,9 @@ int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 10, server: receives over RC, UC, UD or XRC, as the client asks.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

@@ -17,7 +17,7 @@ using step11::Words;
 using Clients = std::vector<std::unique_ptr<CountingClient>>;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t clients = 4;
     std::uint64_t adds = 4;
     std::uint64_t bids = 2;
@@ -113,7 +113,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 11, client: many clients at once on two words of the server's memory.");
     Options options;
     command_line.add(options.client);

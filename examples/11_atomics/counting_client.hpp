@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lesson/cm_client.hpp"
+#include "examples/common/cm_client.hpp"
 #include "verbs/names.hpp"
 #include "words.hpp"
 
@@ -24,7 +24,7 @@ class CountingClient {
   public:
     /// Connects as the client with this number, from 1. `in_flight`: atomics posted at once; fewer
     /// may be on their way, if a device says so.
-    CountingClient(std::uint64_t number, const lesson::ClientOptions& options,
+    CountingClient(std::uint64_t number, const common::ClientOptions& options,
                    std::size_t in_flight, runlog::Log& log, util::StopSignal& stop)
         : log_(log),
           number_(number),
@@ -109,7 +109,7 @@ class CountingClient {
 
     // What the word was before goes into a slot of this host's memory, in this host's byte order.
     void post(ibv_send_wr& wr, std::size_t at, std::size_t slot) {
-        ibv_sge piece = lesson::piece_of(*found_mr_, slot * sizeof(found_[0]), sizeof(found_[0]));
+        ibv_sge piece = common::piece_of(*found_mr_, slot * sizeof(found_[0]), sizeof(found_[0]));
         wr.wr_id = ++posted_;
         wr.send_flags = IBV_SEND_SIGNALED;
         wr.sg_list = &piece;
@@ -138,7 +138,7 @@ class CountingClient {
     std::uint64_t posted_;              // the last wr_id
     std::uint64_t taken_ = posted_;     // completions come in the order of the posts
     std::vector<std::uint64_t> found_;  // a slot for each atomic on its way
-    lesson::CmClient client_;
+    common::CmClient client_;
     verbs::Mr found_mr_;
     cm::Capability remote_;
     std::uint64_t known_maximum_ = 0;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "lesson/cm_client.hpp"
+#include "examples/common/cm_client.hpp"
 #include "words.hpp"
 
 namespace step11 {
@@ -15,9 +15,9 @@ namespace step11 {
 /// A FETCH_ADD of 1 by this key, `at` bytes behind the first word, that is to complete as `wanted`.
 /// It ends its queue pair, so it has a connection of its own (step 04). Throws util::Error where it
 /// ends in another way.
-inline void be_refused(const lesson::ClientOptions& options, Key key, std::size_t at,
+inline void be_refused(const common::ClientOptions& options, Key key, std::size_t at,
                        ibv_wc_status wanted, runlog::Log& log, util::StopSignal& stop) {
-    lesson::CmClient client(options, 1, log, stop);
+    common::CmClient client(options, 1, log, stop);
     std::uint64_t found = 0;
     const verbs::Mr mr = verbs::register_memory(
         client.pd(), std::as_writable_bytes(std::span(&found, 1)), IBV_ACCESS_LOCAL_WRITE);
@@ -30,7 +30,7 @@ inline void be_refused(const lesson::ClientOptions& options, Key key, std::size_
     const auto request = static_cast<std::byte>(key);
     const cm::Capability remote = client.connect({&request, 1});
 
-    ibv_sge piece = lesson::piece_of(*mr);
+    ibv_sge piece = common::piece_of(*mr);
     ibv_send_wr wr{};
     wr.wr_id = 1;
     wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;

@@ -7,7 +7,7 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "shared_words.hpp"
 #include "verbs/device.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 using step11::Key;
 
 struct Options {
-    lesson::ServerOptions server;
+    common::ServerOptions server;
     std::uint64_t responder_resources = 4;
 };
 
@@ -123,7 +123,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 11, server: two words of memory that all clients change at once.");
     Options options;
     command_line.add(options.server);

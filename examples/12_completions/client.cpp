@@ -1,8 +1,8 @@
 // Step 12, the active side: how a program learns that its work is done, in five parts.
 #include "credits.hpp"
+#include "examples/common/program.hpp"
 #include "exchange/tcp.hpp"
 #include "inline_data.hpp"
-#include "lesson/program.hpp"
 #include "overrun.hpp"
 #include "signalling.hpp"
 #include "waiting.hpp"
@@ -10,7 +10,7 @@
 namespace {
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     bool waiting = false;
     bool signalling = false;
     bool inline_data = false;
@@ -65,7 +65,7 @@ int run(Options options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 12, client: how a program learns that its work is done, in five parts.");
     Options options;
     command_line.add(options.client);

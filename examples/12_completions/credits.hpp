@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ask.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "recorder.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/counters.hpp"
@@ -25,7 +25,7 @@ inline constexpr std::size_t credit_size = 16;
 // for who reads the packet. (Shorter ones Wireshark takes for broken RPC over RDMA.)
 inline std::array<std::byte, credit_size> credit_message(std::uint32_t credits) {
     std::array<std::byte, credit_size> bytes{};
-    std::ranges::copy(lesson::pattern(credit_size, "    more for you"), bytes.begin());
+    std::ranges::copy(common::pattern(credit_size, "    more for you"), bytes.begin());
     util::put_be32<0>(std::span(bytes), credits);
     return bytes;
 }
@@ -121,7 +121,7 @@ class Sender {
     const Side& side_;
     const CreditOptions& options_;
     bool is_given_credits_;
-    std::vector<std::byte> bytes_ = lesson::pattern(message_size + answers * credit_size, "Work. ");
+    std::vector<std::byte> bytes_ = common::pattern(message_size + answers * credit_size, "Work. ");
     const verbs::Mr mr_ = verbs::register_memory(side_.pd.get(), bytes_, IBV_ACCESS_LOCAL_WRITE);
     verbs::CompletionQueue completions_{side_.context(), 64};
     Link link_{side_,

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "ask.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "recorder.hpp"
 #include "verbs/completion.hpp"
 
@@ -26,11 +26,11 @@ class InlineData {
     // have the device send the message again and again. `lkey`: of the memory that it lies in.
     void overwrite_at_once(std::string_view what, std::span<std::byte> message, std::uint32_t lkey,
                            unsigned flags) {
-        std::ranges::copy(lesson::pattern(message.size(), "Before. "), message.begin());
+        std::ranges::copy(common::pattern(message.size(), "Before. "), message.begin());
         ibv_sge piece = piece_of(message, lkey);
         ibv_send_wr send = request(IBV_WR_SEND, ++wr_id_, piece, IBV_SEND_SIGNALED | flags);
         link_.post_send(send);
-        std::ranges::copy(lesson::pattern(message.size(), "After. "), message.begin());
+        std::ranges::copy(common::pattern(message.size(), "After. "), message.begin());
         side_.meet();  // only now does the server post its receive
         expect_completion("SEND");
 
@@ -131,7 +131,7 @@ inline void receive_late(const Side& side, const Ask& ask) {
         link.post_recv(wr);
         const auto wc = verbs::expect_success(completions.next(side.stop, side.deadline()), "RECV");
         side.log.event("wc", verbs::describe(wc));
-        side.log.event("memory", lesson::describe_memory(bytes));
+        side.log.event("memory", common::describe_memory(bytes));
         side.meet();
     }
     side.meet_at_last();

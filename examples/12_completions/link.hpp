@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "examples/common/transfer.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/transfer.hpp"
 #include "runlog/log.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
@@ -60,7 +60,7 @@ class Link {
     ibv_qp* qp() const { return qp_.get(); }
     /// What was got: at least what was wanted.
     const ibv_qp_cap& cap() const { return cap_; }
-    const lesson::RemoteMemory& remote() const { return remote_; }
+    const common::RemoteMemory& remote() const { return remote_; }
 
     void post_send(ibv_send_wr& wr) {
         log_.event("post_send", describe(wr));
@@ -95,7 +95,7 @@ class Link {
     runlog::Log& log_;
     verbs::Qp qp_;
     ibv_qp_cap cap_{};
-    lesson::RemoteMemory remote_;
+    common::RemoteMemory remote_;
     std::optional<verbs::PsnPredictor> psns_;
 };
 
@@ -151,7 +151,7 @@ inline ibv_sge piece_of(std::span<const std::byte> bytes, std::uint32_t lkey) {
 
 /// `piece` must stay where it is until the request has been posted.
 inline ibv_send_wr request(ibv_wr_opcode opcode, std::uint64_t wr_id, ibv_sge& piece,
-                           unsigned flags, const lesson::RemoteMemory& remote = {}) {
+                           unsigned flags, const common::RemoteMemory& remote = {}) {
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = opcode;

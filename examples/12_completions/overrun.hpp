@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "ask.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "recorder.hpp"
 #include "verbs/completion.hpp"
 #include "ways.hpp"
@@ -59,7 +59,7 @@ inline void overrun_own_queue(const Side& side) {
     constexpr int too_many = 3;
     const verbs::Cq cq = make_small_cq(side, asked);
     const int writes = cq->cqe + too_many;
-    std::vector<std::byte> bytes = lesson::pattern(64, "Too many. ");
+    std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
     const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, 0);
     Link link(side, {.send_cq = cq.get(),
                      .recv_cq = cq.get(),
@@ -100,7 +100,7 @@ inline void overrun_own_queue(const Side& side) {
 inline void overrun_their_queue(const Side& side) {
     constexpr std::uint32_t messages = 12;
     send(side, {.task = Task::Overrun, .receives = messages, .messages = messages});
-    std::vector<std::byte> bytes = lesson::pattern(64, "Too many. ");
+    std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
     const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, 0);
     verbs::CompletionQueue completions(side.context(), messages);
     // 0.27 s for an answer, and two more tries.

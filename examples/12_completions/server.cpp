@@ -1,10 +1,10 @@
 // Step 12, the passive side: does what the client asks for, part by part. In most of them it only
 // lends memory, and has no part in what is to be seen.
 #include "credits.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/program.hpp"
 #include "exchange/tcp.hpp"
 #include "inline_data.hpp"
-#include "lesson/exchange_server.hpp"
-#include "lesson/program.hpp"
 #include "overrun.hpp"
 
 namespace {
@@ -26,7 +26,7 @@ void lend(const Side& side) {
                             mr.get());
     side.meet();
     side.meet_at_last();
-    side.log.event("memory", lesson::describe_memory(memory));
+    side.log.event("memory", common::describe_memory(memory));
 }
 
 void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
@@ -57,9 +57,9 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     }
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     const util::Address address = options.address();
-    lesson::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
@@ -69,9 +69,9 @@ int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 12, server: lends memory, and receives too much or too slowly if asked.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

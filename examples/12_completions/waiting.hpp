@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "recorder.hpp"
 #include "side_by_side.hpp"
 #include "util/thread_usage.hpp"
@@ -157,7 +157,7 @@ class Waiting {
         util::check_ptr(ibv_create_comp_channel(side_.context()), "ibv_create_comp_channel")};
     const verbs::Cq cq_{util::check_ptr(
         ibv_create_cq(side_.context(), 4, nullptr, channel_.get(), 0), "ibv_create_cq")};
-    std::vector<std::byte> bytes_ = lesson::pattern(64, "Ping. ");
+    std::vector<std::byte> bytes_ = common::pattern(64, "Ping. ");
     const verbs::Mr mr_ = verbs::register_memory(side_.pd.get(), bytes_, 0);
     ibv_sge piece_ = piece_of(bytes_, mr_->lkey);
     Link link_{side_, {.send_cq = cq_.get(), .recv_cq = cq_.get(), .max_send_wr = 2}};

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "cost.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "pair.hpp"
 #include "reuse.hpp"
 #include "sizes.hpp"
@@ -150,7 +150,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("mr_cost",
+    common::CommandLine command_line("mr_cost",
                                      "Step 13: measures what registering memory costs, meets its "
                                      "limit, and tries what avoids it:\na cache, huge pages, "
                                      "memory windows.");

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "outcome.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
@@ -17,7 +17,7 @@ using step14::Plan;
 using step14::Task;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::string transport = "all";
     std::uint64_t size = 1 << 30;
     std::uint64_t chunk = 1 << 20;
@@ -28,7 +28,7 @@ struct Options {
 
 const std::vector<std::string> transports{"rdma", "tcp", "tcp-zerocopy"};
 
-Outcome move_bytes(const lesson::LinkSide& side, util::Address server, const std::string& transport,
+Outcome move_bytes(const common::LinkSide& side, util::Address server, const std::string& transport,
                    const Plan& plan, const step14::Depth& depth, std::vector<std::byte>& source) {
     Outcome outcome{.transport = transport, .plan = plan};
     outcome.expected_crc = plan.expected_crc(source);
@@ -91,10 +91,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
             fmt::format("--buffer: {} MiB are more than the {} MiB that this machine "
                         "has to give.",
                         plan.buffer >> 20, util::available_memory() >> 20));
-    std::vector<std::byte> source = lesson::unlike_bytes(plan.buffer);
+    std::vector<std::byte> source = common::unlike_bytes(plan.buffer);
 
-    const lesson::LinkEnd end(options.client, log, stop);
-    const lesson::LinkSide& side = end.side();
+    const common::LinkEnd end(options.client, log, stop);
+    const common::LinkSide& side = end.side();
 
     std::vector<Outcome> outcomes;
     outcomes.reserve(wanted.size());
@@ -115,7 +115,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 14, client: the same bytes by RDMA WRITE and by TCP, side by side.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "meter.hpp"
 #include "plan.hpp"
 #include "recorder.hpp"
@@ -23,12 +23,12 @@ struct Depth {
 };
 
 /// Client: to the last completion, which says that all bytes are in the server's memory.
-inline void write_all(const lesson::LinkSide& side, const Plan& plan, const Depth& depth,
+inline void write_all(const common::LinkSide& side, const Plan& plan, const Depth& depth,
                       std::vector<std::byte>& source, Meter& meter, util::CpuUsage& used) {
     const verbs::Mr mr = verbs::register_memory(side.pd, source, 0);
     side.log.event("mr", verbs::describe(*mr, 0));
     verbs::CompletionQueue completions(side.context, static_cast<int>(depth.requests));
-    lesson::RcLink link(side, {.cq = completions.cq.get(),
+    common::RcLink link(side, {.cq = completions.cq.get(),
                                .first_psn = 0xc14000,
                                .max_send_wr = static_cast<std::uint32_t>(depth.requests),
                                .repetition = patient});
@@ -67,21 +67,21 @@ inline void write_all(const lesson::LinkSide& side, const Plan& plan, const Dept
 }
 
 /// Server: lends memory, and waits until the client has done with it.
-inline Result lend(const lesson::LinkSide& side, const Plan& plan) {
+inline Result lend(const common::LinkSide& side, const Plan& plan) {
     constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
     std::vector<std::byte> memory(plan.buffer);
     const verbs::Mr mr = verbs::register_memory(side.pd, memory, access);
     side.log.event("mr", verbs::describe(*mr, access));
     Ready{}.send(side.channel, side.patience());
     verbs::CompletionQueue unused(side.context, 1);
-    const lesson::RcLink link(
+    const common::RcLink link(
         side, {.cq = unused.cq.get(), .first_psn = 0x5e1400, .repetition = patient}, mr.get());
     side.meet();
     const auto before = util::CpuUsage::now();
     side.meet_at_last();
     const auto used = util::CpuUsage::now() - before;
-    side.log.event("memory", lesson::describe_memory(memory));
-    return Result::of(lesson::crc_of(memory), used);
+    side.log.event("memory", common::describe_memory(memory));
+    return Result::of(common::crc_of(memory), used);
 }
 
 }  // namespace step14

@@ -8,14 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "lesson/rc_link.hpp"
+#include "examples/common/rc_link.hpp"
 #include "verbs/describe.hpp"
 
 namespace step14 {
 
 class Recorder {
   public:
-    Recorder(lesson::RcLink& link, runlog::Log& log, std::uint64_t requests)
+    Recorder(common::RcLink& link, runlog::Log& log, std::uint64_t requests)
         : link_(link), log_(log), is_on_(requests <= most) {
         if (!is_on_)
             log_.note(fmt::format("{} WRITEs: too many to write each of them down", requests));
@@ -56,7 +56,7 @@ class Recorder {
     };
     static constexpr std::uint64_t most = 4096;
 
-    lesson::RcLink& link_;
+    common::RcLink& link_;
     runlog::Log& log_;
     bool is_on_;
     std::vector<Kept> kept_;

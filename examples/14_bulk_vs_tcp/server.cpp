@@ -2,7 +2,7 @@
 // has in the end, and what that took it.
 #include <vector>
 
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
 #include "util/limits.hpp"
@@ -20,7 +20,7 @@ void check_memory(std::uint64_t wanted) {
             wanted >> 20, available >> 20));
 }
 
-void serve(const lesson::LinkSide& side, const util::Address& address) {
+void serve(const common::LinkSide& side, const util::Address& address) {
     while (true) {
         const Ask ask = Ask::receive(side.channel, {side.stop, std::nullopt});
         if (ask.task == Task::Done)
@@ -33,23 +33,23 @@ void serve(const lesson::LinkSide& side, const util::Address& address) {
     }
 }
 
-int run(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     if (options.port == 65535)
         throw util::Error("--port is at most 65534: the TCP stream has the port behind it.");
     const util::Address address = options.address();
-    lesson::serve_links(address, log, stop,
-                        [&](const lesson::LinkSide& side) { serve(side, address); });
+    common::serve_links(address, log, stop,
+                        [&](const common::LinkSide& side) { serve(side, address); });
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server",
         "Step 14, server: receives bytes by RDMA WRITE and by TCP. The TCP stream\n"
         "has a port of its own, the one behind --port.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <vector>
 
+#include "examples/common/memory.hpp"
+#include "examples/common/rc_link.hpp"
 #include "exchange/tcp.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/rc_link.hpp"
 #include "meter.hpp"
 #include "plan.hpp"
 #include "util/check.hpp"
@@ -90,7 +90,7 @@ struct Stream {
 };
 
 /// Client: until the server's program has said that it has all.
-inline void send_all(const lesson::LinkSide& side, const exchange::Socket& socket, const Plan& plan,
+inline void send_all(const common::LinkSide& side, const exchange::Socket& socket, const Plan& plan,
                      const std::vector<std::byte>& source, Stream& stream, Meter& meter) {
     const int on = 1;
     if (stream.is_zerocopy)
@@ -148,7 +148,7 @@ inline void send_all(const lesson::LinkSide& side, const exchange::Socket& socke
 }
 
 /// Server: into the same places as WRITEs go to.
-inline void receive_all(const lesson::LinkSide& side, const exchange::Socket& socket,
+inline void receive_all(const common::LinkSide& side, const exchange::Socket& socket,
                         const Plan& plan, std::vector<std::byte>& memory) {
     for (std::uint64_t got = 0; got < plan.size;) {
         const std::uint64_t within = got % plan.chunk;
@@ -169,7 +169,7 @@ inline void receive_all(const lesson::LinkSide& side, const exchange::Socket& so
 }
 
 /// Server: on a port of its own, so that in a capture the stream stands apart from the exchange.
-inline Result receive_stream(const lesson::LinkSide& side, util::Address address,
+inline Result receive_stream(const common::LinkSide& side, util::Address address,
                              const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     address.set_port(static_cast<std::uint16_t>(address.port() + 1));
@@ -183,8 +183,8 @@ inline Result receive_stream(const lesson::LinkSide& side, util::Address address
     receive_all(side, *socket, plan, memory);
     const auto used = util::CpuUsage::now() - before;
     side.meet_at_last();
-    side.log.event("memory", lesson::describe_memory(memory));
-    return Result::of(lesson::crc_of(memory), used);
+    side.log.event("memory", common::describe_memory(memory));
+    return Result::of(common::crc_of(memory), used);
 }
 
 }  // namespace step14

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
+#include "examples/common/words.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/words.hpp"
 #include "plan.hpp"
 #include "util/cpu_usage.hpp"
 #include "util/cursor.hpp"
@@ -27,7 +27,7 @@ struct Ask {
     Plan plan;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, plan.size);
@@ -41,7 +41,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 14");
+        common::check_words(in, magic, "step 14");
         const Ask ask{static_cast<Task>(util::be8<5>(in)),
                       {util::be64<8>(in), util::be64<16>(in), util::be64<24>(in)}};
         const Plan& plan = ask.plan;
@@ -59,14 +59,14 @@ struct Ready {
     std::uint16_t port = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         util::put_be16<6>(std::span<std::byte, size>(bytes), port);
         channel.send(bytes, patience);
     }
     static Ready receive(exchange::Channel& channel, const exchange::Patience& patience) {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
-        lesson::check_words(util::FixedBytes<size>(bytes), magic, "step 14");
+        common::check_words(util::FixedBytes<size>(bytes), magic, "step 14");
         return {util::be16<6>(util::FixedBytes<size>(bytes))};
     }
 };
@@ -81,7 +81,7 @@ struct Result {
     }
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be32<8>(out, crc);
         util::put_be64<16>(out, static_cast<std::uint64_t>(user.count()));
@@ -93,7 +93,7 @@ struct Result {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 14");
+        common::check_words(in, magic, "step 14");
         const auto time = [](std::uint64_t us) {
             return util::CpuUsage::Time(static_cast<std::int64_t>(us));
         };

@@ -1,12 +1,12 @@
 // Step 15, the active side: what becomes of WRITEs whose packets are lost, and of one that nobody
 // answers.
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "silence.hpp"
 
 namespace {
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     step15::Settings settings;
     bool transfer = false;
     bool silence = false;
@@ -15,8 +15,8 @@ struct Options {
 int run(Options options, runlog::Log& log, util::StopSignal& stop) {
     if (!options.transfer && !options.silence)
         options.transfer = options.silence = true;
-    const lesson::LinkEnd end(options.client, log, stop);
-    const lesson::LinkSide& side = end.side();
+    const common::LinkEnd end(options.client, log, stop);
+    const common::LinkSide& side = end.side();
     if (options.transfer) {
         log.note("1. a transfer: what was sent, and how often");
         step15::transfer(side, options.settings);
@@ -33,7 +33,7 @@ int run(Options options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client",
         "Step 15, client: WRITEs whose packets are lost, and one that nobody answers.\n"
         "Packets are lost where lab/lab wire or lab/lab netem (or tc) has them lost.");

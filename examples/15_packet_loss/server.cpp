@@ -1,5 +1,5 @@
 // Step 15, the passive side: lends memory to WRITEs that are lost on their way, and falls silent.
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "silence.hpp"
 
 namespace {
@@ -7,12 +7,12 @@ namespace {
 using step15::Ask;
 using step15::Task;
 
-void serve(const lesson::LinkSide& side) {
+void serve(const common::LinkSide& side) {
     while (true) {
         const Ask ask = Ask::receive(side.channel, {side.stop, std::nullopt});
         switch (ask.task) {
             case Task::Lend:
-                lesson::lend(side, ask.memory, 0x5e1500);
+                common::lend(side, ask.memory, 0x5e1500);
                 break;
             case Task::FallSilent:
                 step15::fall_silent(side);
@@ -26,12 +26,12 @@ void serve(const lesson::LinkSide& side) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 15, server: lends memory over a way that loses packets, and falls silent.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        lesson::serve_links(options.address(), log, stop, serve);
+        common::serve_links(options.address(), log, stop, serve);
         return 0;
     });
 }

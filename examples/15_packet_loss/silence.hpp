@@ -7,18 +7,18 @@
 namespace step15 {
 
 /// Client: one WRITE until the device gives up, and one behind it.
-inline void meet_silence(const lesson::LinkSide& side, const Settings& settings) {
-    std::vector<std::byte> bytes = lesson::pattern(64, "Anybody? ");
+inline void meet_silence(const common::LinkSide& side, const Settings& settings) {
+    std::vector<std::byte> bytes = common::pattern(64, "Anybody? ");
     const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
     verbs::CompletionQueue completions(side.context, 2);
     Ask{Task::FallSilent, 0}.send(side.channel, side.patience());
-    lesson::RcLink link(side, {.cq = completions.cq.get(),
+    common::RcLink link(side, {.cq = completions.cq.get(),
                                .first_psn = 0xc15800,
                                .max_send_wr = 2,
                                .repetition = settings.repetition()});
     side.meet();
     side.meet();  // now it has none
-    const lesson::Counted counted(side.context, side.gid);
+    const common::Counted counted(side.context, side.gid);
     const auto write = [&](std::uint64_t wr_id) {
         ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                       .length = static_cast<std::uint32_t>(bytes.size()),
@@ -55,10 +55,10 @@ inline void meet_silence(const lesson::LinkSide& side, const Settings& settings)
 }
 
 /// Server.
-inline void fall_silent(const lesson::LinkSide& side) {
+inline void fall_silent(const common::LinkSide& side) {
     verbs::CompletionQueue unused(side.context, 1);
     {
-        const lesson::RcLink link(side, {.cq = unused.cq.get(), .first_psn = 0x5e1580});
+        const common::RcLink link(side, {.cq = unused.cq.get(), .first_psn = 0x5e1580});
         side.meet();
     }
     side.log.note("the queue pair is gone; the client is not told by anyone");

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "lesson/chunks.hpp"
-#include "lesson/counted.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/chunks.hpp"
+#include "examples/common/counted.hpp"
+#include "examples/common/memory.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
@@ -18,7 +18,7 @@
 namespace step15 {
 
 struct Settings {
-    lesson::Chunks bytes{.size = 1 << 20, .chunk = 64 << 10};
+    common::Chunks bytes{.size = 1 << 20, .chunk = 64 << 10};
     std::uint64_t depth = 4;
     std::uint64_t path_mtu = 4096;
     std::uint64_t ack_timeout = 16;
@@ -31,7 +31,7 @@ struct Settings {
 };
 
 /// A request that will not be answered any more: what ended it, and what became of the queue pair.
-[[noreturn]] inline void give_up(const lesson::LinkSide& side, const lesson::RcLink& link,
+[[noreturn]] inline void give_up(const common::LinkSide& side, const common::RcLink& link,
                                  const ibv_wc& wc, const Settings& settings) {
     side.log.event("qp_state", verbs::query_state(link.qp()));
     throw util::Error(
@@ -45,7 +45,7 @@ struct Settings {
 }
 
 /// Client: all WRITEs, in order, to the last completion.
-inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
+inline void write_all(const common::LinkSide& side, common::RcLink& link,
                       verbs::CompletionQueue& completions, const ibv_mr& mr,
                       const Settings& settings) {
     std::uint64_t posted = 0;
@@ -65,19 +65,19 @@ inline void write_all(const lesson::LinkSide& side, lesson::RcLink& link,
     }
 }
 
-inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
-    std::vector<std::byte> bytes = lesson::unlike_bytes(settings.bytes.size);
+inline void transfer(const common::LinkSide& side, const Settings& settings) {
+    std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
     side.log.event("mr", verbs::describe(*mr, 0));
     verbs::CompletionQueue completions(side.context, static_cast<int>(settings.depth));
     Ask{Task::Lend, settings.bytes.size}.send(side.channel, side.patience());
-    lesson::RcLink link(side, {.cq = completions.cq.get(),
+    common::RcLink link(side, {.cq = completions.cq.get(),
                                .first_psn = 0xc15000,
                                .max_send_wr = static_cast<std::uint32_t>(settings.depth),
                                .repetition = settings.repetition(),
                                .path_mtu = static_cast<unsigned>(settings.path_mtu)});
     side.meet();
-    const lesson::Counted counted(side.context, side.gid);
+    const common::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
     write_all(side, link, completions, *mr, settings);
     const auto took =
@@ -86,10 +86,10 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings) {
     const auto sent = counted.since("sent_pkts");
     side.meet();
 
-    const auto seen = lesson::Seen::receive(side.channel, side.patience());
+    const auto seen = common::Seen::receive(side.channel, side.patience());
     const double mib_per_s = static_cast<double>(settings.bytes.size) / (1 << 20) /
                              (static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6);
-    const bool is_intact = seen.crc == lesson::crc_of(bytes);
+    const bool is_intact = seen.crc == common::crc_of(bytes);
     side.log.event("transfer", {{"len", settings.bytes.size},
                                 {"packets", needed},
                                 {"sent", sent},

@@ -2,14 +2,14 @@
 //
 //     "RWLN", version 1, task (1 byte), 2 unused, bytes of memory (8)
 //
-// The server answers with lesson::Seen, where it has seen something.
+// The server answers with common::Seen, where it has seen something.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
+#include "examples/common/words.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/words.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -30,7 +30,7 @@ struct Ask {
     std::uint64_t memory = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, memory);
@@ -41,7 +41,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 15");
+        common::check_words(in, magic, "step 15");
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
         if (ask.task < Task::Lend || ask.task > Task::Done || ask.memory > most_memory ||
             (ask.task == Task::Lend && ask.memory == 0))

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -12,7 +12,7 @@ namespace {
 using step16::Worker;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t clients = 1;
     std::uint64_t workers = 0;
     std::uint64_t steps = 4;
@@ -53,7 +53,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 16, client: workers that train one model at a parameter server.");
     Options options;
     command_line.add(options.client);

@@ -9,7 +9,7 @@
 #include <poll.h>
 
 #include "cm/events.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "training.hpp"
 #include "util/check.hpp"
 #include "verbs/device.hpp"
@@ -28,7 +28,7 @@ struct Session {
 
 class Server {
   public:
-    Server(const lesson::ServerOptions& options, runlog::Log& log, util::StopSignal& stop)
+    Server(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop)
         : log_(log),
           stop_(stop),
           channel_(cm::make_channel()),
@@ -209,9 +209,9 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 16, server: the weights of a model that many workers train.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         Server(options, log, stop).serve();

@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "block.hpp"
+#include "examples/common/cm_client.hpp"
 #include "job.hpp"
-#include "lesson/cm_client.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
 
@@ -24,7 +24,7 @@ namespace step16 {
 /// Every call that fails throws util::Error or std::system_error.
 class Worker {
   public:
-    Worker(const lesson::ClientOptions& options, const Job& job, runlog::Log& log,
+    Worker(const common::ClientOptions& options, const Job& job, runlog::Log& log,
            util::StopSignal& stop)
         : log_(log),
           stop_(stop),
@@ -108,7 +108,7 @@ class Worker {
     // 2. The gradient into this worker's own slot, and the notice behind it: when the server hears
     // of it, all of the data is there.
     void push(std::uint16_t step, std::uint32_t flags) {
-        ibv_sge piece = lesson::piece_of(*gradient_mr_);
+        ibv_sge piece = common::piece_of(*gradient_mr_);
         ibv_send_wr wr = write_with(Notice::of(place_.rank, step) | flags);
         wr.sg_list = &piece;
         wr.num_sge = 1;
@@ -159,7 +159,7 @@ class Worker {
     }
 
     void read(std::size_t at, std::size_t length) {
-        ibv_sge piece = lesson::piece_of(*block_mr_, at, length);
+        ibv_sge piece = common::piece_of(*block_mr_, at, length);
         ibv_send_wr wr{};
         wr.opcode = IBV_WR_RDMA_READ;
         wr.sg_list = &piece;
@@ -191,7 +191,7 @@ class Worker {
     Job job_;
     Block block_;  // as it was at the last look
     Gradient gradient_;
-    lesson::CmClient client_;
+    common::CmClient client_;
     verbs::Mr block_mr_, gradient_mr_;
     Place place_;
     std::uint64_t wr_id_ = 0;

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ using step17::Request;
 using step17::Worker;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t clients = 1;
     std::uint64_t ranks = 0;
     std::uint64_t rank = 0;
@@ -68,7 +68,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("client",
+    common::CommandLine command_line("client",
                                      "Step 17, client: ranks that meet at rank 0, the server.");
     Options options;
     command_line.add(options.client);

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
 #include "inbox.hpp"
 #include "record.hpp"
 #include "verbs/device.hpp"
@@ -107,7 +107,7 @@ class Mesh {
                           .max_inline_data = 0};
         Queue queue{
             .qp = verbs::Qp{util::check_ptr(ibv_create_qp(port_.pd, &attributes), "ibv_create_qp")},
-            .end = {.psn = exchange::random_psn()}};
+            .end = {.psn = step07::random_psn()}};
         queue.end.qpn = queue.qp->qp_num;
         log_.event("qp", verbs::describe(*queue.qp, attributes.cap));
         log_.event("psn",

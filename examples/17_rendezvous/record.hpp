@@ -39,7 +39,7 @@ struct Record {
     bool operator==(const Record&) const = default;
 
     std::array<std::byte, size> serialize() const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         const std::span<std::byte, size> all(bytes);
         util::put_be16<6>(all, rank);
         util::put_be16<8>(all, path_mtu);
@@ -58,7 +58,7 @@ struct Record {
 
     /// Throws util::Error where it is none, or not the record of `expected`.
     static Record parse(util::FixedBytes<size> bytes, std::uint16_t expected) {
-        lesson::check_words(bytes, magic, "step 17");
+        common::check_words(bytes, magic, "step 17");
         Record record{.rank = util::be16<6>(bytes),
                       .path_mtu = util::be16<8>(bytes),
                       .pid = util::be32<12>(bytes),

@@ -4,7 +4,7 @@
 #include <memory>
 #include <poll.h>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "rank_zero.hpp"
 
 namespace {
@@ -13,7 +13,7 @@ using step17::RankZero;
 using step17::Request;
 
 struct Options {
-    lesson::ServerOptions server;
+    common::ServerOptions server;
     std::uint64_t patience = 10;
 };
 
@@ -158,7 +158,7 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("server", "Step 17, server: rank 0, at which all ranks meet.");
+    common::CommandLine command_line("server", "Step 17, server: rank 0, at which all ranks meet.");
     Options options;
     command_line.add(options.server);
     command_line.number("--patience", options.patience, 1, 600,

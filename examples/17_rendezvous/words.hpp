@@ -11,7 +11,7 @@
 #include <string>
 
 #include "cm/capability.hpp"
-#include "lesson/words.hpp"
+#include "examples/common/words.hpp"
 #include "schedule.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
@@ -59,7 +59,7 @@ struct Request {
     std::uint16_t rank = any_rank;  ///< the one that it claims
 
     std::array<std::byte, size> serialize() const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, job.no_barrier ? 1 : 0);
         util::put_be16<6>(out, rank);
@@ -72,7 +72,7 @@ struct Request {
         if (bytes.size() < size)
             throw util::Error("a request without words: it is no rank of step 17.");
         const auto in = bytes.first<size>();
-        lesson::check_words(in, magic, "step 17");
+        common::check_words(in, magic, "step 17");
         return {.job = {.ranks = util::be16<8>(in),
                         .barriers = util::be16<10>(in),
                         .late = util::be16<12>(in),

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "barriers.hpp"
-#include "lesson/cm_client.hpp"
+#include "examples/common/cm_client.hpp"
 #include "member.hpp"
 
 namespace step17 {
@@ -14,7 +14,7 @@ namespace step17 {
 /// Every call that fails throws util::Error or std::system_error.
 class Worker : public Meeting {
   public:
-    Worker(const lesson::ClientOptions& options, const Request& request, runlog::Log& log,
+    Worker(const common::ClientOptions& options, const Request& request, runlog::Log& log,
            util::StopSignal& stop)
         : log_(log), stop_(stop), job_(request.job), client_(options, completions, log, stop) {
         client_.make_qp({.max_send_wr = 2,
@@ -89,7 +89,7 @@ class Worker : public Meeting {
     runlog::Log& log_;
     util::StopSignal& stop_;
     Job job_;
-    lesson::CmClient client_;
+    common::CmClient client_;
     Place place_;
     std::optional<Memory> memory_;
     std::optional<Inbox> inbox_;

@@ -3,8 +3,8 @@
 #include <array>
 #include <memory>
 
+#include "examples/common/program.hpp"
 #include "frontend.hpp"
-#include "lesson/program.hpp"
 
 namespace {
 
@@ -12,7 +12,7 @@ using step18::Figures;
 using step18::Frontend;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::uint64_t clients = 1;
     std::uint64_t frontends = 1;
     std::uint64_t batch = 8;
@@ -104,7 +104,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client", "Step 18, client: requests that go to an inference server in batches.");
     Options options;
     command_line.add(options.client);

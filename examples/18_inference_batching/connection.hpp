@@ -7,7 +7,7 @@
 #include <deque>
 #include <string>
 
-#include "lesson/cm_client.hpp"
+#include "examples/common/cm_client.hpp"
 #include "recorder.hpp"
 #include "slots.hpp"
 #include "util/check.hpp"
@@ -27,7 +27,7 @@ struct Terms {
 class Connection {
   public:
     /// `inputs`: of all requests, wherever they may lie. They and the references outlive it.
-    Connection(const lesson::ClientOptions& options, const Terms& terms, std::span<Input> inputs,
+    Connection(const common::ClientOptions& options, const Terms& terms, std::span<Input> inputs,
                Recorder& recorder, runlog::Log& log, util::StopSignal& stop)
         : terms_(terms),
           recorder_(recorder),
@@ -75,7 +75,7 @@ class Connection {
         std::vector<ibv_sge> pieces(requests + 1);
         std::vector<ibv_send_wr> wrs(requests + 1);
         for (std::size_t i = 0; i < requests; ++i) {
-            pieces[i] = lesson::piece_of(*inputs_mr_, (first + i) * sizeof(Input), sizeof(Input));
+            pieces[i] = common::piece_of(*inputs_mr_, (first + i) * sizeof(Input), sizeof(Input));
             wrs[i].opcode = IBV_WR_RDMA_WRITE;
             wrs[i].wr.rdma.remote_addr = remote_.va + terms_.shape.input_at(id, i);
             wrs[i].next = &wrs[i + 1];
@@ -183,7 +183,7 @@ class Connection {
     ClientSlots slots_;
     std::vector<Output> results_;
     std::array<std::byte, Header::size> header_{};
-    lesson::CmClient client_;
+    common::CmClient client_;
     verbs::Mr inputs_mr_, results_mr_;
     cm::Capability remote_;
     std::uint64_t wr_id_ = 0;

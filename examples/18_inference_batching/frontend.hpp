@@ -22,7 +22,7 @@ struct Work {
 class Frontend {
   public:
     /// `number`: of this client in the program, from 1.
-    Frontend(const lesson::ClientOptions& options, const Terms& terms, const Work& work,
+    Frontend(const common::ClientOptions& options, const Terms& terms, const Work& work,
              std::uint64_t number, Figures& figures, Recorder& recorder, runlog::Log& log,
              util::StopSignal& stop)
         : terms_(terms),

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "cm/events.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "service.hpp"
 #include "util/check.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 class Server {
   public:
-    Server(const lesson::ServerOptions& options, std::chrono::microseconds launch, runlog::Log& log,
+    Server(const common::ServerOptions& options, std::chrono::microseconds launch, runlog::Log& log,
            util::StopSignal& stop)
         : log_(log),
           stop_(stop),
@@ -107,9 +107,9 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 18, server: a model that answers batches in the order of their notices.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     std::uint64_t launch_us = 0;
     command_line.number("--launch-us", launch_us, 0, 60'000'000,

@@ -3,7 +3,7 @@
 // that each can be chosen.
 #include <fmt/ranges.h>
 
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "verbs/names.hpp"
 #include "work.hpp"
 
@@ -14,7 +14,7 @@ using step19::Operation;
 using step19::Plan;
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     std::string operation = "all";
     std::uint64_t messages = 3;
     std::uint64_t size = 3072;
@@ -27,7 +27,7 @@ struct Options {
 
 // The Nth message's request.
 ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
-                       const lesson::RcLink& link) {
+                       const common::RcLink& link) {
     constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
                                  IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
                                  IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
@@ -52,7 +52,7 @@ ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
 
 // 1. All messages, one behind the other, before anything is answered; then their completions. The
 // first that is not SUCCESS is the end of the queue pair.
-ibv_wc_status perform(const lesson::LinkSide& side, const Plan& plan, lesson::RcLink& link,
+ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, common::RcLink& link,
                       const ibv_mr& mr, verbs::CompletionQueue& completions) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge piece = step19::piece_of(mr, plan, number);
@@ -96,7 +96,7 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                                    plan.messages);
             return {};
         case Operation::Read:
-            return local == lesson::unlike_bytes(plan.memory())
+            return local == common::unlike_bytes(plan.memory())
                        ? ""
                        : "what was read is not what the server has";
         case Operation::Send:
@@ -106,20 +106,20 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                                    found.received, plan.messages);
             [[fallthrough]];
         default:
-            return found.crc == lesson::crc_of(local) ? ""
+            return found.crc == common::crc_of(local) ? ""
                                                       : "the server has other bytes than were sent";
     }
 }
 
-void exercise(const lesson::LinkSide& side, const Plan& plan, const Options& options) {
+void exercise(const common::LinkSide& side, const Plan& plan, const Options& options) {
     const bool is_source =
         plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
     std::vector<std::byte> local =
-        is_source ? lesson::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+        is_source ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
     const verbs::Mr mr = verbs::register_memory(side.pd, local, IBV_ACCESS_LOCAL_WRITE);
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
     plan.send(side.channel, side.patience());
-    lesson::RcLink link(side,
+    common::RcLink link(side,
                         {.cq = completions.cq.get(),
                          .first_psn = static_cast<std::uint32_t>(options.first_psn),
                          .max_send_wr = static_cast<std::uint32_t>(plan.messages),
@@ -159,8 +159,8 @@ std::vector<Operation> operations_of(const std::string& word) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto operations = operations_of(options.operation);
-    const lesson::LinkEnd end(options.client, log, stop);
-    const lesson::LinkSide& side = end.side();
+    const common::LinkEnd end(options.client, log, stop);
+    const common::LinkSide& side = end.side();
     for (const Operation operation : operations) {
         const bool is_atomic = operation == Operation::FetchAdd;
         exercise(side,
@@ -176,7 +176,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client",
         "Step 19, client: a few messages over a cable that does something to one packet of them.\n"
         "What it does is set with lab/lab wire.");

@@ -2,7 +2,7 @@
 // in the end.
 #include <thread>
 
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "util/check.hpp"
 #include "work.hpp"
 
@@ -12,7 +12,7 @@ using step19::Operation;
 using step19::Plan;
 
 // 1. A receive for each message, in their order: the Nth message finds the Nth piece.
-void post_receives(const lesson::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
+void post_receives(const common::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge piece = step19::piece_of(mr, plan, number);
         ibv_recv_wr wr{};
@@ -29,7 +29,7 @@ void post_receives(const lesson::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, c
 
 // 2. What has come by the time that the client is done. A message that was sent twice may not be
 // received twice.
-std::uint32_t take_receives(const lesson::LinkSide& side, verbs::CompletionQueue& completions) {
+std::uint32_t take_receives(const common::LinkSide& side, verbs::CompletionQueue& completions) {
     std::uint32_t received = 0;
     const auto until = util::deadline_in(std::chrono::milliseconds(20));
     while (const auto wc = completions.next(side.stop, until)) {
@@ -39,14 +39,14 @@ std::uint32_t take_receives(const lesson::LinkSide& side, verbs::CompletionQueue
     return received;
 }
 
-void lend(const lesson::LinkSide& side, const Plan& plan) {
+void lend(const common::LinkSide& side, const Plan& plan) {
     const bool is_read = plan.operation == Operation::Read;
     std::vector<std::byte> memory =
-        is_read ? lesson::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
+        is_read ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
     const verbs::Mr mr = verbs::register_memory(side.pd, memory, step19::all_rights);
     side.log.event("mr", verbs::describe(*mr, step19::all_rights));
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
-    const lesson::RcLink link(side,
+    const common::RcLink link(side,
                               {.cq = completions.cq.get(),
                                .first_psn = 0x5e1900,
                                .max_recv_wr = static_cast<std::uint32_t>(plan.messages),
@@ -63,14 +63,14 @@ void lend(const lesson::LinkSide& side, const Plan& plan) {
     }
     side.meet_at_last();
     const std::uint32_t received = plan.takes_receives() ? take_receives(side, completions) : 0;
-    side.log.event("memory", lesson::describe_memory(memory));
+    side.log.event("memory", common::describe_memory(memory));
     std::uint64_t word = 0;
     if (plan.operation == Operation::FetchAdd)
         std::memcpy(&word, memory.data(), sizeof word);
-    step19::Found{lesson::crc_of(memory), received, word}.send(side.channel, side.patience());
+    step19::Found{common::crc_of(memory), received, word}.send(side.channel, side.patience());
 }
 
-void serve(const lesson::LinkSide& side) {
+void serve(const common::LinkSide& side) {
     while (true) {
         const Plan plan = Plan::receive(side.channel, {side.stop, std::nullopt});
         if (plan.operation == Operation::Done)
@@ -82,12 +82,12 @@ void serve(const lesson::LinkSide& side) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "server", "Step 19, server: memory and receives for one operation after the other.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        lesson::serve_links(options.address(), log, stop, serve);
+        common::serve_links(options.address(), log, stop, serve);
         return 0;
     });
 }

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "examples/common/words.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/words.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -40,7 +40,7 @@ struct Plan {
 
     static constexpr std::size_t bytes = 32;
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto words = lesson::begin_words<bytes>(magic);
+        auto words = common::begin_words<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be8<5>(out, static_cast<std::uint8_t>(operation));
         util::put_be64<8>(out, messages);
@@ -53,7 +53,7 @@ struct Plan {
         std::array<std::byte, bytes> words{};
         channel.receive(words, patience);
         const util::FixedBytes<bytes> in(words);
-        lesson::check_words(in, magic, "step 19");
+        common::check_words(in, magic, "step 19");
         const Plan plan{static_cast<Operation>(util::be8<5>(in)), util::be64<8>(in),
                         util::be64<16>(in), util::be64<24>(in)};
         const bool is_possible = plan.operation <= Operation::FetchAdd &&
@@ -75,7 +75,7 @@ struct Found {
     std::uint64_t word = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto words = lesson::begin_words<bytes>(magic);
+        auto words = common::begin_words<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be32<8>(out, crc);
         util::put_be32<12>(out, received);
@@ -86,7 +86,7 @@ struct Found {
         std::array<std::byte, bytes> words{};
         channel.receive(words, patience);
         const util::FixedBytes<bytes> in(words);
-        lesson::check_words(in, magic, "step 19");
+        common::check_words(in, magic, "step 19");
         return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};
     }
 };

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "lesson/memory.hpp"
-#include "lesson/rc_link.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/rc_link.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
 #include "words.hpp"

@@ -2,13 +2,13 @@
 // as the answers' delay allows. The bottleneck is the cable's: lab/lab wire 'limit to ...'.
 #include <charconv>
 
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 #include "transfer.hpp"
 
 namespace {
 
 struct Options {
-    lesson::ClientOptions client;
+    common::ClientOptions client;
     step20::Settings settings;
     std::string windows = "1,4,16,64,adaptive";
 };
@@ -43,7 +43,7 @@ std::vector<Named> windows_of(const Options& options) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto windows = windows_of(options);
-    const lesson::LinkEnd end(options.client, log, stop);
+    const common::LinkEnd end(options.client, log, stop);
     for (const auto& [name, window] : windows)
         step20::transfer(end.side(), options.settings, name, window);
     step20::Ask{}.send(end.side().channel, end.side().patience());
@@ -54,7 +54,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line(
+    common::CommandLine command_line(
         "client",
         "Step 20, client: how much to have under way through a bottleneck.\n"
         "The bottleneck is set with lab/lab wire 'limit to 20Mbit/s queue 32 packets from "

@@ -1,25 +1,25 @@
 // Step 20, the passive side: lends memory to WRITEs that come through a bottleneck.
-#include "lesson/chunks.hpp"
-#include "lesson/link_end.hpp"
+#include "examples/common/chunks.hpp"
+#include "examples/common/link_end.hpp"
 #include "words.hpp"
 
 namespace {
 
-void serve(const lesson::LinkSide& side) {
+void serve(const common::LinkSide& side) {
     while (const auto memory = step20::Ask::receive(side.channel, {side.stop, std::nullopt}).memory)
-        lesson::lend(side, memory, 0x5e2000);
+        common::lend(side, memory, 0x5e2000);
     side.meet();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    lesson::CommandLine command_line("server",
+    common::CommandLine command_line("server",
                                      "Step 20, server: lends memory behind a bottleneck.");
-    lesson::ServerOptions options;
+    common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        lesson::serve_links(options.address(), log, stop, serve);
+        common::serve_links(options.address(), log, stop, serve);
         return 0;
     });
 }

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "lesson/chunks.hpp"
-#include "lesson/counted.hpp"
-#include "lesson/memory.hpp"
+#include "examples/common/chunks.hpp"
+#include "examples/common/counted.hpp"
+#include "examples/common/memory.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
@@ -20,7 +20,7 @@
 namespace step20 {
 
 struct Settings {
-    lesson::Chunks bytes{.size = 256 << 10, .chunk = 4 << 10};
+    common::Chunks bytes{.size = 256 << 10, .chunk = 4 << 10};
     std::uint64_t path_mtu = 1024;
     std::uint64_t most = 64;  // chunks under way
     std::uint64_t traffic_class = 2;
@@ -28,7 +28,7 @@ struct Settings {
 };
 
 /// Client: posts chunks as the window lets it, to the last answer. The answers' times.
-inline std::vector<Time> write_all(const lesson::LinkSide& side, lesson::RcLink& link,
+inline std::vector<Time> write_all(const common::LinkSide& side, common::RcLink& link,
                                    verbs::CompletionQueue& completions, const ibv_mr& mr,
                                    const Settings& settings, Window& window) {
     std::vector<Time> times;
@@ -51,13 +51,13 @@ inline std::vector<Time> write_all(const lesson::LinkSide& side, lesson::RcLink&
 }
 
 /// Client.
-inline void transfer(const lesson::LinkSide& side, const Settings& settings,
+inline void transfer(const common::LinkSide& side, const Settings& settings,
                      const std::string& name, Window window) {
-    std::vector<std::byte> bytes = lesson::unlike_bytes(settings.bytes.size);
+    std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
     verbs::CompletionQueue completions(side.context, static_cast<int>(settings.most));
     Ask{settings.bytes.size}.send(side.channel, side.patience());
-    lesson::RcLink link(side,
+    common::RcLink link(side,
                         {.cq = completions.cq.get(),
                          .first_psn = 0xc20000,
                          .max_send_wr = static_cast<std::uint32_t>(settings.most),
@@ -65,7 +65,7 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings,
                          .path_mtu = static_cast<unsigned>(settings.path_mtu),
                          .traffic_class = static_cast<std::uint8_t>(settings.traffic_class)});
     side.meet();
-    const lesson::Counted counted(side.context, side.gid);
+    const common::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
     std::vector<Time> times = write_all(side, link, completions, *mr, settings, window);
     const auto took =
@@ -73,8 +73,8 @@ inline void transfer(const lesson::LinkSide& side, const Settings& settings,
     const auto needed = settings.bytes.packets(link.path_mtu());
     const auto sent = counted.since("sent_pkts");
     side.meet();
-    const auto seen = lesson::Seen::receive(side.channel, side.patience());
-    if (seen.crc != lesson::crc_of(bytes))
+    const auto seen = common::Seen::receive(side.channel, side.patience());
+    if (seen.crc != common::crc_of(bytes))
         throw util::Error("the server has other bytes than were sent.");
     std::ranges::sort(times);
     const double mbit_per_s = static_cast<double>(settings.bytes.size) * 8 /

@@ -2,14 +2,14 @@
 //
 //     "RWLT", version 1, 3 unused, bytes of memory (8); 0: it is done
 //
-// The server answers with lesson::Seen.
+// The server answers with common::Seen.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
+#include "examples/common/words.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/words.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -23,7 +23,7 @@ struct Ask {
     std::uint64_t memory = 0;
 
     void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = lesson::begin_words<size>(magic);
+        auto bytes = common::begin_words<size>(magic);
         util::put_be64<8>(std::span<std::byte, size>(bytes), memory);
         channel.send(bytes, patience);
     }
@@ -32,7 +32,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
-        lesson::check_words(in, magic, "step 20");
+        common::check_words(in, magic, "step 20");
         const Ask ask{util::be64<8>(in)};
         if (ask.memory > most_memory)
             throw util::Error("the client asks for more memory than this server lends.");

@@ -117,7 +117,7 @@ class Tracer {
 
 }  // namespace
 
-lesson::CommandLine::Run traced(lesson::CommandLine::Run run) {
+common::CommandLine::Run traced(common::CommandLine::Run run) {
     if (std::getenv(tracelog::socket_variable) != nullptr)
         return run;
     return [run = std::move(run)](runlog::Log& log, util::StopSignal& stop) {

@@ -3,11 +3,11 @@
 // with. So a lesson has no logging between its verbs.
 #pragma once
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 
 namespace common {
 
 /// `run` with its calls logged. A program that rocetrace(1) runs leaves it to rocetrace.
-lesson::CommandLine::Run traced(lesson::CommandLine::Run run);
+common::CommandLine::Run traced(common::CommandLine::Run run);
 
 }  // namespace common

@@ -34,14 +34,27 @@ struct TlsFiles {
     std::string key;          // its private key, for its owner's eyes alone (mode 0600)
 };
 
+struct SslContextDeleter {
+    void operator()(ssl_ctx_st* context) const;
+};
+using SslContext = std::unique_ptr<ssl_ctx_st, SslContextDeleter>;
+
+/// Throws util::Error where a file cannot be read, or where others may read the key.
+void check_files(const TlsFiles& files);
+
+/// Throws util::Error with OpenSSL's reason unless `result` is 1. `what`: what OpenSSL was to use, a
+/// file for example.
+void check_tls(long result, const std::string& what);
+
 /// What all connections of a program have in common. Must outlive them. They may belong to several
 /// threads, but for those that resume sessions.
 class TlsContext {
   public:
-    /// `peer_name`: the DNS name among the subjectAltNames of the peer's certificate. Throws
-    /// util::Error where a file is missing, is not what it should be, or where others may read the
-    /// key. From here on the process ignores SIGPIPE: OpenSSL writes to sockets as to files.
-    TlsContext(TlsRole role, const TlsFiles& files, std::string peer_name);
+    /// `context`: set up for this role (step 07's make_ssl_context()): it has these files, verifies
+    /// the peer's certificate, and expects `peer_name` in it. From here on the process ignores
+    /// SIGPIPE: OpenSSL writes to sockets as to files. Throws util::Error where the peer's
+    /// certificate would not be verified.
+    TlsContext(TlsRole role, TlsFiles files, std::string peer_name, SslContext context);
     ~TlsContext();
     TlsContext(const TlsContext&) = delete;
     TlsContext& operator=(const TlsContext&) = delete;
@@ -63,14 +76,13 @@ class TlsContext {
   private:
     friend class TlsStream;
     struct Free {
-        void operator()(ssl_ctx_st* context) const;
         void operator()(ssl_session_st* session) const;
     };
 
     TlsRole role_;
     TlsFiles files_;
     std::string peer_name_;
-    std::unique_ptr<ssl_ctx_st, Free> context_;
+    SslContext context_;
     std::unique_ptr<ssl_session_st, Free> session_;  // of a client that resumes
     std::function<void(std::string_view)> write_secret_;
 };

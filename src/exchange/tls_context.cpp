@@ -15,9 +15,9 @@
 namespace exchange {
 namespace {
 
-[[noreturn]] void refuse_file(const std::string& file, std::string_view why) {
+[[noreturn]] void refuse(const std::string& what, std::string_view why) {
     throw util::Error(
-        fmt::format("cannot use {}: {}. `make certs` makes the lab's certificates.", file, why));
+        fmt::format("cannot use {}: {}. `make certs` makes the lab's certificates.", what, why));
 }
 
 std::string last_reason() {
@@ -27,13 +27,13 @@ std::string last_reason() {
 
 void check_readable(const std::string& file) {
     if (access(file.c_str(), R_OK) != 0)
-        refuse_file(file, std::strerror(errno));
+        refuse(file, std::strerror(errno));
 }
 
 void check_private(const std::string& file) {
     struct stat status {};
     if (stat(file.c_str(), &status) != 0)
-        refuse_file(file, std::strerror(errno));
+        refuse(file, std::strerror(errno));
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         throw util::Error(fmt::format(
             "the private key {} can be used by others than its owner: chmod 600 it.", file));
@@ -41,7 +41,18 @@ void check_private(const std::string& file) {
 
 }  // namespace
 
-void TlsContext::Free::operator()(ssl_ctx_st* context) const {
+void check_files(const TlsFiles& files) {
+    for (const std::string& file : {files.ca, files.certificate, files.key})
+        check_readable(file);
+    check_private(files.key);
+}
+
+void check_tls(long result, const std::string& what) {
+    if (result != 1)
+        refuse(what, last_reason());
+}
+
+void SslContextDeleter::operator()(ssl_ctx_st* context) const {
     SSL_CTX_free(context);
 }
 
@@ -49,40 +60,25 @@ void TlsContext::Free::operator()(ssl_session_st* session) const {
     SSL_SESSION_free(session);
 }
 
-TlsContext::TlsContext(TlsRole role, const TlsFiles& files, std::string peer_name)
+TlsContext::TlsContext(TlsRole role, TlsFiles files, std::string peer_name, SslContext context)
     : role_(role),
-      files_(files),
+      files_(std::move(files)),
       peer_name_(std::move(peer_name)),
-      context_(SSL_CTX_new(role == TlsRole::Client ? TLS_client_method() : TLS_server_method())) {
-    SSL_CTX* context = context_.get();
-    if (context == nullptr)
-        throw util::Error("OpenSSL cannot be used: " + last_reason() + ".");
+      context_(std::move(context)) {
+    constexpr int mutual = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    if ((SSL_CTX_get_verify_mode(context_.get()) & mutual) != mutual)
+        throw util::Error("TLS without a verified certificate of the peer protects nothing.");
     std::signal(SIGPIPE, SIG_IGN);
-    SSL_CTX_set_app_data(context, this);
-    SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-    // OpenSSL's own list has finite fields of up to 8192 bits, too: each such handshake, which a
-    // client without a certificate can ask for, costs a server a hundred times as much.
-    if (SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1)
-        throw util::Error(
-            "OpenSSL has none of the groups X25519, P-256 and P-384: " + last_reason() + ".");
+    SSL_CTX_set_app_data(context_.get(), this);
     // This side's certificate goes alone, as the peer has the CA's: left to itself, OpenSSL
     // verifies its own chain in each handshake so as to send the CA's along. Between two messages a
     // connection keeps no buffers, as a server has many that are silent; and what waits to be
     // written may move in memory as more is added behind it.
-    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                  SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
-    SSL_CTX_set_num_tickets(context, 0);
-    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-
-    for (const std::string& file : {files.ca, files.certificate, files.key})
-        check_readable(file);
-    check_private(files.key);
-    if (SSL_CTX_load_verify_file(context, files.ca.c_str()) != 1)
-        refuse_file(files.ca, last_reason());
-    if (SSL_CTX_use_certificate_chain_file(context, files.certificate.c_str()) != 1)
-        refuse_file(files.certificate, last_reason());
-    if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
-        refuse_file(files.key, last_reason());
+    SSL_CTX_set_mode(context_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                         SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
+    SSL_CTX_set_num_tickets(context_.get(), 0);
+    SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_OFF);
 }
 
 TlsContext::~TlsContext() = default;

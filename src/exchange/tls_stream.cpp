@@ -4,7 +4,6 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include "exchange/tls.hpp"
 #include "exchange/tls_refusal.hpp"
@@ -22,11 +21,7 @@ TlsStream::TlsStream(TlsContext& context, Socket socket)
     if (ssl == nullptr || SSL_set_fd(ssl, socket_.fd.get()) != 1)
         throw util::Error("OpenSSL has no memory for one more connection.");
     SSL_set_app_data(ssl, this);
-    SSL_set_verify(ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, on_verify);
-    SSL_set_hostflags(ssl,
-                      X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (SSL_set1_host(ssl, context.peer_name_.c_str()) != 1)
-        throw util::Error("'" + context.peer_name_ + "' is no name that a certificate can have.");
+    SSL_set_verify(ssl, SSL_get_verify_mode(ssl), on_verify);
     if (context.role_ == TlsRole::Server)
         SSL_set_accept_state(ssl);
     else

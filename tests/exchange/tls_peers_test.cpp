@@ -33,8 +33,9 @@ class TlsPeers : public testing::Test {
     }
 
     static TlsContext context(TlsRole role) {
-        return {role, support::files_of(role, certificates->str(), certificates->str()),
-                role == TlsRole::Client ? "rdma-server" : "rdma-client"};
+        return support::tls_context(
+            role, support::files_of(role, certificates->str(), certificates->str()),
+            role == TlsRole::Client ? "rdma-server" : "rdma-client");
     }
 
     // The error of our server with whoever comes next; it says hello to a client that it accepts.

@@ -93,7 +93,8 @@ class Tls : public testing::Test {
     }
 
     static TlsContext context(TlsRole role, const End& end) {
-        return {role, support::files_of(role, folder(end.trusted), folder(end.own)), end.peer_name};
+        return support::tls_context(
+            role, support::files_of(role, folder(end.trusted), folder(end.own)), end.peer_name);
     }
 
     static inline const End good_client{"lab", "lab", "rdma-server"};
@@ -159,7 +160,7 @@ TEST_F(Tls, an_expired_client_is_refused) {
 TEST_F(Tls, a_clients_certificate_makes_no_server) {
     TlsContext client = context(TlsRole::Client, {"lab", "lab", "rdma-client"});
     TlsFiles files = support::files_of(TlsRole::Client, folder("lab"), folder("lab"));
-    TlsContext server(TlsRole::Server, files, "rdma-client");
+    TlsContext server = support::tls_context(TlsRole::Server, files, "rdma-client");
     const Outcome outcome = talk(client, server);
     expect_has(outcome.client, "is refused: its certificate is not for a server's use.");
     expect_has(outcome.server, "is not for a server's use");
@@ -200,15 +201,16 @@ TEST_F(Tls, a_key_that_others_can_read_is_refused) {
     std::filesystem::permissions(files.key, std::filesystem::perms::group_read,
                                  std::filesystem::perm_options::add);
     const std::string error = support::error_text(
-        [&] { const TlsContext context(TlsRole::Server, files, "rdma-client"); });
+        [&] { const auto context = support::tls_context(TlsRole::Server, files, "rdma-client"); });
     expect_has(error, "can be used by others than its owner: chmod 600 it.");
 }
 
 TEST_F(Tls, a_missing_file_a_strange_one_and_a_strange_key_are_named) {
     TlsFiles files = support::files_of(TlsRole::Server, folder("lab"), folder("lab"));
     const auto error_with = [](const TlsFiles& given) {
-        return support::error_text(
-            [&] { const TlsContext context(TlsRole::Server, given, "rdma-client"); });
+        return support::error_text([&] {
+            const auto context = support::tls_context(TlsRole::Server, given, "rdma-client");
+        });
     };
     TlsFiles missing = files;
     missing.certificate = folder("lab") + "/none.crt";

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "support/step_checks.hpp"
 
 namespace step01_test {
@@ -82,7 +82,7 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     EXPECT_EQ(write_psns.size(), std::max<std::uint64_t>(1, (wanted.length + mtu - 1) / mtu));
 
     // The bytes are in the server's memory, and came back.
-    const auto bytes = lesson::pattern(wanted.length, "Hello from the client. ");
+    const auto bytes = common::pattern(wanted.length, "Hello from the client. ");
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     for (const auto* log : {&run.server, &run.client}) {
         const auto* memory = LabRun::find(*log, "memory");

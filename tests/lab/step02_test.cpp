@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 #include "support/step_checks.hpp"
 
 namespace step02_test {

@@ -131,8 +131,9 @@ class HubTest : public testing::Test {
     }
 
     static exchange::TlsContext context(TlsRole role) {
-        return {role, support::files_of(role, certificates->str(), certificates->str()),
-                role == TlsRole::Client ? "rdma-server" : "rdma-client"};
+        return support::tls_context(
+            role, support::files_of(role, certificates->str(), certificates->str()),
+            role == TlsRole::Client ? "rdma-server" : "rdma-client");
     }
 
     util::StopSignal stop_;

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "examples/07_secure_psn/tls.hpp"
 #include "exchange/tls.hpp"
 #include "support/process.hpp"
 
@@ -21,6 +22,11 @@ inline exchange::TlsFiles files_of(exchange::TlsRole role, const std::string& tr
                                    const std::string& own) {
     const std::string base = own + (role == exchange::TlsRole::Client ? "/client" : "/server");
     return {.ca = trusted + "/ca.crt", .certificate = base + ".crt", .key = base + ".key"};
+}
+
+inline exchange::TlsContext tls_context(exchange::TlsRole role, const exchange::TlsFiles& files,
+                                        const std::string& peer_name) {
+    return {role, files, peer_name, step07::make_ssl_context(role, files, peer_name)};
 }
 
 }  // namespace support

@@ -1,10 +1,10 @@
-#include "lesson/transfer.hpp"
+#include "examples/common/transfer.hpp"
 
 #include "util/check.hpp"
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
 
-namespace lesson {
+namespace common {
 
 void perform(const Requester& requester, ibv_send_wr& wr) {
     wr.send_flags |= IBV_SEND_SIGNALED;
@@ -40,4 +40,4 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
     perform({qp, psns, completions, patience, &log, stop}, wr);
 }
 
-}  // namespace lesson
+}  // namespace common

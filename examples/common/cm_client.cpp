@@ -1,4 +1,4 @@
-#include "lesson/cm_client.hpp"
+#include "examples/common/cm_client.hpp"
 
 #include <array>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include "verbs/device.hpp"
 #include "verbs/names.hpp"
 
-namespace lesson {
+namespace common {
 
 CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& log,
                    util::StopSignal& stop)
@@ -161,4 +161,4 @@ ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length) {
             .lkey = mr.lkey};
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -1,18 +1,18 @@
-#include "exchange/psn_source.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
 
 #include <array>
 #include <set>
 
 #include <gtest/gtest.h>
 
-namespace psn_source_test {
+namespace random_psn_test {
 
 TEST(RandomPsn, has_24_bits_and_uses_all_of_them) {
     constexpr int draws = 4096;
     std::array<unsigned, 24> ones{};
     std::set<std::uint32_t> seen;
     for (int i = 0; i < draws; ++i) {
-        const std::uint32_t psn = exchange::random_psn();
+        const std::uint32_t psn = step07::random_psn();
         ASSERT_LE(psn, 0xffffffU);
         seen.insert(psn);
         for (std::size_t bit = 0; bit < ones.size(); ++bit)
@@ -28,4 +28,4 @@ TEST(RandomPsn, has_24_bits_and_uses_all_of_them) {
     EXPECT_GT(seen.size(), static_cast<std::size_t>(draws - 20));
 }
 
-}  // namespace psn_source_test
+}  // namespace random_psn_test

@@ -1,11 +1,11 @@
-#include "lesson/link_end.hpp"
+#include "examples/common/link_end.hpp"
 
 #include <utility>
 
-#include "lesson/exchange_server.hpp"
+#include "examples/common/exchange_server.hpp"
 #include "util/check.hpp"
 
-namespace lesson {
+namespace common {
 namespace {
 
 constexpr std::chrono::milliseconds exchange_limit{30'000};
@@ -40,4 +40,4 @@ void serve_links(const util::Address& address, runlog::Log& log, util::StopSigna
     });
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -1,4 +1,4 @@
-#include "lesson/secure.hpp"
+#include "examples/common/secure.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -10,7 +10,7 @@
 #include "util/error.hpp"
 #include "util/fd.hpp"
 
-namespace lesson {
+namespace common {
 namespace {
 
 // An NSS key log that only its owner can read, whoever made the file.
@@ -29,30 +29,28 @@ void log_secrets_to_file(exchange::TlsContext& tls, const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<exchange::TlsContext> open_tls(exchange::TlsRole role, const SecureOptions& options,
-                                               runlog::Log& log) {
+exchange::TlsFiles tls_files(exchange::TlsRole role, const SecureOptions& options) {
     const std::string own =
         options.certificates + (role == exchange::TlsRole::Client ? "/client" : "/server");
-    auto tls = std::make_unique<exchange::TlsContext>(
-        role,
-        exchange::TlsFiles{.ca = options.certificates + "/ca.crt",
-                           .certificate = own + ".crt",
-                           .key = own + ".key"},
-        options.peer_name);
+    return {
+        .ca = options.certificates + "/ca.crt", .certificate = own + ".crt", .key = own + ".key"};
+}
+
+void reveal_what_was_asked_for(exchange::TlsContext& tls, const SecureOptions& options,
+                               runlog::Log& log) {
     if (!options.show_psn)
         log.hide_psns();
     if (options.keylog.empty())
-        return tls;
+        return;
     log.note(
         "the secrets of TLS are written down (--keylog): who has them reads the exchange. For the "
         "lab only");
     if (options.keylog == "-")
-        tls->log_secrets([&log](std::string_view line) {
+        tls.log_secrets([&log](std::string_view line) {
             log.event("tls_secret", {{"line", line}});
         });
     else
-        log_secrets_to_file(*tls, options.keylog);
-    return tls;
+        log_secrets_to_file(tls, options.keylog);
 }
 
-}  // namespace lesson
+}  // namespace common

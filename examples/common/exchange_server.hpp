@@ -8,7 +8,7 @@
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
 
-namespace lesson {
+namespace common {
 
 /// Listens, says that it is ready, and serves each client until a stop is requested. What goes
 /// wrong with one is logged, and the next one is served. Throws std::system_error where it cannot
@@ -16,4 +16,4 @@ namespace lesson {
 void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                 const std::function<void(exchange::Socket)>& serve);
 
-}  // namespace lesson
+}  // namespace common

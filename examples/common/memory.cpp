@@ -1,11 +1,11 @@
-#include "lesson/memory.hpp"
+#include "examples/common/memory.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <libdeflate.h>
 #include <string>
 
-namespace lesson {
+namespace common {
 
 std::vector<std::byte> pattern(std::size_t size, std::string_view text) {
     std::vector<std::byte> bytes(size);
@@ -48,4 +48,4 @@ runlog::Fields describe_memory(std::span<const std::byte> memory) {
             {"begins", begins}};
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "util/error.hpp"
 #include "verbs/device.hpp"
 
-namespace lesson {
+namespace common {
 namespace {
 
 std::string only_device() {
@@ -62,4 +62,4 @@ std::optional<util::Address> LocalEnd::resolve(std::uint16_t port, bool ipv6) co
     return result;
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -4,7 +4,7 @@
 #include <string>
 #include <system_error>
 
-namespace lesson {
+namespace common {
 
 /// The call a util::check_* error names, "rdma_bind_addr(192.0.2.9 port 18515)".
 std::string call_of(const std::system_error& error);
@@ -13,4 +13,4 @@ std::string call_of(const std::system_error& error);
 /// can be said.
 std::string hint_for(const std::system_error& error);
 
-}  // namespace lesson
+}  // namespace common

@@ -9,11 +9,11 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/psn.hpp"
 
-namespace lesson {
+namespace common {
 
 /// One connection. Every call that fails throws util::Error or std::system_error.
 class CmClient {
@@ -91,4 +91,4 @@ class CmClient {
 ibv_sge piece_of(const ibv_mr& mr);
 ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length);
 
-}  // namespace lesson
+}  // namespace common

@@ -1,17 +1,17 @@
-#include "lesson/chunks.hpp"
+#include "examples/common/chunks.hpp"
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
-#include "lesson/counted.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/words.hpp"
+#include "examples/common/counted.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/words.hpp"
 #include "util/cursor.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
 
-namespace lesson {
+namespace common {
 namespace {
 
 constexpr std::uint32_t magic = 0x52574c43;  // "RWLC"
@@ -75,4 +75,4 @@ void lend(const LinkSide& side, std::uint64_t size, std::uint32_t first_psn) {
         .send(side.channel, side.patience());
 }
 
-}  // namespace lesson
+}  // namespace common

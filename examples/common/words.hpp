@@ -13,7 +13,7 @@
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
-namespace lesson {
+namespace common {
 
 inline constexpr std::uint8_t words_version = 1;
 
@@ -34,4 +34,4 @@ void check_words(util::FixedBytes<N> in, std::uint32_t magic, std::string_view s
                           std::string(step) + "'s?");
 }
 
-}  // namespace lesson
+}  // namespace common

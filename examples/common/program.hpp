@@ -13,12 +13,12 @@
 #include <optional>
 #include <string>
 
-#include "lesson/secure.hpp"
+#include "examples/common/secure.hpp"
 #include "runlog/log.hpp"
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
 
-namespace lesson {
+namespace common {
 
 /// How a step finds its own end: by address, or by the device (and GID index) the address belongs
 /// to.
@@ -95,4 +95,4 @@ class CommandLine {
     std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace lesson
+}  // namespace common

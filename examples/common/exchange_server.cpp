@@ -1,9 +1,9 @@
-#include "lesson/exchange_server.hpp"
+#include "examples/common/exchange_server.hpp"
 
 #include <exception>
 #include <utility>
 
-namespace lesson {
+namespace common {
 
 void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                 const std::function<void(exchange::Socket)>& serve) {
@@ -19,4 +19,4 @@ void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal
     log.note("stopped by a signal");
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -5,11 +5,11 @@
 #include <chrono>
 #include <functional>
 
+#include "examples/common/program.hpp"
+#include "examples/common/rc_link.hpp"
 #include "exchange/tcp.hpp"
-#include "lesson/program.hpp"
-#include "lesson/rc_link.hpp"
 
-namespace lesson {
+namespace common {
 
 /// Logs a "device" event. What it is made with must outlive it.
 class LinkEnd {
@@ -43,4 +43,4 @@ class LinkEnd {
 void serve_links(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                  const std::function<void(const LinkSide&)>& serve);
 
-}  // namespace lesson
+}  // namespace common

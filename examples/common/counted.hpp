@@ -9,7 +9,7 @@
 #include "verbs/counters.hpp"
 #include "verbs/device.hpp"
 
-namespace lesson {
+namespace common {
 
 class Counted {
   public:
@@ -37,4 +37,4 @@ class Counted {
     mutable verbs::Counters now_;
 };
 
-}  // namespace lesson
+}  // namespace common

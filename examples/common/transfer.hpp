@@ -4,18 +4,13 @@
 #include <chrono>
 #include <cstdint>
 
+#include "examples/common/request.hpp"
 #include "runlog/log.hpp"
 #include "util/stop_signal.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/psn.hpp"
 
-namespace lesson {
-
-/// Where in the peer's memory, and by which right.
-struct RemoteMemory {
-    std::uint64_t va = 0;
-    std::uint32_t rkey = 0;
-};
+namespace common {
 
 /// What all requests of a queue pair have in common.
 struct Requester {
@@ -38,4 +33,4 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
               verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
               runlog::Log& log, util::StopSignal& stop);
 
-}  // namespace lesson
+}  // namespace common

@@ -2,13 +2,12 @@
 // and what of the secrets a person asked to see.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "exchange/tls.hpp"
 #include "runlog/log.hpp"
 
-namespace lesson {
+namespace common {
 
 struct SecureOptions {
     std::string certificates = "build/certs";  // --certs: ca.crt, and this role's .crt and .key
@@ -17,9 +16,12 @@ struct SecureOptions {
     std::string keylog;                        // --keylog: a file, or "-" for the run log
 };
 
-/// The files of `make certs` for this role, checked and loaded. Unless they were asked for, PSNs
-/// are kept out of the log from here on; TLS secrets go nowhere. Throws util::Error.
-std::unique_ptr<exchange::TlsContext> open_tls(exchange::TlsRole role, const SecureOptions& options,
-                                               runlog::Log& log);
+/// This role's files of `make certs`.
+exchange::TlsFiles tls_files(exchange::TlsRole role, const SecureOptions& options);
 
-}  // namespace lesson
+/// Keeps PSNs out of the log from here on and TLS secrets out of every file, unless they were asked
+/// for. Throws util::Error where the key log cannot be written.
+void reveal_what_was_asked_for(exchange::TlsContext& tls, const SecureOptions& options,
+                               runlog::Log& log);
+
+}  // namespace common

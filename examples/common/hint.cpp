@@ -1,4 +1,4 @@
-#include "lesson/hint.hpp"
+#include "examples/common/hint.hpp"
 
 #include <array>
 #include <cerrno>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace lesson {
+namespace common {
 namespace {
 
 struct Row {
@@ -66,4 +66,4 @@ std::string hint_for(const std::system_error& error) {
     return "";
 }
 
-}  // namespace lesson
+}  // namespace common

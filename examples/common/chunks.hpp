@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "lesson/rc_link.hpp"
+#include "examples/common/rc_link.hpp"
 
-namespace lesson {
+namespace common {
 
 struct Chunks {
     std::uint64_t size;   // bytes in all
@@ -39,4 +39,4 @@ struct Seen {
 /// and sends what it has seen.
 void lend(const LinkSide& side, std::uint64_t size, std::uint32_t first_psn);
 
-}  // namespace lesson
+}  // namespace common

@@ -9,7 +9,7 @@
 
 #include "runlog/event.hpp"
 
-namespace lesson {
+namespace common {
 
 /// `size` bytes that say `text` again and again: easy to spot in a packet's payload. An empty text
 /// gives zeros.
@@ -26,4 +26,4 @@ std::uint32_t crc_of(std::span<const std::byte> bytes);
 /// unprintable ones as '.'.
 runlog::Fields describe_memory(std::span<const std::byte> memory);
 
-}  // namespace lesson
+}  // namespace common

@@ -1,4 +1,4 @@
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 
 #include <csignal>
 #include <system_error>
@@ -6,11 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include "lesson/hint.hpp"
+#include "examples/common/hint.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 
-namespace lesson {
+namespace common {
 
 bool nap(util::StopSignal& stop, util::Deadline deadline) {
     util::wait_readable(stop.fd(), stop, util::deadline_in(std::chrono::milliseconds(1)));
@@ -179,4 +179,4 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
     return 1;
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -7,15 +7,15 @@
 #include <optional>
 #include <span>
 
+#include "examples/common/transfer.hpp"
 #include "exchange/channel.hpp"
-#include "lesson/transfer.hpp"
 #include "runlog/log.hpp"
 #include "verbs/device.hpp"
 #include "verbs/handles.hpp"
 #include "verbs/psn.hpp"
 #include "verbs/rc_states.hpp"
 
-namespace lesson {
+namespace common {
 
 /// What all links of a program have in common. The references must outlive them.
 struct LinkSide {
@@ -72,4 +72,4 @@ class RcLink {
     std::optional<verbs::PsnPredictor> psns_;
 };
 
-}  // namespace lesson
+}  // namespace common

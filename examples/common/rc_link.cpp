@@ -1,4 +1,4 @@
-#include "lesson/rc_link.hpp"
+#include "examples/common/rc_link.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "verbs/describe.hpp"
 #include "verbs/names.hpp"
 
-namespace lesson {
+namespace common {
 
 void LinkSide::check_stop() const {
     if (stop.requested())
@@ -69,4 +69,4 @@ void RcLink::post_unlogged(ibv_send_wr& wr) {
     util::check_rc(ibv_post_send(qp(), &wr, &refused), "ibv_post_send");
 }
 
-}  // namespace lesson
+}  // namespace common

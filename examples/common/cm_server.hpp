@@ -13,10 +13,10 @@
 
 #include "cm/capability.hpp"
 #include "cm/events.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/program.hpp"
 #include "verbs/completion.hpp"
 
-namespace lesson {
+namespace common {
 
 class CmServer;
 
@@ -86,4 +86,4 @@ class CmServer {
     std::deque<Request> waiting_;
 };
 
-}  // namespace lesson
+}  // namespace common

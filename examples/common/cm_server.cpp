@@ -1,4 +1,4 @@
-#include "lesson/cm_server.hpp"
+#include "examples/common/cm_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "verbs/describe.hpp"
 #include "verbs/device.hpp"
 
-namespace lesson {
+namespace common {
 namespace {
 
 constexpr int backlog = 16;
@@ -145,4 +145,4 @@ std::optional<ibv_wc> CmSession::next_completion() {
     }
 }
 
-}  // namespace lesson
+}  // namespace common

@@ -3,19 +3,19 @@
 
 #include <gtest/gtest.h>
 
-#include "lesson/hint.hpp"
-#include "lesson/memory.hpp"
-#include "lesson/program.hpp"
+#include "examples/common/hint.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
 #include "util/check.hpp"
 
 namespace {
 
 std::string hint(int error, const char* call) {
-    return lesson::hint_for(std::system_error(error, std::generic_category(), call));
+    return common::hint_for(std::system_error(error, std::generic_category(), call));
 }
 
 TEST(Hint, names_the_call_without_the_systems_own_words) {
-    EXPECT_EQ(lesson::call_of(std::system_error(EINVAL, std::generic_category(), "rdma_listen")),
+    EXPECT_EQ(common::call_of(std::system_error(EINVAL, std::generic_category(), "rdma_listen")),
               "rdma_listen");
 }
 
@@ -28,16 +28,16 @@ TEST(Hint, says_what_to_try_for_the_usual_failures) {
 }
 
 TEST(Memory, a_pattern_repeats_its_text) {
-    const auto bytes = lesson::pattern(8, "abc");
+    const auto bytes = common::pattern(8, "abc");
     const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     EXPECT_EQ(text, "abcabcab");
-    EXPECT_EQ(lesson::pattern(2, ""), std::vector<std::byte>(2));
+    EXPECT_EQ(common::pattern(2, ""), std::vector<std::byte>(2));
 }
 
 TEST(Memory, describes_the_part_in_use) {
-    auto memory = lesson::pattern(9, "123456789");
+    auto memory = common::pattern(9, "123456789");
     memory.resize(64);
-    runlog::Event event{0, "", "memory", lesson::describe_memory(memory)};
+    runlog::Event event{0, "", "memory", common::describe_memory(memory)};
     EXPECT_EQ(event.number("len"), 64u);
     EXPECT_EQ(event.number("used"), 9u);
     EXPECT_EQ(event.number("crc32"), 0xcbf43926u);  // the check value of CRC-32/ISO-HDLC
@@ -45,15 +45,15 @@ TEST(Memory, describes_the_part_in_use) {
 }
 
 TEST(Memory, untouched_memory_has_nothing_in_use) {
-    runlog::Event event{0, "", "memory", lesson::describe_memory(std::vector<std::byte>(64))};
+    runlog::Event event{0, "", "memory", common::describe_memory(std::vector<std::byte>(64))};
     EXPECT_EQ(event.number("used"), 0u);
     EXPECT_EQ(event.text("begins"), "");
 }
 
 // Runs a command line with `arguments` and gives its exit code and what it said on standard error.
 std::pair<int, std::string> run_client(std::vector<const char*> arguments) {
-    lesson::CommandLine line("client", "a test");
-    lesson::ClientOptions options;
+    common::CommandLine line("client", "a test");
+    common::ClientOptions options;
     line.add(options);
     arguments.insert(arguments.begin(), "client");
     testing::internal::CaptureStderr();

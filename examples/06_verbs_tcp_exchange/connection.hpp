@@ -1,0 +1,115 @@
+// Step 06, both sides: from an IP address to an open device, and from RESET to RTS.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "exchange/endpoint.hpp"
+#include "util/address.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/handles.hpp"
+#include "verbs/names.hpp"
+
+namespace step06 {
+
+/// An open device, and the port and the GID that belong to an address of this host.
+struct Port {
+    verbs::Context context;
+    std::uint8_t number = 0;
+    std::uint8_t gid_index = 0;
+    ibv_gid gid{};
+    std::uint16_t lid = 0;       // 0 on RoCE
+    std::uint16_t path_mtu = 0;  // bytes
+};
+
+/// The RoCE v2 GID that is `address`. Its index is never a constant: the order of a GID table
+/// depends on the driver, on the addresses and on when they were added. Throws util::Error,
+/// std::system_error.
+inline Port open_port(const util::Address& address) {
+    const auto wanted = address.ipv6_bytes();  // IPv4: ::ffff:192.0.2.1
+    int count = 0;
+    ibv_device** list = ibv_get_device_list(&count);  // null: this kernel has no RDMA
+    const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
+    for (ibv_device* device :
+         std::span(list, list == nullptr ? 0 : static_cast<std::size_t>(count))) {
+        verbs::Context context{util::check_ptr(ibv_open_device(device), "ibv_open_device")};
+        std::vector<ibv_gid_entry> gids(1024);
+        const auto entries = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
+        util::check_rc(static_cast<int>(std::min<ssize_t>(entries, 0)), "ibv_query_gid_table");
+        gids.resize(static_cast<std::size_t>(entries));
+        for (const ibv_gid_entry& entry : gids) {
+            if (entry.gid_type != IBV_GID_TYPE_ROCE_V2 ||
+                std::memcmp(entry.gid.raw, wanted.data(), wanted.size()) != 0)
+                continue;
+            ibv_port_attr port{};
+            const auto number = static_cast<std::uint8_t>(entry.port_num);
+            util::check_rc(ibv_query_port(context.get(), number, &port), "ibv_query_port");
+            return {std::move(context),
+                    number,
+                    static_cast<std::uint8_t>(entry.gid_index),
+                    entry.gid,
+                    port.lid,
+                    static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
+        }
+    }
+    throw util::Error("no RDMA device of this host has the address " + address.host() +
+                      ": connect through an interface that has one (00_devices lists "
+                      "them, and names what is missing).");
+}
+
+/// INIT: the queue pair belongs to a port, and knows what the peer's requests may do.
+inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_INIT;
+    attr.pkey_index = 0;
+    attr.port_num = port.number;
+    attr.qp_access_flags = access;
+    util::check_rc(
+        ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+        "ibv_modify_qp(RESET to INIT)");
+}
+
+/// RTR, ready to receive: where the peer is, and the PSN of the first packet that comes from there.
+inline void to_rtr(ibv_qp* qp, const Port& port, const exchange::Endpoint& peer) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RTR;
+    attr.path_mtu = verbs::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both can
+    attr.dest_qp_num = peer.qpn;
+    attr.rq_psn = peer.psn;
+    attr.max_dest_rd_atomic = 1;  // READs and atomics of the peer's in flight
+    attr.min_rnr_timer = 12;      // 0.64 ms: how long the peer waits after "receiver not ready"
+    attr.ah_attr.is_global = 1;   // RoCE packets always have an IP header
+    attr.ah_attr.port_num = port.number;
+    attr.ah_attr.grh.sgid_index = port.gid_index;
+    std::memcpy(attr.ah_attr.grh.dgid.raw, peer.gid.data(), peer.gid.size());
+    attr.ah_attr.grh.hop_limit = 64;
+    util::check_rc(
+        ibv_modify_qp(qp, &attr,
+                      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                          IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+        "ibv_modify_qp(INIT to RTR)");
+}
+
+/// RTS, ready to send: the PSN of this side's first packet, and how it retransmits.
+inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RTS;
+    attr.sq_psn = psn;
+    attr.max_rd_atomic = 1;  // at most the peer's max_dest_rd_atomic
+    attr.timeout = 14;       // retransmit after 4.096 us * 2^14 = 67 ms without a response,
+    attr.retry_cnt = 7;      // and give up after so many times
+    attr.rnr_retry = 7;      // 7: without limit
+    util::check_rc(ibv_modify_qp(qp, &attr,
+                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
+                                     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),
+                   "ibv_modify_qp(RTR to RTS)");
+}
+
+}  // namespace step06

@@ -1,0 +1,61 @@
+// Step 07, both sides: TLS 1.3 with a certificate on each side, set up with OpenSSL.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include "examples/common/secure.hpp"
+#include "exchange/tls.hpp"
+
+namespace step07 {
+
+/// `peer_name`: the DNS name that the peer's certificate must have among its subjectAltNames.
+/// Throws util::Error where a file is missing or is not what it should be.
+inline exchange::SslContext make_ssl_context(exchange::TlsRole role,
+                                             const exchange::TlsFiles& files,
+                                             const std::string& peer_name) {
+    using exchange::check_tls;
+    exchange::SslContext context{
+        SSL_CTX_new(role == exchange::TlsRole::Client ? TLS_client_method() : TLS_server_method())};
+    SSL_CTX* tls = context.get();
+    check_tls(tls != nullptr, "SSL_CTX_new");
+
+    // TLS 1.3 and nothing older. The default list of groups has finite fields of up to 8192 bits: a
+    // client without a certificate could make a server calculate with them.
+    check_tls(SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION), "TLS 1.3");
+    check_tls(SSL_CTX_set1_groups_list(tls, "X25519:P-256:P-384"), "X25519, P-256 and P-384");
+
+    // Who this side is: a certificate, and the private key that belongs to it.
+    exchange::check_files(files);
+    check_tls(SSL_CTX_use_certificate_chain_file(tls, files.certificate.c_str()),
+              files.certificate);
+    check_tls(SSL_CTX_use_PrivateKey_file(tls, files.key.c_str(), SSL_FILETYPE_PEM), files.key);
+
+    // Who the peer must be. On both sides it has to present a certificate, issued by the only CA
+    // that is trusted, for this name.
+    check_tls(SSL_CTX_load_verify_file(tls, files.ca.c_str()), files.ca);
+    SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    X509_VERIFY_PARAM* checks = SSL_CTX_get0_param(tls);
+    X509_VERIFY_PARAM_set_hostflags(
+        checks, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    check_tls(X509_VERIFY_PARAM_set1_host(checks, peer_name.c_str(), peer_name.size()),
+              "the name '" + peer_name + "'");
+    return context;
+}
+
+/// The same for what the command line says. PSNs are kept out of the log from here on, unless they
+/// were asked for.
+inline std::unique_ptr<exchange::TlsContext> open_tls(exchange::TlsRole role,
+                                                      const common::SecureOptions& options,
+                                                      runlog::Log& log) {
+    const exchange::TlsFiles files = common::tls_files(role, options);
+    auto tls = std::make_unique<exchange::TlsContext>(
+        role, files, options.peer_name, make_ssl_context(role, files, options.peer_name));
+    common::reveal_what_was_asked_for(*tls, options, log);
+    return tls;
+}
+
+}  // namespace step07
