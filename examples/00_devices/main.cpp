@@ -1,7 +1,11 @@
 // Step 00: what RDMA this host has, and what is wrong with it. No connection, no packet: all of
 // this is local.
+#include <algorithm>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,47 +18,51 @@
 
 namespace {
 
-// 2. What the device can do: limits that later steps run into.
-void show_limits(ibv_context* context, runlog::Log& log) {
-    ibv_device_attr attr{};
-    util::check_rc(ibv_query_device(context, &attr), "ibv_query_device");
+void show_limits(const std::string& name, const ibv_device_attr& device, runlog::Log& log) {
     log.note(fmt::format("{}: at most {} QPs, {} requests a queue, {} CQs of {} entries, {} MRs",
-                         ibv_get_device_name(context->device), attr.max_qp, attr.max_qp_wr,
-                         attr.max_cq, attr.max_cqe, attr.max_mr));
+                         name, device.max_qp, device.max_qp_wr, device.max_cq, device.max_cqe,
+                         device.max_mr));
     const auto can = [&](unsigned flag) {
-        return (attr.device_cap_flags & flag) != 0 ? "yes" : "no";
+        return (device.device_cap_flags & flag) != 0 ? "yes" : "no";
     };
     log.note(fmt::format(
-        "{}: atomics {}, XRC {}, memory windows {}, shared receive queues up to {}",
-        ibv_get_device_name(context->device), attr.atomic_cap == IBV_ATOMIC_NONE ? "no" : "yes",
-        can(IBV_DEVICE_XRC),
+        "{}: atomics {}, XRC {}, memory windows {}, shared receive queues up to {}", name,
+        device.atomic_cap == IBV_ATOMIC_NONE ? "no" : "yes", can(IBV_DEVICE_XRC),
         can(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B),
-        attr.max_srq));
+        device.max_srq));
 }
 
-// 3. Each port with each entry of its GID table. A RoCE GID is an IP address in 16 bytes, and comes
-//    once for each RoCE version the driver speaks: the index of the entry to use is found by type
-//    and address, never assumed.
-void show_ports(ibv_context* context, const std::optional<util::Address>& wanted,
-                runlog::Log& log) {
-    ibv_device_attr attr{};
-    util::check_rc(ibv_query_device(context, &attr), "ibv_query_device");
-    const auto gids = verbs::gid_table(context);
-    for (std::uint8_t port = 1; port <= attr.phys_port_cnt; ++port) {
-        bool any = false;
-        for (const verbs::Gid& gid : gids) {
-            if (gid.port != port)
-                continue;
-            any = true;
-            log.event("device", verbs::describe_device(context, port, &gid));
-            if (wanted && gid.type == IBV_GID_TYPE_ROCE_V2 &&
-                gid.address().host() == wanted->host())
-                log.note(fmt::format("for {} use {} port {} GID index {}", wanted->host(),
-                                     ibv_get_device_name(context->device), port, gid.index));
-        }
-        if (!any)
-            log.event("device", verbs::describe_device(context, port, nullptr));
+// Each port with each entry of its GID table. A RoCE GID is an IP address in 16 bytes, and there is
+// one for each RoCE version that the driver supports: the index of the entry to use is found by type
+// and address, never assumed.
+void show_port(ibv_context* context, std::uint8_t number, std::span<const ibv_gid_entry> gids,
+               const std::optional<util::Address>& wanted, runlog::Log& log) {
+    ibv_port_attr port{};
+    util::check_rc(ibv_query_port(context, number, &port), "ibv_query_port");
+    const runlog::Fields state{{"device", ibv_get_device_name(context->device)},
+                               {"port", number},
+                               {"state", verbs::name_of(port.state)},
+                               {"path_mtu", verbs::bytes_of(port.active_mtu)}};
+    bool has_gid = false;
+    for (const ibv_gid_entry& entry : gids) {
+        if (entry.port_num != number)
+            continue;
+        has_gid = true;
+        const verbs::Gid gid{entry.gid_index, number, static_cast<ibv_gid_type>(entry.gid_type),
+                             entry.gid, entry.ndev_ifindex};
+        runlog::Fields fields = state;
+        if (const std::string netdev = gid.netdev(); !netdev.empty())
+            fields.emplace_back("netdev", netdev);
+        fields.emplace_back("gid_index", gid.index);
+        fields.emplace_back("gid", gid.text());
+        fields.emplace_back("gid_type", verbs::name_of(gid.type));
+        log.event("device", std::move(fields));
+        if (wanted && gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == wanted->host())
+            log.note(fmt::format("for {} use {} port {} GID index {}", wanted->host(),
+                                 ibv_get_device_name(context->device), number, gid.index));
     }
+    if (!has_gid)
+        log.event("device", state);
 }
 
 int run(const std::string& address_text, bool quiet, runlog::Log& log) {
@@ -62,15 +70,30 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
     if (!address_text.empty() && !(address = util::Address::parse(address_text)))
         throw util::Error(fmt::format("'{}' is not an IPv4 or IPv6 address.", address_text));
 
-    // 1. Every RDMA device that libibverbs can open.
-    if (!quiet)
-        for (const std::string& name : verbs::device_names()) {
-            const verbs::Context context = verbs::open_device(name);
-            show_limits(context.get(), log);
-            show_ports(context.get(), address, log);
-        }
+    // 1. The RDMA devices of this host; null where the kernel has no RDMA at all.
+    int count = 0;
+    ibv_device** list = ibv_get_device_list(&count);
+    const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
+    for (int i = 0; list != nullptr && i < count && !quiet; ++i) {
+        const verbs::Context context{
+            util::check_ptr(ibv_open_device(list[i]),
+                            fmt::format("ibv_open_device({})", ibv_get_device_name(list[i])))};
 
-    // 4. The doctor: each thing a run needs, and the command that mends what is wrong.
+        // 2. What the device can do: limits that later steps run into.
+        ibv_device_attr device{};
+        util::check_rc(ibv_query_device(context.get(), &device), "ibv_query_device");
+        show_limits(ibv_get_device_name(list[i]), device, log);
+
+        // 3. Its ports and their GIDs.
+        std::vector<ibv_gid_entry> gids(1024);
+        const auto entries = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
+        util::check_rc(static_cast<int>(std::min<ssize_t>(entries, 0)), "ibv_query_gid_table");
+        gids.resize(static_cast<std::size_t>(entries));
+        for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port)
+            show_port(context.get(), port, gids, address, log);
+    }
+
+    // 4. The doctor: each thing that a run needs, and the command that fixes what is wrong.
     int wrong = 0;
     for (const verbs::Finding& finding : verbs::diagnose(verbs::gather(), address)) {
         if (finding.verdict == verbs::Verdict::good && quiet)

@@ -32,10 +32,10 @@ TEST_F(Step06, the_chosen_psns_are_on_the_wire_and_so_is_the_exchange) {
     const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_EQ(requests.size(), 3U);
     EXPECT_EQ(requests[0][0], std::to_string(0xabcdef));
-    const auto* state = LabRun::find(run.server, "qp_state");
-    ASSERT_NE(state, nullptr);
-    EXPECT_EQ(state->number("rq_psn"), 0xabcdefU);
-    EXPECT_EQ(state->number("sq_psn"), 0x5e1f00U);
+    const auto states = LabRun::ready_to_send(run.server);
+    ASSERT_EQ(states.size(), 1U);
+    EXPECT_EQ(states[0].number("rq_psn"), 0xabcdefU);
+    EXPECT_EQ(states[0].number("sq_psn"), 0x5e1f00U);
     const auto* server_psn = LabRun::find(run.server, "psn");
     const auto* client_psn = LabRun::find(run.client, "psn");
     ASSERT_TRUE(server_psn != nullptr && client_psn != nullptr);

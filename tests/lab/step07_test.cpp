@@ -76,9 +76,9 @@ TEST_F(Step07, who_asks_for_psns_sees_those_of_the_wire) {
     for (const auto& row : rows(run, "bth.psn", "bth.opcode_name contains WRITE"))
         on_the_wire.insert(static_cast<std::uint32_t>(std::stoul(row[0])));
     EXPECT_EQ(support::psns_of(posts[0]), on_the_wire);
-    const auto* theirs = LabRun::find(run.server, "qp_state");
-    ASSERT_NE(theirs, nullptr);
-    EXPECT_EQ(theirs->number("rq_psn"), posts[0].number("psn_first"));
+    const auto theirs = LabRun::ready_to_send(run.server);
+    ASSERT_EQ(theirs.size(), 1U);
+    EXPECT_EQ(theirs[0].number("rq_psn"), posts[0].number("psn_first"));
     support::expect_every_packet_joined(run);
 }
 
@@ -115,7 +115,8 @@ TEST_F(Step07, each_connection_has_new_psns_and_a_refused_client_disturbs_nobody
         ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
         std::istringstream lines(outcome.out);
         for (std::string line; std::getline(lines, line);)
-            if (const auto event = runlog::from_json(line); event && event->name == "qp_state") {
+            if (const auto event = runlog::from_json(line);
+                event && event->name == "qp_state" && event->text("state") == "RTS") {
                 psns.insert(event->number("sq_psn").value());
                 psns.insert(event->number("rq_psn").value());
             }
