@@ -1,4 +1,4 @@
-// Step 01, the active side: connects with rdma_cm, WRITEs into the server's memory, READs the same
+// Step 01, the client: connects with rdma_cm, WRITEs into the server's memory, READs the same
 // bytes back and compares them.
 #include <algorithm>
 #include <string>
@@ -27,7 +27,7 @@ cm::Event next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) 
     return cm::Event{event};  // its destructor calls rdma_ack_cm_event
 }
 
-// Hands the device one request, and waits until that is complete.
+// Hands the device one request, and waits until it is complete.
 void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,
               const cm::Capability& remote, util::StopSignal& stop, milliseconds time) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
@@ -57,30 +57,28 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
         runlog::Log& log, util::StopSignal& stop) {
     util::Address server = options.resolve_server();
     auto source = options.local.resolve(0, server.is_ipv6());
-    const auto expect = [&](cm::Event event, rdma_cm_event_type wanted) {
-        return cm::expect(std::move(event), wanted, server, stop);
+    const cm::EventChannel channel = cm::make_channel();
+    const cm::Id id = cm::make_id(channel.get());
+    const auto expect = [&](rdma_cm_event_type wanted) {
+        return cm::expect(next_event(id.get(), stop, options.timeout), wanted, server, stop);
     };
 
     // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
     // GID to use. A neighbour that answered late is known at the next attempt.
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id id = cm::make_id(channel.get());
     const milliseconds attempt = std::min(options.timeout, milliseconds(1000));
     const auto end = util::deadline_in(options.timeout);
     cm::Event event;
     do {
-        event.reset();
         util::check_errno(rdma_resolve_addr(id.get(), source ? source->get() : nullptr,
                                             server.get(), static_cast<int>(attempt.count())),
                           "rdma_resolve_addr(" + server.host() + ")");
         event = next_event(id.get(), stop, options.timeout);
     } while (event && event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT &&
              !util::is_past(end));
-    event = expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED);
-    event.reset();
+    cm::expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, server, stop);
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())),
                       "rdma_resolve_route");
-    expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_ROUTE_RESOLVED);
+    expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
 
     // 2. The local resources. The bytes that go out need no right at all, the buffer that a READ
     // fills needs LOCAL_WRITE.
@@ -112,14 +110,12 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;  // 7 stands for "without end"
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
-    event = expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_ESTABLISHED);
-    const auto& answer = event->param.conn;
-    const auto remote = cm::Capability::parse(std::as_bytes(
-        std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
+    event = expect(RDMA_CM_EVENT_ESTABLISHED);
+    const auto remote = cm::Capability::parse(event->param.conn);
     event.reset();
     log.event("exchange", cm::describe(remote, "received"));
     if (remote.length < length)
-        throw util::Error("the server lends " + std::to_string(remote.length) +
+        throw util::Error("the server exposes " + std::to_string(remote.length) +
                           " bytes, fewer than --length " + std::to_string(length) +
                           ". Start it with a larger --memory.");
 
@@ -128,9 +124,9 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     transfer(id->qp, 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, options.timeout);
     log.event("memory", common::describe_memory(returned));
 
-    // 5. Part as friends: DREQ and DREP on the wire, the QP to ERR.
+    // 5. Disconnect: DREQ and DREP on the wire, the QP to ERR.
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
-    expect(next_event(id.get(), stop, options.timeout), RDMA_CM_EVENT_DISCONNECTED);
+    expect(RDMA_CM_EVENT_DISCONNECTED);
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
     log.note("the bytes read back equal the bytes written");
@@ -148,8 +144,7 @@ int main(int argc, char** argv) {
     command_line.number("--length", length, 1, 1u << 30, "Bytes to write and read back");
     std::string text = "Hello from the client. ";
     command_line.text("--text", text, "What the bytes say, again and again");
-    return command_line.main(argc, argv,
-                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+    return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
                                  return run(options, length, text, log, stop);
                              }));
 }

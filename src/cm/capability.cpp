@@ -22,6 +22,11 @@ std::array<std::byte, Capability::size> Capability::serialize() const {
     return bytes;
 }
 
+Capability Capability::parse(const rdma_conn_param& received) {
+    return parse(std::as_bytes(
+        std::span(static_cast<const char*>(received.private_data), received.private_data_len)));
+}
+
 Capability Capability::parse(std::span<const std::byte> bytes) {
     if (bytes.size() < size)
         throw util::Error(fmt::format(

@@ -14,6 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+
+#include <rdma/rdma_cma.h>
 
 #include "runlog/event.hpp"
 
@@ -31,6 +34,8 @@ struct Capability {
     /// Throws util::Error where the bytes are too few or do not begin with this program's mark.
     /// rdma_cm pads private data with zeros, so that more bytes than `size` are normal.
     static Capability parse(std::span<const std::byte> bytes);
+    /// The same for the private data of an event (rdma_get_cm_event(3)).
+    static Capability parse(const rdma_conn_param& received);
 
     bool operator==(const Capability&) const = default;
 };

@@ -1,0 +1,134 @@
+// Step 21, the client: connects with rdma_cm, but with a queue pair that it makes and moves through
+// its states itself. So it could send from another PSN than the one that rdma_cm has announced: this
+// program tries it.
+#include <string>
+#include <vector>
+
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
+#include "verbs/handles.hpp"
+#include "verbs/names.hpp"
+
+namespace {
+
+struct Options {
+    common::ClientOptions client;
+    std::uint64_t distance = 16;  // packets
+};
+
+// Asks rdma_cm for the attributes of a transition, as rdma_create_qp and rdma_connect do.
+ibv_qp_attr attributes_for(rdma_cm_id* id, ibv_qp_state state, int& mask) {
+    ibv_qp_attr attr{};
+    attr.qp_state = state;
+    util::check_errno(rdma_init_qp_attr(id, &attr, &mask), "rdma_init_qp_attr");
+    return attr;
+}
+
+// One connection, whose packets begin `distance` after the announced PSN; one WRITE over it.
+void try_distance(std::int64_t distance, const Options& options, runlog::Log& log,
+                  util::StopSignal& stop) {
+    const auto timeout = options.client.timeout;
+    util::Address server = options.client.resolve_server();
+    auto source = options.client.local.resolve(0, server.is_ipv6());
+
+    // 1. An id that knows its device and its route, and a queue pair that does not belong to it.
+    const cm::EventChannel channel = cm::make_channel();
+    const cm::Id id = cm::make_id(channel.get());
+    const auto expect = [&](rdma_cm_event_type wanted) {
+        return cm::expect_event(channel.get(), wanted, server, stop, util::deadline_in(timeout));
+    };
+    cm::resolve_address(id.get(), source ? &*source : nullptr, server, stop, timeout);
+    util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout.count())),
+                      "rdma_resolve_route");
+    expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    std::vector<std::byte> outgoing = common::pattern(1000, "Which PSN? ");
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+
+    // 2. Connect. rdma_cm sends the number of this queue pair and a PSN of its own choice.
+    int mask = 0;
+    ibv_qp_attr attr = attributes_for(id.get(), IBV_QPS_INIT, mask);
+    util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(RESET to INIT)");
+    rdma_conn_param parameters{};
+    parameters.qp_num = qp->qp_num;
+    parameters.retry_count = 3;
+    parameters.rnr_retry_count = 7;
+    util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
+    cm::Event response = expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
+    const auto remote = cm::Capability::parse(response->param.conn);
+    response.reset();
+    log.event("exchange", cm::describe(remote, "received"));
+
+    // 3. The rest of the way. In RTS, rdma_cm's attributes have the PSN that it announced.
+    attr = attributes_for(id.get(), IBV_QPS_RTR, mask);
+    util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(INIT to RTR)");
+    attr = attributes_for(id.get(), IBV_QPS_RTS, mask);
+    attr.sq_psn = static_cast<std::uint32_t>(attr.sq_psn + distance) & 0xffffffU;
+    attr.timeout = 14;  // 67 ms
+    util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(RTR to RTS)");
+    log.event("psn", {{"qpn", qp->qp_num},
+                      {"psn", attr.sq_psn},
+                      {"source", distance == 0  ? "rdma_cm"
+                                 : distance < 0 ? std::to_string(-distance) + " before rdma_cm's"
+                                                : std::to_string(distance) + " after rdma_cm's"}});
+    util::check_errno(rdma_establish(id.get()), "rdma_establish");
+
+    // 4. A WRITE, and what its completion says.
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
+                .length = static_cast<std::uint32_t>(outgoing.size()),
+                .lkey = mr->lkey};
+    ibv_send_wr wr{};
+    wr.wr_id = 1;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.wr.rdma.remote_addr = remote.va;
+    wr.wr.rdma.rkey = remote.rkey;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+    const auto wc = common::next_completion(cq.get(), stop, util::deadline_in(timeout));
+    log.note("the WRITE " + (wc ? "completed with " + std::string(verbs::name_of(wc->status))
+                                : std::string("did not complete")));
+
+    // 5. rdma_cm sends the DisconnectRequest; the queue pair is this program's to move.
+    util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
+    expect(RDMA_CM_EVENT_DISCONNECTED);
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const auto distance = static_cast<std::int64_t>(options.distance);
+    for (const std::int64_t psns : {std::int64_t{0}, distance, -distance})
+        try_distance(psns, options, log, stop);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "client",
+        "Step 21, client: three connections by rdma_cm, which send from the PSN that rdma_cm has "
+        "announced, from a later one, and from an earlier one.");
+    Options options;
+    command_line.add(options.client);
+    command_line.number("--distance", options.distance, 1, 0x7fffff,
+                        "How many packets later, and earlier");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

@@ -1,0 +1,91 @@
+// Step 21, the server: step 01's, for one client at a time. rdma_cm makes its queue pair and moves it
+// through its states, with the PSNs that the two ConnectRequest and ConnectReply messages have.
+#include <string>
+#include <vector>
+
+#include "cm/capability.hpp"
+#include "cm/events.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
+#include "verbs/handles.hpp"
+
+namespace {
+
+constexpr std::size_t memory_size = 4096;
+
+// One client: from its ConnectRequest to its DisconnectRequest.
+void serve(const cm::Id& id, cm::Event request, rdma_event_channel* channel, runlog::Log& log,
+           util::StopSignal& stop) {
+    const util::Address client(rdma_get_peer_addr(id.get()));
+    std::vector<std::byte> memory(memory_size);
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
+                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                       "ibv_reg_mr")};
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    util::check_errno(rdma_create_qp(id.get(), pd.get(), &init), "rdma_create_qp");
+    const cm::Qp qp{id.get()};  // its destructor calls rdma_destroy_qp
+
+    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                    .length = memory.size(),
+                                    .rkey = mr->rkey};
+    const auto bytes = capability.serialize();
+    rdma_conn_param parameters{};
+    parameters.private_data = bytes.data();
+    parameters.private_data_len = bytes.size();
+    parameters.rnr_retry_count = 7;
+    util::check_errno(rdma_accept(id.get(), &parameters), "rdma_accept");
+    request.reset();
+    log.event("exchange", cm::describe(capability, "sent"));
+
+    const auto expect = [&](rdma_cm_event_type wanted, util::Deadline deadline) {
+        cm::expect_event(channel, wanted, client, stop, deadline);
+    };
+    expect(RDMA_CM_EVENT_ESTABLISHED, util::deadline_in(std::chrono::seconds(5)));
+    expect(RDMA_CM_EVENT_DISCONNECTED, std::nullopt);
+    log.event("memory", common::describe_memory(memory));
+}
+
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    const cm::EventChannel channel = cm::make_channel();
+    const cm::Id listener = cm::make_id(channel.get());
+    util::Address address = options.address();
+    util::check_errno(rdma_bind_addr(listener.get(), address.get()),
+                      "rdma_bind_addr(" + address.text() + ")");
+    util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+    while (cm::Event event = cm::next_event(channel.get(), stop, std::nullopt)) {
+        if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+            continue;
+        const cm::Id id{event->id};
+        try {
+            serve(id, std::move(event), channel.get(), log, stop);
+        } catch (const std::exception& error) {  // the next client is served all the same
+            log.error(error.what());
+        }
+    }
+    log.note("stopped by a signal");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "server", "Step 21, server: exposes memory to each client, connected by rdma_cm.");
+    common::ServerOptions options;
+    command_line.add(options);
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
+}
