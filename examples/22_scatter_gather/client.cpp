@@ -1,0 +1,138 @@
+// Step 22, the client: one message from three buffers, one READ into two, and a list with an entry
+// that the device must refuse.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "exchange/tcp.hpp"
+#include "protocol.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/names.hpp"
+
+namespace {
+
+struct Options {
+    common::ClientOptions client;
+    std::uint64_t first = 100;
+    std::uint64_t second = 3000;
+};
+
+// A buffer of its own, and its registration.
+struct Buffer {
+    std::vector<std::byte> bytes;
+    verbs::Mr mr;
+
+    Buffer(ibv_pd* pd, std::vector<std::byte> content, int access)
+        : bytes(std::move(content)),
+          mr(util::check_ptr(ibv_reg_mr(pd, bytes.data(), bytes.size(), access), "ibv_reg_mr")) {}
+
+    ibv_sge sge() const {
+        return {.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                .length = static_cast<std::uint32_t>(bytes.size()),
+                .lkey = mr->lkey};
+    }
+};
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const std::chrono::milliseconds timeout = options.client.timeout;
+    const exchange::Patience patience{stop, util::deadline_in(timeout)};
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+
+    // 1. A queue pair whose requests may have three entries. The device has a limit, too:
+    // ibv_device_attr.max_sge.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+    init.cap.max_send_sge = 3;
+    init.cap.max_recv_sge = 1;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+
+    // 2. Connect as in step 06.
+    exchange::Endpoint mine{
+        .qpn = qp->qp_num, .psn = 0xc22000, .lid = port.lid, .path_mtu = port.path_mtu};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+    exchange::send_endpoint(channel, mine, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    step06::to_init(qp.get(), port, 0);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
+    exchange::meet(channel, patience);
+
+    // 3. Gather: the header and the two parts of the body lie in three registrations, each with an
+    // lkey of its own. Nothing is copied together; the device takes them one after the other.
+    const Buffer first(pd.get(), common::pattern(options.first, "first part. "), 0);
+    const Buffer second(pd.get(), common::pattern(options.second, "second part. "), 0);
+    std::vector<std::byte> body = first.bytes;
+    body.insert(body.end(), second.bytes.begin(), second.bytes.end());
+    const auto header = step22::Header{.sequence = 1,
+                                       .length = static_cast<std::uint32_t>(body.size()),
+                                       .crc = common::crc_of(body)}
+                            .serialize();
+    const Buffer head(pd.get(), {header.begin(), header.end()}, 0);
+    std::array entries{head.sge(), first.sge(), second.sge()};
+    ibv_send_wr send{};
+    send.wr_id = 1;
+    send.opcode = IBV_WR_SEND;
+    send.sg_list = entries.data();
+    send.num_sge = static_cast<int>(entries.size());
+    common::perform(qp.get(), send, stop, timeout);
+
+    // 4. Scatter: the same body comes back by one READ, into two buffers.
+    const Buffer left(pd.get(), std::vector<std::byte>(options.first), IBV_ACCESS_LOCAL_WRITE);
+    const Buffer right(pd.get(), std::vector<std::byte>(options.second), IBV_ACCESS_LOCAL_WRITE);
+    std::array targets{left.sge(), right.sge()};
+    ibv_send_wr read{};
+    read.wr_id = 2;
+    read.opcode = IBV_WR_RDMA_READ;
+    read.sg_list = targets.data();
+    read.num_sge = static_cast<int>(targets.size());
+    read.wr.rdma.remote_addr = theirs.va;
+    read.wr.rdma.rkey = theirs.rkey;
+    common::perform(qp.get(), read, stop, timeout);
+    if (left.bytes != first.bytes || right.bytes != second.bytes)
+        throw util::Error("the bytes READ back differ from the bytes sent.");
+    log.note("one READ has filled both buffers");
+
+    // 5. An lkey counts in its own protection domain only. The device checks each entry before it
+    // sends: by the specification with LOC_PROT_ERR, by rxe with LOC_QP_OP_ERR.
+    const verbs::Pd other{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const Buffer stranger(other.get(), common::pattern(100, "of another PD. "), 0);
+    entries[1] = stranger.sge();
+    send.wr_id = 3;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp.get(), &send, &bad_wr), "ibv_post_send");
+    const auto wc = common::next_completion(cq.get(), stop, util::deadline_in(timeout));
+    if (!wc || wc->status == IBV_WC_SUCCESS)
+        throw util::Error("an entry of another protection domain was not refused.");
+    log.note("the entry of another protection domain: " + std::string(verbs::name_of(wc->status)));
+    exchange::meet(channel, patience);
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "client", "Step 22, client: one SEND from three buffers, one READ into two.");
+    Options options;
+    command_line.add(options.client);
+    command_line.number("--first", options.first, 1, 1 << 20, "Bytes of the body's first part");
+    command_line.number("--second", options.second, 1, 1 << 20, "Bytes of its second part");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

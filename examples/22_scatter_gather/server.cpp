@@ -1,0 +1,108 @@
+// Step 22, the server: one receive with two entries. The device puts the header of a message into
+// one buffer and its body into another.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "protocol.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/completion.hpp"
+
+namespace {
+
+constexpr std::size_t most_body = 2 << 20;
+constexpr std::chrono::milliseconds exchange_time{5000};
+
+void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+
+    // 1. A queue pair whose receives may have two entries.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+    init.cap.max_send_sge = 1;
+    init.cap.max_recv_sge = 2;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+
+    // 2. Two buffers and one receive. Its entries are filled in their order: the second one gets what
+    // the first has no room for.
+    std::array<std::byte, step22::Header::size> head{};
+    std::vector<std::byte> body(most_body);
+    const verbs::Mr head_mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), head.data(), head.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
+    const verbs::Mr body_mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), body.data(), body.size(),
+                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+                        "ibv_reg_mr")};
+    std::array<ibv_sge, 2> entries{{{.addr = reinterpret_cast<std::uintptr_t>(head.data()),
+                                     .length = static_cast<std::uint32_t>(head.size()),
+                                     .lkey = head_mr->lkey},
+                                    {.addr = reinterpret_cast<std::uintptr_t>(body.data()),
+                                     .length = static_cast<std::uint32_t>(body.size()),
+                                     .lkey = body_mr->lkey}}};
+    step06::to_init(qp.get(), port, IBV_ACCESS_REMOTE_READ);
+    ibv_recv_wr receive{};
+    receive.wr_id = 1;
+    receive.sg_list = entries.data();
+    receive.num_sge = static_cast<int>(entries.size());
+    ibv_recv_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_recv(qp.get(), &receive, &bad_wr), "ibv_post_recv");
+
+    // 3. Connect as in step 06; the body's buffer is open to READs.
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::Endpoint mine{.qpn = qp->qp_num,
+                            .psn = 0x5e2200,
+                            .lid = port.lid,
+                            .path_mtu = port.path_mtu,
+                            .va = reinterpret_cast<std::uintptr_t>(body.data()),
+                            .length = body.size(),
+                            .rkey = body_mr->rkey};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+    exchange::send_endpoint(channel, mine, patience);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
+    exchange::meet(channel, patience);
+
+    // 4. The message: byte_len counts both parts.
+    const ibv_wc wc = verbs::expect_success(
+        common::next_completion(cq.get(), stop, patience.deadline), "the receive");
+    const auto header = step22::Header::parse(head);
+    if (wc.byte_len < head.size() || wc.byte_len - head.size() != header.length ||
+        common::crc_of(std::span(body).first(header.length)) != header.crc)
+        throw util::Error("the message is not what its header says.");
+    log.event("memory", common::describe_memory(head));
+    log.event("memory", common::describe_memory(std::span(body).first(header.length)));
+    exchange::meet(channel, {stop, std::nullopt});
+}
+
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
+        exchange::TcpChannel channel(std::move(socket));
+        serve(channel, log, stop);
+    });
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "server", "Step 22, server: one receive into two buffers, header and body.");
+    common::ServerOptions options;
+    command_line.add(options);
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

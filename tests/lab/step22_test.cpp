@@ -1,0 +1,46 @@
+// Step 22 in the lab: one message from three buffers, one READ into two, an entry that is refused.
+#include <gtest/gtest.h>
+
+#include "support/step_checks.hpp"
+
+namespace step22_test {
+
+using support::LabRun;
+using support::rows;
+
+class Step22 : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Step22, three_buffers_are_one_message_and_a_foreign_lkey_sends_nothing) {
+    const LabRun& run = support::plain_run("22");
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    const auto sends = rows(run, "payload_len", "bth.opcode_name contains SEND");
+    ASSERT_EQ(sends.size(), 1U) << "the refused request is no packet";
+    EXPECT_EQ(sends[0][0], "3116");
+    EXPECT_EQ(rows(run, "frame", "bth.opcode == 12").size(), 1U);
+    const auto memory = LabRun::all(run.server, "memory");
+    ASSERT_EQ(memory.size(), 2U);
+    EXPECT_EQ(memory[0].number("len"), 16U);
+    EXPECT_EQ(memory[1].number("len"), 3100U);
+    const auto statuses = support::statuses(run.client);
+    ASSERT_EQ(statuses.size(), 3U);
+    EXPECT_EQ(statuses[0], "SUCCESS");
+    EXPECT_EQ(statuses[1], "SUCCESS");
+    EXPECT_TRUE(statuses[2] == "LOC_PROT_ERR" || statuses[2] == "LOC_QP_OP_ERR") << statuses[2];
+    support::expect_every_packet_joined(run);
+}
+
+TEST_F(Step22, parts_of_any_length_arrive_whole) {
+    const LabRun run = support::capture("22", {}, {"--first", "1", "--second", "9999"});
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    const auto sends = rows(run, "payload_len", "bth.opcode_name contains SEND");
+    EXPECT_EQ(sends.size(), 3U) << "First, Middle, Last";
+    support::expect_every_packet_joined(run);
+}
+
+}  // namespace step22_test
