@@ -1,0 +1,110 @@
+// Step 23, the client: posts half of its messages with ibv_post_send and half with ibv_wr_*, and asks
+// for an event of the server's with the last one only.
+#include <string>
+#include <vector>
+
+#include "connect.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
+#include "verbs/completion.hpp"
+
+namespace {
+
+// The old way: fill in a list of requests, and hand it over.
+void send_by_post(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr),
+                .length = static_cast<std::uint32_t>(mr.length),
+                .lkey = mr.lkey};
+    ibv_send_wr wr{};
+    wr.wr_id = wr_id;
+    wr.opcode = IBV_WR_SEND;
+    wr.send_flags = IBV_SEND_SIGNALED | flags;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+}
+
+// The new way: call by call, straight into the send queue. Between start and complete there may be
+// many requests; none is visible to the device before complete.
+void send_by_wr(ibv_qp_ex* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
+    ibv_wr_start(qp);
+    qp->wr_id = wr_id;
+    qp->wr_flags = IBV_SEND_SIGNALED | flags;
+    ibv_wr_send(qp);
+    ibv_wr_set_sge(qp, mr.lkey, reinterpret_cast<std::uintptr_t>(mr.addr),
+                   static_cast<std::uint32_t>(mr.length));
+    util::check_rc(ibv_wr_complete(qp), "ibv_wr_complete");
+}
+
+int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    const exchange::Patience patience{stop, util::deadline_in(options.timeout)};
+    const util::Address server = options.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), patience));
+
+    // 1. A queue pair that takes SENDs by ibv_wr_*, too: that has to be said when it is made.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    std::vector<std::byte> bytes = common::pattern(step23::message_size, "Wake up? ");
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    const verbs::Cq cq{util::check_ptr(
+        ibv_create_cq(port.context.get(), step23::messages, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_init_attr_ex init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_send_wr = step23::messages;
+    init.cap.max_recv_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    init.pd = pd.get();
+    init.send_ops_flags = IBV_QP_EX_WITH_SEND;
+    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    const verbs::Qp qp{
+        util::check_ptr(ibv_create_qp_ex(port.context.get(), &init), "ibv_create_qp_ex")};
+    ibv_qp_ex* extended = ibv_qp_to_qp_ex(qp.get());
+    step23::connect(channel, patience, qp.get(), port, 0xc23000, [] {});
+    std::uint64_t wr_id = 0;
+    const auto send = [&](int i, unsigned flags) {
+        if (i % 2 == 0)
+            send_by_post(qp.get(), ++wr_id, *mr, flags);
+        else
+            send_by_wr(extended, ++wr_id, *mr, flags);
+    };
+    const auto await_one = [&] {
+        verbs::expect_success(common::next_completion(cq.get(), stop, patience.deadline), "SEND");
+    };
+
+    // 2. Four messages, the last one solicited: the server, which asked for solicited events only,
+    // wakes up once.
+    for (int i = 0; i < step23::messages; ++i)
+        send(i, i + 1 == step23::messages ? IBV_SEND_SOLICITED : 0);
+    for (int i = 0; i < step23::messages; ++i)
+        await_one();
+    exchange::meet(channel, patience);
+
+    // 3. Four more, unsolicited, for a server that asked for all events. Each is sent when the server
+    // is armed again.
+    for (int i = 0; i < step23::messages; ++i) {
+        exchange::meet(channel, patience);
+        send(i, 0);
+        await_one();
+    }
+    exchange::meet(channel, patience);
+    log.note(std::to_string(wr_id) + " messages sent, half by ibv_post_send and half by ibv_wr_*");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "client", "Step 23, client: solicited events, and ibv_wr_* beside ibv_post_send.");
+    common::ClientOptions options;
+    command_line.add(options);
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

@@ -1,0 +1,118 @@
+// Step 23, the server: sleeps until a message asks for its attention, and takes the others with it.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "connect.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/completion.hpp"
+
+namespace {
+
+constexpr std::chrono::milliseconds exchange_time{5000};
+
+void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) +
+                        wr_id % step23::messages * step23::message_size,
+                .length = step23::message_size,
+                .lkey = mr.lkey};
+    ibv_recv_wr wr{};
+    wr.wr_id = wr_id;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    ibv_recv_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
+}
+
+// Sleeps until the channel has an event. The next one comes only after ibv_req_notify_cq.
+void await_event(ibv_comp_channel* channel, const exchange::Patience& patience) {
+    if (util::wait_readable(channel->fd, patience.stop, patience.deadline) != util::Ready::input)
+        throw util::Error("no event came: does the client still run?");
+    ibv_cq* cq = nullptr;
+    void* cq_context = nullptr;
+    util::check_errno(ibv_get_cq_event(channel, &cq, &cq_context), "ibv_get_cq_event");
+    ibv_ack_cq_events(cq, 1);
+}
+
+// The completions that are there.
+int drain(ibv_cq* cq) {
+    int count = 0;
+    ibv_wc wc{};
+    while (ibv_poll_cq(cq, 1, &wc) > 0) {
+        verbs::expect_success(wc, "a receive");
+        ++count;
+    }
+    return count;
+}
+
+void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+
+    // 1. A completion queue with a channel, armed for solicited events: SENDs and WRITEs with
+    // immediate data whose sender set IBV_SEND_SOLICITED, and errors.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    std::vector<std::byte> inbox(step23::messages * step23::message_size);
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), inbox.data(), inbox.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
+    const verbs::CompChannel events{
+        util::check_ptr(ibv_create_comp_channel(port.context.get()), "ibv_create_comp_channel")};
+    const verbs::Cq cq{util::check_ptr(
+        ibv_create_cq(port.context.get(), 2 * step23::messages, nullptr, events.get(), 0),
+        "ibv_create_cq")};
+    util::check_rc(ibv_req_notify_cq(cq.get(), 1), "ibv_req_notify_cq(solicited only)");
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = cq.get();
+    init.recv_cq = cq.get();
+    init.cap.max_recv_wr = 2 * step23::messages;
+    init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    step23::connect(channel, patience, qp.get(), port, 0x5e2300, [&] {
+        for (std::uint64_t wr_id = 0; wr_id < 2 * step23::messages; ++wr_id)
+            post_receive(qp.get(), wr_id, *mr);
+    });
+
+    // 2. One event for four messages: the last one is solicited, and those before it have completed
+    // by then.
+    await_event(events.get(), patience);
+    const int received = drain(cq.get());
+    log.note("1 event, " + std::to_string(received) + " messages: solicited events only");
+    exchange::meet(channel, patience);
+
+    // 3. Four events for four messages: each completion makes one. The queue is polled once more
+    // after it is armed, since a completion in between makes no event.
+    int all = 0;
+    for (int i = 0; i < step23::messages; ++i) {
+        util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq(all)");
+        all += drain(cq.get());
+        exchange::meet(channel, patience);
+        await_event(events.get(), patience);
+        all += drain(cq.get());
+    }
+    log.note(std::to_string(step23::messages) + " events, " + std::to_string(all) +
+             " messages: all events");
+    exchange::meet(channel, patience);
+}
+
+int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
+    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
+        exchange::TcpChannel channel(std::move(socket));
+        serve(channel, log, stop);
+    });
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line("server", "Step 23, server: wakes up for solicited events.");
+    common::ServerOptions options;
+    command_line.add(options);
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

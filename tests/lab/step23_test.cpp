@@ -1,0 +1,42 @@
+// Step 23 in the lab: one event for four messages, and both ways to post in one queue.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "support/step_checks.hpp"
+
+namespace step23_test {
+
+using support::LabRun;
+using support::rows;
+
+class Step23 : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Step23, a_solicited_message_wakes_the_server_once_for_all_before_it) {
+    const LabRun& run = support::plain_run("23");
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    const auto sends = rows(run, "bth.se", "bth.opcode_name contains SEND");
+    ASSERT_EQ(sends.size(), 8U);
+    for (std::size_t i = 0; i < sends.size(); ++i)
+        EXPECT_EQ(sends[i][0], i == 3 ? "1" : "0") << i;
+    // As many events as the server's own count of them: one for the first four messages.
+    EXPECT_EQ(LabRun::all(run.server, "cq_event").size(), 5U);
+    const auto notes = LabRun::all(run.server, "note");
+    const auto has_note = [&](const std::string& text) {
+        return std::ranges::any_of(notes,
+                                   [&](const auto& note) { return note.text("text") == text; });
+    };
+    EXPECT_TRUE(has_note("1 event, 4 messages: solicited events only"));
+    EXPECT_TRUE(has_note("4 events, 4 messages: all events"));
+    // Requests by ibv_wr_* are traced, predicted and joined as those by ibv_post_send.
+    EXPECT_EQ(LabRun::all(run.client, "post_send").size(), 8U);
+    support::expect_every_packet_joined(run);
+}
+
+}  // namespace step23_test
