@@ -1,0 +1,70 @@
+// Step 24, the client: one connection, from the TCP connection of its exchange to the queue pair.
+#pragma once
+
+#include <array>
+
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "exchange/tcp.hpp"
+#include "protocol.hpp"
+
+namespace step24 {
+
+/// As in step 06, but it gives up: a request without a response fails after four attempts, here after
+/// 268 ms. With retry_cnt 7, rxe would retransmit without end.
+inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RTS;
+    attr.sq_psn = psn;
+    attr.max_rd_atomic = 1;
+    attr.timeout = 14;   // 67 ms
+    attr.retry_cnt = 3;  // times, after the first attempt
+    attr.rnr_retry = 3;
+    util::check_rc(ibv_modify_qp(qp, &attr,
+                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
+                                     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),
+                   "ibv_modify_qp(RTR to RTS)");
+}
+
+// None of it survives an error. A queue pair in ERR sends nothing more, and its PSNs are worth nothing to a new one.
+struct Connection {
+    exchange::TcpChannel channel;
+    step06::Port port;
+    verbs::Pd pd;
+    std::array<std::byte, step24::Message::size> out{}, in{};
+    verbs::Mr out_mr, in_mr;
+    verbs::Cq cq;
+    verbs::Qp qp;
+    exchange::Endpoint theirs;
+
+    Connection(exchange::Socket socket, const exchange::Patience& patience)
+        : channel(std::move(socket)),
+          port(step06::open_port(channel.socket().local())),
+          pd(util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")),
+          out_mr(util::check_ptr(ibv_reg_mr(pd.get(), out.data(), out.size(), 0), "ibv_reg_mr")),
+          in_mr(util::check_ptr(ibv_reg_mr(pd.get(), in.data(), in.size(), IBV_ACCESS_LOCAL_WRITE),
+                                "ibv_reg_mr")),
+          cq(util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                             "ibv_create_cq")) {
+        ibv_qp_init_attr init{};
+        init.qp_type = IBV_QPT_RC;
+        init.send_cq = cq.get();
+        init.recv_cq = cq.get();
+        init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp"));
+        exchange::Endpoint mine{.qpn = qp->qp_num,
+                                .psn = step07::random_psn(),
+                                .lid = port.lid,
+                                .path_mtu = port.path_mtu};
+        std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+        exchange::send_endpoint(channel, mine, patience);
+        theirs = exchange::receive_endpoint(channel, patience);
+        step06::to_init(qp.get(), port, 0);
+        step06::to_rtr(qp.get(), port, theirs);
+        to_rts(qp.get(), mine.psn);
+        exchange::meet(channel, patience);
+    }
+};
+
+}  // namespace step24

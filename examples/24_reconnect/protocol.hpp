@@ -1,0 +1,35 @@
+// Step 24, both sides: a message, and the two words of the server's memory that a client reads after
+// it has lost its connection. All in network byte order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "util/cursor.hpp"
+
+namespace step24 {
+
+/// What a SEND carries.
+struct Message {
+    static constexpr std::size_t size = 16;
+
+    std::uint64_t sequence = 0;  // from 1 on, over all connections
+    std::uint64_t amount = 0;
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> bytes{};
+        util::put_be64<0>(std::span<std::byte, size>(bytes), sequence);
+        util::put_be64<8>(std::span<std::byte, size>(bytes), amount);
+        return bytes;
+    }
+    static Message parse(util::FixedBytes<size> in) {
+        return {.sequence = util::be64<0>(in), .amount = util::be64<8>(in)};
+    }
+};
+
+/// What the server has applied: the last message, and the sum of all amounts. It outlives the
+/// connections. The layout is a Message's.
+using Applied = Message;
+
+}  // namespace step24
