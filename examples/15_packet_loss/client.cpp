@@ -1,6 +1,7 @@
-// Step 15, the active side: what becomes of WRITEs whose packets are lost, and of one that nobody
-// answers.
-#include "examples/common/link_end.hpp"
+// Step 15, the client: what happens to WRITEs whose packets are lost, and to one whose peer does not
+// respond.
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "silence.hpp"
 
 namespace {
@@ -12,21 +13,25 @@ struct Options {
     bool silence = false;
 };
 
-int run(Options options, runlog::Log& log, util::StopSignal& stop) {
-    if (!options.transfer && !options.silence)
-        options.transfer = options.silence = true;
-    const common::LinkEnd end(options.client, log, stop);
-    const common::LinkSide& side = end.side();
-    if (options.transfer) {
-        log.note("1. a transfer: what was sent, and how often");
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const bool all = !options.transfer && !options.silence;
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
+                              {stop, util::deadline_in(options.client.timeout)}));
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const step15::Side side{channel, port, pd.get(), log, stop, options.client.timeout};
+    if (all || options.transfer) {
+        log.note("1. a transfer: which packets were sent, and how often");
         step15::transfer(side, options.settings);
     }
-    if (options.silence) {
-        log.note("2. silence: a WRITE that nobody answers");
-        step15::meet_silence(side, options.settings);
+    if (all || options.silence) {
+        log.note("2. silence: a WRITE to which nobody responds");
+        step15::write_to_nobody(side, options.settings);
     }
-    step15::Ask{}.send(side.channel, side.patience());
-    side.meet();
+    step15::Ask{}.send(channel, side.patience());
+    side.barrier();
     return 0;
 }
 
@@ -35,8 +40,8 @@ int run(Options options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 15, client: WRITEs whose packets are lost, and one that nobody answers.\n"
-        "Packets are lost where lab/lab wire or lab/lab netem (or tc) has them lost.");
+        "Step 15, client: WRITEs whose packets are lost, and one to which nobody responds.\n"
+        "lab/lab wire, lab/lab netem or tc make the link lose packets.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);
@@ -47,15 +52,16 @@ int main(int argc, char** argv) {
     command_line.size("--chunk", options.settings.bytes.chunk, 1, 1 << 30,
                       "Bytes of a WRITE [64KiB]");
     command_line.number("--depth", options.settings.depth, 1, 1024,
-                        "WRITEs that are under way at once");
+                        "WRITEs that are outstanding at the same time");
     command_line.path_mtu(options.settings.path_mtu,
-                          "Bytes of a packet at most: the less, the more packets");
-    command_line.number("--ack-timeout", options.settings.ack_timeout, 1, 31,
-                        "A packet without an answer is sent again after\n4.096 us * 2^N: 14 is 67 "
-                        "ms, 16 is 268 ms");
+                          "Bytes of a packet at most: the fewer, the more packets");
+    command_line.number("--ack-timeout", options.settings.timeout, 1, 31,
+                        "timeout: a packet without an acknowledgement is sent again after\n"
+                        "4.096 us * 2^N: 14 is 67 ms, 16 is 268 ms");
     command_line.number("--retry-cnt", options.settings.retry_cnt, 0, 7,
-                        "Times in a row; 7: without end, for Soft-RoCE");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+                        "retry_cnt: so many times in a row; 7: without limit on Soft-RoCE");
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

@@ -1,5 +1,5 @@
-// Part 1: WRITEs over whatever the way does to them. How often packets were sent that were needed
-// once, and whether the bytes are what they were.
+// Step 15, part 1: WRITEs over a link that may lose packets. How many packets were sent for those
+// that were needed, and did the bytes arrive intact?
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "connection.hpp"
 #include "examples/common/chunks.hpp"
 #include "examples/common/counted.hpp"
 #include "examples/common/memory.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
-#include "verbs/names.hpp"
 #include "words.hpp"
 
 namespace step15 {
@@ -21,76 +21,91 @@ struct Settings {
     common::Chunks bytes{.size = 1 << 20, .chunk = 64 << 10};
     std::uint64_t depth = 4;
     std::uint64_t path_mtu = 4096;
-    std::uint64_t ack_timeout = 16;
+    std::uint64_t timeout = 16;
     std::uint64_t retry_cnt = 6;
-
-    verbs::Repetition repetition() const {
-        return {.timeout = static_cast<std::uint8_t>(ack_timeout),
-                .count = static_cast<std::uint8_t>(retry_cnt)};
-    }
 };
 
-/// A request that will not be answered any more: what ended it, and what became of the queue pair.
-[[noreturn]] inline void give_up(const common::LinkSide& side, const common::RcLink& link,
-                                 const ibv_wc& wc, const Settings& settings) {
-    side.log.event("qp_state", verbs::query_state(link.qp()));
-    throw util::Error(
-        fmt::format("RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} "
-                    "ms at least). "
-                    "The queue pair is in ERR; a connection begins anew. What is set on the way: "
-                    "lab/lab wire, lab/lab netem.",
-                    verbs::name_of(wc.status), ibv_wc_status_str(wc.status), settings.retry_cnt,
-                    settings.ack_timeout,
-                    0.004096 * static_cast<double>(std::uint64_t{1} << settings.ack_timeout)));
+/// One WRITE of `length` bytes of the memory, from byte `at` on.
+inline void post_write(const Connection& connection, std::uint64_t wr_id, const ibv_mr& mr,
+                       std::uint64_t at, std::uint64_t length) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
+                .length = static_cast<std::uint32_t>(length),
+                .lkey = mr.lkey};
+    ibv_send_wr wr{};
+    wr.wr_id = wr_id;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.wr.rdma.remote_addr = connection.remote.va + at;
+    wr.wr.rdma.rkey = connection.remote.rkey;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(connection.qp.get(), &wr, &bad_wr), "ibv_post_send");
 }
 
-/// Client: all WRITEs, in order, to the last completion.
-inline void write_all(const common::LinkSide& side, common::RcLink& link,
-                      verbs::CompletionQueue& completions, const ibv_mr& mr,
+/// All WRITEs, at most `depth` outstanding, to the last completion. The wr_id of each is the number
+/// of bytes that are written when it has completed.
+inline void write_all(const Side& side, const Connection& connection, const ibv_mr& mr,
                       const Settings& settings) {
+    const auto [size, chunk] = settings.bytes;
     std::uint64_t posted = 0;
     std::uint64_t done = 0;
-    std::uint64_t under_way = 0;
-    while (done < settings.bytes.size) {
-        side.check_stop();
-        for (; posted < settings.bytes.size && under_way < settings.depth; ++under_way)
-            posted = settings.bytes.post(side, link, mr, posted);
-        const auto wc = completions.next(side.stop, util::deadline_in(side.time));
-        if (wc)
-            side.log.event("wc", verbs::describe(*wc));
-        if (wc && wc->status != IBV_WC_SUCCESS)
-            give_up(side, link, *wc, settings);
+    std::uint64_t outstanding = 0;
+    while (done < size) {
+        for (; posted < size && outstanding < settings.depth; ++outstanding) {
+            const std::uint64_t length = std::min(chunk, size - posted);
+            post_write(connection, posted + length, mr, posted, length);
+            posted += length;
+        }
+        const auto wc =
+            common::next_completion(connection.cq.get(), side.stop, util::deadline_in(side.time));
+        if (wc && wc->status != IBV_WC_SUCCESS) {
+            side.log.event("qp_state", verbs::query_state(connection.qp.get()));  // ERR
+            throw util::Error(fmt::format(
+                "RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} ms "
+                "at least). The queue pair is in ERR: only a new connection can go on. The loss "
+                "that is set on the link: lab/lab wire, lab/lab netem.",
+                verbs::name_of(wc->status), ibv_wc_status_str(wc->status), settings.retry_cnt,
+                settings.timeout,
+                0.004096 * static_cast<double>(std::uint64_t{1} << settings.timeout)));
+        }
+        if (side.stop.requested())
+            throw util::Error("stopped by a signal.");
         done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
-        --under_way;
+        --outstanding;
     }
 }
 
-inline void transfer(const common::LinkSide& side, const Settings& settings) {
+inline void transfer(const Side& side, const Settings& settings) {
+    // 1. The memory, and a connection with the timeout and the retry count of the command line.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
-    const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
-    side.log.event("mr", verbs::describe(*mr, 0));
-    verbs::CompletionQueue completions(side.context, static_cast<int>(settings.depth));
-    Ask{Task::Lend, settings.bytes.size}.send(side.channel, side.patience());
-    common::RcLink link(side, {.cq = completions.cq.get(),
-                               .first_psn = 0xc15000,
-                               .max_send_wr = static_cast<std::uint32_t>(settings.depth),
-                               .repetition = settings.repetition(),
-                               .path_mtu = static_cast<unsigned>(settings.path_mtu)});
-    side.meet();
-    const common::Counted counted(side.context, side.gid);
-    const auto started = util::Clock::now();
-    write_all(side, link, completions, *mr, settings);
-    const auto took =
-        std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    const auto needed = settings.bytes.packets(link.path_mtu());
-    const auto sent = counted.since("sent_pkts");
-    side.meet();
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    Ask{Task::Expose, settings.bytes.size}.send(side.channel, side.patience());
+    const Connection connection =
+        connect(side, {.first_psn = 0xc15000,
+                       .max_send_wr = static_cast<std::uint32_t>(settings.depth),
+                       .path_mtu = static_cast<std::uint16_t>(settings.path_mtu),
+                       .timeout = static_cast<std::uint8_t>(settings.timeout),
+                       .retry_cnt = static_cast<std::uint8_t>(settings.retry_cnt)});
+    side.barrier();
 
+    // 2. The WRITEs. The device's counters tell what it sent: the program sees only completions.
+    const common::Counted counted(side.port.context.get(), verbs::Gid{.port = side.port.number});
+    const auto started = util::Clock::now();
+    write_all(side, connection, *mr, settings);
+    const std::chrono::microseconds took =
+        std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
+    const auto needed = settings.bytes.packets(connection.path_mtu);
+    const auto sent = counted.since("sent_pkts");
+    side.barrier();
+
+    // 3. What the server has in its memory now, and what its device counted.
     const auto seen = common::Seen::receive(side.channel, side.patience());
-    const double mib_per_s = static_cast<double>(settings.bytes.size) / (1 << 20) /
-                             (static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6);
     const bool is_intact = seen.crc == common::crc_of(bytes);
-    side.log.event("transfer", {{"len", settings.bytes.size},
+    const double mib = static_cast<double>(bytes.size()) / (1 << 20);
+    const double seconds = static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6;
+    side.log.event("transfer", {{"len", bytes.size()},
                                 {"packets", needed},
                                 {"sent", sent},
                                 {"again", sent > needed ? sent - needed : 0},
@@ -99,7 +114,7 @@ inline void transfer(const common::LinkSide& side, const Settings& settings) {
                                 {"out_of_sequence", seen.out_of_sequence},
                                 {"duplicates", seen.duplicates},
                                 {"elapsed_us", took.count()},
-                                {"mib_per_s", fmt::format("{:.2f}", mib_per_s)},
+                                {"mib_per_s", fmt::format("{:.2f}", mib / seconds)},
                                 {"crc32", seen.crc},
                                 {"bytes", is_intact ? "intact" : "DAMAGED"}});
     if (!is_intact)

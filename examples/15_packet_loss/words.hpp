@@ -1,8 +1,8 @@
-// What the client asks for, in network byte order:
+// What the client asks the server for, in network byte order:
 //
 //     "RWLN", version 1, task (1 byte), 2 unused, bytes of memory (8)
 //
-// The server answers with common::Seen, where it has seen something.
+// After Task::Expose the server sends common::Seen at the end.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 namespace step15 {
 
 enum class Task : std::uint8_t {
-    Lend = 1,    ///< memory, and look at it at the end
-    FallSilent,  ///< have a queue pair, and then none
+    Expose = 1,  ///< expose memory, and look at it at the end
+    FallSilent,  ///< connect a queue pair, and destroy it
     Done,
 };
 
@@ -36,15 +36,15 @@ struct Ask {
         util::put_be64<8>(out, memory);
         channel.send(bytes, patience);
     }
-    /// Throws util::Error where it asks for nothing that can be.
+    /// Throws util::Error where a value is out of range.
     static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
         const util::FixedBytes<size> in(bytes);
         common::check_words(in, magic, "step 15");
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
-        if (ask.task < Task::Lend || ask.task > Task::Done || ask.memory > most_memory ||
-            (ask.task == Task::Lend && ask.memory == 0))
+        if (ask.task < Task::Expose || ask.task > Task::Done || ask.memory > most_memory ||
+            (ask.task == Task::Expose && ask.memory == 0))
             throw util::Error(
                 "the client asks for nothing that this server does. Is it step 15's?");
         return ask;
