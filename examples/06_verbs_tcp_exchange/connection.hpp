@@ -77,7 +77,9 @@ inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
 }
 
 /// RTR, ready to receive: where the peer is, and the PSN of the first packet that comes from there.
-inline void to_rtr(ibv_qp* qp, const Port& port, const exchange::Endpoint& peer) {
+/// `traffic_class`: of all packets to it, DSCP in bits 7:2 and ECN in bits 1:0 (step 20).
+inline void to_rtr(ibv_qp* qp, const Port& port, const exchange::Endpoint& peer,
+                   std::uint8_t traffic_class = 0) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTR;
     attr.path_mtu = verbs::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both can
@@ -90,6 +92,7 @@ inline void to_rtr(ibv_qp* qp, const Port& port, const exchange::Endpoint& peer)
     attr.ah_attr.grh.sgid_index = port.gid_index;
     std::memcpy(attr.ah_attr.grh.dgid.raw, peer.gid.data(), peer.gid.size());
     attr.ah_attr.grh.hop_limit = 64;
+    attr.ah_attr.grh.traffic_class = traffic_class;
     util::check_rc(
         ibv_modify_qp(qp, &attr,
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |

@@ -46,6 +46,7 @@ struct Wanted {
     std::uint8_t timeout = 14;
     std::uint8_t retry_cnt = 7;
     const ibv_mr* exposed = nullptr;  // memory that the peer may write to
+    std::uint8_t traffic_class = 0;   // DSCP and ECN of what is sent
 };
 
 struct Connection {
@@ -92,7 +93,7 @@ inline Connection connect(const Side& side, const Wanted& wanted) {
 
     step06::to_init(qp.get(), side.port, IBV_ACCESS_REMOTE_WRITE);
     theirs.path_mtu = std::min(mine.path_mtu, theirs.path_mtu);
-    step06::to_rtr(qp.get(), side.port, theirs);
+    step06::to_rtr(qp.get(), side.port, theirs, wanted.traffic_class);
     to_rts(qp.get(), mine.psn, wanted.timeout, wanted.retry_cnt);
     return {std::move(cq), std::move(qp), {theirs.va, theirs.rkey}, theirs.path_mtu};
 }

@@ -1,8 +1,9 @@
-// Step 20, the active side: the same WRITEs with ever more of them under way, and then with as many
-// as the answers' delay allows. The bottleneck is the cable's: lab/lab wire 'limit to ...'.
+// Step 20, the client: the same WRITEs with more and more of them outstanding, and then with as many
+// as their delay allows. The bottleneck is the link's: lab/lab wire 'limit to ...'.
 #include <charconv>
 
-#include "examples/common/link_end.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "transfer.hpp"
 
 namespace {
@@ -43,11 +44,17 @@ std::vector<Named> windows_of(const Options& options) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto windows = windows_of(options);
-    const common::LinkEnd end(options.client, log, stop);
+    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
+    const util::Address server = options.client.resolve_server();
+    exchange::TcpChannel channel(
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const step15::Side side{channel, port, pd.get(), log, stop, options.client.timeout};
     for (const auto& [name, window] : windows)
-        step20::transfer(end.side(), options.settings, name, window);
-    step20::Ask{}.send(end.side().channel, end.side().patience());
-    end.side().meet();
+        step20::transfer(side, options.settings, name, window);
+    step20::Ask{}.send(side.channel, side.patience());
+    side.barrier();
     return 0;
 }
 
@@ -56,25 +63,25 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 20, client: how much to have under way through a bottleneck.\n"
+        "Step 20, client: how much to have outstanding through a bottleneck.\n"
         "The bottleneck is set with lab/lab wire 'limit to 20Mbit/s queue 32 packets from "
         "client'.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);
     command_line.text("--windows", options.windows,
-                      "Chunks under way, one transfer each; 'adaptive': by the answers' delay");
+                      "Chunks outstanding, one transfer each; 'adaptive': by their delay");
     command_line.size("--size", options.settings.bytes.size, 1, step20::most_memory,
                       "Bytes of each transfer [256KiB]");
     command_line.size("--chunk", options.settings.bytes.chunk, 1, 1 << 20,
                       "Bytes of a WRITE [4KiB]");
-    command_line.number("--most", options.settings.most, 1, 1024, "Chunks under way at most");
+    command_line.number("--most", options.settings.most, 1, 1024, "Chunks outstanding at most");
     command_line.path_mtu(options.settings.path_mtu, "Bytes of a packet at most");
     command_line.number("--traffic-class", options.settings.traffic_class, 0, 255,
                         "DSCP and ECN of what is sent; 2: ECN-capable, ECT(0)");
-    command_line.number("--ack-timeout", options.settings.ack_timeout, 1, 31,
-                        "A packet without an answer is sent again after\n4.096 us * 2^N");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    command_line.number(
+        "--ack-timeout", options.settings.ack_timeout, 1, 31,
+        "A packet is retransmitted after\n4.096 us * 2^N without an acknowledgement");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -1,5 +1,5 @@
-// One transfer through whatever the way is: how fast, how much was sent that was needed once, how
-// late the answers were.
+// One transfer through a bottleneck: how fast it was, how many packets were sent for those that were
+// needed, and how long the completions took.
 #pragma once
 
 #include <algorithm>
@@ -8,71 +8,94 @@
 
 #include <fmt/format.h>
 
+#include "examples/15_packet_loss/connection.hpp"
 #include "examples/common/chunks.hpp"
 #include "examples/common/counted.hpp"
 #include "examples/common/memory.hpp"
+#include "protocol.hpp"
+#include "util/error.hpp"
 #include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/names.hpp"
 #include "window.hpp"
-#include "words.hpp"
 
 namespace step20 {
 
 struct Settings {
     common::Chunks bytes{.size = 256 << 10, .chunk = 4 << 10};
     std::uint64_t path_mtu = 1024;
-    std::uint64_t most = 64;  // chunks under way
+    std::uint64_t most = 64;  // chunks outstanding
     std::uint64_t traffic_class = 2;
     std::uint64_t ack_timeout = 16;
 };
 
-/// Client: posts chunks as the window lets it, to the last answer. The answers' times.
-inline std::vector<Time> write_all(const common::LinkSide& side, common::RcLink& link,
-                                   verbs::CompletionQueue& completions, const ibv_mr& mr,
-                                   const Settings& settings, Window& window) {
+/// The WRITE of the chunk that begins at byte `at`. Its wr_id is the number of bytes that are written
+/// when it has completed.
+inline std::uint64_t post_write(const step15::Connection& connection, const ibv_mr& mr,
+                                const common::Chunks& bytes, std::uint64_t at) {
+    const std::uint64_t length = std::min(bytes.chunk, bytes.size - at);
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
+                .length = static_cast<std::uint32_t>(length),
+                .lkey = mr.lkey};
+    ibv_send_wr wr{};
+    wr.wr_id = at + length;
+    wr.opcode = IBV_WR_RDMA_WRITE;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.wr.rdma.remote_addr = connection.remote.va + at;
+    wr.wr.rdma.rkey = connection.remote.rkey;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(connection.qp.get(), &wr, &bad_wr), "ibv_post_send");
+    return wr.wr_id;
+}
+
+/// Posts chunks as the window allows, to the last completion. Returns the time of each.
+inline std::vector<Time> write_all(const step15::Side& side, const step15::Connection& connection,
+                                   const ibv_mr& mr, const Settings& settings, Window& window) {
     std::vector<Time> times;
-    std::map<std::uint64_t, util::Clock::time_point> under_way;  // by wr_id
-    for (std::uint64_t posted = 0; posted < settings.bytes.size || !under_way.empty();) {
-        side.check_stop();
-        while (posted < settings.bytes.size && window.has_room(under_way.size())) {
+    std::map<std::uint64_t, util::Clock::time_point> outstanding;  // by wr_id
+    for (std::uint64_t posted = 0; posted < settings.bytes.size || !outstanding.empty();) {
+        while (posted < settings.bytes.size && window.has_room(outstanding.size())) {
             const auto now = util::Clock::now();
-            posted = settings.bytes.post(side, link, mr, posted);
-            under_way.emplace(posted, now);
+            posted = post_write(connection, mr, settings.bytes, posted);
+            outstanding.emplace(posted, now);
         }
-        const auto wc = completions.next(side.stop, util::deadline_in(side.time));
-        if (wc)
-            side.log.event("wc", verbs::describe(*wc));
+        const auto wc =
+            common::next_completion(connection.cq.get(), side.stop, util::deadline_in(side.time));
+        if (side.stop.requested())
+            throw util::Error("stopped by a signal.");
         const std::uint64_t done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
-        times.push_back(util::Clock::now() - under_way.extract(done).mapped());
+        times.push_back(util::Clock::now() - outstanding.extract(done).mapped());
         window.answered(times.back());
     }
     return times;
 }
 
-/// Client.
-inline void transfer(const common::LinkSide& side, const Settings& settings,
-                     const std::string& name, Window window) {
+inline void transfer(const step15::Side& side, const Settings& settings, const std::string& name,
+                     Window window) {
+    // 1. The memory, and a connection whose packets have the traffic class.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
-    const verbs::Mr mr = verbs::register_memory(side.pd, bytes, 0);
-    verbs::CompletionQueue completions(side.context, static_cast<int>(settings.most));
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     Ask{settings.bytes.size}.send(side.channel, side.patience());
-    common::RcLink link(side,
-                        {.cq = completions.cq.get(),
-                         .first_psn = 0xc20000,
-                         .max_send_wr = static_cast<std::uint32_t>(settings.most),
-                         .repetition = {.timeout = static_cast<std::uint8_t>(settings.ack_timeout)},
-                         .path_mtu = static_cast<unsigned>(settings.path_mtu),
-                         .traffic_class = static_cast<std::uint8_t>(settings.traffic_class)});
-    side.meet();
-    const common::Counted counted(side.context, side.gid);
+    const step15::Connection connection =
+        step15::connect(side, {.first_psn = 0xc20000,
+                               .max_send_wr = static_cast<std::uint32_t>(settings.most),
+                               .path_mtu = static_cast<std::uint16_t>(settings.path_mtu),
+                               .timeout = static_cast<std::uint8_t>(settings.ack_timeout),
+                               .traffic_class = static_cast<std::uint8_t>(settings.traffic_class)});
+    side.barrier();
+
+    // 2. The WRITEs.
+    const common::Counted counted(side.port.context.get(), verbs::Gid{.port = side.port.number});
     const auto started = util::Clock::now();
-    std::vector<Time> times = write_all(side, link, completions, *mr, settings, window);
-    const auto took =
+    std::vector<Time> times = write_all(side, connection, *mr, settings, window);
+    const std::chrono::microseconds took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    const auto needed = settings.bytes.packets(link.path_mtu());
+    const auto needed = settings.bytes.packets(connection.path_mtu);
     const auto sent = counted.since("sent_pkts");
-    side.meet();
+    side.barrier();
+
+    // 3. What has arrived, and what the program and its device have measured.
     const auto seen = common::Seen::receive(side.channel, side.patience());
     if (seen.crc != common::crc_of(bytes))
         throw util::Error("the server has other bytes than were sent.");

@@ -27,7 +27,7 @@ struct Ask {
         util::put_be64<8>(std::span<std::byte, size>(bytes), memory);
         channel.send(bytes, patience);
     }
-    /// Throws util::Error where it asks for more than is lent.
+    /// Throws util::Error where it asks for more than is exposed.
     static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
         std::array<std::byte, size> bytes{};
         channel.receive(bytes, patience);
@@ -35,7 +35,7 @@ struct Ask {
         common::check_words(in, magic, "step 20");
         const Ask ask{util::be64<8>(in)};
         if (ask.memory > most_memory)
-            throw util::Error("the client asks for more memory than this server lends.");
+            throw util::Error("the client asks for more memory than this server exposes.");
         return ask;
     }
 };
