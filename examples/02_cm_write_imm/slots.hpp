@@ -1,4 +1,4 @@
-// What both programs of step 02 agree on: the lent memory is a row of slots, and the immediate data
+// What both programs of step 02 agree on: the exposed memory is a row of slots, and the immediate data
 // of a WRITE is the number of the slot it filled.
 #pragma once
 

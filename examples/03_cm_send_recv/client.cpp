@@ -1,12 +1,14 @@
-// Step 03, the active side: SENDs. It knows neither an address nor a key of the server's memory,
-// and it does not know whether the server is ready.
+// Step 03, the client: SENDs. It knows neither an address nor a key of the server's memory, and it does
+// not know whether the server is ready.
 #include <string>
 #include <vector>
 
 #include "examples/common/cm_client.hpp"
 #include "examples/common/memory.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/describe.hpp"
 #include "verbs/names.hpp"
 
 namespace {
@@ -18,42 +20,46 @@ struct Options {
     std::uint64_t rnr_retries = 7;
 };
 
-void send(common::CmClient& client, std::uint64_t wr_id, const ibv_mr& local) {
-    ibv_sge piece = common::piece_of(local);
+void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, util::StopSignal& stop,
+          std::chrono::milliseconds time) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
+                .length = static_cast<std::uint32_t>(local.length),
+                .lkey = local.lkey};
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = IBV_WR_SEND;
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &piece;
+    wr.sg_list = &sge;
     wr.num_sge = 1;
-    client.post_send(wr);
-    const auto wc = client.completion();
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+    const auto wc = common::next_completion(qp->send_cq, stop, util::deadline_in(time));
     if (wc && wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
-        throw util::Error("the server had no receive posted, and " +
-                          std::string("the device's patience was over (RNR_RETRY_EXC_ERR). Give "
-                                      "it more --rnr-retries; 7 stands for \"without end\"."));
+        throw util::Error(
+            "the server had no receive posted, and the device has retried often enough "
+            "(RNR_RETRY_EXC_ERR). Give it more --rnr-retries; 7 stands for \"without limit\".");
     verbs::expect_success(wc, verbs::name_of(wr.opcode));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    // 1. Connect. rdma_cm lets each side set the RNR retries of the *other* side's device. So the
+    // number goes to the server in the request, and the server accepts with it.
     common::CmClient client(options.client, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(options.length, "Are you ready? ");
-    const verbs::Mr mr = verbs::register_memory(client.pd(), bytes, 0);
-    log.event("mr", verbs::describe(*mr, 0));
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
                     .max_send_sge = 1,
                     .max_recv_sge = 1,
                     .max_inline_data = 0});
-    // rdma_cm lets each side say how patient the *other* one's device is. So the number goes to the
-    // server, which accepts with it.
     const auto request = static_cast<std::byte>(options.rnr_retries);
     client.connect({&request, 1});
 
-    // The first SEND comes too early. The device tries again until the server has a receive posted;
-    // this program sees nothing of it but that the completion takes its time.
+    // 2. The first SEND comes too early. The device retries until the server has a receive posted.
+    // This program sees only that the completion takes long.
     for (std::uint64_t wr_id = 1; wr_id <= options.count; ++wr_id)
-        send(client, wr_id, *mr);
+        send(client.qp(), wr_id, *mr, stop, options.client.timeout);
 
     client.disconnect();
     log.note(std::to_string(options.count) + " messages arrived");
@@ -70,8 +76,7 @@ int main(int argc, char** argv) {
     command_line.number("--length", options.length, 1, 1u << 20, "Bytes of each message");
     command_line.number("--count", options.count, 1, 1000, "Messages");
     command_line.number("--rnr-retries", options.rnr_retries, 0, 7,
-                        "How often the device tries again after a RNR NAK;\n7: without end");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+                        "How often the device retries after an RNR NAK;\n7: without limit");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -1,36 +1,63 @@
-// Step 04, the active side: four WRITEs that are refused, and what a refusal does to the queue
-// pair.
+// Step 04, the client: four WRITEs that are refused, and what a refusal does to the queue pair.
 #include <string>
 #include <vector>
 
 #include "examples/common/cm_client.hpp"
 #include "examples/common/memory.hpp"
+#include "examples/common/tracer.hpp"
 #include "refusal.hpp"
-#include "verbs/describe.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "verbs/names.hpp"
 
 namespace {
 
 using step04::Refusal;
 
-ibv_send_wr write_to(std::uint64_t wr_id, std::uint64_t va, std::uint32_t rkey, ibv_sge& piece) {
+// Posts a WRITE of the whole of `local`.
+void post_write(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, std::uint64_t va,
+                std::uint32_t rkey) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
+                .length = static_cast<std::uint32_t>(local.length),
+                .lkey = local.lkey};
     ibv_send_wr wr{};
     wr.wr_id = wr_id;
     wr.opcode = IBV_WR_RDMA_WRITE;
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &piece;
+    wr.sg_list = &sge;
     wr.num_sge = 1;
     wr.wr.rdma.remote_addr = va;
     wr.wr.rdma.rkey = rkey;
-    return wr;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-// 1. Each refusal ends its queue pair, so each has a connection of its own.
+// The next completion has to have this status. A program must read `status` first: after an error
+// only wr_id, status, qp_num and vendor_err are valid.
+void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
+                   std::chrono::milliseconds time) {
+    const auto end = util::deadline_in(time);
+    ibv_wc wc{};
+    int completed = 0;
+    while (completed == 0 && common::nap(stop, end))
+        completed = ibv_poll_cq(cq, 1, &wc);
+    if (stop.requested())
+        throw util::Error("stopped by a signal.");
+    if (completed != 1)
+        throw util::Error("no completion came in time: the peer does not respond.");
+    if (wc.status != wanted)
+        throw util::Error("the completion has status " + std::string(verbs::name_of(wc.status)) +
+                          ", not " + std::string(verbs::name_of(wanted)) + ".");
+}
+
 void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::Log& log,
                 util::StopSignal& stop) {
+    // 1. Each refusal ends its queue pair, so each has a connection of its own.
     log.note("trying " + std::string(text(refusal)));
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
-    const verbs::Mr mr = verbs::register_memory(client.pd(), bytes, 0);
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
                     .max_send_sge = 1,
@@ -39,21 +66,23 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     const auto request = static_cast<std::byte>(refusal);
     const cm::Capability remote = client.connect({&request, 1});
 
-    // 2. The WRITE leaves this host all the same: only the responder's device knows its rights.
-    ibv_sge piece = common::piece_of(*mr);
+    // 2. The WRITE is sent all the same: only the responder's device knows the rights.
     const std::uint64_t va =
         refusal == Refusal::OutOfBounds ? remote.va + remote.length - bytes.size() + 1 : remote.va;
     const std::uint32_t rkey =
         refusal == Refusal::WrongKey ? remote.rkey ^ 0x00ffff00U : remote.rkey;
-    ibv_send_wr refused = write_to(1, va, rkey, piece);
-    client.post_send(refused);
-    client.expect_status(IBV_WC_REM_ACCESS_ERR);
+    post_write(client.qp(), 1, *mr, va, rkey);
+    expect_status(client.cq(), IBV_WC_REM_ACCESS_ERR, stop, options.timeout);
 
-    // 3. The queue pair is broken now. A second request, with nothing wrong in it, does not leave.
-    log.event("qp_state", verbs::query_state(client.qp()));
-    ibv_send_wr flushed = write_to(2, remote.va, remote.rkey, piece);
-    client.post_send(flushed);
-    client.expect_status(IBV_WC_WR_FLUSH_ERR);
+    // 3. The queue pair is in ERR, and stays there.
+    ibv_qp_attr attr{};
+    ibv_qp_init_attr init{};
+    util::check_rc(ibv_query_qp(client.qp(), &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+    log.event("qp_state", {{"qpn", client.qp()->qp_num}, {"state", verbs::name_of(attr.qp_state)}});
+
+    // 4. A second request, with nothing wrong in it, is never sent.
+    post_write(client.qp(), 2, *mr, remote.va, remote.rkey);
+    expect_status(client.cq(), IBV_WC_WR_FLUSH_ERR, stop, options.timeout);
     client.disconnect();
 }
 
@@ -71,7 +100,6 @@ int main(int argc, char** argv) {
                                      "Step 04, client: WRITEs where it may not, in four ways.");
     common::ClientOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

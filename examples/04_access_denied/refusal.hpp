@@ -1,5 +1,5 @@
-// The ways in which step 04's client is refused. It names one in its connection request, and the
-// server prepares its memory for it.
+// The ways in which step 04's client is refused. The client names one in its connection request, and
+// the server prepares its memory for it.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ inline constexpr std::array refusals{Refusal::WrongKey, Refusal::OutOfBounds, Re
 constexpr std::string_view text(Refusal refusal) {
     constexpr std::array<std::string_view, 4> texts{
         "an rkey that is not the memory's", "right key, but the last byte lies outside",
-        "memory lent for reading only", "memory that was deregistered meanwhile"};
+        "memory exposed for reading only", "memory that was deregistered meanwhile"};
     return texts[static_cast<std::size_t>(refusal)];
 }
 

@@ -1,13 +1,14 @@
-// Step 04, the passive side: lends memory, each time with one thing wrong. The device refuses what
-// the client tries; this program has nothing to do with it.
+// Step 04, the server: exposes memory, each time with one thing wrong. The device refuses what the
+// client tries; this program has no part in it.
 #include <string>
 #include <vector>
 
 #include "examples/common/cm_server.hpp"
 #include "examples/common/memory.hpp"
+#include "examples/common/tracer.hpp"
 #include "refusal.hpp"
+#include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/describe.hpp"
 
 namespace {
 
@@ -23,21 +24,23 @@ void serve(common::CmSession& session, runlog::Log& log) {
     const step04::Refusal refusal = asked_for(session.request());
     log.note("this client tries " + std::string(text(refusal)));
 
-    // 1. The rights are the region's, decided here and checked by the device at each packet.
+    // 1. The rights belong to the region. They are decided here, and the device checks them at each
+    // packet.
     const bool is_read_only = refusal == step04::Refusal::MissingRight;
-    const int access =
-        IBV_ACCESS_LOCAL_WRITE | (is_read_only ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE);
     std::vector<std::byte> memory(memory_size);
-    verbs::Mr mr = verbs::register_memory(session.pd(), memory, access);
-    log.event("mr", verbs::describe(*mr, access));
+    verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(session.pd(), memory.data(), memory.size(),
+                   IBV_ACCESS_LOCAL_WRITE |
+                       (is_read_only ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE)),
+        "ibv_reg_mr")};
     const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
                                     .length = memory.size(),
                                     .rkey = mr->rkey};
 
-    // 2. A key outlives its region only as a number.
+    // 2. After its region, a key is only a number.
     if (refusal == step04::Refusal::Deregistered) {
-        mr.reset();
-        log.note("deregistered: the key that the client gets opens nothing any more");
+        util::check_rc(ibv_dereg_mr(mr.release()), "ibv_dereg_mr");
+        log.note("deregistered: the key that the client gets grants nothing any more");
     }
     session.make_qp({.max_send_wr = 1,
                      .max_recv_wr = 1,
@@ -46,7 +49,7 @@ void serve(common::CmSession& session, runlog::Log& log) {
                      .max_inline_data = 0});
     session.accept(capability);
     session.await_established();
-    while (session.next_completion()) {
+    while (session.stays_connected()) {
     }
 
     // 3. Not one byte has changed.
@@ -63,10 +66,9 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 04, server: lends memory that the client may not use as it tries to.");
+        "server", "Step 04, server: exposes memory that the client may not use as it tries to.");
     common::ServerOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

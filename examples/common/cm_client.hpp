@@ -25,6 +25,7 @@ class CmClient {
 
     ibv_pd* pd() const { return pd_.get(); }
     ibv_qp* qp() const { return id_->qp; }
+    ibv_cq* cq() const { return completions_->cq.get(); }
 
     /// An RC queue pair; `send_ops` (IBV_QP_EX_WITH_*): what is to be posted by ibv_wr_*(3).
     /// Receives that must be there for the server's first message are posted between this and

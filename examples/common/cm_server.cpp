@@ -59,7 +59,8 @@ std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
     cm::Event event = cm::next_event(channel_.get(), stop_, deadline);
     if (!event)
         return std::nullopt;
-    log_.event("cm_event", cm::describe(*event));
+    if (!calls_are_traced())
+        log_.event("cm_event", cm::describe(*event));
     const rdma_cm_event_type type = event->event;
     rdma_cm_id* about = event->id;
     if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -89,7 +90,8 @@ void CmSession::make_qp(const ibv_qp_cap& cap) {
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
     qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
-    server_.log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
+    if (!calls_are_traced())
+        server_.log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
 }
 
 void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retries) {
@@ -110,8 +112,10 @@ void CmSession::await_established() {
         is_gone_ = type && is_end(*type);
         if (type != RDMA_CM_EVENT_ESTABLISHED)
             continue;
-        server_.log_.event("device", verbs::describe_device(id_->qp));
-        server_.log_.event("qp_state", verbs::query_state(id_->qp));
+        if (!calls_are_traced())
+            server_.log_.event("device", verbs::describe_device(id_->qp));
+        if (!calls_are_traced())
+            server_.log_.event("qp_state", verbs::query_state(id_->qp));
         return;
     }
     if (!server_.stop_.requested())
@@ -119,16 +123,27 @@ void CmSession::await_established() {
 }
 
 void CmSession::post_recv(ibv_recv_wr& wr) {
-    server_.log_.event("post_recv", verbs::describe(*id_->qp, wr));
+    if (!calls_are_traced())
+        server_.log_.event("post_recv", verbs::describe(*id_->qp, wr));
     ibv_recv_wr* refused = nullptr;
     util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
+}
+
+bool CmSession::stays_connected() {
+    if (!is_gone_) {
+        const auto type =
+            server_.take_event(id_.get(), util::deadline_in(std::chrono::milliseconds(1)));
+        is_gone_ = type && is_end(*type);
+    }
+    return !is_gone_ && !server_.stop_.requested();
 }
 
 // Completions first: those of a client that has gone are taken before its end is told.
 std::optional<ibv_wc> CmSession::next_completion() {
     while (true) {
         if (const auto wc = completions_->next(server_.stop_, util::Clock::now())) {
-            server_.log_.event("wc", verbs::describe(*wc));
+            if (!calls_are_traced())
+                server_.log_.event("wc", verbs::describe(*wc));
             return wc;
         }
         if (is_gone_ || server_.stop_.requested())

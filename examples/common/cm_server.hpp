@@ -29,6 +29,7 @@ class CmSession {
 
     ibv_pd* pd() const { return pd_.get(); }
     ibv_qp* qp() const { return id_->qp; }
+    rdma_cm_id* id() const { return id_.get(); }
 
     /// An RC queue pair, and a completion queue for all its requests.
     void make_qp(const ibv_qp_cap& cap);
@@ -39,6 +40,12 @@ class CmSession {
     void await_established();
 
     void post_recv(ibv_recv_wr& wr);
+
+    ibv_cq* cq() const { return completions_->cq.get(); }
+
+    /// Waits a millisecond, and says whether the client is still connected. False as well when a stop
+    /// was requested. Completions may be left in either case.
+    bool stays_connected();
 
     /// The next completion, whatever its status; nullopt once the client has gone and all
     /// completions were taken, and when a stop was requested.

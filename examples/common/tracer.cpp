@@ -118,6 +118,7 @@ class Tracer {
 }  // namespace
 
 common::CommandLine::Run traced(common::CommandLine::Run run) {
+    calls_are_traced() = true;
     if (std::getenv(tracelog::socket_variable) != nullptr)
         return run;
     return [run = std::move(run)](runlog::Log& log, util::StopSignal& stop) {
