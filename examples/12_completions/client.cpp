@@ -1,11 +1,13 @@
-// Step 12, the active side: how a program learns that its work is done, in five parts.
-#include "credits.hpp"
+// Step 12, the client: how a program learns that its work is done, in five parts.
+#include "credit_sender.hpp"
 #include "examples/common/program.hpp"
-#include "exchange/tcp.hpp"
+#include "examples/common/tracer.hpp"
+#include "full_queue.hpp"
 #include "inline_data.hpp"
-#include "overrun.hpp"
+#include "overrun_responder.hpp"
 #include "signalling.hpp"
 #include "waiting.hpp"
+#include "wake_up.hpp"
 
 namespace {
 
@@ -21,44 +23,42 @@ struct Options {
     step12::CreditOptions credit;
 };
 
-int run(Options options, runlog::Log& log, util::StopSignal& stop) {
-    if (!options.waiting && !options.signalling && !options.inline_data && !options.overrun &&
-        !options.credits)
-        options.waiting = options.signalling = options.inline_data = options.overrun =
-            options.credits = true;
-    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const bool all = !options.waiting && !options.signalling && !options.inline_data &&
+                     !options.overrun && !options.credits;
     const util::Address server = options.client.resolve_server();
     exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
-    verbs::DevicePort device = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
-    const step12::Side side{channel, std::move(device),     std::move(pd), 0xc12000, log,
-                            stop,    options.client.timeout};
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
+                              {stop, util::deadline_in(options.client.timeout)}));
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const step12::Side side{channel, port, pd.get(), 0xc12000, log, stop, options.client.timeout};
 
-    if (options.waiting) {
-        log.note("1. waiting: to look again and again, or to be woken");
-        step12::wait_in_two_ways(side, options.wait);
+    if (all || options.waiting) {
+        log.note("1. waiting: polling, or events");
+        step12::compare_waiting(side, options.wait);
+        step12::miss_a_wake_up(side);
     }
-    if (options.signalling) {
+    if (all || options.signalling) {
         log.note("2. signalling: not every request needs a completion");
         step12::signal_some(side, options.signal);
+        step12::fill_the_queue(side);
     }
-    if (options.inline_data) {
+    if (all || options.inline_data) {
         log.note("3. inline: when a buffer may be used again");
         step12::send_inline(side);
     }
-    if (options.overrun) {
+    if (all || options.overrun) {
         log.note("4. overrun: a completion queue that is too small");
         step12::overrun_own_queue(side);
         step12::overrun_their_queue(side);
     }
-    if (options.credits) {
+    if (all || options.credits) {
         log.note("5. credits: a receiver that says how many messages may come");
         step12::send_with_and_without_credits(side, options.credit);
     }
-    step12::send(side, {.task = step12::Task::Done});
-    side.meet();
+    step12::Ask{.task = step12::Task::Done}.send(side);
+    side.barrier();
     return 0;
 }
 
@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
                         "655.36 ms");
     command_line.number("--long-rnr-timer", options.credit.long_rnr_timer, 0, 31,
                         "The same for the second run without credits:\n24 is 40.96 ms");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

@@ -1,140 +1,111 @@
-// Part 3: when a buffer may be used again. With IBV_SEND_INLINE at once; without, when the
-// completion has come.
+// Step 12, part 3: when a buffer may be used again. With IBV_SEND_INLINE at once, without it when
+// the completion has come.
 #pragma once
 
+#include <array>
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "ask.hpp"
 #include "examples/common/memory.hpp"
-#include "recorder.hpp"
 #include "verbs/completion.hpp"
 
 namespace step12 {
 
 inline constexpr std::size_t inline_message_size = 32;
 
-class InlineData {
-  public:
-    explicit InlineData(const Side& side) : side_(side) {
-        side_.meet();
-        side_.log.event("inline", {{"asked", asked}, {"got", link_.cap().max_inline_data}});
-    }
-
-    // The same each time: post, overwrite, wait. The server has no receive yet, and its RNR NAKs
-    // have the device send the message again and again. `lkey`: of the memory that it lies in.
-    void overwrite_at_once(std::string_view what, std::span<std::byte> message, std::uint32_t lkey,
-                           unsigned flags) {
-        std::ranges::copy(common::pattern(message.size(), "Before. "), message.begin());
-        ibv_sge piece = piece_of(message, lkey);
-        ibv_send_wr send = request(IBV_WR_SEND, ++wr_id_, piece, IBV_SEND_SIGNALED | flags);
-        link_.post_send(send);
-        std::ranges::copy(common::pattern(message.size(), "After. "), message.begin());
-        side_.meet();  // only now does the server post its receive
-        expect_completion("SEND");
-
-        // What has it got?
-        ibv_sge back = piece_of(returned_, mr_->lkey);
-        ibv_send_wr read =
-            request(IBV_WR_RDMA_READ, ++wr_id_, back, IBV_SEND_SIGNALED, link_.remote());
-        link_.post_send(read);
-        expect_completion("RDMA_READ");
-        const std::string_view arrived(reinterpret_cast<const char*>(returned_.data()), 5);
-        side_.log.event("inline", {{"what", what},
-                                   {"arrived", arrived == "Befor"   ? "what was posted"
-                                               : arrived == "After" ? "what was written later"
-                                                                    : "something else"}});
-        side_.meet();
-    }
-
-    void refuse() {
-        const std::uint32_t most = link_.cap().max_inline_data;
-        const std::vector<std::byte> one_more(most + 1);
-        ibv_sge piece = piece_of(one_more, 0);
-        ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, 0, piece, IBV_SEND_SIGNALED | IBV_SEND_INLINE,
-                                 link_.remote());
-        ibv_send_wr* refused = nullptr;
-        tell_refusal(fmt::format("ibv_post_send of {} B inline", most + 1),
-                     ibv_post_send(link_.qp(), &wr, &refused));
-
-        constexpr std::uint32_t far_too_much = 1 << 20;
-        ibv_qp_init_attr attributes{};
-        attributes.qp_type = IBV_QPT_RC;
-        attributes.send_cq = completions_.cq.get();
-        attributes.recv_cq = completions_.cq.get();
-        attributes.cap = {.max_send_wr = 1,
-                          .max_recv_wr = 1,
-                          .max_send_sge = 1,
-                          .max_recv_sge = 1,
-                          .max_inline_data = far_too_much};
-        const verbs::Qp qp{ibv_create_qp(side_.pd.get(), &attributes)};
-        tell_refusal(fmt::format("ibv_create_qp with max_inline_data {}", far_too_much),
-                     qp ? 0 : errno);
-    }
-
-    void finish() { side_.meet(); }
-
-  private:
-    static constexpr std::uint32_t asked = 64;
-
-    void expect_completion(std::string_view what) {
-        const auto wc = completions_.next(side_.stop, side_.deadline());
-        if (wc)
-            side_.log.event("wc", verbs::describe(*wc));
-        verbs::expect_success(wc, what);
-    }
-
-    void tell_refusal(std::string_view what, int error) const {
-        side_.log.event("inline",
-                        {{"what", what}, {"error", error == 0 ? "none" : strerrorname_np(error)}});
-    }
-
-    const Side& side_;
-    std::vector<std::byte> returned_ = std::vector<std::byte>(inline_message_size);
-    const verbs::Mr mr_ = verbs::register_memory(side_.pd.get(), returned_, IBV_ACCESS_LOCAL_WRITE);
-    verbs::CompletionQueue completions_{side_.context(), 8};
-    Link link_{side_,
-               {.send_cq = completions_.cq.get(),
-                .recv_cq = completions_.cq.get(),
-                .max_send_wr = 8,
-                .max_inline_data = asked}};
-    std::uint64_t wr_id_ = 0;
-};
-
+/// The client.
 inline void send_inline(const Side& side) {
-    send(side, {.task = Task::ReceiveLate, .messages = 3});
-    InlineData part(side);
+    // 1. max_inline_data: so many bytes fit into a request itself.
+    constexpr std::uint32_t asked = 64;
+    constexpr std::uint32_t messages = 3;
+    Ask{.task = Task::ReceiveLate, .messages = messages}.send(side);
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(side.context(), 8, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_cap cap{.max_send_wr = 8,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = asked};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const common::RemoteMemory remote = connect(side, qp.get());
     std::vector<std::byte> registered(inline_message_size);
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), registered, 0);
     std::vector<std::byte> elsewhere(inline_message_size);
-    part.overwrite_at_once("not inline", registered, mr->lkey, 0);
-    part.overwrite_at_once("inline", registered, mr->lkey, IBV_SEND_INLINE);
-    part.overwrite_at_once("inline, of memory never registered", elsewhere, 0, IBV_SEND_INLINE);
-    part.refuse();
-    part.finish();
-}
+    std::vector<std::byte> returned(inline_message_size);
+    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, registered.data(), registered.size(), 0),
+                                       "ibv_reg_mr")};
+    const verbs::Mr returned_mr{util::check_ptr(
+        ibv_reg_mr(side.pd, returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE),
+        "ibv_reg_mr")};
+    side.barrier();
+    side.log.event("inline", {{"asked", asked}, {"got", cap.max_inline_data}});
 
-// The server's end of it: each receive is posted when the client has overwritten its buffer.
-inline void receive_late(const Side& side, const Ask& ask) {
-    constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
-    std::vector<std::byte> bytes(inline_message_size);
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, access);
-    side.log.event("mr", verbs::describe(*mr, access));
-    verbs::CompletionQueue completions(side.context(), 2);
-    Link link(side, {.send_cq = completions.cq.get(), .recv_cq = completions.cq.get()}, mr.get());
-    side.meet();
-    for (std::uint64_t i = 0; i < ask.messages; ++i) {
-        side.meet();
-        ibv_sge piece = piece_of(bytes, mr->lkey);
-        ibv_recv_wr wr = receive(i, piece);
-        link.post_recv(wr);
-        const auto wc = verbs::expect_success(completions.next(side.stop, side.deadline()), "RECV");
-        side.log.event("wc", verbs::describe(wc));
-        side.log.event("memory", common::describe_memory(bytes));
-        side.meet();
+    // 2. Each message is posted and overwritten at once. The server posts its receive only after the
+    // barrier; until then its RNR NAKs make the device send the message again and again.
+    struct Message {
+        std::string_view what;
+        std::vector<std::byte>& buffer;
+        std::uint32_t lkey;
+        unsigned flags;
+    };
+    const std::array<Message, messages> all{
+        {{"not inline", registered, mr->lkey, 0},
+         {"inline", registered, mr->lkey, IBV_SEND_INLINE},
+         {"inline, of memory never registered", elsewhere, 0, IBV_SEND_INLINE}}};
+    std::uint64_t wr_id = 0;
+    for (const Message& message : all) {
+        std::ranges::copy(common::pattern(inline_message_size, "Before. "), message.buffer.begin());
+        ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(message.buffer.data()),
+                    .length = inline_message_size,
+                    .lkey = message.lkey};
+        ibv_send_wr wr{};
+        wr.wr_id = ++wr_id;
+        wr.opcode = IBV_WR_SEND;
+        wr.send_flags = IBV_SEND_SIGNALED | message.flags;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+        std::ranges::copy(common::pattern(inline_message_size, "After. "), message.buffer.begin());
+        side.barrier();
+        verbs::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
+                              "SEND");
+
+        // 3. A READ of what arrived there.
+        common::transfer(qp.get(), ++wr_id, IBV_WR_RDMA_READ, *returned_mr, remote, side.stop,
+                         side.time);
+        const std::string_view arrived(reinterpret_cast<const char*>(returned.data()), 5);
+        side.log.event("inline", {{"what", message.what},
+                                  {"arrived", arrived == "Befor"   ? "what was posted"
+                                              : arrived == "After" ? "what was written later"
+                                                                   : "something else"}});
+        side.barrier();
     }
-    side.meet_at_last();
+
+    // 4. What the device refuses: a byte more than max_inline_data, and a max_inline_data of 1 MiB.
+    const auto log_refusal = [&](std::string_view what, int error) {
+        side.log.event("inline",
+                       {{"what", what}, {"error", error == 0 ? "none" : strerrorname_np(error)}});
+    };
+    const std::vector<std::byte> one_more(cap.max_inline_data + 1);
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(one_more.data()),
+                .length = cap.max_inline_data + 1,
+                .lkey = 0};
+    ibv_send_wr wr = write_request(0, sge, remote, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
+    ibv_send_wr* bad_wr = nullptr;
+    log_refusal(fmt::format("ibv_post_send of {} B inline", sge.length),
+                ibv_post_send(qp.get(), &wr, &bad_wr));
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
+    attributes.cap = cap;
+    attributes.cap.max_inline_data = 1 << 20;
+    const verbs::Qp refused{ibv_create_qp(side.pd, &attributes)};
+    log_refusal(fmt::format("ibv_create_qp with max_inline_data {}", 1 << 20), refused ? 0 : errno);
+    side.barrier();
 }
 
 }  // namespace step12

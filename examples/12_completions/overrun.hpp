@@ -1,48 +1,37 @@
-// Part 4: a completion queue that is too small. "The CQ cannot be used" then, says ibv_poll_cq(3).
-// What this device does is measured here: for the requester's queue, and for the responder's.
+// Step 12, part 4: a completion queue of the requester that is too small. "The CQ cannot be used"
+// then, says ibv_poll_cq(3). This measures what the device does.
 #pragma once
 
-#include <fmt/format.h>
+#include <vector>
 
 #include "ask.hpp"
+#include "events.hpp"
 #include "examples/common/memory.hpp"
-#include "recorder.hpp"
-#include "verbs/completion.hpp"
-#include "ways.hpp"
+#include "verbs/names.hpp"
 
 namespace step12 {
 
-/// Takes what the device tells about a queue as a whole: the events that come within two seconds,
-/// and behind each of them within a fifth of one. How many say that a queue was overrun?
+/// Takes the device's asynchronous events: those within two seconds, and after each of them those
+/// within a fifth of one. How many report that a completion queue was overrun?
 inline std::size_t count_overruns(const Side& side) {
-    std::chrono::milliseconds patience{2000};
+    std::chrono::milliseconds time{2000};
     std::size_t overruns = 0;
-    while (util::wait_readable(side.context()->async_fd, side.stop, util::deadline_in(patience)) ==
+    while (util::wait_readable(side.context()->async_fd, side.stop, util::deadline_in(time)) ==
            util::Ready::input) {
         ibv_async_event event{};
         util::check_errno(ibv_get_async_event(side.context(), &event), "ibv_get_async_event");
-        side.log.event("async", {{"type", verbs::name_of(event.event_type)}});
         overruns += event.event_type == IBV_EVENT_CQ_ERR;
-        ibv_ack_async_event(&event);  // or ibv_destroy_cq waits for ever
-        patience = std::chrono::milliseconds(200);
+        ibv_ack_async_event(&event);  // ibv_destroy_cq waits for it
+        time = std::chrono::milliseconds(200);
     }
     return overruns;
 }
 
-inline verbs::Cq make_small_cq(const Side& side, int asked) {
-    verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), asked, nullptr, nullptr, 0),
-                                 "ibv_create_cq")};
-    side.log.event("cq", {{"entries", cq->cqe}, {"asked", asked}});
-    return cq;
-}
-
-inline std::vector<ibv_wc> poll_all(const Side& side, ibv_cq* cq) {
-    std::vector<ibv_wc> all;
-    while (const auto wc = poll_once(cq)) {
-        side.log.event("wc", verbs::describe(*wc));
-        all.push_back(*wc);
-    }
-    return all;
+inline std::size_t poll_all(ibv_cq* cq) {
+    std::size_t polled = 0;
+    while (poll_once(cq))
+        ++polled;
+    return polled;
 }
 
 inline std::string_view state_of(ibv_qp* qp) {
@@ -52,105 +41,51 @@ inline std::string_view state_of(ibv_qp* qp) {
     return verbs::name_of(attributes.qp_state);
 }
 
-// At the requester: signalled WRITEs that nobody polls.
 inline void overrun_own_queue(const Side& side) {
-    send(side, {.task = Task::Lend});
-    constexpr int asked = 4;
-    constexpr int too_many = 3;
-    const verbs::Cq cq = make_small_cq(side, asked);
-    const int writes = cq->cqe + too_many;
+    // 1. A completion queue of 4 entries, or more, and a send queue with room for three more.
+    Ask{.task = Task::Expose}.send(side);
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, nullptr, 0), "ibv_create_cq")};
+    const int writes = cq->cqe + 3;
     std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, 0);
-    Link link(side, {.send_cq = cq.get(),
-                     .recv_cq = cq.get(),
-                     .max_send_wr = static_cast<std::uint32_t>(writes) + 1});
-    side.meet();
-    ibv_sge piece = piece_of(bytes, mr->lkey);
-    Recorder recorder(link, static_cast<std::size_t>(writes) + 2);
-    std::uint64_t wr_id = 0;
-    const auto post = [&] {
-        ibv_send_wr wr =
-            request(IBV_WR_RDMA_WRITE, ++wr_id, piece, IBV_SEND_SIGNALED, link.remote());
-        recorder.post_send(wr);
-    };
-    for (int i = 0; i < writes; ++i)
-        post();
-    recorder.write();
-    const std::size_t events = count_overruns(side);
-    const auto polled = poll_all(side, cq.get());
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    ibv_qp_cap cap{.max_send_wr = static_cast<std::uint32_t>(writes) + 1,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const common::RemoteMemory remote = connect(side, qp.get());
+    side.barrier();
 
-    // Is it of any use now?
-    post();
-    const auto wc = Polling(cq.get(), side.stop).next(side.deadline());
-    if (wc)
-        recorder.completed(*wc);
-    recorder.write();
+    // 2. Three signalled WRITEs more than the queue holds, and nobody polls.
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                .length = static_cast<std::uint32_t>(bytes.size()),
+                .lkey = mr->lkey};
+    const auto post = [&](int wr_id) {
+        ibv_send_wr wr =
+            write_request(static_cast<std::uint64_t>(wr_id), sge, remote, IBV_SEND_SIGNALED);
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+    };
+    for (int i = 1; i <= writes; ++i)
+        post(i);
+    const std::size_t events = count_overruns(side);
+    const std::size_t polled = poll_all(cq.get());
+
+    // 3. Does the queue still work?
+    post(writes + 1);
+    const auto wc = common::next_completion(cq.get(), side.stop, side.deadline());
     side.log.event("overrun", {{"queue", "the requester's"},
                                {"entries", cq->cqe},
                                {"requests", writes},
                                {"events", events},
-                               {"polled", polled.size()},
-                               {"lost", static_cast<std::size_t>(writes) - polled.size()},
-                               {"state", state_of(link.qp())},
+                               {"polled", polled},
+                               {"lost", static_cast<std::size_t>(writes) - polled},
+                               {"state", state_of(qp.get())},
                                {"next", wc ? verbs::name_of(wc->status) : "no completion"}});
-    side.meet();
-}
-
-// At the responder, seen from the requester: it sends more than the server's queue holds.
-inline void overrun_their_queue(const Side& side) {
-    constexpr std::uint32_t messages = 12;
-    send(side, {.task = Task::Overrun, .receives = messages, .messages = messages});
-    std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, 0);
-    verbs::CompletionQueue completions(side.context(), messages);
-    // 0.27 s for an answer, and two more tries.
-    Link link(side, {.send_cq = completions.cq.get(),
-                     .recv_cq = completions.cq.get(),
-                     .max_send_wr = messages,
-                     .repetition = {.timeout = 16, .count = 2}});
-    side.meet();
-    ibv_sge piece = piece_of(bytes, mr->lkey);
-    Recorder recorder(link, messages);
-    for (std::uint64_t wr_id = 1; wr_id <= messages; ++wr_id) {
-        ibv_send_wr wr = request(IBV_WR_SEND, wr_id, piece, IBV_SEND_SIGNALED);
-        recorder.post_send(wr);
-    }
-    recorder.write();
-    for (std::uint32_t i = 0; i < messages; ++i) {
-        const auto wc = completions.next(side.stop, side.deadline());
-        if (!wc)
-            throw util::Error("not all SENDs completed in time.");
-        side.log.event("wc", verbs::describe(*wc));
-    }
-    side.meet();
-}
-
-// The server's end of it: it has a receive for each message, and a queue for a third of them.
-inline void be_overrun(const Side& side, const Ask& ask) {
-    const verbs::Cq cq = make_small_cq(side, static_cast<int>(ask.messages / 3));
-    std::vector<std::byte> bytes(64);
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), bytes, IBV_ACCESS_LOCAL_WRITE);
-    Link link(side, {.send_cq = cq.get(), .recv_cq = cq.get(), .max_recv_wr = ask.receives});
-    ibv_sge piece = piece_of(bytes, mr->lkey);
-    for (std::uint64_t i = 0; i < ask.receives; ++i) {
-        ibv_recv_wr wr = receive(i, piece);
-        link.post_recv(wr);
-    }
-    if (static_cast<std::uint32_t>(cq->cqe) >= ask.messages)
-        side.log.note(fmt::format("{} entries are enough for {} messages: nothing is overrun here",
-                                  cq->cqe, ask.messages));
-    side.meet();
-    const std::size_t events = count_overruns(side);
-    const std::string_view state = state_of(link.qp());
-    const auto polled = poll_all(side, cq.get());
-    side.log.event("overrun", {{"queue", "the responder's"},
-                               {"entries", cq->cqe},
-                               {"requests", ask.messages},
-                               {"events", events},
-                               {"polled", polled.size()},
-                               {"lost", ask.messages - polled.size()},
-                               {"state", state}});
-    side.meet_at_last();
+    side.barrier();
 }
 
 }  // namespace step12

@@ -1,11 +1,13 @@
-// Step 12, the passive side: does what the client asks for, part by part. In most of them it only
-// lends memory, and has no part in what is to be seen.
-#include "credits.hpp"
+// Step 12, the server: does what the client asks for, part by part. In most parts it only exposes
+// memory.
+#include <vector>
+
+#include "credit_receiver.hpp"
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
-#include "exchange/tcp.hpp"
+#include "examples/common/tracer.hpp"
 #include "inline_data.hpp"
-#include "overrun.hpp"
+#include "overrun_responder.hpp"
 
 namespace {
 
@@ -13,55 +15,85 @@ using step12::Ask;
 using step12::Side;
 using step12::Task;
 
-constexpr std::chrono::milliseconds patience{10'000};
-constexpr int access_rights =
-    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+constexpr std::chrono::milliseconds time_limit{10'000};
 
-void lend(const Side& side) {
+void expose(const Side& side) {
     std::vector<std::byte> memory(4096);
-    const verbs::Mr mr = verbs::register_memory(side.pd.get(), memory, access_rights);
-    side.log.event("mr", verbs::describe(*mr, access_rights));
-    verbs::CompletionQueue unused(side.context(), 1);
-    const step12::Link link(side, {.send_cq = unused.cq.get(), .recv_cq = unused.cq.get()},
-                            mr.get());
-    side.meet();
-    side.meet_at_last();
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(side.pd, memory.data(), memory.size(),
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+        "ibv_reg_mr")};
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(side.context(), 1, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_cap cap{.max_send_wr = 1,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    connect(side, qp.get(), {}, mr.get());
+    side.barrier();
+    side.last_barrier();
     side.log.event("memory", common::describe_memory(memory));
 }
 
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    verbs::DevicePort device = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
-    const Side side{channel, std::move(device), std::move(pd), 0x5e2000, log, stop, patience};
+// Part 3: each receive is posted when the client has overwritten its buffer.
+void receive_late(const Side& side, const Ask& ask) {
+    std::vector<std::byte> bytes(step12::inline_message_size);
+    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(),
+                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+                                       "ibv_reg_mr")};
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(side.context(), 2, nullptr, nullptr, 0), "ibv_create_cq")};
+    ibv_qp_cap cap{.max_send_wr = 1,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    connect(side, qp.get(), {}, mr.get());
+    side.barrier();
+    for (std::uint64_t i = 0; i < ask.messages; ++i) {
+        side.barrier();
+        step12::post_receive(qp.get(), i, bytes, mr->lkey);
+        verbs::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
+                              "RECV");
+        side.log.event("memory", common::describe_memory(bytes));
+        side.barrier();
+    }
+    side.last_barrier();
+}
+
+void serve(const Side& side) {
     while (true) {
-        const Ask ask = step12::receive_ask(side);
+        const Ask ask = Ask::receive(side);
         switch (ask.task) {
-            case Task::Lend:
-                lend(side);
+            case Task::Expose:
+                expose(side);
                 break;
             case Task::ReceiveLate:
-                step12::receive_late(side, ask);
+                receive_late(side, ask);
                 break;
             case Task::Overrun:
                 step12::be_overrun(side, ask);
                 break;
             case Task::Receive:
             case Task::GiveCredits:
-                step12::Receiver(side, ask).receive_all();
+                step12::receive_messages(side, ask);
                 break;
             case Task::Done:
-                side.meet();
+                side.barrier();
                 return;
         }
     }
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.address();
-    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
-        serve(channel, log, stop);
+        const step06::Port port = step06::open_port(channel.socket().local());
+        const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+        serve({channel, port, pd.get(), 0x5e2000, log, stop, time_limit});
     });
     return 0;
 }
@@ -70,10 +102,11 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 12, server: lends memory, and receives too much or too slowly if asked.");
+        "server", "Step 12, server: exposes memory, and receives too much or too slowly if asked.");
     common::ServerOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

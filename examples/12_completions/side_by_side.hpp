@@ -1,5 +1,5 @@
-// What was measured in two ways, in one table: the second column's numbers also as parts of the
-// first one's.
+// Step 12: what was measured in two ways, as a table. The ratio is the second column's number divided
+// by the first one's.
 #pragma once
 
 #include <algorithm>

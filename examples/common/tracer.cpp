@@ -44,12 +44,16 @@ tracelog::RegionHeader* make_region() {
 // so that the log has all in the order in which it happened.
 class Tracer {
   public:
+    static inline Tracer* current = nullptr;  // of the run that goes on
+
     explicit Tracer(runlog::Log& log) : log_(log), header_(make_region()), region_(header_, pid()) {
         interpose::trace_into(header_);
         log_.before_each([this] { drain(all_times); });
         thread_ = std::thread([this] { write_from_time_to_time(); });
+        current = this;
     }
     ~Tracer() {
+        current = nullptr;
         {
             const std::scoped_lock lock(mutex_);
             is_over_ = true;
@@ -66,6 +70,14 @@ class Tracer {
     Tracer& operator=(const Tracer&) = delete;
     Tracer(Tracer&&) = delete;
     Tracer& operator=(Tracer&&) = delete;
+
+    /// Writes what was called until now; from here on nothing, where `is_held`.
+    void write_and_hold(bool is_held) {
+        const std::scoped_lock lock(mutex_);
+        is_held_ = is_held;
+        if (!failure_)
+            take_or_fail(all_times);
+    }
 
     /// What was called until now. Throws util::Error as the log does.
     void drain(std::int64_t until_ns) {
@@ -87,17 +99,22 @@ class Tracer {
             log_.write({runlog::now_ns(), log_.role(), "dropped", {{"records", dropped}}});
     }
 
+    void take_or_fail(std::int64_t until_ns) {
+        try {
+            take(until_ns);
+        } catch (...) {
+            failure_ = std::current_exception();  // the program's next event throws it
+        }
+    }
+
     void write_from_time_to_time() {
         sigset_t all;
         sigfillset(&all);
         pthread_sigmask(SIG_BLOCK, &all, nullptr);
         std::unique_lock lock(mutex_);
         while (!wake_.wait_for(lock, 20ms, [this] { return is_over_; }) && !failure_) {
-            try {
-                take(runlog::now_ns() - hold_back_ns);
-            } catch (...) {
-                failure_ = std::current_exception();  // the program's next event throws it
-            }
+            if (!is_held_)
+                take_or_fail(runlog::now_ns() - hold_back_ns);
         }
     }
 
@@ -111,11 +128,21 @@ class Tracer {
     std::mutex mutex_;
     std::condition_variable wake_;
     bool is_over_ = false;
+    bool is_held_ = false;
     std::exception_ptr failure_;
     std::thread thread_;
 };
 
 }  // namespace
+
+HeldTrace::HeldTrace() {
+    write_and_hold(true);
+}
+
+void HeldTrace::write_and_hold(bool is_held) {
+    if (Tracer::current != nullptr)
+        Tracer::current->write_and_hold(is_held);
+}
 
 common::CommandLine::Run traced(common::CommandLine::Run run) {
     calls_are_traced() = true;

@@ -1,0 +1,96 @@
+// Step 12, part 4: a completion queue of the responder that is too small. The client sends more
+// messages than the server's queue holds.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "overrun.hpp"
+
+namespace step12 {
+
+/// The client.
+inline void overrun_their_queue(const Side& side) {
+    // 1. A connection that gives up early: 0.27 s for an acknowledgement, and two retries.
+    constexpr std::uint32_t messages = 12;
+    Ask{.task = Task::Overrun, .receives = messages, .messages = messages}.send(side);
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), messages, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
+    std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    ibv_qp_cap cap{.max_send_wr = messages,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    connect(side, qp.get(), {.timeout = 16, .retry_cnt = 2});
+    side.barrier();
+
+    // 2. All messages, and their completions: SUCCESS for those that were acknowledged.
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                .length = static_cast<std::uint32_t>(bytes.size()),
+                .lkey = mr->lkey};
+    for (std::uint64_t wr_id = 1; wr_id <= messages; ++wr_id) {
+        ibv_send_wr wr{};
+        wr.wr_id = wr_id;
+        wr.opcode = IBV_WR_SEND;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+    }
+    for (std::uint32_t i = 0; i < messages; ++i)
+        if (!common::next_completion(cq.get(), side.stop, side.deadline()))
+            throw util::Error("not all SENDs completed in time.");
+    side.barrier();
+}
+
+/// The server.
+inline void be_overrun(const Side& side, const Ask& ask) {
+    // 1. A receive for each message, and a completion queue for a third of them.
+    const verbs::Cq cq{util::check_ptr(
+        ibv_create_cq(side.context(), static_cast<int>(ask.messages / 3), nullptr, nullptr, 0),
+        "ibv_create_cq")};
+    std::vector<std::byte> bytes(64);
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(side.pd, bytes.data(), bytes.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
+    ibv_qp_cap cap{.max_send_wr = 1,
+                   .max_recv_wr = ask.receives,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    connect(side, qp.get());
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                .length = static_cast<std::uint32_t>(bytes.size()),
+                .lkey = mr->lkey};
+    for (std::uint64_t i = 0; i < ask.receives; ++i) {
+        ibv_recv_wr wr{};
+        wr.wr_id = i;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        ibv_recv_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_recv(qp.get(), &wr, &bad_wr), "ibv_post_recv");
+    }
+    if (static_cast<std::uint32_t>(cq->cqe) >= ask.messages)
+        side.log.note(fmt::format("{} entries are enough for {} messages: nothing is overrun here",
+                                  cq->cqe, ask.messages));
+    side.barrier();
+
+    // 2. Nobody polls until the device has reported the overrun.
+    const std::size_t events = count_overruns(side);
+    const std::string_view state = state_of(qp.get());
+    const std::size_t polled = poll_all(cq.get());
+    side.log.event("overrun", {{"queue", "the responder's"},
+                               {"entries", cq->cqe},
+                               {"requests", ask.messages},
+                               {"events", events},
+                               {"polled", polled},
+                               {"lost", ask.messages - polled},
+                               {"state", state}});
+    side.last_barrier();
+}
+
+}  // namespace step12

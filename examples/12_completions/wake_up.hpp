@@ -1,0 +1,79 @@
+// Step 12, part 1: how a program that sleeps misses its completion, and how it does not.
+#pragma once
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "ask.hpp"
+#include "events.hpp"
+#include "examples/common/memory.hpp"
+#include "verbs/completion.hpp"
+
+namespace step12 {
+
+inline void miss_a_wake_up(const Side& side) {
+    // 1. A completion queue that reports to a channel, and a connection.
+    Ask{.task = Task::Expose}.send(side);
+    const verbs::CompChannel channel{
+        util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0),
+                                       "ibv_create_cq")};
+    std::vector<std::byte> bytes = common::pattern(64, "Ping. ");
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    ibv_qp_cap cap{.max_send_wr = 2,
+                   .max_recv_wr = 1,
+                   .max_send_sge = 1,
+                   .max_recv_sge = 1,
+                   .max_inline_data = 0};
+    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const common::RemoteMemory remote = connect(side, qp.get());
+    side.barrier();
+
+    Events events(cq.get(), channel.get(), side.stop);
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
+                .length = static_cast<std::uint32_t>(bytes.size()),
+                .lkey = mr->lkey};
+    std::uint64_t wr_id = 0;
+    // Polls in vain, posts a WRITE, and is busy until its completion is there.
+    const auto poll_and_be_busy = [&](std::chrono::milliseconds time) {
+        if (poll_once(cq.get()))
+            throw util::Error("a completion came although nothing was posted.");
+        ibv_send_wr wr = write_request(++wr_id, sge, remote, IBV_SEND_SIGNALED);
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+        static_cast<void>(util::wait_readable(side.stop.fd(), side.stop, util::deadline_in(time)));
+    };
+    const auto log_outcome = [&](std::string_view order, std::string_view outcome) {
+        side.log.event("wake_up", {{"order", order}, {"outcome", outcome}});
+    };
+
+    // 2. The wrong order: poll, arm, sleep. Only time tells that the completion is there; where it
+    // was too little, the next attempt takes twice as much.
+    for (std::chrono::milliseconds busy{20}; busy < std::chrono::seconds(2); busy *= 2) {
+        poll_and_be_busy(busy);
+        events.arm();
+        const bool was_woken = events.sleep(util::deadline_in(10 * busy));
+        verbs::expect_success(events.next(side.deadline()), "RDMA_WRITE");
+        log_outcome("poll, arm, sleep",
+                    was_woken
+                        ? "woken: the completion came after the arming"
+                        : fmt::format("still asleep after {} ms, and the completion was there",
+                                      10 * busy.count()));
+        if (!was_woken)
+            break;
+    }
+
+    // 3. The right order: poll, arm, poll again, and only then sleep.
+    poll_and_be_busy(std::chrono::milliseconds(20));
+    events.arm();
+    const auto wc = poll_once(cq.get());
+    log_outcome("poll, arm, poll, sleep", wc ? "the second look has found the completion"
+                                             : "not there yet: it will make an event");
+    if (!wc)
+        verbs::expect_success(events.next(side.deadline()), "RDMA_WRITE");
+    side.barrier();
+}
+
+}  // namespace step12
