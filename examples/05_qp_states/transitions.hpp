@@ -60,14 +60,14 @@ inline Transition to_rtr(const Link& link, std::uint32_t peer) {
     return transition;
 }
 
-/// Everything about this end as a sender: its first PSN, and how patient it is.
+/// Everything about this end as a sender: its first PSN, and how it retransmits.
 inline Transition to_rts(const Link& link) {
     Transition transition = to(IBV_QPS_RTS);
     ibv_qp_attr& attributes = transition.attributes;
     attributes.sq_psn = link.psn;
-    attributes.timeout = 14;  // 4.096 us * 2^14 = 67 ms until a request is repeated
+    attributes.timeout = 14;  // 4.096 us * 2^14 = 67 ms until a request is retransmitted
     attributes.retry_cnt = 7;
-    attributes.rnr_retry = 7;  // without end
+    attributes.rnr_retry = 7;  // without limit
     attributes.max_rd_atomic = 1;
     transition.mask |= IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                        IBV_QP_MAX_QP_RD_ATOMIC;
