@@ -17,7 +17,7 @@ constexpr int access_rights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::align_val_t page{4096};
 // Long enough that an emulated machine does not repeat what is only late: 1.07 s.
-constexpr verbs::Repetition repetition{.timeout = 18, .count = 7};
+constexpr verbs::RetryPolicy repetition{.timeout = 18, .retry_cnt = 7};
 
 // READs under way at once: what the device can, as in perftest.
 std::uint8_t reads_of(ibv_context* context) {

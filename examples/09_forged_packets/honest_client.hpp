@@ -114,8 +114,8 @@ class HonestClient {
   private:
     // A WRITE to a queue pair in ERR is to fail soon: three times 0.5 s. The witness waits behind
     // thousands of packets, and a repetition would be counted with them: after 8.6 s.
-    static constexpr verbs::Repetition giving_up{.timeout = 17, .count = 2};
-    static constexpr verbs::Repetition patient{.timeout = 21, .count = 1};
+    static constexpr verbs::RetryPolicy giving_up{.timeout = 17, .retry_cnt = 2};
+    static constexpr verbs::RetryPolicy patient{.timeout = 21, .retry_cnt = 1};
 
     ibv_context* context() const { return device_.context.get(); }
 
@@ -141,9 +141,9 @@ class HonestClient {
     }
 
     void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source,
-                            const verbs::Repetition& repetition = giving_up) {
+                            const verbs::RetryPolicy& retry = giving_up) {
         exchange_endpoints(link, psn, psn_source);
-        raise(link, device_.gid, 0, repetition);
+        raise(link, device_.gid, 0, retry);
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }

@@ -68,10 +68,10 @@ inline void reset(ibv_qp* qp) {
 
 /// From RESET to RTS.
 inline void raise(const Link& link, const verbs::Gid& gid, int access,
-                  const verbs::Repetition& repetition) {
+                  const verbs::RetryPolicy& retry) {
     verbs::RcPeer peer{.qpn = link.theirs.qpn, .psn = link.theirs.psn};
     std::memcpy(peer.gid.raw, link.theirs.gid.data(), link.theirs.gid.size());
     verbs::to_init(link.qp.get(), gid.port, access);
     verbs::to_rtr(link.qp.get(), gid, peer, std::min(link.mine.path_mtu, link.theirs.path_mtu));
-    verbs::to_rts(link.qp.get(), link.mine.psn, repetition);
+    verbs::to_rts(link.qp.get(), link.mine.psn, retry);
 }

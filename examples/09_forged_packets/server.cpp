@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds exchange_time{10'000};
 constexpr std::size_t memory_size = 4096;
 constexpr std::size_t message_size = 64;
 // A request of this side is never repeated: it stays outstanding until somebody answers.
-constexpr verbs::Repetition no_repetition{.timeout = 0};
+constexpr verbs::RetryPolicy no_retry{.timeout = 0};
 
 class Session {
   public:
@@ -93,7 +93,7 @@ class Session {
         announce(link.mine, psn_source, log_);
         link.theirs = exchange::receive_endpoint(channel_, patience());
         exchange::send_endpoint(channel_, link.mine, patience());
-        raise(link, device_.gid, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, no_repetition);
+        raise(link, device_.gid, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ, no_retry);
         log_.event("qp_state", verbs::query_state(link.qp.get()));
         exchange::meet(channel_, patience());
     }

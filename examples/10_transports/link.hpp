@@ -130,7 +130,7 @@ inline void Link::connect(const verbs::Gid& own, std::uint32_t psn, unsigned pat
                        "ibv_modify_qp(RTR to RTS)");
     } else if (qp()->qp_type != IBV_QPT_XRC_RECV) {  // which answers in RTR, and never asks
         // 0.5 s: under emulation an answer takes longer than on a network, where it is no loss.
-        verbs::to_rts(qp(), psn, {.timeout = 17, .count = 7});
+        verbs::to_rts(qp(), psn, {.timeout = 17, .retry_cnt = 7});
     }
     log_.event("qp_state", verbs::query_state(qp()));
     psns_.emplace(psn, path_mtu);

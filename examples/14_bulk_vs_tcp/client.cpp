@@ -1,5 +1,5 @@
-// Step 14, the active side: the same bytes by RDMA WRITE, by TCP, and by TCP with MSG_ZEROCOPY, one
-// after the other; how long each takes, and what it costs both machines.
+// Step 14, the client: the same bytes by RDMA WRITE, by TCP, and by TCP with MSG_ZEROCOPY, one after
+// the other; how long each takes, and what it costs both machines.
 #include <string>
 #include <vector>
 
@@ -34,7 +34,7 @@ Outcome move_bytes(const common::LinkSide& side, util::Address server, const std
     outcome.expected_crc = plan.expected_crc(source);
     step14::Meter meter(transport, plan.size);
 
-    // 1. The server makes room, and says how it is to be reached.
+    // 1. The server allocates memory, and says where it can be reached.
     Ask{transport == "rdma" ? Task::Write : Task::Stream, plan}.send(side.channel, side.patience());
     const auto ready = step14::Ready::receive(side.channel, side.patience());
 
@@ -55,7 +55,7 @@ Outcome move_bytes(const common::LinkSide& side, util::Address server, const std
     }
     side.meet();
 
-    // 3. Are they the same bytes? The server has looked at its memory since.
+    // 3. Are they the same bytes? The server reports what is in its memory.
     outcome.server = step14::Result::receive(side.channel, side.patience());
     outcome.elapsed_ns = meter.elapsed_ns();
     outcome.mib_per_s = meter.mib_per_s();
@@ -116,7 +116,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 14, client: the same bytes by RDMA WRITE and by TCP, side by side.");
+        "client", "Step 14, client: the same bytes by RDMA WRITE and by TCP, one after the other.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);
@@ -129,11 +129,10 @@ int main(int argc, char** argv) {
     command_line.size("--buffer", options.buffer, 1, std::uint64_t{1} << 34,
                       "Memory at each end, used again and again [64MiB]");
     command_line.number("--depth", options.depth.requests, 1, 1024,
-                        "WRITEs that are under way at once");
+                        "WRITEs that are outstanding at the same time");
     command_line.number("--signal-every", options.depth.signal_every, 1, 1024,
                         "One WRITE in so many has a completion");
     command_line.text("--csv", options.csv, "Also write the table to this file");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -6,34 +6,40 @@
 #include <vector>
 
 #include "examples/common/memory.hpp"
+#include "examples/common/rc_link.hpp"
+#include "examples/common/tracer.hpp"
 #include "meter.hpp"
 #include "plan.hpp"
-#include "recorder.hpp"
+#include "util/check.hpp"
 #include "verbs/completion.hpp"
 #include "words.hpp"
 
 namespace step14 {
 
-// 4 s, so that nothing is sent again needlessly where an answer may take long: under emulation.
-constexpr verbs::Repetition patient{.timeout = 20, .count = 7};
+// 4 s, so that nothing is retransmitted needlessly where a response may take long: under emulation.
+constexpr verbs::RetryPolicy patient{.timeout = 20, .retry_cnt = 7};
+
+// Whoever follows the run waits 300 ms for an event that belongs to a packet.
+constexpr std::chrono::milliseconds log_interval{150};
 
 struct Depth {
-    std::uint64_t requests = 16;  // posted and not yet known to be done
+    std::uint64_t requests = 16;  // posted and not yet completed
     std::uint64_t signal_every = 4;
 };
 
-/// Client: to the last completion, which says that all bytes are in the server's memory.
+/// Client: to the last completion. Then all bytes are in the server's memory.
 inline void write_all(const common::LinkSide& side, const Plan& plan, const Depth& depth,
                       std::vector<std::byte>& source, Meter& meter, util::CpuUsage& used) {
-    const verbs::Mr mr = verbs::register_memory(side.pd, source, 0);
-    side.log.event("mr", verbs::describe(*mr, 0));
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(side.pd, source.data(), source.size(), 0), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(depth.requests));
     common::RcLink link(side, {.cq = completions.cq.get(),
                                .first_psn = 0xc14000,
                                .max_send_wr = static_cast<std::uint32_t>(depth.requests),
-                               .repetition = patient});
+                               .retry = patient});
     side.meet();
-    Recorder recorder(link, side.log, plan.chunks());
+    common::HeldTrace trace;  // writing the log takes longer than a post
+    auto next_write = util::Clock::now() + log_interval;
 
     const auto before = util::CpuUsage::now();
     meter.start();
@@ -41,41 +47,44 @@ inline void write_all(const common::LinkSide& side, const Plan& plan, const Dept
     for (std::uint64_t done = 0; done < plan.chunks();) {
         side.check_stop();
         for (; posted < plan.chunks() && posted - done < depth.requests; ++posted) {
-            ibv_sge piece{
+            ibv_sge sge{
                 .addr = reinterpret_cast<std::uintptr_t>(source.data()) + plan.source_of(posted),
                 .length = static_cast<std::uint32_t>(plan.chunk),
                 .lkey = mr->lkey};
             ibv_send_wr wr{};
             wr.wr_id = posted + 1;
             wr.opcode = IBV_WR_RDMA_WRITE;
-            wr.sg_list = &piece;
+            wr.sg_list = &sge;
             wr.num_sge = 1;
-            // A completion tells of all requests before it. The last one needs its own.
+            // A completion stands for all requests before it. The last one needs its own.
             if ((posted + 1) % depth.signal_every == 0 || posted + 1 == plan.chunks())
                 wr.send_flags = IBV_SEND_SIGNALED;
             wr.wr.rdma.remote_addr = link.remote().va + plan.place_of(posted);
             wr.wr.rdma.rkey = link.remote().rkey;
-            recorder.post(wr);
+            ibv_send_wr* bad_wr = nullptr;
+            util::check_rc(ibv_post_send(link.qp(), &wr, &bad_wr), "ibv_post_send");
         }
         const auto wc = verbs::expect_success(
             completions.next(side.stop, util::deadline_in(side.time)), "RDMA_WRITE");
-        recorder.completed(wc);
+        if (const auto now = util::Clock::now(); now >= next_write) {
+            trace.write();
+            next_write = now + log_interval;
+        }
         meter.at((done = wc.wr_id) * plan.chunk);
     }
     used = util::CpuUsage::now() - before;
-    recorder.write();
 }
 
-/// Server: lends memory, and waits until the client has done with it.
-inline Result lend(const common::LinkSide& side, const Plan& plan) {
-    constexpr int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+/// Server: exposes memory, and waits until the client is done.
+inline Result expose(const common::LinkSide& side, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
-    const verbs::Mr mr = verbs::register_memory(side.pd, memory, access);
-    side.log.event("mr", verbs::describe(*mr, access));
+    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
+                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                       "ibv_reg_mr")};
     Ready{}.send(side.channel, side.patience());
     verbs::CompletionQueue unused(side.context, 1);
     const common::RcLink link(
-        side, {.cq = unused.cq.get(), .first_psn = 0x5e1400, .repetition = patient}, mr.get());
+        side, {.cq = unused.cq.get(), .first_psn = 0x5e1400, .retry = patient}, mr.get());
     side.meet();
     const auto before = util::CpuUsage::now();
     side.meet_at_last();

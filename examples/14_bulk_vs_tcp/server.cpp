@@ -1,5 +1,5 @@
-// Step 14, the passive side: lends memory to WRITEs, or receives a stream into it; and says what it
-// has in the end, and what that took it.
+// Step 14, the server: exposes memory to WRITEs, or receives a stream into it; then it reports what it
+// has and what that cost it.
 #include <vector>
 
 #include "examples/common/link_end.hpp"
@@ -27,7 +27,7 @@ void serve(const common::LinkSide& side, const util::Address& address) {
             return side.meet();
         check_memory(ask.plan.buffer);
         const auto result = ask.task == Task::Write
-                                ? step14::lend(side, ask.plan)
+                                ? step14::expose(side, ask.plan)
                                 : step14::receive_stream(side, address, ask.plan);
         result.send(side.channel, side.patience());
     }
@@ -35,7 +35,7 @@ void serve(const common::LinkSide& side, const util::Address& address) {
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
     if (options.port == 65535)
-        throw util::Error("--port is at most 65534: the TCP stream has the port behind it.");
+        throw util::Error("--port is at most 65534: the TCP stream has the port after it.");
     const util::Address address = options.address();
     common::serve_links(address, log, stop,
                         [&](const common::LinkSide& side) { serve(side, address); });
@@ -48,10 +48,9 @@ int main(int argc, char** argv) {
     common::CommandLine command_line(
         "server",
         "Step 14, server: receives bytes by RDMA WRITE and by TCP. The TCP stream\n"
-        "has a port of its own, the one behind --port.");
+        "has a port of its own, the one after --port.");
     common::ServerOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -1,15 +1,11 @@
-// The same transfer over a TCP connection: send(2) into the kernel's memory and recv(2) out of it;
-// or with MSG_ZEROCOPY, where the kernel sends from the program's pages and says when it is done
-// with them (Documentation/networking/msg_zerocopy.rst of the kernel).
+// The same transfer over a TCP connection: send(2) into the kernel's memory and recv(2) out of it, or
+// with MSG_ZEROCOPY.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
-#include <linux/errqueue.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <vector>
@@ -21,6 +17,7 @@
 #include "plan.hpp"
 #include "util/check.hpp"
 #include "words.hpp"
+#include "zerocopy.hpp"
 
 namespace step14 {
 
@@ -29,57 +26,11 @@ namespace step14 {
                                   error == 0 ? "it closed the connection" : std::strerror(error)));
 }
 
-/// Which of the send calls with MSG_ZEROCOPY the kernel has done with.
-class Notifications {
-  public:
-    explicit Notifications(const exchange::Socket& socket) : socket_(socket) {}
-
-    std::uint64_t done() const { return done_; }
-    /// Of these, how many the kernel has copied all the same.
-    std::uint64_t copied() const { return copied_; }
-
-    /// Those that are there. A notification is for a range of calls, numbered from 0.
-    void take() {
-        while (true) {
-            alignas(cmsghdr) std::array<char, 128> control{};
-            msghdr message{};
-            message.msg_control = control.data();
-            message.msg_controllen = control.size();
-            if (recvmsg(socket_.fd.get(), &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
-                return;
-            for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c))
-                if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_RECVERR) ||
-                    (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_RECVERR)) {
-                    sock_extended_err error{};
-                    std::memcpy(&error, CMSG_DATA(c), sizeof error);
-                    if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
-                        continue;
-                    const std::uint64_t calls = error.ee_data - error.ee_info + 1;
-                    done_ += calls;
-                    if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0)
-                        copied_ += calls;
-                }
-        }
-    }
-
-  private:
-    const exchange::Socket& socket_;
-    std::uint64_t done_ = 0;
-    std::uint64_t copied_ = 0;
-};
-
 /// The part of what was sent that the peer's kernel has acknowledged.
 inline std::uint64_t acknowledged(const exchange::Socket& socket, std::uint64_t sent) {
     int queued = 0;
     util::check_errno(ioctl(socket.fd.get(), SIOCOUTQ, &queued), "ioctl(SIOCOUTQ)");
     return sent - static_cast<std::uint64_t>(queued);
-}
-
-/// Since Linux 4.14, and for IPv4 and IPv6 alike.
-inline bool has_zerocopy() {
-    const util::Fd fd(util::check_errno(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
-    const int on = 1;
-    return setsockopt(fd.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
 }
 
 struct Stream {

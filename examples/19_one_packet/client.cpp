@@ -1,9 +1,11 @@
-// Step 19, the active side: a few messages of one operation, posted at once, over a cable that does
-// to one of their packets what it was told (lab/lab wire). All packets of a message are small, so
-// that each can be chosen.
+// Step 19, the client: a few messages of one operation, posted at once, over a link that treats one of
+// their packets as a rule says (lab/lab wire). All packets of a message are small, so that each can be
+// chosen.
 #include <fmt/ranges.h>
 
 #include "examples/common/link_end.hpp"
+#include "examples/common/tracer.hpp"
+#include "util/check.hpp"
 #include "verbs/names.hpp"
 #include "work.hpp"
 
@@ -26,7 +28,7 @@ struct Options {
 };
 
 // The Nth message's request.
-ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
+ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& sge,
                        const common::RcLink& link) {
     constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
                                  IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
@@ -35,7 +37,7 @@ ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
     wr.wr_id = number + 1;
     wr.opcode = opcodes.at(static_cast<std::size_t>(plan.operation));
     wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &piece;
+    wr.sg_list = &sge;
     wr.num_sge = 1;
     if (plan.operation == Operation::WriteImm)
         wr.imm_data = htobe32(static_cast<std::uint32_t>(number + 1));
@@ -50,15 +52,15 @@ ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& piece,
     return wr;
 }
 
-// 1. All messages, one behind the other, before anything is answered; then their completions. The
+// 1. All messages, one after the other, before any response; then their completions. The
 // first that is not SUCCESS is the end of the queue pair.
-ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, common::RcLink& link,
+ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, const common::RcLink& link,
                       const ibv_mr& mr, verbs::CompletionQueue& completions) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
-        ibv_sge piece = step19::piece_of(mr, plan, number);
-        ibv_send_wr wr = request_of(plan, number, piece, link);
-        side.log.event("post_send", link.describe(wr));
-        link.post_unlogged(wr);
+        ibv_sge sge = step19::sge_of(mr, plan, number);
+        ibv_send_wr wr = request_of(plan, number, sge, link);
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(link.qp(), &wr, &bad_wr), "ibv_post_send");
     }
     for (std::uint64_t done = 0; done < plan.messages; ++done) {
         const auto wc = completions.next(side.stop, util::deadline_in(side.time));
@@ -66,11 +68,10 @@ ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, common::Rc
         if (!wc)
             throw util::Error(
                 fmt::format("{} of {} messages have completed within {} s, and no more: what is "
-                            "set on the cable? "
+                            "set on the link? "
                             "lab/lab wire",
                             done, plan.messages,
                             std::chrono::duration_cast<std::chrono::seconds>(side.time).count()));
-        side.log.event("wc", verbs::describe(*wc));
         if (wc->status != IBV_WC_SUCCESS) {
             side.log.event("qp_state", verbs::query_state(link.qp()));
             return wc->status;
@@ -79,7 +80,7 @@ ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, common::Rc
     return IBV_WC_SUCCESS;
 }
 
-// 2. Whatever was lost, doubled or late on the way: all bytes are there, and nothing was done
+// 2. Whatever was lost, duplicated or late on the path: all bytes are there, and nothing was executed
 // twice.
 std::string damage(const Plan& plan, const std::vector<std::byte>& local, const Found& found) {
     switch (plan.operation) {
@@ -116,17 +117,18 @@ void exercise(const common::LinkSide& side, const Plan& plan, const Options& opt
         plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
     std::vector<std::byte> local =
         is_source ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
-    const verbs::Mr mr = verbs::register_memory(side.pd, local, IBV_ACCESS_LOCAL_WRITE);
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(side.pd, local.data(), local.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
     plan.send(side.channel, side.patience());
-    common::RcLink link(side,
-                        {.cq = completions.cq.get(),
-                         .first_psn = static_cast<std::uint32_t>(options.first_psn),
-                         .max_send_wr = static_cast<std::uint32_t>(plan.messages),
-                         .repetition = {.timeout = static_cast<std::uint8_t>(options.ack_timeout),
-                                        .count = static_cast<std::uint8_t>(options.retry_cnt)},
-                         .path_mtu = static_cast<unsigned>(options.path_mtu),
-                         .reads = step19::reads_at_once});
+    const common::RcLink link(side,
+                              {.cq = completions.cq.get(),
+                               .first_psn = static_cast<std::uint32_t>(options.first_psn),
+                               .max_send_wr = static_cast<std::uint32_t>(plan.messages),
+                               .retry = {.timeout = static_cast<std::uint8_t>(options.ack_timeout),
+                                         .retry_cnt = static_cast<std::uint8_t>(options.retry_cnt)},
+                               .path_mtu = static_cast<unsigned>(options.path_mtu),
+                               .reads = step19::reads_at_once});
     side.meet();
     const ibv_wc_status status = perform(side, plan, link, *mr, completions);
     side.meet();
@@ -178,7 +180,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 19, client: a few messages over a cable that does something to one packet of them.\n"
+        "Step 19, client: a few messages over a link that does something to one packet of them.\n"
         "What it does is set with lab/lab wire.");
     Options options;
     options.client.timeout = std::chrono::seconds(20);
@@ -191,14 +193,14 @@ int main(int argc, char** argv) {
     command_line.path_mtu(options.path_mtu, "Bytes of a packet at most");
     command_line.number("--first-psn", options.first_psn, 0, 0xffffff,
                         "The client's first PSN; 16777213: it passes zero");
-    command_line.number("--ack-timeout", options.ack_timeout, 1, 31,
-                        "A packet without an answer is sent again after\n4.096 us * 2^N: 14 is 67 "
-                        "ms, 16 is 268 ms");
+    command_line.number(
+        "--ack-timeout", options.ack_timeout, 1, 31,
+        "A packet without an acknowledgement is retransmitted after\n4.096 us * 2^N: 14 is 67 "
+        "ms, 16 is 268 ms");
     command_line.number("--retry-cnt", options.retry_cnt, 0, 7,
-                        "Times in a row; 7: without end, for Soft-RoCE");
+                        "Times in a row; 7: without limit on Soft-RoCE");
     command_line.number("--late", options.late_ms, 0, 10'000,
                         "ms that the server posts its receives too late");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

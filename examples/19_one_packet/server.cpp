@@ -1,8 +1,9 @@
-// Step 19, the passive side: memory and receives for one operation at a time, and what is in them
-// in the end.
+// Step 19, the server: memory and receives for one operation at a time, and what is in them in the
+// end.
 #include <thread>
 
 #include "examples/common/link_end.hpp"
+#include "examples/common/tracer.hpp"
 #include "util/check.hpp"
 #include "work.hpp"
 
@@ -11,40 +12,37 @@ namespace {
 using step19::Operation;
 using step19::Plan;
 
-// 1. A receive for each message, in their order: the Nth message finds the Nth piece.
-void post_receives(const common::LinkSide& side, ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
+// 1. A receive for each message, in their order: the Nth message fills the Nth part of the memory.
+void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
-        ibv_sge piece = step19::piece_of(mr, plan, number);
+        ibv_sge sge = step19::sge_of(mr, plan, number);
         ibv_recv_wr wr{};
         wr.wr_id = number + 1;
         if (plan.operation == Operation::Send) {
-            wr.sg_list = &piece;
+            wr.sg_list = &sge;
             wr.num_sge = 1;
         }
-        ibv_recv_wr* refused = nullptr;
-        util::check_rc(ibv_post_recv(qp, &wr, &refused), "ibv_post_recv");
-        side.log.event("post_recv", verbs::describe(*qp, wr));
+        ibv_recv_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
     }
 }
 
-// 2. What has come by the time that the client is done. A message that was sent twice may not be
-// received twice.
+// 2. What has arrived when the client is done. A message that was sent twice must not be received
+// twice.
 std::uint32_t take_receives(const common::LinkSide& side, verbs::CompletionQueue& completions) {
     std::uint32_t received = 0;
     const auto until = util::deadline_in(std::chrono::milliseconds(20));
-    while (const auto wc = completions.next(side.stop, until)) {
-        side.log.event("wc", verbs::describe(*wc));
+    while (const auto wc = completions.next(side.stop, until))
         received += wc->status == IBV_WC_SUCCESS ? 1 : 0;
-    }
     return received;
 }
 
-void lend(const common::LinkSide& side, const Plan& plan) {
+void expose(const common::LinkSide& side, const Plan& plan) {
     const bool is_read = plan.operation == Operation::Read;
     std::vector<std::byte> memory =
         is_read ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
-    const verbs::Mr mr = verbs::register_memory(side.pd, memory, step19::all_rights);
-    side.log.event("mr", verbs::describe(*mr, step19::all_rights));
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(side.pd, memory.data(), memory.size(), step19::all_rights), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
     const common::RcLink link(side,
                               {.cq = completions.cq.get(),
@@ -54,12 +52,12 @@ void lend(const common::LinkSide& side, const Plan& plan) {
                                .reads = step19::reads_at_once},
                               mr.get());
     if (plan.takes_receives() && plan.late_ms == 0)
-        post_receives(side, link.qp(), *mr, plan);
+        post_receives(link.qp(), *mr, plan);
     side.meet();
     if (plan.takes_receives() && plan.late_ms != 0) {
         // Being late is what is asked for.
         std::this_thread::sleep_for(std::chrono::milliseconds(plan.late_ms));
-        post_receives(side, link.qp(), *mr, plan);
+        post_receives(link.qp(), *mr, plan);
     }
     side.meet_at_last();
     const std::uint32_t received = plan.takes_receives() ? take_receives(side, completions) : 0;
@@ -75,7 +73,7 @@ void serve(const common::LinkSide& side) {
         const Plan plan = Plan::receive(side.channel, {side.stop, std::nullopt});
         if (plan.operation == Operation::Done)
             return side.meet();
-        lend(side, plan);
+        expose(side, plan);
     }
 }
 
@@ -86,8 +84,8 @@ int main(int argc, char** argv) {
         "server", "Step 19, server: memory and receives for one operation after the other.");
     common::ServerOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        common::serve_links(options.address(), log, stop, serve);
-        return 0;
-    });
+    return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
+                                 common::serve_links(options.address(), log, stop, serve);
+                                 return 0;
+                             }));
 }

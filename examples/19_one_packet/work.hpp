@@ -1,4 +1,4 @@
-// What both ends know of one piece of work: so many messages of one operation, posted at once.
+// What both ends know of one exercise: so many messages of one operation, posted at once.
 #pragma once
 
 #include <cstring>
@@ -16,8 +16,8 @@ constexpr std::uint8_t reads_at_once = 4;
 constexpr int all_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-/// The piece of `mr` that message `number`, from 0, is about.
-inline ibv_sge piece_of(const ibv_mr& mr, const Plan& plan, std::uint64_t number) {
+/// The part of `mr` that message `number`, from 0, is about.
+inline ibv_sge sge_of(const ibv_mr& mr, const Plan& plan, std::uint64_t number) {
     return {.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + number * plan.size,
             .length = static_cast<std::uint32_t>(plan.size),
             .lkey = mr.lkey};

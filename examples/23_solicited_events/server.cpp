@@ -14,6 +14,7 @@
 namespace {
 
 constexpr std::chrono::milliseconds exchange_time{5000};
+constexpr int receives = 2 * step23::messages;
 
 void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) +
@@ -56,24 +57,23 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     // immediate data whose sender set IBV_SEND_SOLICITED, and errors.
     const step06::Port port = step06::open_port(channel.socket().local());
     const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
-    std::vector<std::byte> inbox(step23::messages * step23::message_size);
+    std::vector<std::byte> inbox(std::size_t{step23::messages} * step23::message_size);
     const verbs::Mr mr{util::check_ptr(
         ibv_reg_mr(pd.get(), inbox.data(), inbox.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
     const verbs::CompChannel events{
         util::check_ptr(ibv_create_comp_channel(port.context.get()), "ibv_create_comp_channel")};
     const verbs::Cq cq{util::check_ptr(
-        ibv_create_cq(port.context.get(), 2 * step23::messages, nullptr, events.get(), 0),
-        "ibv_create_cq")};
+        ibv_create_cq(port.context.get(), receives, nullptr, events.get(), 0), "ibv_create_cq")};
     util::check_rc(ibv_req_notify_cq(cq.get(), 1), "ibv_req_notify_cq(solicited only)");
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
     init.send_cq = cq.get();
     init.recv_cq = cq.get();
-    init.cap.max_recv_wr = 2 * step23::messages;
+    init.cap.max_recv_wr = receives;
     init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
     const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
     step23::connect(channel, patience, qp.get(), port, 0x5e2300, [&] {
-        for (std::uint64_t wr_id = 0; wr_id < 2 * step23::messages; ++wr_id)
+        for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(qp.get(), wr_id, *mr);
     });
 

@@ -26,10 +26,7 @@ LinkEnd::LinkEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& st
     : channel_(std::move(socket)),
       device_(verbs::open_device_of(channel_.socket().local())),
       pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
-      side_{channel_, device_.context.get(), device_.gid, pd_.get(), log, stop, time} {
-    log.event("device",
-              verbs::describe_device(device_.context.get(), device_.gid.port, &device_.gid));
-}
+      side_{channel_, device_.context.get(), device_.gid, pd_.get(), log, stop, time} {}
 
 void serve_links(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                  const std::function<void(const LinkSide&)>& serve) {

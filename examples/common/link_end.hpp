@@ -11,7 +11,7 @@
 
 namespace common {
 
-/// Logs a "device" event. What it is made with must outlive it.
+/// What it is made with must outlive it.
 class LinkEnd {
   public:
     /// The client's: connects to its server. Throws util::Error, std::system_error.

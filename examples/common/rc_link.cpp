@@ -5,7 +5,6 @@
 
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/describe.hpp"
 #include "verbs/names.hpp"
 
 namespace common {
@@ -27,7 +26,6 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
     qp_.reset(util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp"));
-    side.log.event("qp", verbs::describe(*qp_, attributes.cap));
 
     const ibv_port_attr port = verbs::query_port(side.context, side.gid.port);
     exchange::Endpoint mine{.qpn = qp_->qp_num,
@@ -55,18 +53,8 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
     peer.traffic_class = wanted.traffic_class;
     verbs::to_init(qp(), side.gid.port, wanted.access);
     verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu), wanted.reads);
-    verbs::to_rts(qp(), mine.psn, wanted.repetition, wanted.reads);
-    side.log.event("qp_state", verbs::query_state(qp()));
-    psns_ = verbs::PsnPredictor::of(qp());
-}
-
-runlog::Fields RcLink::describe(const ibv_send_wr& wr) {
-    return verbs::describe(*qp(), wr, psns_->take(wr.opcode, verbs::length_of(wr)));
-}
-
-void RcLink::post_unlogged(ibv_send_wr& wr) {
-    ibv_send_wr* refused = nullptr;
-    util::check_rc(ibv_post_send(qp(), &wr, &refused), "ibv_post_send");
+    verbs::to_rts(qp(), mine.psn, wanted.retry, wanted.reads);
+    path_mtu_ = std::min(mine.path_mtu, theirs.path_mtu);
 }
 
 }  // namespace common

@@ -7,12 +7,11 @@
 #include <optional>
 #include <span>
 
-#include "examples/common/transfer.hpp"
+#include "examples/common/request.hpp"
 #include "exchange/channel.hpp"
 #include "runlog/log.hpp"
 #include "verbs/device.hpp"
 #include "verbs/handles.hpp"
-#include "verbs/psn.hpp"
 #include "verbs/rc_states.hpp"
 
 namespace common {
@@ -41,7 +40,7 @@ class RcLink {
         ibv_cq* cq = nullptr;  // of sends and receives
         std::uint32_t first_psn = 0;
         std::uint32_t max_send_wr = 1;
-        verbs::Repetition repetition{};
+        verbs::RetryPolicy retry{};
         unsigned path_mtu = 4096;  // bytes, at most; the device and the peer may have less
         std::uint32_t max_recv_wr = 1;
         int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;  // of the peer's requests
@@ -56,20 +55,13 @@ class RcLink {
     ibv_qp* qp() const { return qp_.get(); }
     const RemoteMemory& remote() const { return remote_; }
     std::uint64_t remote_length() const { return remote_length_; }
-    unsigned path_mtu() const { return psns_->path_mtu(); }
-
-    /// A "post_send" event. Each request is described once, in the order of the posts: it takes the
-    /// next PSNs.
-    runlog::Fields describe(const ibv_send_wr& wr);
-
-    /// Without a line in the log. Throws std::system_error.
-    void post_unlogged(ibv_send_wr& wr);
+    unsigned path_mtu() const { return path_mtu_; }
 
   private:
     verbs::Qp qp_;
     RemoteMemory remote_;
     std::uint64_t remote_length_ = 0;
-    std::optional<verbs::PsnPredictor> psns_;
+    unsigned path_mtu_ = 0;
 };
 
 }  // namespace common

@@ -37,12 +37,12 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu, s
         "ibv_modify_qp(INIT to RTR)");
 }
 
-void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition, std::uint8_t reads) {
+void to_rts(ibv_qp* qp, std::uint32_t psn, const RetryPolicy& retry, std::uint8_t reads) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTS;
     attributes.sq_psn = psn;
-    attributes.timeout = repetition.timeout;
-    attributes.retry_cnt = repetition.count;
+    attributes.timeout = retry.timeout;
+    attributes.retry_cnt = retry.retry_cnt;
     attributes.rnr_retry = 7;  // without end
     attributes.max_rd_atomic = reads;
     util::check_rc(ibv_modify_qp(qp, &attributes,

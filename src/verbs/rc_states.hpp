@@ -27,13 +27,12 @@ void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu,
             std::uint8_t reads = 1);
 
 /// What happens to a request that is not answered (IBTA volume 1, 9.9.2.4.1).
-struct Repetition {
-    std::uint8_t timeout = 14;  ///< repeated after 4.096 us * 2^timeout, 67 ms; 0: never
-    std::uint8_t count = 7;     ///< times, 0 to 7; rxe takes 7 as "without end" (rxe_comp.c)
+struct RetryPolicy {
+    std::uint8_t timeout = 14;   ///< repeated after 4.096 us * 2^timeout, 67 ms; 0: never
+    std::uint8_t retry_cnt = 7;  ///< times, 0 to 7; rxe takes 7 as "without end" (rxe_comp.c)
 };
 /// `psn`: of the first packet that this end will send; the peer must know it already.
-void to_rts(ibv_qp* qp, std::uint32_t psn, const Repetition& repetition = {},
-            std::uint8_t reads = 1);
+void to_rts(ibv_qp* qp, std::uint32_t psn, const RetryPolicy& retry = {}, std::uint8_t reads = 1);
 
 /// Requests and receives that are still posted complete with WR_FLUSH_ERR: once all have, the queue
 /// pair is drained.

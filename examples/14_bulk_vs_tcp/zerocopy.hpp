@@ -1,0 +1,64 @@
+// Step 14: MSG_ZEROCOPY, where the kernel sends from the program's pages and reports when it is done
+// with them (Documentation/networking/msg_zerocopy.rst of the kernel).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <linux/errqueue.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "exchange/tcp.hpp"
+#include "util/check.hpp"
+#include "util/fd.hpp"
+
+namespace step14 {
+
+/// The send calls with MSG_ZEROCOPY that the kernel is done with.
+class Notifications {
+  public:
+    explicit Notifications(const exchange::Socket& socket) : socket_(socket) {}
+
+    std::uint64_t done() const { return done_; }
+    /// Of these, how many the kernel has copied all the same.
+    std::uint64_t copied() const { return copied_; }
+
+    /// Those that are there. A notification is for a range of calls, numbered from 0.
+    void take() {
+        while (true) {
+            alignas(cmsghdr) std::array<char, 128> control{};
+            msghdr message{};
+            message.msg_control = control.data();
+            message.msg_controllen = control.size();
+            if (recvmsg(socket_.fd.get(), &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+                return;
+            for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c))
+                if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_RECVERR) ||
+                    (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_RECVERR)) {
+                    sock_extended_err error{};
+                    std::memcpy(&error, CMSG_DATA(c), sizeof error);
+                    if (error.ee_origin != SO_EE_ORIGIN_ZEROCOPY)
+                        continue;
+                    const std::uint64_t calls = error.ee_data - error.ee_info + 1;
+                    done_ += calls;
+                    if ((error.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) != 0)
+                        copied_ += calls;
+                }
+        }
+    }
+
+  private:
+    const exchange::Socket& socket_;
+    std::uint64_t done_ = 0;
+    std::uint64_t copied_ = 0;
+};
+
+/// Since Linux 4.14, and for IPv4 and IPv6 alike.
+inline bool has_zerocopy() {
+    const util::Fd fd(util::check_errno(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
+    const int on = 1;
+    return setsockopt(fd.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
+}
+
+}  // namespace step14
