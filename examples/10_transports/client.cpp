@@ -1,17 +1,20 @@
-// Step 10, the active side: the same messages over each transport, and what only one of them has.
+// Step 10, the client: the same messages over each transport, then what only one of them has.
+#include <algorithm>
+#include <array>
+
+#include "datagrams.hpp"
 #include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "exchange/tcp.hpp"
 #include "multicast.hpp"
 #include "shared_queue.hpp"
-#include "table.hpp"
-#include "util/check.hpp"
+#include "transports.hpp"
 #include "xrc.hpp"
 
 namespace {
 
-using step10::Result;
+using step10::Part;
 using step10::Side;
-using step10::Task;
 
 constexpr std::uint32_t q_key = 0x11223344;
 
@@ -24,11 +27,11 @@ struct Options {
     bool messages_only = false;
 };
 
-Result send_over(const Side& side, const Options& options, Task task) {
-    // The program has to keep to UD's limit: nobody would tell it.
-    const std::uint64_t limit = task == Task::ReceiveUd ? side.mtu() : options.length;
-    const Result result = step10::send_numbered(
-        side, {.task = task,
+step10::Result send_over(const Side& side, const Options& options, Part part) {
+    // The program has to keep to UD's limit: a longer message is lost without an error.
+    const std::uint64_t limit = part == Part::Ud ? side.port.path_mtu : options.length;
+    const auto result = step10::send_numbered(
+        side, {.part = part,
                .messages = static_cast<std::uint32_t>(options.messages),
                .length = static_cast<std::uint32_t>(std::min(options.length, limit)),
                .q_key = q_key});
@@ -40,8 +43,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto is_wanted = [&](std::string_view name) {
         return options.transport == "all" || options.transport == name;
     };
-    if (options.transport != "all" && options.transport != "rc" && options.transport != "uc" &&
-        options.transport != "ud" && options.transport != "xrc")
+    if (!std::ranges::any_of(std::array{"rc", "uc", "ud", "xrc"}, is_wanted))
         throw util::Error(
             fmt::format("--transport '{}' is none of rc, uc, ud, xrc and all.", options.transport));
     const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
@@ -51,22 +53,24 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                                                                   : "239.10.2.3");
     exchange::TcpChannel channel(
         exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
-    verbs::DevicePort device = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
-    const Side side{channel, std::move(device),     std::move(pd), 0xc11000, log,
+    step06::Port port = step06::open_port(channel.socket().local());
+    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const Side side{channel, std::move(port),       std::move(pd), 0xc11000, log,
                     stop,    options.client.timeout};
     const bool has_xrc = step10::has_xrc(side);
     if (options.transport == "xrc" && !has_xrc)
         throw util::Error(step10::no_xrc(side));
 
-    std::vector<Result> results;
+    // 1. The same messages over RC, UC and UD.
+    std::vector<step10::Result> results;
     if (is_wanted("rc"))
-        results.push_back(send_over(side, options, Task::ReceiveRc));
+        results.push_back(send_over(side, options, Part::Rc));
     if (is_wanted("uc"))
-        results.push_back(send_over(side, options, Task::ReceiveUc));
+        results.push_back(send_over(side, options, Part::Uc));
     if (is_wanted("ud"))
-        results.push_back(send_over(side, options, Task::ReceiveUd));
+        results.push_back(send_over(side, options, Part::Ud));
+
+    // 2. What only one of them has.
     if (is_wanted("ud") && !options.messages_only) {
         step10::send_datagrams(side, q_key);
         step10::send_to_group(side, group, q_key);
@@ -80,8 +84,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
             log.note(step10::no_xrc(side));
     }
     step10::log_table(log, results);
-    send(side, step10::Ask{.task = Task::Done});
-    side.meet();
+    send(side, step10::Request{.part = Part::Done});
+    side.barrier();
     return 0;
 }
 
@@ -100,7 +104,8 @@ int main(int argc, char** argv) {
     command_line.text("--group", options.group, "Multicast address, 239.10.2.3 or ff05::10:2:3");
     command_line.flag("--messages-only", options.messages_only,
                       "Nothing but the numbered messages");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

@@ -1,122 +1,128 @@
-// What only UD has: a queue pair that talks to several, the GRH before each message that it has
-// received, and two kinds of message that vanish although their sender reads SUCCESS.
+// Step 10, part 2: what only UD has. One queue pair sends to several, each received message has a
+// GRH in front of it, and two kinds of message are lost although the sender reads SUCCESS.
 #pragma once
 
-#include "numbered.hpp"
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transports.hpp"
 
 namespace step10 {
 
-/// The numbers of the messages: what becomes of each?
-enum Datagram : std::uint32_t { ToFirst, ToSecond, WrongKey, TooLong, Datagrams };
+/// The numbers of the client's four messages, and of the server's answer.
+enum Datagram : std::uint32_t { ToFirst, ToSecond, WrongKey, TooLong, Answer };
 
-inline std::string hexadecimal(std::span<const std::byte> bytes) {
-    std::string text;
-    for (const std::byte byte : bytes)
-        text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    return text;
-}
-
-/// Says whose message it is and what stands before it.
 inline void log_datagram(const Side& side, const ibv_wc& wc, std::span<const std::byte> slot) {
+    std::string grh;
+    for (const std::byte byte : slot.first(grh_size))
+        grh += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
     side.log.event("datagram", {{"qpn", wc.qp_num},
                                 {"number", number_at(slot.subspan(grh_size))},
                                 {"src_qp", wc.src_qp},
                                 {"byte_len", wc.byte_len},
-                                {"grh", hexadecimal(slot.first(grh_size))}});
+                                {"grh", grh}});
 }
 
-/// The client's end: one queue pair sends to two of the server's, and hears from one.
+/// The client.
 inline void send_datagrams(const Side& side, std::uint32_t q_key) {
-    send(side, {.task = Task::Datagrams, .q_key = q_key});
-    const std::uint32_t mtu = side.mtu();
-    verbs::CompletionQueue completions(side.context(), Datagrams + 1);
-    Slots slots(side, Datagrams, mtu + 1, "A datagram. ", IBV_ACCESS_LOCAL_WRITE);
+    send(side, Request{.part = Part::Datagrams, .q_key = q_key});
+
+    // 1. One queue pair, and one address handle for the host with the server's two.
+    const std::uint32_t mtu = side.port.path_mtu;
+    const verbs::Cq cq = create_cq(side, Answer + 1);
+    Slots slots(side, Answer, mtu + 1, "A datagram. ", IBV_ACCESS_LOCAL_WRITE);
     Slots answer(side, 1, grh_size + 4, "", IBV_ACCESS_LOCAL_WRITE);
-    const Wanted wanted{
-        .type = IBV_QPT_UD, .cq = completions.cq.get(), .sends = Datagrams, .q_key = q_key};
-    Link link(side, wanted);
-    const exchange::Endpoint second = exchange::receive_endpoint(side.channel, side.patience());
-    ibv_recv_wr receive = answer.receive(0);
-    link.post_recv(receive);
-    Destination host(side, gid_of(link.peer()), link.peer().qpn, q_key);
-    side.meet();
+    const verbs::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), Answer, 1);
+    send_endpoint(side, qp.get());
+    const exchange::Endpoint first = receive_endpoint(side);
+    const exchange::Endpoint second = receive_endpoint(side);
+    open_for_datagrams(side, qp.get(), q_key);
+    post_recv(qp.get(), answer, 0);
+    const verbs::Ah host = create_ah(side, gid_of(first));
+    side.barrier();
 
+    // 2. Four messages: two that arrive, one that the peer's device drops, and one that is not sent
+    // at all (IBTA volume 1, C10-93.1.1).
     std::vector<std::pair<std::string, ibv_wc_status>> fates;
-    const auto post = [&](Datagram number, std::size_t length, const std::string& what) {
-        ibv_send_wr wr = slots.numbered_send(number, number, length);
-        host.address(wr);
-        link.post_send(wr);
-        fates.emplace_back(what, next_completion(side, completions).status);
+    const auto post = [&](Datagram number, std::size_t length, std::uint32_t qpn, std::uint32_t key,
+                          const std::string& what) {
+        const Destination to{host.get(), qpn, key};
+        post_send(qp.get(), slots, number, number, length, &to);
+        fates.emplace_back(what, next_completion(side, cq.get()).status);
     };
-    post(ToFirst, 64, "to the first queue pair");
-    host.with_qpn(second.qpn);
-    post(ToSecond, 64, "to the second one, by the same address handle");
-    host.with_q_key(q_key ^ 1);
-    post(WrongKey, 64, "with another Q_Key");
-    host.with_q_key(q_key);
-    post(TooLong, mtu + 1, fmt::format("{} B, one more than the MTU", mtu + 1));
-    side.meet();
+    post(ToFirst, 64, first.qpn, q_key, "to the first queue pair");
+    post(ToSecond, 64, second.qpn, q_key, "to the second one, by the same address handle");
+    post(WrongKey, 64, second.qpn, q_key ^ 1, "with another Q_Key");
+    post(TooLong, mtu + 1, second.qpn, q_key, fmt::format("{} B, one more than the MTU", mtu + 1));
+    side.barrier();
 
-    const Report report = receive_report(side);  // `number`: a bit for each message that came
+    // 3. What arrived, the server reports: a bit for each message.
+    const Report report = receive_report(side);
     for (std::size_t number = 0; number < fates.size(); ++number)
         side.log.event("fate",
                        {{"what", fates[number].first},
                         {"status", verbs::name_of(fates[number].second)},
-                        {"arrived", (report.number >> number & 1) != 0 ? "arrived" : "lost"}});
-    for (const ibv_wc& wc : completions_until_quiet(side, completions, 1))
+                        {"arrived", (report.value >> number & 1) != 0 ? "arrived" : "lost"}});
+    for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), 1))
         log_datagram(side, wc, answer[wc.wr_id]);
-    side.meet();
+    side.barrier();
 }
 
-/// To whoever sent the message: what the GRH and the completion tell is enough for an address.
-inline void answer(const Side& side, Link& link, const ibv_wc& message, std::span<std::byte> slot,
-                   std::uint32_t q_key, verbs::CompletionQueue& completions) {
-    ibv_wc wc = message;
+/// To the sender of a message. Its GRH has the sender's address, its completion the queue pair.
+inline void send_answer(const Side& side, ibv_qp* qp, ibv_wc message, std::span<std::byte> slot,
+                        std::uint32_t q_key) {
     ibv_grh grh{};
     std::memcpy(&grh, slot.data(), sizeof grh);
-    verbs::Ah ah{
-        util::check_ptr(ibv_create_ah_from_wc(side.pd.get(), &wc, &grh, side.device.gid.port),
+    const verbs::Ah ah{
+        util::check_ptr(ibv_create_ah_from_wc(side.pd.get(), &message, &grh, side.port.number),
                         "ibv_create_ah_from_wc")};
-    const Destination sender(std::move(ah), wc.src_qp, q_key);
     Slots slots(side, 1, 4, "", 0);
-    ibv_send_wr wr = slots.numbered_send(0, Datagrams, 4);
-    sender.address(wr);
-    link.post_send(wr);
-    next_completion(side, completions);
+    const Destination to{ah.get(), message.src_qp, q_key};
+    post_send(qp, slots, 0, Answer, 4, &to);
+    next_completion(side, qp->send_cq);
 }
 
-/// The server's end.
-inline void receive_datagrams(const Side& side, const Ask& ask) {
-    const std::size_t room = grh_size + side.mtu() + 1;
-    verbs::CompletionQueue completions(side.context(), 2 * Datagrams + 1);
-    Slots slots(side, std::size_t{2} * Datagrams, room, "", IBV_ACCESS_LOCAL_WRITE);
-    const Wanted wanted{
-        .type = IBV_QPT_UD, .cq = completions.cq.get(), .receives = Datagrams, .q_key = ask.q_key};
-    Link first(side, wanted);
-    Link second(side, wanted, &first);
-    for (std::size_t i = 0; i < slots.count(); ++i) {
-        ibv_recv_wr wr = slots.receive(i);
-        (i < Datagrams ? first : second).post_recv(wr);
-    }
-    const auto violations = [&] {
-        return verbs::query_port(side.context(), side.device.gid.port).qkey_viol_cntr;
-    };
-    const std::uint32_t before = violations();
-    side.meet();
-    side.meet_at_last();
+/// How many datagrams with another Q_Key the port has dropped: the only trace of such a message.
+inline std::uint32_t q_key_violations(const Side& side) {
+    ibv_port_attr port{};
+    util::check_rc(ibv_query_port(side.context(), side.port.number, &port), "ibv_query_port");
+    return port.qkey_viol_cntr;
+}
+
+/// The server.
+inline void receive_datagrams(const Side& side, const Request& request) {
+    // 1. Two queue pairs. A receive needs room for the GRH, too.
+    const std::size_t room = grh_size + side.port.path_mtu + 1;
+    const verbs::Cq cq = create_cq(side, 2 * Answer + 1);
+    Slots slots(side, std::size_t{2} * Answer, room, "", IBV_ACCESS_LOCAL_WRITE);
+    const verbs::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
+    const verbs::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
+    send_endpoint(side, first.get());
+    receive_endpoint(side);
+    send_endpoint(side, second.get());
+    for (ibv_qp* qp : {first.get(), second.get()})
+        open_for_datagrams(side, qp, request.q_key);
+    for (std::size_t i = 0; i < slots.count(); ++i)
+        post_recv(i < Answer ? first.get() : second.get(), slots, i);
+    const std::uint32_t violations = q_key_violations(side);
+    side.barrier();
+
+    // 2. The client has sent all. The second queue pair answers.
+    side.barrier_without_limit();
     Report report;
-    for (const ibv_wc& wc : completions_until_quiet(side, completions, ToSecond + 1)) {
-        log_datagram(side, wc, slots[wc.wr_id]);
+    for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), ToSecond + 1)) {
+        const auto slot = slots[wc.wr_id];
+        log_datagram(side, wc, slot);
         ++report.arrived;
-        if (const auto number = number_at(slots[wc.wr_id].subspan(grh_size)); number < Datagrams)
-            report.number |= 1U << number;
-        if (wc.qp_num == second.qp()->qp_num)
-            answer(side, second, wc, slots[wc.wr_id], ask.q_key, completions);
+        if (const auto number = number_at(slot.subspan(grh_size)); number < Answer)
+            report.value |= 1U << number;
+        if (wc.qp_num == second->qp_num)
+            send_answer(side, second.get(), wc, slot, request.q_key);
     }
-    // The one trace of a message with another key.
-    side.log.event("q_key", {{"violations", violations() - before}});
+    side.log.event("q_key", {{"violations", q_key_violations(side) - violations}});
     send(side, report);
-    side.meet();
+    side.barrier();
 }
 
 }  // namespace step10

@@ -1,39 +1,27 @@
-// One SEND, several receivers: UD queue pairs that have joined a group each get a copy. On RoCEv2 a
-// group's GID is an IP multicast address, and its packets are that address's.
+// Step 10, part 3: one SEND, several receivers. Each UD queue pair that has joined a group gets a
+// copy. On RoCE v2 the GID of a group is an IP multicast address, and the packets go there.
 #pragma once
 
-#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "datagrams.hpp"
 #include "util/fd.hpp"
+#include "verbs/device.hpp"
 
 namespace step10 {
 
-/// Whom a multicast packet is for in the BTH: everybody in the group (IBTA volume 1, 10.5).
-constexpr std::uint32_t everybody = 0xffffff;
+/// The queue pair number in the BTH of a multicast packet (IBTA volume 1, 10.5).
+constexpr std::uint32_t multicast_qpn = 0xffffff;
 
-/// The IP address that the group's GID stands for; nullopt where that is none of a group.
-inline util::Address address_of_group(const ibv_gid& group) {
-    verbs::Gid gid;
-    gid.raw = group;
-    return gid.address();
-}
-
+/// Of an address as text, IPv4 as ::ffff:239.1.2.3. Throws util::Error.
 inline ibv_gid group_of(const std::string& text) {
     const auto address = util::Address::parse(text);
     if (!address)
         throw util::Error(fmt::format("--group '{}' is no IP address.", text));
     ibv_gid gid{};
-    if (address->is_ipv6()) {
-        const auto* ip = reinterpret_cast<const sockaddr_in6*>(address->get());
-        std::memcpy(gid.raw, &ip->sin6_addr, sizeof gid.raw);
-    } else {
-        gid.raw[10] = gid.raw[11] = 0xff;  // ::ffff:239.1.2.3
-        const auto* ip = reinterpret_cast<const sockaddr_in*>(address->get());
-        std::memcpy(gid.raw + 12, &ip->sin_addr, sizeof ip->sin_addr);
-    }
+    const auto bytes = address->ipv6_bytes();
+    std::memcpy(gid.raw, bytes.data(), sizeof gid.raw);
     const bool is_group = address->is_ipv6() ? gid.raw[0] == 0xff : (gid.raw[12] & 0xf0U) == 0xe0;
     if (!is_group)
         throw util::Error(fmt::format(
@@ -41,78 +29,22 @@ inline ibv_gid group_of(const std::string& text) {
     return gid;
 }
 
-/// While it lives, the host takes packets of the group from the interface, and tells routers and
-/// switches that it does. ibv_attach_mcast does nothing of that with Soft-RoCE: what the host's IP
-/// drops never comes to the device.
-class HostMembership {
-  public:
-    HostMembership(const util::Address& group, unsigned interface)
-        : socket_(util::check_errno(
-              ::socket(group.is_ipv6() ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
-              "socket")) {
-        group_req request{};
-        request.gr_interface = interface;
-        std::memcpy(&request.gr_group, group.get(), group.size());
-        util::check_errno(::setsockopt(socket_.get(), group.is_ipv6() ? IPPROTO_IPV6 : IPPROTO_IP,
-                                       MCAST_JOIN_GROUP, &request, sizeof request),
-                          fmt::format("setsockopt(MCAST_JOIN_GROUP {})", group.host()));
-    }
-
-  private:
-    util::Fd socket_;
-};
-
-/// A queue pair's.
-class Membership {
-  public:
-    Membership(const Side& side, ibv_qp* qp, const ibv_gid& group)
-        : side_(side), qp_(qp), group_(group) {
-        util::check_rc(ibv_attach_mcast(qp_, &group_, 0), "ibv_attach_mcast");
-        log("has joined");
-    }
-    ~Membership() {
-        if (qp_ != nullptr)
-            ibv_detach_mcast(qp_, &group_, 0);
-    }
-    Membership(const Membership&) = delete;
-    Membership& operator=(const Membership&) = delete;
-    Membership(Membership&&) = delete;
-    Membership& operator=(Membership&&) = delete;
-
-    void leave() {
-        util::check_rc(ibv_detach_mcast(qp_, &group_, 0), "ibv_detach_mcast");
-        log("has left");
-        qp_ = nullptr;
-    }
-
-  private:
-    void log(std::string_view what) {
-        verbs::Gid gid;
-        gid.raw = group_;
-        side_.log.event("group", {{"qpn", qp_->qp_num}, {"what", what}, {"gid", gid.text()}});
-    }
-
-    const Side& side_;
-    ibv_qp* qp_;
-    ibv_gid group_;
-};
-
-/// The client's end: a message to the group while two have joined, and one when the second has
-/// left.
+/// The client.
 inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t q_key) {
-    send(side, {.task = Task::Multicast, .q_key = q_key, .group = group});
-    verbs::CompletionQueue completions(side.context(), 1);
+    send(side, Request{.part = Part::Multicast, .q_key = q_key, .group = group});
+    const verbs::Cq cq = create_cq(side, 1);
     Slots slots(side, 2, 64, "To all of you. ", 0);
-    Link link(side, {.type = IBV_QPT_UD, .cq = completions.cq.get(), .q_key = q_key});
-    exchange::receive_endpoint(side.channel, side.patience());  // nobody's business here
-    const Destination everyone(side, group, everybody, q_key);
+    const verbs::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), 1, 1);
+    open_for_datagrams(side, qp.get(), q_key);
+    const verbs::Ah ah = create_ah(side, group);
+    const Destination to{ah.get(), multicast_qpn, q_key};
+
+    // One message while the group has two members, and one when the second has left.
     for (std::uint32_t number = 0; number < slots.count(); ++number) {
-        side.meet();
-        ibv_send_wr wr = slots.numbered_send(number, number, 64);
-        everyone.address(wr);
-        link.post_send(wr);
-        const ibv_wc wc = next_completion(side, completions);
-        side.meet();
+        side.barrier();
+        post_send(qp.get(), slots, number, number, 64, &to);
+        const ibv_wc wc = next_completion(side, cq.get());
+        side.barrier();
         const Report report = receive_report(side);
         side.log.event(
             "fate", {{"what", number == 0 ? "one SEND to the group of two" : "and to that of one"},
@@ -122,30 +54,69 @@ inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t 
     }
 }
 
-/// The server's end.
-inline void receive_as_group(const Side& side, const Ask& ask) {
-    const util::Address address = address_of_group(ask.group);
-    verbs::CompletionQueue completions(side.context(), 4);
-    Slots slots(side, 4, grh_size + 64, "", IBV_ACCESS_LOCAL_WRITE);
-    const Wanted wanted{
-        .type = IBV_QPT_UD, .cq = completions.cq.get(), .receives = 2, .q_key = ask.q_key};
-    Link first(side, wanted);
-    Link second(side, wanted, &first);
-    for (std::size_t i = 0; i < slots.count(); ++i) {
-        ibv_recv_wr wr = slots.receive(i);
-        (i % 2 == 0 ? first : second).post_recv(wr);
+/// The host's own membership: while the socket is open, the kernel accepts packets of the group
+/// from the interface, and reports this to routers and switches (IGMP, MLD). With Soft-RoCE
+/// ibv_attach_mcast does not do this, and packets that the host's IP drops never reach the device.
+inline util::Fd join_as_host(const Side& side, const ibv_gid& group) {
+    ibv_gid_entry entry{};  // it names the interface
+    util::check_rc(
+        ibv_query_gid_ex(side.context(), side.port.number, side.port.gid_index, &entry, 0),
+        "ibv_query_gid_ex");
+    verbs::Gid gid;
+    gid.raw = group;
+    const util::Address address = gid.address();
+    group_req request{};
+    request.gr_interface = entry.ndev_ifindex;
+    std::memcpy(&request.gr_group, address.get(), address.size());
+    util::Fd socket{util::check_errno(
+        ::socket(address.is_ipv6() ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket")};
+    util::check_errno(::setsockopt(socket.get(), address.is_ipv6() ? IPPROTO_IPV6 : IPPROTO_IP,
+                                   MCAST_JOIN_GROUP, &request, sizeof request),
+                      fmt::format("setsockopt(MCAST_JOIN_GROUP {})", address.host()));
+    return socket;
+}
+
+struct Detach {
+    ibv_gid group;
+    void operator()(ibv_qp* qp) const noexcept {
+        if (const int rc = ibv_detach_mcast(qp, &group, 0); rc != 0)
+            verbs::report_failed_destroy("ibv_detach_mcast", rc);
     }
-    const HostMembership host(address, side.device.gid.netdev_index);
-    const Membership of_first(side, first.qp(), ask.group);
-    Membership of_second(side, second.qp(), ask.group);
+};
+/// A queue pair's. It cannot be destroyed before it has left (EBUSY).
+using Membership = std::unique_ptr<ibv_qp, Detach>;
+
+inline Membership join(const verbs::Qp& qp, const ibv_gid& group) {
+    util::check_rc(ibv_attach_mcast(qp.get(), &group, 0), "ibv_attach_mcast");
+    return {qp.get(), Detach{group}};
+}
+
+/// The server.
+inline void receive_as_group(const Side& side, const Request& request) {
+    // 1. Two queue pairs, as any that receive datagrams.
+    const verbs::Cq cq = create_cq(side, 4);
+    Slots slots(side, 4, grh_size + 64, "", IBV_ACCESS_LOCAL_WRITE);
+    const verbs::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
+    const verbs::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
+    for (ibv_qp* qp : {first.get(), second.get()})
+        open_for_datagrams(side, qp, request.q_key);
+    for (std::size_t i = 0; i < slots.count(); ++i)
+        post_recv(i % 2 == 0 ? first.get() : second.get(), slots, i);
+
+    // 2. The host joins, then both queue pairs.
+    const util::Fd host = join_as_host(side, request.group);
+    const Membership of_first = join(first, request.group);
+    Membership of_second = join(second, request.group);
+
+    // 3. A message for both; then the second leaves, and a message for one.
     for (const std::size_t members : {2U, 1U}) {
         if (members == 1)
-            of_second.leave();
-        side.meet();
-        side.meet();
+            of_second.reset();
+        side.barrier();
+        side.barrier();
         Report report;
-        // One more than there should be: a copy too many would be seen.
-        for (const ibv_wc& wc : completions_until_quiet(side, completions, members + 1)) {
+        // Waits for one copy more than expected, which would be an error.
+        for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), members + 1)) {
             log_datagram(side, wc, slots[wc.wr_id]);
             ++report.arrived;
         }

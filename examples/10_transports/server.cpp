@@ -1,56 +1,55 @@
-// Step 10, the passive side: receives over whatever transport the client asks for, and tells what
-// came.
+// Step 10, the server: receives over the transport that the client asks for, and reports what
+// arrived.
+#include "datagrams.hpp"
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "exchange/tcp.hpp"
 #include "multicast.hpp"
 #include "shared_queue.hpp"
-#include "util/check.hpp"
+#include "transports.hpp"
 #include "xrc.hpp"
 
 namespace {
 
-using step10::Ask;
-using step10::Side;
-using step10::Task;
+using step10::Part;
 
-constexpr std::chrono::milliseconds patience{10'000};
+constexpr std::chrono::seconds timeout{10};
 
+// One part of the lesson after the other, as the client asks for them.
 void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    verbs::DevicePort device = verbs::open_device_of(channel.socket().local());
-    log.event("device", verbs::describe_device(device.context.get(), device.gid.port, &device.gid));
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(device.context.get()), "ibv_alloc_pd")};
-    const Side side{channel, std::move(device), std::move(pd), 0x5e1000, log, stop, patience};
+    step06::Port port = step06::open_port(channel.socket().local());
+    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const step10::Side side{channel, std::move(port), std::move(pd), 0x5e1000, log, stop, timeout};
     while (true) {
-        const Ask ask = step10::receive_ask(side);
-        switch (ask.task) {
-            case Task::ReceiveRc:
-            case Task::ReceiveUc:
-            case Task::ReceiveUd:
-                step10::receive_numbered(side, ask);
+        const step10::Request request = step10::receive_request(side);
+        switch (request.part) {
+            case Part::Rc:
+            case Part::Uc:
+            case Part::Ud:
+                step10::receive_numbered(side, request);
                 break;
-            case Task::Datagrams:
-                step10::receive_datagrams(side, ask);
+            case Part::Datagrams:
+                step10::receive_datagrams(side, request);
                 break;
-            case Task::Multicast:
-                step10::receive_as_group(side, ask);
+            case Part::Multicast:
+                step10::receive_as_group(side, request);
                 break;
-            case Task::SharedQueue:
+            case Part::SharedQueue:
                 step10::receive_in_shared_queue(side);
                 break;
-            case Task::SharedXrc:
+            case Part::Xrc:
                 step10::receive_over_xrc(side);
                 break;
-            case Task::Done:
-                side.meet();
+            case Part::Done:
+                side.barrier();
                 return;
         }
     }
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const util::Address address = options.address();
-    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
         exchange::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
@@ -64,7 +63,8 @@ int main(int argc, char** argv) {
         "server", "Step 10, server: receives over RC, UC, UD or XRC, as the client asks.");
     common::ServerOptions options;
     command_line.add(options);
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

@@ -1,113 +1,122 @@
-// A receive queue that several queue pairs share: whose message comes first takes the next receive.
-// And the news that there are few left.
+// Step 10, part 4: a receive queue that several queue pairs share. The next receive goes to the
+// message that comes next, on whichever queue pair; and an event reports that few are left.
 #pragma once
 
-#include "numbered.hpp"
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "messages.hpp"
+#include "queue_pair.hpp"
 
 namespace step10 {
 
 constexpr std::size_t sharers = 3;
 constexpr std::uint32_t shared_receives = 10;
 constexpr std::uint32_t shared_limit = 4;
-/// By round: how many messages each of the queue pairs sends.
+/// How many messages each queue pair sends in each round.
 constexpr std::array<std::array<std::uint32_t, sharers>, 3> rounds{
     {{4, 1, 1}, {0, 0, 1}, {1, 6, 0}}};
 
-inline std::uint32_t messages_of(const std::array<std::uint32_t, sharers>& round) {
-    std::uint32_t all = 0;
-    for (const std::uint32_t messages : round)
-        all += messages;
-    return all;
+/// `srq`: of the server's; the client's have none.
+inline std::vector<verbs::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_srq* srq) {
+    std::vector<verbs::Qp> qps;
+    for (std::size_t i = 0; i < sharers; ++i) {
+        qps.push_back(
+            create_qp(side, IBV_QPT_RC, cq, shared_receives, srq == nullptr ? 1 : 0, srq));
+        send_endpoint(side, qps.back().get());
+        connect(side, qps.back().get(), receive_endpoint(side));
+    }
+    return qps;
 }
 
-/// The client's end: three connections, one of them busier than the others.
+/// The client: three connections, of which one is busier than the others.
 inline void send_to_shared_queue(const Side& side) {
-    send(side, {.task = Task::SharedQueue});
-    verbs::CompletionQueue completions(side.context(), shared_receives);
+    send(side, Request{.part = Part::SharedQueue});
+    const verbs::Cq cq = create_cq(side, shared_receives);
     Slots slots(side, shared_receives, 64, "For whoever is next. ", 0);
-    std::vector<std::unique_ptr<Link>> links;
-    for (std::size_t i = 0; i < sharers; ++i)
-        links.push_back(std::make_unique<Link>(
-            side, Wanted{.cq = completions.cq.get(), .sends = shared_receives}));
+    const std::vector<verbs::Qp> qps = connect_sharers(side, cq.get(), nullptr);
     std::uint32_t number = 0;
     for (const auto& round : rounds) {
-        side.meet();
+        side.barrier();
         std::size_t slot = 0;
         for (std::size_t i = 0; i < sharers; ++i)
-            for (std::uint32_t n = 0; n < round.at(i); ++n) {
-                ibv_send_wr wr = slots.numbered_send(slot++, number++, 64);
-                links[i]->post_send(wr);
-            }
+            for (std::uint32_t n = 0; n < round.at(i); ++n)
+                post_send(qps[i].get(), slots, slot++, number++, 64);
         for (; slot > 0; --slot)
-            verbs::expect_success(next_completion(side, completions), "a SEND");
-        side.meet();
+            verbs::expect_success(next_completion(side, cq.get()), "a SEND");
+        side.barrier();
     }
-    side.meet();
+    side.barrier();
 }
 
-/// Takes the event where one is there, or comes within the time.
+inline void post_srq_recv(ibv_srq* srq, Slots& slots, std::size_t slot) {
+    ibv_sge sge = slots.sge(slot);
+    ibv_recv_wr wr{};
+    wr.wr_id = slot;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    ibv_recv_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_srq_recv(srq, &wr, &bad_wr), "ibv_post_srq_recv");
+}
+
+/// The event comes once; then the limit is 0 until it is set again.
+inline void arm_limit(ibv_srq* srq) {
+    ibv_srq_attr attributes{};
+    attributes.srq_limit = shared_limit;
+    util::check_rc(ibv_modify_srq(srq, &attributes, IBV_SRQ_LIMIT), "ibv_modify_srq");
+}
+
+/// Takes the device's next event where there is one, or one comes within the time.
 inline bool limit_was_reached(const Side& side, std::chrono::milliseconds time) {
     if (util::wait_readable(side.context()->async_fd, side.stop, util::deadline_in(time)) !=
         util::Ready::input)
         return false;
     ibv_async_event event{};
     util::check_errno(ibv_get_async_event(side.context(), &event), "ibv_get_async_event");
-    side.log.event("async", {{"type", verbs::name_of(event.event_type)}});
     const bool is_limit = event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED;
-    ibv_ack_async_event(&event);  // or ibv_destroy_srq waits for ever
+    ibv_ack_async_event(&event);  // ibv_destroy_srq waits for this
     return is_limit;
 }
 
-/// The server's end.
+/// The server.
 inline void receive_in_shared_queue(const Side& side) {
-    verbs::CompletionQueue completions(side.context(), 2 * shared_receives);
+    // 1. The shared receive queue, ten receives in it, and three queue pairs without their own.
+    const verbs::Cq cq = create_cq(side, std::size_t{2} * shared_receives);
     ibv_srq_init_attr attributes{};
     attributes.attr = {.max_wr = shared_receives, .max_sge = 1, .srq_limit = 0};
     const verbs::Srq srq{
         util::check_ptr(ibv_create_srq(side.pd.get(), &attributes), "ibv_create_srq")};
     Slots slots(side, shared_receives, 64, "", IBV_ACCESS_LOCAL_WRITE);
-    const auto post = [&](std::size_t slot) {
-        ibv_recv_wr wr = slots.receive(slot);
-        ibv_recv_wr* refused = nullptr;
-        util::check_rc(ibv_post_srq_recv(srq.get(), &wr, &refused), "ibv_post_srq_recv");
-    };
-    // The limit works once: when it was reached, it is 0 again.
-    const auto arm = [&](std::size_t receives) {
-        ibv_srq_attr limit{.max_wr = 0, .max_sge = 0, .srq_limit = shared_limit};
-        util::check_rc(ibv_modify_srq(srq.get(), &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
-        side.log.event("srq",
-                       {{"queue_pairs", sharers}, {"receives", receives}, {"limit", shared_limit}});
-    };
     for (std::size_t i = 0; i < shared_receives; ++i)
-        post(i);
-    arm(shared_receives);
-    std::vector<std::unique_ptr<Link>> links;
-    for (std::size_t i = 0; i < sharers; ++i)
-        links.push_back(
-            std::make_unique<Link>(side, Wanted{.cq = completions.cq.get(), .srq = srq.get()}));
+        post_srq_recv(srq.get(), slots, i);
+    arm_limit(srq.get());
+    const std::vector<verbs::Qp> qps = connect_sharers(side, cq.get(), srq.get());
 
+    // 2. Each message takes the next receive.
     std::vector<std::size_t> taken;
     for (const auto& round : rounds) {
-        side.meet();
-        side.meet_at_last();
-        for (std::uint32_t n = 0; n < messages_of(round); ++n) {
-            const ibv_wc wc =
-                verbs::expect_success(next_completion(side, completions), "a receive");
+        side.barrier();
+        side.barrier_without_limit();
+        for (auto left = std::accumulate(round.begin(), round.end(), 0U); left > 0; --left) {
+            const ibv_wc wc = verbs::expect_success(next_completion(side, cq.get()), "a receive");
             side.log.event(
                 "taken",
                 {{"wr_id", wc.wr_id}, {"qpn", wc.qp_num}, {"number", number_at(slots[wc.wr_id])}});
             taken.push_back(wc.wr_id);
         }
-        // Below the limit the event is certain, and may take its time; above there is none.
+
+        // 3. Below the limit the event must come, and may take time; above it there is none. Post
+        // the receives that were taken, and set the limit again.
         const bool is_low = shared_receives - taken.size() < shared_limit;
-        if (!limit_was_reached(side, is_low ? side.time : std::chrono::milliseconds(0)))
+        if (!limit_was_reached(side, is_low ? side.timeout : std::chrono::milliseconds(0)))
             continue;
         for (const std::size_t slot : taken)
-            post(slot);
+            post_srq_recv(srq.get(), slots, slot);
         taken.clear();
-        arm(shared_receives);
+        arm_limit(srq.get());
     }
-    side.meet();
+    side.barrier();
 }
 
 }  // namespace step10

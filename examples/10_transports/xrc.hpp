@@ -1,16 +1,23 @@
-// XRC: RC without a queue pair for each pair of processes. A host has one receiving queue pair for
-// each sender, whatever number of processes it has; each message names the shared receive queue,
-// and so the process, that it is for.
+// Step 10, part 5: XRC, "extended reliable connection": RC without a queue pair for each pair of
+// processes. A host has one receiving queue pair for each sender, however many processes it has.
+// Each message names the shared receive queue, and so the process, that it is for.
 //
 // Not run so far: Soft-RoCE does not have it. Written after ibv_open_xrcd(3), ibv_create_srq_ex(3),
 // ibv_create_qp_ex(3) and IBTA volume 1, annex A14.
 #pragma once
 
 #include <fcntl.h>
+#include <vector>
 
-#include "numbered.hpp"
+#include <fmt/format.h>
+
+#include "messages.hpp"
+#include "queue_pair.hpp"
+#include "shared_queue.hpp"
 
 namespace step10 {
+
+constexpr std::size_t xrc_queues = 2;
 
 inline bool has_xrc(const Side& side) {
     ibv_device_attr_ex attributes{};
@@ -26,42 +33,63 @@ inline std::string no_xrc(const Side& side) {
         ibv_get_device_name(side.context()->device));
 }
 
-constexpr std::size_t shared_xrc_queues = 2;
-
-/// The client's end: one queue pair, and a message for each of the server's receive queues.
+/// The client: one queue pair, and a message for each of the server's receive queues.
 inline void send_over_xrc(const Side& side) {
-    send(side, {.task = Task::SharedXrc});
-    verbs::CompletionQueue completions(side.context(), shared_xrc_queues);
-    Slots slots(side, shared_xrc_queues, 64, "For one of you. ", 0);
-    Link link(side,
-              {.type = IBV_QPT_XRC_SEND, .cq = completions.cq.get(), .sends = shared_xrc_queues});
-    side.meet();
-    for (std::uint32_t number = 0; number < shared_xrc_queues; ++number) {
-        const std::uint32_t srqn = receive_report(side).number;
-        ibv_send_wr wr = slots.numbered_send(number, number, 64);
-        wr.qp_type.xrc.remote_srqn = srqn;
-        link.post_send(wr);
-        verbs::expect_success(next_completion(side, completions), "a SEND");
+    send(side, Request{.part = Part::Xrc});
+
+    // 1. A queue pair that only sends. It belongs to a protection domain, as an RC one.
+    const verbs::Cq cq = create_cq(side, xrc_queues);
+    Slots slots(side, xrc_queues, 64, "For one of you. ", 0);
+    ibv_qp_init_attr_ex attributes{};
+    attributes.qp_type = IBV_QPT_XRC_SEND;
+    attributes.send_cq = cq.get();
+    attributes.cap.max_send_wr = xrc_queues;
+    attributes.cap.max_send_sge = 1;
+    attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
+    attributes.pd = side.pd.get();
+    const verbs::Qp qp{
+        util::check_ptr(ibv_create_qp_ex(side.context(), &attributes), "ibv_create_qp_ex")};
+    send_endpoint(side, qp.get());
+    connect(side, qp.get(), receive_endpoint(side));
+    side.barrier();
+
+    // 2. remote_srqn: the receive queue that the message is for.
+    for (std::uint32_t number = 0; number < xrc_queues; ++number) {
+        util::put_be32<0>(slots[number].first<4>(), number);
+        ibv_sge sge = slots.sge(number);
+        ibv_send_wr wr{};
+        wr.wr_id = number;
+        wr.opcode = IBV_WR_SEND;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        wr.qp_type.xrc.remote_srqn = receive_report(side).value;
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
+        verbs::expect_success(next_completion(side, cq.get()), "a SEND");
     }
-    side.meet();
+    side.barrier();
 }
 
-/// The server's end: two receive queues, as two processes would have them, in one XRC domain.
+/// The server: two receive queues, as two processes would have them, in one XRC domain.
 inline void receive_over_xrc(const Side& side) {
     if (!has_xrc(side))
         throw util::Error(no_xrc(side));
+
+    // 1. The domain. Processes that share one open the same file.
     ibv_xrcd_init_attr domain{};
     domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-    domain.fd = -1;  // of this process alone; processes that share one open the same file
+    domain.fd = -1;  // of this process alone
     domain.oflags = O_CREAT;
     const verbs::Xrcd xrcd{
         util::check_ptr(ibv_open_xrcd(side.context(), &domain), "ibv_open_xrcd")};
-    verbs::CompletionQueue completions(side.context(), shared_xrc_queues);
-    Slots slots(side, shared_xrc_queues, 64, "", IBV_ACCESS_LOCAL_WRITE);
 
+    // 2. Receive queues in it, each with a number for the sender and a receive.
+    const verbs::Cq cq = create_cq(side, xrc_queues);
+    Slots slots(side, xrc_queues, 64, "", IBV_ACCESS_LOCAL_WRITE);
     std::vector<verbs::Srq> queues;
-    std::vector<std::uint32_t> numbers;
-    for (std::size_t i = 0; i < shared_xrc_queues; ++i) {
+    std::vector<std::uint32_t> numbers(xrc_queues);
+    for (std::size_t i = 0; i < xrc_queues; ++i) {
         ibv_srq_init_attr_ex attributes{};
         attributes.attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0};
         attributes.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
@@ -69,24 +97,29 @@ inline void receive_over_xrc(const Side& side) {
         attributes.srq_type = IBV_SRQT_XRC;
         attributes.pd = side.pd.get();
         attributes.xrcd = xrcd.get();
-        attributes.cq = completions.cq.get();  // a queue pair of XRC_RECV has none
+        attributes.cq = cq.get();  // a queue pair of XRC_RECV has none
         queues.emplace_back(
             util::check_ptr(ibv_create_srq_ex(side.context(), &attributes), "ibv_create_srq_ex"));
-        std::uint32_t srqn = 0;
-        util::check_rc(ibv_get_srq_num(queues.back().get(), &srqn), "ibv_get_srq_num");
-        side.log.event("srq", {{"srqn", srqn}, {"receives", 1}, {"limit", 0}});
-        numbers.push_back(srqn);
-        ibv_recv_wr wr = slots.receive(i);
-        ibv_recv_wr* refused = nullptr;
-        util::check_rc(ibv_post_srq_recv(queues.back().get(), &wr, &refused), "ibv_post_srq_recv");
+        util::check_rc(ibv_get_srq_num(queues[i].get(), &numbers[i]), "ibv_get_srq_num");
+        side.log.event("srq", {{"srqn", numbers[i]}, {"receives", 1}, {"limit", 0}});
+        post_srq_recv(queues[i].get(), slots, i);
     }
-    const Link link(side, {.type = IBV_QPT_XRC_RECV, .xrcd = xrcd.get()});
-    side.meet();
+
+    // 3. One queue pair for all messages of this sender. It has no queue of its own.
+    ibv_qp_init_attr_ex attributes{};
+    attributes.qp_type = IBV_QPT_XRC_RECV;
+    attributes.comp_mask = IBV_QP_INIT_ATTR_XRCD;
+    attributes.xrcd = xrcd.get();
+    const verbs::Qp qp{
+        util::check_ptr(ibv_create_qp_ex(side.context(), &attributes), "ibv_create_qp_ex")};
+    send_endpoint(side, qp.get());
+    connect(side, qp.get(), receive_endpoint(side));
+    side.barrier();
     for (const std::uint32_t srqn : numbers)
-        send(side, Report{.number = srqn});
-    for (std::size_t i = 0; i < shared_xrc_queues; ++i)
-        verbs::expect_success(next_completion(side, completions), "a receive");
-    side.meet_at_last();
+        send(side, Report{.value = srqn});
+    for (std::size_t i = 0; i < xrc_queues; ++i)
+        verbs::expect_success(next_completion(side, cq.get()), "a receive");
+    side.barrier_without_limit();
 }
 
 }  // namespace step10

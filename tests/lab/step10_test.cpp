@@ -55,7 +55,7 @@ class Step10 : public testing::Test {
     static Rows sent(std::size_t which, const std::string& fields) {
         return rows(run(), fields,
                     "ip.dst == " + support::server_ip + " and not deth and bth.destqp == " +
-                        qpn_of(client("qp_state").at(which), "dest_qpn"));
+                        qpn_of(LabRun::ready_to_send(run().client).at(which), "dest_qpn"));
     }
     static Rows answered(std::size_t which, const std::string& fields) {
         return rows(run(), fields,
@@ -279,15 +279,15 @@ TEST_F(Step10, a_shared_receive_queue_serves_whoever_comes) {
 TEST_F(Step10, the_limit_of_a_shared_receive_queue_is_told_once) {
     std::vector<std::string> story;
     for (const auto& event : run().server)
-        if (event.name == "taken" || event.name == "srq")
+        if (event.name == "taken" || event.name == "srq_modified")
             story.push_back(event.name);
         else if (event.name == "async")
             story.emplace_back(event.text("type"));
     const std::vector<std::string> seven(7, "taken");
-    std::vector<std::string> expected{"srq"};
+    std::vector<std::string> expected{"srq_modified"};
     for (int round = 0; round < 2; ++round) {
         expected.insert(expected.end(), seven.begin(), seven.end());
-        expected.insert(expected.end(), {"SRQ_LIMIT_REACHED", "srq"});
+        expected.insert(expected.end(), {"SRQ_LIMIT_REACHED", "srq_modified"});
     }
     EXPECT_EQ(story, expected);
 }
