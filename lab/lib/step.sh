@@ -21,6 +21,9 @@ find_step() {
 # What of the repository a host needs for the run.
 programs_of_run() { printf '%s\n' "$STEP_DIR"; }
 
+# A step whose programs have the option --certs.
+needs_certificates() { [[ $("$LAB_ROOT/$STEP_DIR/client" --help 2>/dev/null) == *--certs* ]]; }
+
 two_sided() { [[ -x $LAB_ROOT/$STEP_DIR/server ]]; }
 
 # A step of one side runs on the client. Step 00 looks at a host, and the lab has two.
