@@ -51,7 +51,7 @@ TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
 # Lessons that are linked with the interposing library, and log their own calls.
-TRACED_STEPS := 01 02 03 04 06 07 10 12 14 15 19 20 21 22 23 24
+TRACED_STEPS := 01 02 03 04 06 07 10 12 14 15 19 20 21 22 23 24 25
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
@@ -376,7 +376,7 @@ $(BUILD)/librocetrace-audit.so: $(BUILD)/pic/audit.o
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $^ -lc
 
 $(filter $(BUILD)/examples/08_%,$(STEP_BIN)): $(OF_08)
-$(filter $(BUILD)/examples/09_%,$(STEP_BIN)): $(OF_09)
+$(filter $(BUILD)/examples/09_% $(BUILD)/examples/25_%,$(STEP_BIN)): $(OF_09)
 $(filter $(TRACED_STEPS:%=$(BUILD)/examples/%_%),$(STEP_BIN)): $(SELF_TRACED)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)

@@ -66,8 +66,11 @@ void require_lab(const util::Address& address) {
 }
 
 void require_lab(const wire::Packet& packet) {
-    if (!packet.is_roce() || !packet.udp || !packet.vlans.empty())
-        refuse("this frame is no untagged RoCEv2 packet");
+    const bool is_esp =
+        (packet.ipv4 && packet.ipv4->protocol == wire::ip_protocol::encapsulation) ||
+        (packet.ipv6 && packet.ipv6->next_header == wire::ip_protocol::encapsulation);
+    if ((!is_esp && (!packet.is_roce() || !packet.udp)) || !packet.vlans.empty())
+        refuse("this frame is no untagged RoCEv2 or ESP packet");
     const bool stays =
         packet.ipv4 ? is_in_lab(packet.ipv4->src) && is_in_lab(packet.ipv4->dst)
                     : packet.ipv6 && is_in_lab(packet.ipv6->src) && is_in_lab(packet.ipv6->dst);

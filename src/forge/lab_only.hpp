@@ -17,7 +17,7 @@ bool is_in_lab(const util::Address& address);
 /// Throws util::Error naming the address where it is none of the lab's.
 void require_lab(const util::Address& address);
 
-/// Throws util::Error where `packet` is no RoCEv2 packet from one of the lab's addresses to
+/// Throws util::Error where `packet` is no RoCEv2 or ESP packet from one of the lab's addresses to
 /// another, without a VLAN tag.
 void require_lab(const wire::Packet& packet);
 

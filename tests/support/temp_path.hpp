@@ -20,6 +20,7 @@ class TempPath {
     TempPath& operator=(TempPath&&) = delete;
 
     std::string str() const { return path_.string(); }
+    const std::filesystem::path& path() const { return path_; }
 
   private:
     std::filesystem::path path_;

