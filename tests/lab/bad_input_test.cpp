@@ -158,7 +158,7 @@ TEST_F(Server, a_client_told_to_write_more_than_is_lent_is_told_so) {
     const auto outcome =
         support::exec("client", {client, "192.0.2.1", "--port", "4244", "--length", "101"});
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("lends 100 bytes"), std::string::npos) << outcome.all();
+    EXPECT_NE(outcome.err.find("exposes 100 bytes"), std::string::npos) << outcome.all();
 }
 
 }  // namespace bad_input_test
