@@ -1,16 +1,21 @@
-// What registering a piece of memory takes, over and over.
+// Step 13, part 1: how long ibv_reg_mr and ibv_dereg_mr take for one size.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "pages.hpp"
+#include <fmt/format.h>
+
+#include "examples/common/tracer.hpp"
+#include "pair.hpp"
 #include "runlog/event.hpp"
-#include "util/stop_signal.hpp"
-#include "verbs/handles.hpp"
+#include "sizes.hpp"
 
 namespace step13 {
 
@@ -36,18 +41,18 @@ struct Spread {
 };
 
 struct Cost {
-    std::size_t length;
-    Backing backing;
-    bool is_touched;
+    Plan plan;
     std::size_t repeats;
     Spread reg, dereg;
 
-    std::size_t page_size() const { return backing == Backing::small ? small_page() : huge_page; }
-    std::uint64_t pages() const { return length / page_size(); }
+    std::size_t page_size() const {
+        return plan.backing == Backing::small ? small_page() : huge_page;
+    }
+    std::uint64_t pages() const { return plan.length / page_size(); }
 
     runlog::Fields fields() const {
-        return {{"len", length},
-                {"memory", is_touched ? "touched" : "untouched"},
+        return {{"len", plan.length},
+                {"memory", plan.is_touched ? "touched" : "untouched"},
                 {"page_size", page_size()},
                 {"pages", pages()},
                 {"repeats", repeats},
@@ -61,42 +66,40 @@ struct Cost {
     }
 };
 
-struct Plan {
-    std::size_t length;
-    Backing backing;
-    bool is_touched;
-};
-
 /// `repeats` times, but a size that takes long no longer than a second and no fewer than three
-/// times. Untouched memory is new each time: the first registration has touched it. nullopt when a
-/// stop was requested. Throws util::Error where the device or the limit refuses.
-inline std::optional<Cost> measure(ibv_pd* pd, const Plan& plan, std::uint64_t repeats,
-                                   util::StopSignal& stop) {
+/// times. Throws std::system_error where the device or the limit refuses, util::Error on a stop.
+inline Cost measure(const Host& host, const Plan& plan, std::uint64_t repeats) {
     constexpr std::chrono::seconds long_enough{1};
     const auto begin = std::chrono::steady_clock::now();
+    const std::string call = fmt::format("ibv_reg_mr({} bytes)", plan.length);
+    const common::HeldTrace held;  // to write a line of the log takes longer than a call
     std::optional<Pages> pages;
     std::vector<std::uint64_t> reg, dereg;
-    while (reg.size() < repeats) {
-        if (stop.requested())
-            return std::nullopt;
-        if (reg.size() >= 3 && std::chrono::steady_clock::now() - begin > long_enough)
-            break;
+    while (reg.size() < repeats &&
+           (reg.size() < 3 || std::chrono::steady_clock::now() - begin < long_enough)) {
+        host.check_stop();
+        // 1. Memory. Untouched memory is new each time: the registration touches it.
         if (!pages || !plan.is_touched) {
             pages.reset();
             pages.emplace(plan.length, plan.backing);
             if (plan.is_touched)
                 pages->touch();
         }
-        verbs::Mr mr;
+        const std::span<std::byte> memory = pages->bytes();
+
+        // 2. The kernel pins each page, and the device gets a list of them.
+        ibv_mr* mr = nullptr;
         reg.push_back(time_of([&] {
-            mr = verbs::register_memory(pd, pages->bytes(),
-                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+            mr = util::check_ptr(ibv_reg_mr(host.pd, memory.data(), memory.size(),
+                                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                 call);
         }));
-        dereg.push_back(time_of([&] { mr.reset(); }));
+
+        // 3. Both forget the pages.
+        dereg.push_back(time_of([&] { util::check_rc(ibv_dereg_mr(mr), "ibv_dereg_mr"); }));
     }
     const std::size_t done = reg.size();
-    return Cost{plan.length, plan.backing,           plan.is_touched,
-                done,        Spread(std::move(reg)), Spread(std::move(dereg))};
+    return {plan, done, Spread(std::move(reg)), Spread(std::move(dereg))};
 }
 
 }  // namespace step13

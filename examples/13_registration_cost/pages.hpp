@@ -1,19 +1,16 @@
-// Memory of a known kind: pages that are there or not yet, small or huge.
+// Step 13: memory of a known kind: pages that exist or not yet, small or huge.
 // Source: mmap(2), madvise(2), proc(5).
 #pragma once
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <limits>
-#include <new>
 #include <span>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <utility>
 
 #include "util/check.hpp"
 
@@ -28,7 +25,7 @@ inline std::size_t small_page() {
 }
 
 enum class Backing {
-    small,        // even where the kernel would like to take huge ones
+    small,        // even where the kernel prefers huge ones
     transparent,  // huge where the kernel finds them: MADV_HUGEPAGE
     hugetlb,      // from the pool of /proc/sys/vm/nr_hugepages
 };
@@ -59,13 +56,14 @@ class Pages {
 
     std::span<std::byte> bytes() const { return {first_, length_}; }
 
-    /// Every page has memory from here on.
+    /// Every page exists from here on.
     void touch() const {
         for (std::size_t at = 0; at < length_; at += small_page())
             first_[at] = std::byte{1};
     }
 
-    /// What munmap and a mmap that happens to get the same address do: the pages are others.
+    /// What munmap does, and an mmap that happens to get the same address: the address has other
+    /// pages.
     void remap() const {
         if (mmap(first_, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
                  -1, 0) == MAP_FAILED)
@@ -79,29 +77,24 @@ class Pages {
     std::byte* first_;
 };
 
-/// A line of /proc/meminfo or /proc/self/smaps_rollup in bytes; 0 where there is none.
-inline std::uint64_t kib_line(const char* file, std::string_view name) {
-    std::ifstream lines(file);
+/// The bytes of this process that are in transparent huge pages.
+inline std::uint64_t bytes_in_huge_pages() {
+    std::ifstream lines("/proc/self/smaps_rollup");
     for (std::string word; lines >> word;) {
         std::uint64_t kib = 0;
-        if (word == name && lines >> kib)
+        if (word == "AnonHugePages:" && lines >> kib)
             return kib * 1024;
         lines.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     }
     return 0;
 }
 
-inline std::uint64_t available_memory() {
-    return kib_line("/proc/meminfo", "MemAvailable:");
-}
-
 /// Whether memory that was asked for as transparent huge pages is made of them.
 inline bool has_transparent_huge_pages() {
-    constexpr auto file = "/proc/self/smaps_rollup";
     const Pages pages(huge_page, Backing::transparent);
-    const auto before = kib_line(file, "AnonHugePages:");
+    const auto before = bytes_in_huge_pages();
     pages.touch();
-    return kib_line(file, "AnonHugePages:") >= before + huge_page;
+    return bytes_in_huge_pages() >= before + huge_page;
 }
 
 }  // namespace step13

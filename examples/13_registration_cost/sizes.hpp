@@ -1,18 +1,18 @@
-// What is measured: which sizes, of which pages.
+// Step 13, part 1: which sizes are measured, of which pages.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "cost.hpp"
 #include "pages.hpp"
 #include "runlog/log.hpp"
-#include "table.hpp"
 #include "util/error.hpp"
 #include "util/limits.hpp"
 
@@ -20,10 +20,24 @@ namespace step13 {
 
 inline constexpr std::size_t smallest = 4096;
 
+struct Plan {
+    std::size_t length;
+    Backing backing;
+    bool is_touched;
+};
+
+inline std::string bytes_text(std::uint64_t bytes) {
+    constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
+    std::size_t unit = 0;
+    for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit)
+        bytes /= 1024;
+    return fmt::format("{} {}", bytes, units[unit]);
+}
+
 /// `asked`, or where that is 0 what this host has room for. Throws util::Error where it has less.
 inline std::uint64_t largest_size(std::uint64_t asked, runlog::Log& log) {
     constexpr std::uint64_t most_of_all = std::uint64_t{1} << 30;
-    const std::uint64_t available = available_memory();
+    const std::uint64_t available = util::available_memory();
     const auto lockable = util::locked_memory_limit();
     if (asked > available)
         throw util::Error(
@@ -41,13 +55,13 @@ inline std::uint64_t largest_size(std::uint64_t asked, runlog::Log& log) {
                              bytes_text(most), bytes_text(*lockable)));
     else if (most < most_of_all)
         log.note(
-            fmt::format("the sizes end at {}: of {} MiB that are available a quarter is taken "
-                        "(--most SIZE takes what you say)",
+            fmt::format("the sizes end at {}: by default a quarter of the {} MiB that are "
+                        "available (--most SIZE sets another limit)",
                         bytes_text(most), available >> 20));
     return most;
 }
 
-/// nullopt where the kernel has no huge pages to give, which it says.
+/// nullopt where the kernel has no huge pages to give, which it logs.
 inline std::optional<Backing> huge_backing(std::uint64_t most, runlog::Log& log) {
     try {
         const Pages all(std::max<std::uint64_t>(most / huge_page, 1) * huge_page, Backing::hugetlb);

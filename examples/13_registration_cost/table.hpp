@@ -1,4 +1,4 @@
-// All that was measured, for people as a table and for programs as CSV.
+// Step 13, part 1: all that was measured, for people as a table and for programs as CSV.
 #pragma once
 
 #include <array>
@@ -16,24 +16,17 @@
 
 namespace step13 {
 
-inline std::string bytes_text(std::uint64_t bytes) {
-    constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-    std::size_t unit = 0;
-    for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < units.size(); ++unit)
-        bytes /= 1024;
-    return fmt::format("{} {}", bytes, units[unit]);
-}
-
 inline std::string microseconds(std::uint64_t ns) {
     return fmt::format("{:.1f}", static_cast<double>(ns) / 1000);
 }
 
-/// The medians in microseconds, a line a size.
+/// The medians in microseconds, one line for each size.
 inline void write_table(const std::vector<Cost>& costs, runlog::Log& log) {
     // By size: small pages untouched and touched, huge ones untouched and touched.
     std::map<std::size_t, std::array<const Cost*, 4>> sizes;
     for (const Cost& cost : costs)
-        sizes[cost.length][(cost.backing == Backing::small ? 0u : 2u) + cost.is_touched] = &cost;
+        sizes[cost.plan.length]
+             [(cost.plan.backing == Backing::small ? 0u : 2u) + cost.plan.is_touched] = &cost;
     constexpr auto line = "{:>8} {:>11} {:>9} {:>8} {:>11} {:>9} {:>8}";
     log.note(fmt::format("{:>8} {:>11} {:>30}", "in us", "4 KiB pages", "2 MiB pages"));
     log.note(

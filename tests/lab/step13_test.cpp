@@ -181,6 +181,25 @@ TEST_F(Step13, a_window_ends_with_its_invalidation) {
     EXPECT_EQ(support::LabRun::all(*log_of_run, "mw_cost").size(), last.contains(1) ? 2u : 0u);
 }
 
+TEST_F(Step13, its_log_has_each_registration_and_each_window) {
+    std::uint64_t measured = 0;
+    for (const auto& event : support::LabRun::all(*log_of_run, "registration"))
+        measured += event.number("repeats").value();
+    const auto& cache = only("mr_cache");
+    EXPECT_GE(support::LabRun::all(*log_of_run, "mr").size(),
+              measured + cache.number("accesses").value() + cache.number("misses").value());
+    if (!has_note(*log_of_run, "no memory windows of type 1")) {
+        EXPECT_EQ(support::LabRun::all(*log_of_run, "bind_mw").size(), 2U + 2 * 9);
+    }
+}
+
+TEST_F(Step13, a_part_runs_alone) {
+    const auto log = run({"--limit"});
+    EXPECT_NE(support::LabRun::find(log, "memlock"), nullptr);
+    for (const char* other : {"registration", "mr_cache", "mw"})
+        EXPECT_EQ(support::LabRun::find(log, other), nullptr) << other;
+}
+
 TEST_F(Step13, an_ordinary_user_measures_as_far_as_the_limit_goes) {
     const auto outcome = support::exec(
         "client", {"setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "prlimit",

@@ -1,0 +1,48 @@
+// Step 13, part 4: the locked-memory limit. Pinned pages count for each registration, of whatever
+// memory.
+#pragma once
+
+#include <span>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "examples/common/hint.hpp"
+#include "pages.hpp"
+#include "pair.hpp"
+#include "util/limits.hpp"
+
+namespace step13 {
+
+// It comes last: once a process has changed its capabilities, the kernel takes no ibv_post_send
+// from it on a device that it opened before (drivers/infiniband/core/uverbs_main.c,
+// ib_safe_file_access).
+inline void meet_the_limit(const Host& host) {
+    // 1. A limit of 256 KiB that counts.
+    constexpr std::uint64_t allowed = 256 << 10;
+    const Pages pages(64 << 10, Backing::small);
+    const std::span<std::byte> memory = pages.bytes();
+    std::vector<verbs::Mr> regions;
+    const util::LockedMemoryLimit limit(allowed);
+    if (limit.was_above_limits())
+        host.log.note("this process has CAP_IPC_LOCK, so that no limit counts: dropped for now");
+
+    // 2. The same 64 KiB, registered again and again.
+    const std::string call = fmt::format("ibv_reg_mr({} bytes)", memory.size());
+    try {
+        while (regions.size() < 16)
+            regions.push_back(verbs::Mr{util::check_ptr(
+                ibv_reg_mr(host.pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE), call)});
+        host.log.note("this device does not count what it pins against the locked-memory limit");
+    } catch (const std::system_error& error) {
+        host.log.event("memlock",
+                       {{"limit", allowed},
+                        {"len", memory.size()},
+                        {"registered", regions.size()},
+                        {"text", common::call_of(error) + " failed: " + error.code().message() +
+                                     "." + common::hint_for(error)}});
+    }
+}
+
+}  // namespace step13

@@ -1,0 +1,42 @@
+// Step 13, part 2: what a cache of registrations does that nobody tells of munmap.
+#pragma once
+
+#include <algorithm>
+
+#include "cache.hpp"
+#include "pages.hpp"
+#include "pair.hpp"
+#include "verbs/names.hpp"
+
+namespace step13 {
+
+inline void write_to_remapped_memory(const Host& host, bool is_told) {
+    // 1. A cache has registered memory.
+    const Pair pair(host);
+    const Pages source(small_page(), Backing::small);
+    std::ranges::fill(source.bytes(), std::byte{'x'});
+    const verbs::Mr source_mr{util::check_ptr(
+        ibv_reg_mr(host.pd, source.bytes().data(), source.bytes().size(), IBV_ACCESS_LOCAL_WRITE),
+        "ibv_reg_mr")};
+    const Pages memory(small_page(), Backing::small);
+    verbs::MrCache cache = make_cache(host.pd, 1 << 20);
+    cache.take(memory.bytes());
+
+    // 2. The address gets other pages. The region still has the old ones.
+    if (is_told)
+        cache.forget(memory.bytes());
+    memory.remap();
+
+    // 3. The memory is used again: the cache has a region for this address. A peer writes.
+    const auto mr = cache.take(memory.bytes());
+    const ibv_wc_status status =
+        pair.write(sge_of(source.bytes(), *source_mr), memory.bytes().data(), mr->rkey);
+
+    // 4. Who has the bytes?
+    const bool is_written = memory.bytes()[0] == std::byte{'x'};
+    host.log.event("remapped", {{"cache", is_told ? "told" : "not told"},
+                                {"status", verbs::name_of(status)},
+                                {"memory", is_written ? "written" : "NOT written"}});
+}
+
+}  // namespace step13

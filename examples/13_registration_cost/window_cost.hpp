@@ -1,0 +1,62 @@
+// Step 13, part 3: what binding a window takes, beside registering the same memory.
+#pragma once
+
+#include <vector>
+
+#include "cost.hpp"
+#include "windows.hpp"
+
+namespace step13 {
+
+inline void measure_binding(const Host& host, std::uint64_t repeats) {
+    const Exposed exposed(host, std::size_t{2} << 20);
+    const Pair pair(host);
+    verbs::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
+    for (const std::size_t length : {Exposed::window_length, exposed.pages.bytes().size()}) {
+        const std::span<std::byte> part = exposed.pages.bytes().first(length);
+        std::vector<std::uint64_t> bind_ns, reg_ns;
+        {
+            const common::HeldTrace held;
+
+            // 1. Bind, and wait for the completion.
+            ibv_mw_bind bind{};
+            bind.send_flags = IBV_SEND_SIGNALED;
+            bind.bind_info.mr = exposed.mr.get();
+            bind.bind_info.addr = reinterpret_cast<std::uintptr_t>(part.data());
+            bind.bind_info.length = part.size();
+            bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+            while (bind_ns.size() < repeats) {
+                ibv_wc wc{};
+                bind_ns.push_back(time_of([&] {
+                    util::check_rc(ibv_bind_mw(pair.owner(), mw.get(), &bind), "ibv_bind_mw");
+                    wc = pair.completion(pair.owner());
+                }));
+                if (wc.status != IBV_WC_SUCCESS)
+                    throw util::Error(
+                        fmt::format("binding a window ended as {}.", verbs::name_of(wc.status)));
+            }
+
+            // 2. Register.
+            while (reg_ns.size() < repeats) {
+                ibv_mr* mr = nullptr;
+                reg_ns.push_back(time_of([&] {
+                    mr = util::check_ptr(
+                        ibv_reg_mr(host.pd, part.data(), part.size(),
+                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                        "ibv_reg_mr");
+                }));
+                util::check_rc(ibv_dereg_mr(mr), "ibv_dereg_mr");
+            }
+        }
+        const Spread binding(std::move(bind_ns)), registering(std::move(reg_ns));
+        host.log.event("mw_cost", {{"len", length},
+                                   {"repeats", repeats},
+                                   {"bind_min_ns", binding.min},
+                                   {"bind_p50_ns", binding.p50},
+                                   {"bind_max_ns", binding.max},
+                                   {"reg_p50_ns", registering.p50}});
+    }
+    util::check_rc(ibv_dealloc_mw(mw.release()), "ibv_dealloc_mw");
+}
+
+}  // namespace step13

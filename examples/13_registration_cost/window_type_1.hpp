@@ -1,0 +1,54 @@
+// Step 13, part 3: a memory window of type 1. Its owner binds and unbinds it, as often as it likes;
+// it is valid for all queue pairs of the protection domain.
+// Source: ibv_alloc_mw(3), ibv_bind_mw(3); IBTA volume 1, 10.6.
+#pragma once
+
+#include "windows.hpp"
+
+namespace step13 {
+
+inline void try_type_1(const Host& host) {
+    // 1. A region with IBV_ACCESS_MW_BIND, and two connected queue pairs.
+    const Attempts attempts(host.log, 1);
+    const Exposed exposed(host, 4 * Exposed::window_length);
+    const Pair pair(host);
+
+    // 2. A window: a key without memory.
+    verbs::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
+
+    // 3. It gets a part of the region. libibverbs makes a request of it, which completes, and
+    // writes the new key to mw->rkey.
+    ibv_mw_bind bind{};
+    bind.send_flags = IBV_SEND_SIGNALED;
+    bind.bind_info.mr = exposed.mr.get();
+    bind.bind_info.addr = reinterpret_cast<std::uintptr_t>(exposed.window.data());
+    bind.bind_info.length = exposed.window.size();
+    bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+    util::check_rc(ibv_bind_mw(pair.owner(), mw.get(), &bind), "ibv_bind_mw");
+    attempts.succeeds("bind to 4 KiB", pair.completion(pair.owner()).status);
+    const std::uint32_t rkey = mw->rkey;
+
+    // 4. The peer writes into the window, and beside it.
+    attempts.succeeds("WRITE into the window",
+                      pair.write(exposed.source, exposed.window.data(), rkey));
+    const ibv_wc_status beside = pair.write(exposed.source, exposed.pages.bytes().data(), rkey);
+    attempts.log("WRITE beside it, in the same region", beside);
+    if (beside == IBV_WC_SUCCESS)
+        host.log.note(
+            "this device holds a window's user to the bounds of the region, not to the window's: "
+            "it has to be trusted");
+
+    // 5. The owner takes the key back: the window gets a part of no length. A refusal breaks the
+    // connection: another pair.
+    const Pair again(host);
+    bind.bind_info.length = 0;
+    util::check_rc(ibv_bind_mw(again.owner(), mw.get(), &bind), "ibv_bind_mw");
+    attempts.succeeds("bind to nothing", again.completion(again.owner()).status);
+    attempts.is_refused("WRITE with the old key",
+                        again.write(exposed.source, exposed.window.data(), rkey));
+
+    // 6. The key goes.
+    util::check_rc(ibv_dealloc_mw(mw.release()), "ibv_dealloc_mw");
+}
+
+}  // namespace step13
