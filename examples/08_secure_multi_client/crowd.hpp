@@ -1,4 +1,4 @@
-// The many clients of step 08's client, in one process.
+// Step 08, the client: many clients in one process.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,25 @@
 #include <fmt/format.h>
 
 #include "runlog/log.hpp"
-#include "service/setup_times.hpp"
+#include "setup_times.hpp"
 
 namespace step08 {
 
-/// They go phase by phase: nobody begins one before all others have ended the one before. Whoever
+/// They go phase by phase: none begins one before all others have ended the one before. A client that
 /// fails is out, and the others go on.
 template <typename Client>
 class Crowd {
   public:
-    Crowd(std::vector<std::unique_ptr<Client>> clients, runlog::Log& log)
-        : clients_(std::move(clients)), log_(log) {}
+    /// `at_once`: clients that a phase has on threads of their own at a time.
+    Crowd(std::vector<std::unique_ptr<Client>> clients, std::size_t at_once, runlog::Log& log)
+        : clients_(std::move(clients)), at_once_(at_once), log_(log) {}
 
-    /// `at_once`: so many on threads of their own at a time.
-    void each(std::string_view what, std::size_t at_once, void (Client::*phase)()) {
-        service::Stopwatch watch;
+    void each(std::string_view what, void (Client::*phase)()) {
+        Stopwatch watch;
         {
             std::atomic<std::size_t> next = 0;
             std::vector<std::jthread> threads;
-            while (threads.size() < std::min(at_once, clients_.size()))
+            while (threads.size() < std::min(at_once_, clients_.size()))
                 threads.emplace_back([this, &next, phase] {
                     for (std::size_t i = next++; i < clients_.size(); i = next++)
                         if (clients_[i])
@@ -45,14 +45,14 @@ class Crowd {
 
     /// A "setup" event.
     void log_setup() const {
-        service::SetupTimes setup;
+        SetupTimes setup;
         for (const auto& client : clients_)
             if (client)
                 setup.add(client->times());
         log_.event("setup", setup.describe());
     }
 
-    /// How many have failed. Says so where there were too many to name each.
+    /// How many have failed. Logs the number of those that were too many to name each.
     std::size_t failures() const {
         if (failures_ > named)
             log_.error(fmt::format("{} more clients failed.", failures_ - named));
@@ -73,6 +73,7 @@ class Crowd {
     }
 
     std::vector<std::unique_ptr<Client>> clients_;
+    std::size_t at_once_;
     runlog::Log& log_;
     std::atomic<std::size_t> failures_ = 0;
 };

@@ -1,5 +1,5 @@
-// What a client of step 08 SENDs after each round: the one-sided requests that the server's
-// processor never saw. Four numbers of 8 bytes in network order.
+// Step 08, both sides: what a client SENDs after each round, the one-sided requests that the server's
+// CPU never saw. Four numbers of 8 bytes in network order.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
-#include "service/setup_times.hpp"
-
 #include <gtest/gtest.h>
 
-namespace {
+#include "examples/08_secure_multi_client/setup_times.hpp"
+
+namespace step08_setup_times_test {
 
 using namespace std::chrono_literals;
 
@@ -14,7 +14,7 @@ std::int64_t number(const runlog::Fields& fields, std::string_view key) {
 }
 
 TEST(SetupTimes, percentiles_are_of_each_phase_alone) {
-    service::SetupTimes setup;
+    step08::SetupTimes setup;
     for (int i = 1; i <= 200; ++i)
         setup.add({i * 1us, i * 10us, 5ms, i == 200 ? 2s : 1ms});
     const auto fields = setup.describe();
@@ -27,7 +27,7 @@ TEST(SetupTimes, percentiles_are_of_each_phase_alone) {
 }
 
 TEST(SetupTimes, nobody_has_no_percentiles) {
-    EXPECT_EQ(service::SetupTimes().describe(), (runlog::Fields{{"clients", 0u}}));
+    EXPECT_EQ(step08::SetupTimes().describe(), (runlog::Fields{{"clients", 0u}}));
 }
 
-}  // namespace
+}  // namespace step08_setup_times_test

@@ -1,6 +1,4 @@
 // The hub on loopback, on this thread, with peers of all kinds on another one.
-#include "service/hub.hpp"
-
 #include <algorithm>
 #include <csignal>
 #include <deque>
@@ -10,24 +8,25 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
+#include "examples/08_secure_multi_client/hub.hpp"
 #include "support/certificates.hpp"
 #include "support/temp_path.hpp"
 
-namespace {
+namespace step08_hub_test {
 
 using namespace std::chrono_literals;
 using exchange::MessageType;
 using exchange::Patience;
 using exchange::TlsChannel;
 using exchange::TlsRole;
-using service::Hub;
-using service::Id;
-using service::Loss;
+using step08::Hub;
+using step08::Id;
+using step08::Loss;
 
 const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
 
 // Answers ready with ready and done with done; closes after that. An endpoint is too much for it.
-class Answering : public service::Handler {
+class Answering : public step08::Handler {
   public:
     Hub* hub = nullptr;
     std::optional<std::chrono::milliseconds> patience;  // with an open connection
@@ -66,7 +65,7 @@ class HubTest : public testing::Test {
     static void TearDownTestSuite() { delete certificates; }
 
     // Runs the hub until `peers` is through with it.
-    void serve(Hub::Bounds bounds, const std::function<void()>& peers) {
+    void serve(step08::Bounds bounds, const std::function<void()>& peers) {
         Hub hub(server_, loopback, bounds, handler_);
         handler_.hub = &hub;
         address_ = hub.address();
@@ -334,4 +333,4 @@ TEST_F(HubTest, the_handlers_deadline_holds_for_an_open_connection) {
     EXPECT_EQ(handler_.losses, std::vector{Loss::Late});
 }
 
-}  // namespace
+}  // namespace step08_hub_test

@@ -1,6 +1,4 @@
 // Calls that block, and what goes on beside them.
-#include "service/workers.hpp"
-
 #include <atomic>
 #include <future>
 #include <memory>
@@ -9,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
-namespace workers_test {
+#include "examples/08_secure_multi_client/workers.hpp"
 
-using service::Workers;
+namespace step08_workers_test {
+
+using step08::Workers;
 
 // Takes results until `count` calls of done have been made.
 void take(Workers& workers, const std::size_t& ended, std::size_t count) {
@@ -108,4 +108,4 @@ TEST(Workers, what_has_not_begun_is_forgotten_at_the_end) {
     EXPECT_EQ(calls, 1);
 }
 
-}  // namespace workers_test
+}  // namespace step08_workers_test

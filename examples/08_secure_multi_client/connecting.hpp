@@ -1,0 +1,73 @@
+// Step 08, the server: from a client's endpoint to a queue pair in RTS.
+#pragma once
+
+#include <exception>
+#include <memory>
+
+#include "clients.hpp"
+#include "workers.hpp"
+
+namespace step08 {
+
+class Connecting {
+  public:
+    /// `memory`: bytes that each client gets. The references must outlive this object.
+    Connecting(Hub& hub, Clients& clients, Statistics& statistics, runlog::Log& log,
+               std::size_t memory)
+        : hub_(hub), clients_(clients), statistics_(statistics), log_(log), memory_(memory) {
+        hub_.watch(workers_.fd(), [this] { workers_.take_results(); });
+    }
+
+    // 1. To INIT here, and to RTS on a thread that may wait: one a time for the clients of an address.
+    void begin(ServedClient& client, const exchange::Endpoint& theirs) {
+        exchange::check_gid(theirs, client.peer);
+        client.set = std::make_unique<PrivateSet>(
+            clients_.device_of(hub_.socket(client.id).local()), &client, memory_);
+        client.set->prepare();
+        client.dest_qpn = theirs.qpn;
+        client.state = State::Connecting;
+        // The client stays in `clients_` until end() was called: see Service::on_lost().
+        workers_.submit(
+            client.peer.host(), [&set = *client.set, theirs] { set.connect(theirs); },
+            [this, &client, theirs](const std::exception_ptr& error) {
+                end(client, theirs, error);
+            });
+    }
+
+  private:
+    // 2. It is in RTR and may be sent requests: the client learns the endpoint only now.
+    void end(ServedClient& client, const exchange::Endpoint& theirs,
+             const std::exception_ptr& error) {
+        client.times.qp += client.watch.lap();
+        client.state = State::Ready;
+        if (client.is_lost) {
+            clients_.drain(client);
+            return;
+        }
+        try {
+            if (error)
+                std::rethrow_exception(error);
+            client.is_connected = true;
+            statistics_.connected();
+            const exchange::Endpoint& mine = client.set->mine;
+            hub_.send(client.id, exchange::serialize(mine));
+            hub_.send(client.id, exchange::serialize_header(exchange::MessageType::Ready));
+            if (!client.is_in_log())
+                return;
+            log_.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
+            log_.event("exchange", exchange::describe(theirs, "received", "TLS 1.3"));
+            log_.event("exchange", exchange::describe(mine, "sent", "TLS 1.3"));
+        } catch (const std::exception& failure) {
+            hub_.lose(client.id, Loss::Failed, failure.what());
+        }
+    }
+
+    Hub& hub_;
+    Clients& clients_;
+    Statistics& statistics_;
+    runlog::Log& log_;
+    std::size_t memory_;
+    Workers workers_{4};  // the last: no call outlives what it works with
+};
+
+}  // namespace step08

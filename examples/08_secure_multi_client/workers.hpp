@@ -1,0 +1,123 @@
+// Step 08, the server: calls that may block, on threads of their own, so that the thread with all the
+// connections waits for none of them. ibv_modify_qp to RTR is such a call: on RoCE the kernel resolves
+// the peer's GID in it, and an address that nobody answers for takes a second.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <sys/eventfd.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "util/check.hpp"
+#include "util/fd.hpp"
+
+namespace step08 {
+
+class Workers {
+  public:
+    /// At most `threads` calls at a time. Throws std::system_error.
+    explicit Workers(std::size_t threads)
+        : ended_fd_(util::check_errno(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")) {
+        for (std::size_t i = 0; i < threads; ++i)
+            threads_.emplace_back([this] { work(); });
+    }
+    /// Calls that have not begun are forgotten; those that have are waited for.
+    ~Workers() {
+        {
+            const std::lock_guard lock(mutex_);
+            is_stopping_ = true;
+            waiting_.clear();
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_)
+            thread.join();
+    }
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+    Workers(Workers&&) = delete;
+    Workers& operator=(Workers&&) = delete;
+
+    /// `call` is made on another thread. Of the calls with the same `key` one is made at a time, in
+    /// order: a peer whose calls block holds one thread, however many there are. `done` is called by
+    /// take_results() with what `call` has thrown, or null.
+    void submit(std::string key, std::function<void()> call,
+                std::function<void(std::exception_ptr)> done) {
+        {
+            const std::lock_guard lock(mutex_);
+            waiting_.push_back({std::move(key), std::move(call), std::move(done), nullptr});
+        }
+        changed_.notify_one();
+    }
+
+    /// Can be read when there is something for take_results().
+    int fd() const { return ended_fd_.get(); }
+    void take_results() {
+        eventfd_t count = 0;
+        eventfd_read(ended_fd_.get(), &count);  // fails where nothing has ended
+        std::vector<Job> ended;
+        {
+            const std::lock_guard lock(mutex_);
+            ended.swap(ended_);
+        }
+        for (const Job& job : ended)
+            job.done(job.error);
+    }
+
+  private:
+    struct Job {
+        std::string key;
+        std::function<void()> call;
+        std::function<void(std::exception_ptr)> done;
+        std::exception_ptr error;
+    };
+
+    // The first whose key no other thread works for.
+    std::deque<Job>::iterator next() {
+        return std::ranges::find_if(waiting_,
+                                    [&](const Job& job) { return !busy_.contains(job.key); });
+    }
+
+    void work() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            changed_.wait(lock, [&] { return is_stopping_ || next() != waiting_.end(); });
+            if (is_stopping_)
+                return;
+            const auto chosen = next();
+            Job job = std::move(*chosen);
+            waiting_.erase(chosen);
+            busy_.insert(job.key);
+            lock.unlock();
+            try {
+                job.call();
+            } catch (...) {
+                job.error = std::current_exception();
+            }
+            lock.lock();
+            busy_.erase(job.key);
+            ended_.push_back(std::move(job));
+            eventfd_write(ended_fd_.get(), 1);
+            changed_.notify_all();  // another one with this key may begin
+        }
+    }
+
+    util::Fd ended_fd_;
+    std::mutex mutex_;  // of all that follows
+    std::condition_variable changed_;
+    std::deque<Job> waiting_;
+    std::set<std::string> busy_;  // the keys of the calls that are being made
+    std::vector<Job> ended_;
+    bool is_stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace step08
