@@ -42,27 +42,29 @@ cm::Event CmClient::expect(rdma_cm_event_type wanted) {
     return event;
 }
 
-void CmClient::make_qp(const ibv_qp_cap& cap, std::uint64_t send_ops) {
+void CmClient::make_qp(const ibv_qp_cap& cap) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = completions_->cq.get();
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
-    qp_ = send_ops == 0 ? cm::make_qp(id_.get(), pd_.get(), attributes)
-                        : cm::make_qp(id_.get(), pd_.get(), attributes, send_ops);
+    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
     if (!calls_are_traced())
         log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
 }
 
-cm::Capability CmClient::connect(std::span<const std::byte> private_data,
-                                 std::uint8_t initiator_depth) {
+cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
     rdma_conn_param parameters{};
     parameters.private_data = private_data.data();
     parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
-    parameters.initiator_depth = initiator_depth;
+    parameters.initiator_depth = 1;  // one READ or atomic in flight
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;  // the server's patience with us, without end
     util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
+    return await_established();
+}
+
+cm::Capability CmClient::await_established() {
     const cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto& answer = established->param.conn;
     const auto data = std::as_bytes(
@@ -78,17 +80,13 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data,
     return remote;
 }
 
-void CmClient::announce(const ibv_send_wr& wr) {
-    if (!calls_are_traced())
-        log_.event("post_send", verbs::describe(*id_->qp, wr, take_psns(wr)));
-}
-
 std::optional<verbs::PsnRange> CmClient::take_psns(const ibv_send_wr& wr) {
     return psns_->take(wr.opcode, verbs::length_of(wr));
 }
 
 void CmClient::post_send(ibv_send_wr& wr) {
-    announce(wr);
+    if (!calls_are_traced())
+        log_.event("post_send", verbs::describe(*id_->qp, wr, take_psns(wr)));
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(id_->qp, &wr, &refused), "ibv_post_send");
 }

@@ -24,19 +24,19 @@ class CmClient {
              util::StopSignal& stop);
 
     ibv_pd* pd() const { return pd_.get(); }
+    rdma_cm_id* id() const { return id_.get(); }
     ibv_qp* qp() const { return id_->qp; }
     ibv_cq* cq() const { return completions_->cq.get(); }
 
-    /// An RC queue pair; `send_ops` (IBV_QP_EX_WITH_*): what is to be posted by ibv_wr_*(3).
-    /// Receives that must be there for the server's first message are posted between this and
-    /// connect().
-    void make_qp(const ibv_qp_cap& cap, std::uint64_t send_ops = 0);
+    /// An RC queue pair. Receives that must be there for the server's first message are posted
+    /// between this and connect().
+    void make_qp(const ibv_qp_cap& cap);
 
     /// Connects, with `private_data` in the request (at most 56 bytes: rdma_connect(3)); the
-    /// capability comes in the server's answer. `initiator_depth`: READs and atomics on their way
-    /// at once; the server may grant fewer.
-    cm::Capability connect(std::span<const std::byte> private_data = {},
-                           std::uint8_t initiator_depth = 1);
+    /// capability comes in the server's answer.
+    cm::Capability connect(std::span<const std::byte> private_data = {});
+    /// The same for a caller that has called rdma_connect(3) itself.
+    cm::Capability await_established();
 
     /// All of the private data in the server's answer, which rdma_cm pads with zeros; the
     /// capability is its beginning.
@@ -44,8 +44,6 @@ class CmClient {
 
     /// Posts a work request, its predicted PSNs logged before its first packet exists.
     void post_send(ibv_send_wr& wr);
-    /// Only the log's part of it, for a request that the caller then posts in another way.
-    void announce(const ibv_send_wr& wr);
     void post_recv(ibv_recv_wr& wr);
 
     /// The next completion, whatever its status; nullopt when --timeout passed or a stop was

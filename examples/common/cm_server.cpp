@@ -13,8 +13,20 @@
 namespace common {
 namespace {
 
-constexpr int backlog = 16;
+constexpr int backlog = 64;
 constexpr std::chrono::milliseconds establish_limit{5000};
+
+}  // namespace
+
+cm::Id make_listener(rdma_event_channel* channel, const ServerOptions& options, runlog::Log& log) {
+    cm::Id listener = cm::make_id(channel);
+    util::Address address = options.address();
+    util::check_errno(rdma_bind_addr(listener.get(), address.get()),
+                      "rdma_bind_addr(" + address.text() + ")");
+    util::check_errno(rdma_listen(listener.get(), backlog), "rdma_listen");
+    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
+    return listener;
+}
 
 bool is_end(rdma_cm_event_type type) {
     return type == RDMA_CM_EVENT_DISCONNECTED || type == RDMA_CM_EVENT_CONNECT_ERROR ||
@@ -22,16 +34,11 @@ bool is_end(rdma_cm_event_type type) {
            type == RDMA_CM_EVENT_DEVICE_REMOVAL;
 }
 
-}  // namespace
-
 CmServer::CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop)
-    : log_(log), stop_(stop), channel_(cm::make_channel()), listener_(cm::make_id(channel_.get())) {
-    util::Address address = options.address();
-    util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
-                      "rdma_bind_addr(" + address.text() + ")");
-    util::check_errno(rdma_listen(listener_.get(), backlog), "rdma_listen");
-    log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-}
+    : log_(log),
+      stop_(stop),
+      channel_(cm::make_channel()),
+      listener_(make_listener(channel_.get(), options, log)) {}
 
 void CmServer::serve_each(const std::function<void(CmSession&)>& serve) {
     while (const auto session = next_client())

@@ -1,5 +1,5 @@
-// The passive side of rdma_cm, as step 01 writes it out, for steps that serve one client after the
-// other and have work of their own with each.
+// The passive side of rdma_cm, as step 01 writes it out: listening, and a server for steps that serve
+// one client after the other and have work of their own with each.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,12 @@
 #include "verbs/completion.hpp"
 
 namespace common {
+
+/// An id that listens where `options` say; logs "ready". Throws util::Error or std::system_error.
+cm::Id make_listener(rdma_event_channel* channel, const ServerOptions& options, runlog::Log& log);
+
+/// Whether an event of this type ends a connection, or says that it was not made.
+bool is_end(rdma_cm_event_type type);
 
 class CmServer;
 

@@ -33,18 +33,4 @@ Qp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes) {
     return Qp{id};
 }
 
-Qp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes, std::uint64_t send_ops) {
-    ibv_qp_init_attr_ex extended{};
-    extended.qp_type = attributes.qp_type;
-    extended.send_cq = attributes.send_cq;
-    extended.recv_cq = attributes.recv_cq;
-    extended.cap = attributes.cap;
-    extended.pd = pd;
-    extended.send_ops_flags = send_ops;
-    extended.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-    util::check_errno(rdma_create_qp_ex(id, &extended), "rdma_create_qp_ex");
-    attributes.cap = extended.cap;
-    return Qp{id};
-}
-
 }  // namespace cm

@@ -3,7 +3,6 @@
 // members in creation order get both right.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include <rdma/rdma_cma.h>
@@ -40,8 +39,5 @@ Id make_id(rdma_event_channel* channel);
 
 /// Creates the id's QP. Throws std::system_error naming the call.
 Qp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes);
-
-/// The same for requests that are posted by ibv_wr_*(3), too: `send_ops` is IBV_QP_EX_WITH_* ORed.
-Qp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes, std::uint64_t send_ops);
 
 }  // namespace cm

@@ -41,11 +41,11 @@ constexpr std::array rows{
         "GID index {gid_index}; receive PSN {rq_psn:6}, RNR timer {min_rnr_timer}; send PSN "
         "{sq_psn:6}, timeout {timeout}, retries {retry_cnt}, RNR retries {rnr_retry}"},
     Row{"rd_atomic",
-        "QP {qpn:6} may ask {max_rd_atomic} READs and atomics at once, and answer "
-        "{max_dest_rd_atomic}  rights {access}"},
+        "QP {qpn:6} READs and atomics in flight: {max_rd_atomic} of its own, "
+        "{max_dest_rd_atomic} of the peer  rights {access}"},
     Row{"atomics",
-        "{device}: atomic_cap {atomic_cap}; a queue pair may ask {max_qp_init_rd_atom} READs and "
-        "atomics at once, and answer {max_qp_rd_atom}"},
+        "{device}: atomic_cap {atomic_cap}; READs and atomics in flight on a queue pair: "
+        "{max_qp_init_rd_atom} of its own, {max_qp_rd_atom} of the peer"},
     Row{"transition", "{end}: {from} to {to}: {result}[  ({why})]"},
     Row{"cm_event", "{type}[ from {peer}][: {reason}]"},
     Row{"exchange",

@@ -58,27 +58,6 @@ runlog::Fields query_state(ibv_qp* qp) {
             {"rnr_retry", attr.rnr_retry}};
 }
 
-runlog::Fields describe_atomics(std::string_view device, const ibv_device_attr& attributes) {
-    return {{"device", device},
-            {"atomic_cap", name_of(attributes.atomic_cap)},
-            {"max_qp_rd_atom", attributes.max_qp_rd_atom},
-            {"max_qp_init_rd_atom", attributes.max_qp_init_rd_atom}};
-}
-
-runlog::Fields query_rd_atomic(ibv_qp* qp) {
-    ibv_qp_attr attr{};
-    ibv_qp_init_attr init{};
-    util::check_rc(
-        ibv_query_qp(qp, &attr,
-                     IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS,
-                     &init),
-        "ibv_query_qp");
-    return {{"qpn", qp->qp_num},
-            {"max_rd_atomic", attr.max_rd_atomic},
-            {"max_dest_rd_atomic", attr.max_dest_rd_atomic},
-            {"access", access_names(attr.qp_access_flags)}};
-}
-
 runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<PsnRange> psns) {
     runlog::Fields fields{{"qpn", qp.qp_num},
                           {"wr_id", wr.wr_id},

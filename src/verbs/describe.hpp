@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include <infiniband/verbs.h>
 
@@ -19,14 +18,6 @@ runlog::Fields describe(const ibv_qp& qp, const ibv_qp_cap& cap);
 
 /// What ibv_query_qp(3) says of the QP now: state, PSNs, peer, path MTU, GID index, timers.
 runlog::Fields query_state(ibv_qp* qp);
-
-/// An "atomics" event: whether `device` has them, and how many of one queue pair it has on their
-/// way.
-runlog::Fields describe_atomics(std::string_view device, const ibv_device_attr& attributes);
-
-/// An "rd_atomic" event: how many READs and atomics of the connected QP may be on their way at
-/// once, its own and its peer's.
-runlog::Fields query_rd_atomic(ibv_qp* qp);
 
 /// A work request as posted, with the PSNs it will use. Only RC and UC requests have remote fields,
 /// only UD's a destination, only XRC's a shared receive queue.

@@ -22,11 +22,10 @@ inline void expect_log_is_wire(const LabRun& run) {
     auto requests = by_psn(packets, false);
     auto answers = by_psn(packets, true);
     std::map<std::uint64_t, std::uint64_t> peer, next_psn;
-    for (const auto& state : LabRun::all(run.client, "qp_state"))
-        if (state.text("state") == "RTS") {
-            peer[state.number("qpn").value()] = state.number("dest_qpn").value();
-            next_psn[state.number("qpn").value()] = state.number("sq_psn").value();
-        }
+    for (const auto& state : LabRun::ready_to_send(run.client)) {
+        peer[state.number("qpn").value()] = state.number("dest_qpn").value();
+        next_psn[state.number("qpn").value()] = state.number("sq_psn").value();
+    }
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> found;  // by QPN and wr_id
     for (const auto& event : LabRun::all(run.client, "atomic"))
         found[{event.number("qpn").value(), event.number("wr_id").value()}] =

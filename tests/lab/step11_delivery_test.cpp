@@ -29,7 +29,7 @@ class Step11Delivery : public testing::Test {
 // The most requests of one queue pair that had no answer yet, at any moment.
 std::size_t most_on_their_way(const LabRun& run) {
     std::map<std::uint64_t, std::uint64_t> qpn_of;
-    for (const auto& state : LabRun::all(run.client, "qp_state"))
+    for (const auto& state : LabRun::ready_to_send(run.client))
         qpn_of[state.number("dest_qpn").value()] = state.number("qpn").value();
     std::map<std::uint64_t, std::set<std::uint64_t>> open;
     std::size_t most = 0;

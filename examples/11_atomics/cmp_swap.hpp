@@ -1,0 +1,75 @@
+// Step 11, CMP_SWAP: a maximum without a lock. When a swap fails, another one has succeeded, and the
+// value found is that one's. So somebody always succeeds, and nobody waits for a client that has died.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+
+#include "connection.hpp"
+
+namespace step11 {
+
+/// How a contest went.
+struct Contest {
+    std::uint64_t swaps = 0;  // CMP_SWAPs, and among them
+    std::uint64_t lost = 0;   // those that found another value than `compare` and wrote nothing
+};
+
+/// Writes `swap` to the maximum, if it is `compare`. What it was before comes into the slot 0.
+inline void post_compare_swap(Connection& on, std::uint64_t compare, std::uint64_t swap) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(on.found.data()),
+                .length = sizeof on.found[0],
+                .lkey = on.mr->lkey};
+    ibv_send_wr wr{};
+    wr.wr_id = ++on.posted;
+    wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+    wr.send_flags = IBV_SEND_SIGNALED;
+    wr.sg_list = &sge;
+    wr.num_sge = 1;
+    wr.wr.atomic.remote_addr = on.remote.va + offsetof(Words, maximum);
+    wr.wr.atomic.rkey = on.remote.rkey;
+    wr.wr.atomic.compare_add = compare;
+    wr.wr.atomic.swap = swap;
+    ibv_send_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_send(on.client.qp(), &wr, &bad_wr), "ibv_post_send");
+}
+
+/// Each client raises the maximum to its own bids. With 4 clients those of client 1 are 1, 5, 9 …
+inline Contest bid(std::deque<Connection>& clients, std::uint64_t bids, runlog::Log& log) {
+    struct Bidder {
+        Connection* on;
+        std::uint64_t bid;        // the next one
+        std::uint64_t known = 0;  // the maximum, as far as this client knows
+    };
+    std::vector<Bidder> bidders;
+    bidders.reserve(clients.size());
+    for (Connection& client : clients)
+        bidders.push_back({&client, client.number});
+    const auto has_bid = [highest = bids * clients.size()](const Bidder& bidder) {
+        return bidder.bid <= highest;
+    };
+    Contest contest;
+    while (std::ranges::any_of(bidders, has_bid)) {
+        // 1. Whoever has a bid left tries to replace the maximum that it knows.
+        for (const Bidder& bidder : bidders)
+            if (has_bid(bidder))
+                post_compare_swap(*bidder.on, bidder.known, bidder.bid);
+        for (Bidder& bidder : bidders) {
+            if (!has_bid(bidder))
+                continue;
+            // 2. The value found tells whether the swap was made; the status is SUCCESS either way.
+            const std::uint64_t found = bidder.on->complete(0, "ATOMIC_CMP_AND_SWP");
+            const bool is_swapped = found == bidder.known;
+            bidder.on->log_found(found, is_swapped ? "swapped" : "not swapped", log);
+            ++contest.swaps;
+            contest.lost += is_swapped ? 0 : 1;
+            // 3. A loser knows more than before, and gives up the bids that are not higher.
+            bidder.known = is_swapped ? bidder.bid : found;
+            while (bidder.bid <= bidder.known)
+                bidder.bid += clients.size();
+        }
+    }
+    return contest;
+}
+
+}  // namespace step11
