@@ -38,8 +38,6 @@ LAYERS   := util wire capture flow conformance verbs cm exchange runlog tracelog
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
 HOT      := util wire capture flow query tracelog
 LIB      := $(BUILD)/libwirelab.a
-# This serves one lesson.
-OF_09    := $(BUILD)/obj/src/forge.o
 LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
@@ -50,7 +48,7 @@ TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
 # Lessons that are linked with the interposing library, and log their own calls.
-TRACED_STEPS := 01 02 03 04 06 07 08 10 11 12 13 14 15 19 20 21 22 23 24 25
+TRACED_STEPS := 01 02 03 04 06 07 08 09 10 11 12 13 14 15 19 20 21 22 23 24 25
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
@@ -327,7 +325,7 @@ as_named   = $(foreach f,$(1),$(hash)define LLVMFuzzerTestOneInput fuzz_$(basena
 same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(strip $(2)),$(strip $(1))))
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
-$(foreach l,$(LAYERS) forge rocecap rocewire rocetrace interpose interpose/exported interpose/preload audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(foreach l,$(LAYERS) rocecap rocewire rocetrace interpose interpose/exported interpose/preload audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(call write_unit,$(BUILD)/gen/examples/common.cpp,$(call included,$(sort $(filter-out %/tracer.cpp,$(wildcard examples/common/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
@@ -374,7 +372,6 @@ $(BUILD)/librocetrace-audit.so: $(BUILD)/pic/audit.o
 	$(call say,LD)
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $^ -lc
 
-$(filter $(BUILD)/examples/09_% $(BUILD)/examples/25_%,$(STEP_BIN)): $(OF_09)
 $(filter $(TRACED_STEPS:%=$(BUILD)/examples/%_%),$(STEP_BIN)): $(SELF_TRACED)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(call say,LD)
@@ -407,7 +404,7 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(Q)$< $* $(@D)
 
 # The interposing library without the functions that it exports: a test calls what stands in their place.
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(OF_09) $(BUILD)/obj/src/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)

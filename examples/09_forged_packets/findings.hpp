@@ -1,4 +1,4 @@
-// What each forgery came to: an event of the run log as it happens, and the table at the end.
+// Step 09, the client: what each forgery came to, an event of the run log as it happens, and the table at the end.
 #pragma once
 
 #include <span>
@@ -9,7 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "runlog/log.hpp"
-#include "stage.hpp"
+#include "trial.hpp"
+#include "wire/psn.hpp"
+
+namespace step09 {
 
 class Findings {
   public:
@@ -119,3 +122,5 @@ class Findings {
     runlog::Log& log_;
     std::vector<Finding> findings_;
 };
+
+}  // namespace step09

@@ -1,59 +1,64 @@
-// The honest side of step 09's client: a connection as in step 07, as often as it is wanted anew,
-// and a second pair of queue pairs as witness.
+// Step 09, the client: its honest part. A connection as in step 07, made anew as often as it is
+// wanted, and a second pair of queue pairs, the witness.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "connection.hpp"
+#include "dialogue.hpp"
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/memory.hpp"
+#include "examples/common/request.hpp"
 #include "exchange/tls.hpp"
-#include "forge/dialogue.hpp"
-#include "link.hpp"
+#include "resources.hpp"
+#include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
-#include "verbs/psn.hpp"
+#include "wire/psn.hpp"
+
+namespace step09 {
 
 class HonestClient {
   public:
-    static constexpr std::size_t message_size = 64;
-
     HonestClient(exchange::TlsChannel& channel, std::chrono::milliseconds timeout, runlog::Log& log,
                  util::StopSignal& stop)
         : channel_(channel), timeout_(timeout), log_(log), stop_(stop) {
-        log.event("device", verbs::describe_device(context(), device_.gid.port, &device_.gid));
-        witness_.qp = make_qp(pd_.get(), witness_cq_);
+        witness_.qp = make_qp(own_.pd.get(), witness_cq_.get());
         exchange_and_raise(witness_, step07::random_psn(), random_source, patient);
+        witness_psn_ = witness_.mine.psn;
     }
 
-    const verbs::Gid& gid() const { return device_.gid; }
+    Resources& own() { return own_; }
     const Link& target() const { return target_; }
     const Link& witness() const { return witness_; }
-    const forge::Report& report() const { return report_; }
+    const Report& report() const { return report_; }
     exchange::Patience patience() { return {stop_, util::deadline_in(timeout_)}; }
 
     /// A new connection with secret PSNs.
     void connect() {
         make_target();
-        ask(forge::Ask::Connect,
-            [&] { exchange_and_raise(target_, step07::random_psn(), random_source); });
+        ask(Ask::Connect, 0,
+            [&] { exchange_and_raise(target_, step07::random_psn(), random_source, giving_up); });
     }
 
     /// The same queue pairs once more, through RESET. Reconnect: with the PSNs they had.
-    void connect_again(forge::Ask how) {
-        ask(how, [&] {
-            reset(target_.qp.get());
-            if (how == forge::Ask::Reconnect)
-                exchange_and_raise(target_, target_.mine.psn, reused_source);
+    void connect_again(Ask how) {
+        ask(how, 0, [&] {
+            reset(target_.qp.get(), log_);
+            if (how == Ask::Reconnect)
+                exchange_and_raise(target_, target_.mine.psn, reused_source, giving_up);
             else
-                exchange_and_raise(target_, step07::random_psn(), random_source);
+                exchange_and_raise(target_, step07::random_psn(), random_source, giving_up);
         });
     }
 
     /// A connection whose client answers nothing: its queue pair stays in RESET.
     void connect_deaf() {
         make_target();
-        ask(forge::Ask::Connect, [&] {
+        ask(Ask::Connect, 0, [&] {
             exchange_endpoints(target_, step07::random_psn(), random_source);
             log_.event("qp_state", {{"qpn", target_.mine.qpn},
                                     {"state", verbs::name_of(IBV_QPS_RESET)},
@@ -62,24 +67,30 @@ class HonestClient {
         });
     }
 
-    /// What the server reports when it has done `what`, and its device has counted as many packets
-    /// received.
-    void ask(forge::Ask what, std::uint64_t received = 0) {
-        ask(
-            what, [] {}, received);
+    /// Keeps what the server reports when it has done `what`, and its device has counted so many packets
+    /// received. `meanwhile`: this side's part of it.
+    template <typename Do = decltype([] {})>
+    void ask(Ask what, std::uint64_t received = 0, Do meanwhile = {}) {
+        channel_.send(serialize({.ask = what, .received = received}), patience());
+        meanwhile();
+        std::array<std::byte, report_size> bytes{};
+        channel_.receive(bytes, patience());
+        report_ = parse_report(bytes);
     }
 
-    /// A WRITE; its status, TIMEOUT where nothing came of it. `is_first`: no forged packet has had
-    /// its PSN before, so that the log may say which packets are its own.
+    /// A WRITE; its status, TIMEOUT where no completion came. `is_first`: no forged packet has had its
+    /// PSN before, so that the log may say which packet is its own.
     std::string_view write(std::string_view text, bool is_first) {
-        std::ranges::copy(common::pattern(message_size, text), outgoing_.begin());
-        ibv_send_wr wr = write_request(target_.theirs.va, target_.theirs.rkey, message_size);
-        std::optional<verbs::PsnRange> psns;
-        if (is_first)
-            psns = verbs::PsnPredictor::of(target_.qp.get()).take(wr.opcode, message_size);
-        log_.event("post_send", verbs::describe(*target_.qp, wr, psns));
-        post(target_.qp.get(), wr);
-        const auto wc = target_cq_.next(stop_, util::deadline_in(timeout_));
+        std::ranges::copy(common::pattern(message_size, text), own_.outgoing.begin());
+        ibv_send_wr wr = own_.write_request({.va = target_.theirs.va, .rkey = target_.theirs.rkey},
+                                            message_size);
+        const verbs::PsnRange psns{target_psn_, target_psn_};
+        target_psn_ = (target_psn_ + 1) & wire::Psn::mask;
+        log_.event("post_send",
+                   verbs::describe(*target_.qp, wr, is_first ? std::optional(psns) : std::nullopt));
+        Resources::post(target_.qp.get(), wr);
+        const auto wc =
+            common::next_completion(target_cq_.get(), stop_, util::deadline_in(timeout_));
         if (!wc)
             return "TIMEOUT";
         log_.event("wc", verbs::describe(*wc));
@@ -87,100 +98,53 @@ class HonestClient {
     }
 
     /// A WRITE of no bytes, which needs no key (IBTA volume 1, C9-88), and the wait for its ACK.
-    /// Its PSN.
+    /// Returns its PSN.
     std::uint32_t witness_writes() {
-        const auto psns = verbs::PsnPredictor::of(witness_.qp.get());
-        ibv_send_wr wr = write_request(0, 0, 0);
-        post(witness_.qp.get(), wr);
-        verbs::expect_success(witness_cq_.next(stop_, util::deadline_in(timeout_)),
-                              "the witness's WRITE");
-        return psns.next();
+        const std::uint32_t psn = witness_psn_;
+        witness_psn_ = (psn + 1) & wire::Psn::mask;
+        ibv_send_wr wr = own_.write_request({}, 0);
+        Resources::post(witness_.qp.get(), wr);
+        verbs::expect_success(
+            common::next_completion(witness_cq_.get(), stop_, util::deadline_in(timeout_)),
+            "the witness's WRITE");
+        return psn;
     }
 
-    /// The rkeys of as many memory regions, registered one after the other.
-    std::vector<std::uint32_t> make_rkeys(int count) {
-        std::vector<verbs::Mr> regions;
-        std::vector<std::uint32_t> rkeys;
-        for (int i = 0; i < count; ++i) {
-            regions.push_back(verbs::register_memory(
-                pd_.get(), outgoing_, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
-            rkeys.push_back(regions.back()->rkey);
-        }
-        return rkeys;
-    }
-
-    void finish() { channel_.send(forge::serialize({.ask = forge::Ask::Done}), patience()); }
+    void finish() { channel_.send(serialize({.ask = Ask::Done}), patience()); }
 
   private:
-    // A WRITE to a queue pair in ERR is to fail soon: three times 0.5 s. The witness waits behind
-    // thousands of packets, and a repetition would be counted with them: after 8.6 s.
-    static constexpr verbs::RetryPolicy giving_up{.timeout = 17, .retry_cnt = 2};
-    static constexpr verbs::RetryPolicy patient{.timeout = 21, .retry_cnt = 1};
-
-    ibv_context* context() const { return device_.context.get(); }
-
     void make_target() {
         target_.qp.reset();
-        target_.qp = make_qp(pd_.get(), target_cq_);
-    }
-
-    template <typename Do>
-    void ask(forge::Ask what, Do meanwhile, std::uint64_t received = 0) {
-        channel_.send(forge::serialize({.ask = what, .received = received}), patience());
-        meanwhile();
-        std::array<std::byte, forge::report_size> bytes{};
-        channel_.receive(bytes, patience());
-        report_ = forge::parse_report(bytes);
+        target_.qp = make_qp(own_.pd.get(), target_cq_.get());
     }
 
     void exchange_endpoints(Link& link, std::uint32_t psn, std::string_view psn_source) {
-        link.mine = endpoint_of(*link.qp, psn, device_.gid, nullptr);
-        announce(link.mine, psn_source, log_);
+        link.mine = endpoint_of(*link.qp, psn, own_.port, nullptr);
+        log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
         exchange::send_endpoint(channel_, link.mine, patience());
         link.theirs = exchange::receive_endpoint(channel_, patience());
+        target_psn_ = psn;
     }
 
     void exchange_and_raise(Link& link, std::uint32_t psn, std::string_view psn_source,
-                            const verbs::RetryPolicy& retry = giving_up) {
+                            const Retry& retry) {
         exchange_endpoints(link, psn, psn_source);
-        raise(link, device_.gid, 0, retry);
-        log_.event("qp_state", verbs::query_state(link.qp.get()));
+        raise(link, own_.port, 0, retry);
         exchange::meet(channel_, patience());
-    }
-
-    ibv_send_wr write_request(std::uint64_t va, std::uint32_t rkey, std::uint32_t length) {
-        piece_ = {.addr = reinterpret_cast<std::uintptr_t>(outgoing_.data()),
-                  .length = length,
-                  .lkey = outgoing_mr_->lkey};
-        ibv_send_wr wr{};
-        wr.wr_id = ++posted_;
-        wr.opcode = IBV_WR_RDMA_WRITE;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &piece_;
-        wr.num_sge = length == 0 ? 0 : 1;
-        wr.wr.rdma.remote_addr = va;
-        wr.wr.rdma.rkey = rkey;
-        return wr;
-    }
-
-    static void post(ibv_qp* qp, ibv_send_wr& wr) {
-        ibv_send_wr* refused = nullptr;
-        util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
     }
 
     exchange::TlsChannel& channel_;
     std::chrono::milliseconds timeout_;
     runlog::Log& log_;
     util::StopSignal& stop_;
-    verbs::DevicePort device_ = verbs::open_device_of(channel_.socket().local());
-    verbs::Pd pd_{util::check_ptr(ibv_alloc_pd(context()), "ibv_alloc_pd")};
-    std::vector<std::byte> outgoing_ = std::vector<std::byte>(message_size);
-    verbs::Mr outgoing_mr_ = verbs::register_memory(pd_.get(), outgoing_, 0);
-    verbs::CompletionQueue witness_cq_{context(), 4};
-    verbs::CompletionQueue target_cq_{context(), 16};
+    Resources own_{channel_.socket().local()};
+    verbs::Cq witness_cq_ = make_cq(own_.port);
+    verbs::Cq target_cq_ = make_cq(own_.port);
     Link witness_;
     Link target_;
-    ibv_sge piece_{};
-    std::uint64_t posted_ = 0;
-    forge::Report report_;
+    std::uint32_t witness_psn_ = 0;  // of the next WRITE
+    std::uint32_t target_psn_ = 0;
+    Report report_;
 };
+
+}  // namespace step09

@@ -1,61 +1,39 @@
-// The apparatus around a forgery: the honest client, a capture beside it, and a raw socket. A
-// packet of the witness that follows a forged one, and is answered, says that the server's device
-// has come so far: nothing here waits for a time to pass.
+// Step 09, the client: what is around a forgery, the honest client, a capture beside it, and a raw
+// socket. A packet of the witness follows each forged one. When it is acknowledged, the server's device
+// has processed what came before: nothing here waits for a time to pass.
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "forge/packets.hpp"
-#include "forge/raw_sender.hpp"
 #include "honest_client.hpp"
+#include "packets.hpp"
+#include "raw_sender.hpp"
+#include "trial.hpp"
 #include "util/error.hpp"
+#include "verbs/device.hpp"
 
-/// By how much a counter has grown; 0 where the device has no such one.
-inline std::uint64_t grown(const std::optional<std::uint64_t>& before,
-                           const std::optional<std::uint64_t>& after) {
-    return before && after ? *after - *before : 0;
-}
-
-/// What was seen of a forged packet's effects.
-struct Trial {
-    forge::Report before;
-    forge::Report after;
-    std::vector<std::string> answers;  // to the target: "ACK", "NAK Remote Access Error"
-
-    bool changed_memory() const { return before.memory_crc != after.memory_crc; }
-    bool changed_read() const { return before.read_crc != after.read_crc; }
-    std::string_view state() const {
-        return verbs::name_of(static_cast<ibv_qp_state>(after.state));
-    }
-    /// Empty where the server's request has not completed.
-    std::string_view completion() const {
-        return after.completion == forge::Report::none
-                   ? std::string_view()
-                   : verbs::name_of(static_cast<ibv_wc_status>(after.completion));
-    }
-};
+namespace step09 {
 
 class Stage {
   public:
-    Stage(HonestClient& client, forge::RawSender& sender)
-        : client_(client), sender_(sender), sniffer_(client.gid().netdev()) {
-        sender_.use(client.gid().netdev());
+    Stage(HonestClient& client, RawSender& sender)
+        : client_(client), sender_(sender), sniffer_(interface_of(client.own().port)) {
+        sender_.use(interface_of(client.own().port));
     }
 
     HonestClient& client() { return client_; }
 
     /// A new connection, and a first honest WRITE of it, as the attacker saw it.
-    forge::Seen connect(std::string_view text) {
+    Seen connect(std::string_view text) {
         client_.connect();
         return see_write(text);
     }
 
     /// An honest WRITE that must succeed, and its packet.
-    forge::Seen see_write(std::string_view text) {
+    Seen see_write(std::string_view text) {
         if (const auto status = client_.write(text, true); status != "SUCCESS")
             throw util::Error("an honest WRITE failed: " + std::string(status) + ".");
         return see("the WRITE just sent", [&](const wire::Packet& packet) {
@@ -65,7 +43,7 @@ class Stage {
     }
 
     /// A connection whose client answers nothing, and a request of the server's on it.
-    forge::Seen see_request(forge::Ask how) {
+    Seen see_request(Ask how) {
         client_.connect_deaf();
         client_.ask(how);
         return see("the server's request", [&](const wire::Packet& packet) {
@@ -74,7 +52,7 @@ class Stage {
         });
     }
 
-    Trial attempt(const forge::Frame& frame) {
+    Trial attempt(const Frame& frame) {
         return around([&] { sender_.send(frame); });
     }
 
@@ -91,11 +69,11 @@ class Stage {
         double rate() const { return static_cast<double>(received) / seconds; }
     };
 
-    Burst burst(const std::vector<forge::Frame>& frames) {
+    Burst burst(const std::vector<Frame>& frames) {
         Burst burst;
         burst.trial = around([&] {
             const auto start = util::Clock::now();
-            for (const forge::Frame& frame : frames)
+            for (const Frame& frame : frames)
                 sender_.send(frame);
             client_.witness_writes();
             burst.seconds = std::chrono::duration<double>(util::Clock::now() - start).count();
@@ -109,6 +87,10 @@ class Stage {
     }
 
   private:
+    static std::string interface_of(const step06::Port& port) {
+        return verbs::gid_at(port.context.get(), port.number, port.gid_index).netdev();
+    }
+
     template <typename Do>
     Trial around(Do what) {
         Trial trial;
@@ -120,11 +102,11 @@ class Stage {
 
     // The server's state when its device has worked through all that was sent before, and what it
     // answered to that.
-    std::vector<std::string> observe(forge::Report& report) {
+    std::vector<std::string> observe(Report& report) {
         const std::uint32_t psn = client_.witness_writes();
         const auto patience = client_.patience();
         std::vector<std::string> answers;
-        for (const forge::Seen& seen : sniffer_.until(
+        for (const Seen& seen : sniffer_.until(
                  [&](const wire::Packet& packet) {
                      return packet.aeth && is_from_server(packet) &&
                             packet.bth->dest_qpn == client_.witness().mine.qpn &&
@@ -132,18 +114,18 @@ class Stage {
                  },
                  "the witness's ACK", patience.stop, patience.deadline))
             note_answer(seen.packet(), answers);
-        client_.ask(forge::Ask::Report, client_.report().received.value_or(0) + 1);
+        client_.ask(Ask::Report, client_.report().received.value_or(0) + 1);
         report = client_.report();
         return answers;
     }
 
-    forge::Seen see(std::string_view what, const forge::Sniffer::Test& test) {
+    Seen see(std::string_view what, const Sniffer::Test& test) {
         const auto patience = client_.patience();
         return sniffer_.until(test, what, patience.stop, patience.deadline).back();
     }
 
     bool is_from_server(const wire::Packet& packet) const {
-        return std::ranges::equal(forge::source_gid(packet).bytes, client_.witness().theirs.gid, {},
+        return std::ranges::equal(source_gid(packet).bytes, client_.witness().theirs.gid, {},
                                   [](std::uint8_t byte) { return std::byte{byte}; });
     }
 
@@ -158,6 +140,8 @@ class Stage {
     }
 
     HonestClient& client_;
-    forge::RawSender& sender_;
-    forge::Sniffer sniffer_;
+    RawSender& sender_;
+    Sniffer sniffer_;
 };
+
+}  // namespace step09

@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "capture/live_source.hpp"
+#include "examples/09_forged_packets/packets.hpp"
+#include "examples/09_forged_packets/raw_sender.hpp"
 #include "exchange/endpoint.hpp"
-#include "forge/packets.hpp"
-#include "forge/raw_sender.hpp"
 #include "util/error.hpp"
-#include "wire/ipv4.hpp"
 
 namespace step25 {
 
@@ -29,11 +28,11 @@ class Attacker {
 
     /// The first packet to the server since the last call, ESP or RoCE. Throws util::Error when there
     /// is none until the deadline or a stop was requested.
-    forge::Seen record(const wire::Gid& client, util::StopSignal& stop, util::Deadline deadline) {
+    step09::Seen record(const wire::Gid& client, util::StopSignal& stop, util::Deadline deadline) {
         while (true) {
             while (const auto frame = source_.next()) {
-                forge::Seen seen{{frame->bytes.begin(), frame->bytes.end()}};
-                if (forge::source_gid(seen.packet()) == client)
+                step09::Seen seen{{frame->bytes.begin(), frame->bytes.end()}};
+                if (step09::source_gid(seen.packet()) == client)
                     return seen;
             }
             if (util::wait_readable(source_.fd(), stop, deadline) != util::Ready::input)
@@ -48,20 +47,13 @@ class Attacker {
 
   private:
     capture::LiveSource source_;
-    forge::RawSender sender_;
+    step09::RawSender sender_;
 };
 
-inline bool is_esp(const forge::Seen& seen) {
-    const wire::Packet packet = seen.packet();
-    constexpr std::uint8_t esp = wire::ip_protocol::encapsulation;
-    return packet.ipv4 ? packet.ipv4->protocol == esp
-                       : packet.ipv6 && packet.ipv6->next_header == esp;
-}
-
 /// A WRITE Only in plain RoCE, between the hosts of the packet that was seen.
-inline Frame plain_write(const forge::Seen& seen, const exchange::Endpoint& server, wire::Psn psn,
+inline Frame plain_write(const step09::Seen& seen, const exchange::Endpoint& server, wire::Psn psn,
                          util::Bytes payload) {
-    return forge::altered(seen, [&](wire::Packet& packet) {
+    return step09::altered(seen, [&](wire::Packet& packet) {
         constexpr std::uint8_t rc_write_only = 0x0a;
         constexpr std::uint16_t default_p_key = 0xffff;
         if (packet.ipv4)
@@ -82,7 +74,7 @@ inline Frame plain_write(const forge::Seen& seen, const exchange::Endpoint& serv
 }
 
 /// Where the ESP header begins: 4 bytes of SPI, 4 of sequence number, then what is encrypted.
-inline std::size_t esp_at(const forge::Seen& seen) {
+inline std::size_t esp_at(const step09::Seen& seen) {
     const wire::Packet packet = seen.packet();
     constexpr std::size_t ethernet_size = 14;
     constexpr std::size_t ipv6_size = 40;
@@ -90,7 +82,7 @@ inline std::size_t esp_at(const forge::Seen& seen) {
 }
 
 /// The packet that was seen, with one byte of it changed.
-inline Frame changed(const forge::Seen& seen, std::size_t at) {
+inline Frame changed(const step09::Seen& seen, std::size_t at) {
     Frame frame = seen.frame;
     frame.at(at) ^= std::byte{1};
     return frame;

@@ -9,11 +9,11 @@
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/07_secure_psn/tls.hpp"
+#include "examples/09_forged_packets/lab_only.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
-#include "forge/lab_only.hpp"
 #include "trials.hpp"
 #include "util/check.hpp"
 
@@ -37,7 +37,7 @@ std::string interface_of(const step06::Port& port) {
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::chrono::milliseconds timeout = options.client.timeout;
     const util::Address server = options.client.resolve_server();
-    forge::require_lab(server);
+    step09::require_lab(server);
     if (!options.no_esp)
         step25::prepare();
     const exchange::Patience patience{stop, util::deadline_in(timeout)};
@@ -93,14 +93,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *mr, remote, stop, timeout);
     wire::Gid me;
     std::memcpy(me.bytes.data(), mine.gid.data(), mine.gid.size());
-    const forge::Seen seen = attacker.record(me, stop, util::deadline_in(timeout));
-    log.note(step25::is_esp(seen) ? "on the interface: ESP" : "on the interface: plain RoCE");
+    const step09::Seen seen = attacker.record(me, stop, util::deadline_in(timeout));
+    log.note(step09::is_esp(seen.packet()) ? "on the interface: ESP"
+                                           : "on the interface: plain RoCE");
 
     // 5. The forgeries. Behind each goes an honest WRITE of no bytes: when it completes, the server's
     // kernel has dealt with both.
     step25::Trials trials(channel, stop, timeout, log);
     std::uint32_t sent = 1;
-    const auto attempt = [&](std::string_view what, const forge::Frame& frame) {
+    const auto attempt = [&](std::string_view what, const step09::Frame& frame) {
         attacker.send(frame);
         ibv_send_wr nothing{};
         nothing.wr_id = ++sent;

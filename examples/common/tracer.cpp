@@ -14,6 +14,7 @@
 #include "interpose/sink.hpp"
 #include "tracelog/contact.hpp"
 #include "tracelog/merge.hpp"
+#include "tracelog/record.hpp"
 #include "util/check.hpp"
 
 namespace common {
@@ -46,8 +47,9 @@ class Tracer {
   public:
     static inline Tracer* current = nullptr;  // of the run that goes on
 
-    explicit Tracer(runlog::Log& log) : log_(log), header_(make_region()), region_(header_, pid()) {
-        interpose::trace_into(header_);
+    Tracer(runlog::Log& log, std::uint32_t categories)
+        : log_(log), header_(make_region()), region_(header_, pid()) {
+        interpose::trace_into(header_, categories);
         log_.before_each([this] { drain(all_times); });
         thread_ = std::thread([this] { write_from_time_to_time(); });
         current = this;
@@ -144,12 +146,17 @@ void HeldTrace::write_and_hold(bool is_held) {
         Tracer::current->write_and_hold(is_held);
 }
 
-common::CommandLine::Run traced(common::CommandLine::Run run) {
+common::CommandLine::Run traced(common::CommandLine::Run run, Calls calls) {
+    using tracelog::Category;
+    std::uint32_t categories = UINT32_MAX;
+    if (calls == Calls::AllButRequests)
+        for (const Category requests : {Category::send, Category::recv, Category::wc})
+            categories &= ~static_cast<std::uint32_t>(requests);
     calls_are_traced() = true;
     if (std::getenv(tracelog::socket_variable) != nullptr)
         return run;
-    return [run = std::move(run)](runlog::Log& log, util::StopSignal& stop) {
-        Tracer tracer(log);
+    return [run = std::move(run), categories](runlog::Log& log, util::StopSignal& stop) {
+        Tracer tracer(log, categories);
         const int status = run(log, stop);
         tracer.drain(all_times);
         return status;

@@ -1,18 +1,17 @@
 // Forged packets: what is changed is changed, the rest is what was seen, and the ICRC is right.
-#include "forge/packets.hpp"
-
 #include <gtest/gtest.h>
 
+#include "examples/09_forged_packets/packets.hpp"
 #include "wire/encode.hpp"
 
-namespace {
+namespace step09_packets_test {
 
 constexpr wire::Ipv4Address client{{192, 0, 2, 2}};
 constexpr wire::Ipv4Address server{{192, 0, 2, 1}};
 const std::vector<std::byte> honest(8, std::byte{'h'});
 const std::vector<std::byte> forged(6, std::byte{'f'});
 
-forge::Seen seen_write() {
+step09::Seen seen_write() {
     wire::Packet packet;
     packet.ethernet = wire::Ethernet{.dst = {{2, 0, 0, 0, 0, 1}}, .src = {{2, 0, 0, 0, 0, 2}}};
     packet.ipv4.emplace();
@@ -33,8 +32,8 @@ forge::Seen seen_write() {
 }
 
 TEST(Packets, a_write_like_the_one_seen_differs_in_psn_length_payload_and_ttl) {
-    const forge::Seen seen = seen_write();
-    const auto frame = forge::write_like(seen, seen.packet().bth->psn + 1, forged);
+    const step09::Seen seen = seen_write();
+    const auto frame = step09::write_like(seen, seen.packet().bth->psn + 1, forged);
     wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);
     ASSERT_TRUE(packet.is_complete());
     EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
@@ -56,9 +55,9 @@ TEST(Packets, a_write_like_the_one_seen_differs_in_psn_length_payload_and_ttl) {
 }
 
 TEST(Packets, an_answer_goes_back_where_the_request_came_from) {
-    const forge::Seen seen = seen_write();
+    const step09::Seen seen = seen_write();
     const auto frame =
-        forge::acknowledge_of(seen, 0x22, wire::Psn(7), forge::syndrome::remote_access_error);
+        step09::acknowledge_of(seen, 0x22, wire::Psn(7), step09::syndrome::remote_access_error);
     const wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);
     ASSERT_TRUE(packet.is_complete());
     EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
@@ -75,16 +74,16 @@ TEST(Packets, an_answer_goes_back_where_the_request_came_from) {
 }
 
 TEST(Packets, say_whose_they_are) {
-    EXPECT_EQ(text(forge::source_gid(seen_write().packet())), "::ffff:192.0.2.2");
+    EXPECT_EQ(text(step09::source_gid(seen_write().packet())), "::ffff:192.0.2.2");
     wire::Packet packet;
-    EXPECT_EQ(forge::source_gid(packet), wire::Gid{});
+    EXPECT_EQ(step09::source_gid(packet), wire::Gid{});
     packet.ipv6.emplace();
     packet.ipv6->src.bytes.back() = 7;
-    EXPECT_EQ(text(forge::source_gid(packet)), "::7");
+    EXPECT_EQ(text(step09::source_gid(packet)), "::7");
 }
 
 TEST(Packets, a_read_response_carries_what_its_maker_likes) {
-    const auto frame = forge::read_response_of(seen_write(), 0x22, wire::Psn(7), forged);
+    const auto frame = step09::read_response_of(seen_write(), 0x22, wire::Psn(7), forged);
     const wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);
     ASSERT_TRUE(packet.is_complete());
     EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
@@ -93,4 +92,4 @@ TEST(Packets, a_read_response_carries_what_its_maker_likes) {
     EXPECT_TRUE(std::ranges::equal(packet.payload, forged));
 }
 
-}  // namespace
+}  // namespace step09_packets_test

@@ -1,15 +1,14 @@
 // The messages of step 09: as written, byte by byte, and nothing else.
-#include "forge/dialogue.hpp"
-
 #include <gtest/gtest.h>
 
+#include "examples/09_forged_packets/dialogue.hpp"
 #include "support/error_text.hpp"
 
-namespace {
+namespace step09_dialogue_test {
 
-using forge::Ask;
-using forge::Report;
-using forge::Request;
+using step09::Ask;
+using step09::Report;
+using step09::Request;
 
 Report report_of_everything() {
     Report report{.state = 3,
@@ -29,19 +28,19 @@ Report report_of_everything() {
 TEST(Dialogue, requests_are_read_as_they_were_written) {
     for (unsigned ask = 1; ask <= static_cast<unsigned>(Ask::Done); ++ask) {
         const Request request{.ask = static_cast<Ask>(ask), .received = 0x1122334455667788};
-        EXPECT_EQ(forge::parse_request(forge::serialize(request)), request);
+        EXPECT_EQ(step09::parse_request(step09::serialize(request)), request);
     }
 }
 
 TEST(Dialogue, reports_are_read_as_they_were_written) {
-    EXPECT_EQ(forge::parse_report(forge::serialize(report_of_everything())),
+    EXPECT_EQ(step09::parse_report(step09::serialize(report_of_everything())),
               report_of_everything());
-    EXPECT_EQ(forge::parse_report(forge::serialize(Report{})), Report{});
+    EXPECT_EQ(step09::parse_report(step09::serialize(Report{})), Report{});
 }
 
 TEST(Dialogue, fields_lie_where_the_header_says) {
-    const auto bytes = forge::serialize(report_of_everything());
-    const util::FixedBytes<forge::report_size> report(bytes);
+    const auto bytes = step09::serialize(report_of_everything());
+    const util::FixedBytes<step09::report_size> report(bytes);
     EXPECT_EQ(util::be32<0>(report), 0x52574c46U);  // "RWLF"
     EXPECT_EQ(util::be8<4>(report), 1U);
     EXPECT_EQ(util::be8<7>(report), 12U);
@@ -53,23 +52,23 @@ TEST(Dialogue, fields_lie_where_the_header_says) {
 }
 
 TEST(Dialogue, other_bytes_are_refused_with_a_sentence) {
-    auto request = forge::serialize(Request{.ask = Ask::Report});
+    auto request = step09::serialize(Request{.ask = Ask::Report});
     request[4] = std::byte{2};
     EXPECT_NE(support::error_text([&] {
-                  forge::parse_request(request);
+                  step09::parse_request(request);
               }).find("build both programs from one source"),
               std::string::npos);
-    request = forge::serialize(Request{.ask = Ask::Report});
+    request = step09::serialize(Request{.ask = Ask::Report});
     for (const unsigned ask : {0U, 8U, 255U}) {
         request[5] = static_cast<std::byte>(ask);
         EXPECT_NE(support::error_text([&] {
-                      forge::parse_request(request);
+                      step09::parse_request(request);
                   }).find("number " + std::to_string(ask)),
                   std::string::npos);
     }
-    auto report = forge::serialize(Report{});
+    auto report = step09::serialize(Report{});
     report[5] = std::byte{1};
-    EXPECT_NE(support::error_text([&] { forge::parse_report(report); }), "");
+    EXPECT_NE(support::error_text([&] { step09::parse_report(report); }), "");
 }
 
-}  // namespace
+}  // namespace step09_dialogue_test

@@ -1,14 +1,31 @@
-#include "forge/odds.hpp"
+// Step 09, the attacker: how long somebody needs who sees no packet and guesses.
+#pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
 
-namespace forge {
+namespace step09 {
 
-double line_rate(double bits_per_second, std::size_t frame_bytes) {
+/// Of `space` equally likely combinations, `hits` do what the attacker wants.
+struct Odds {
+    double space = 1;
+    double hits = 1;
+
+    /// Packets that try every combination until one is sure to hit: about twice as many as it takes
+    /// on average.
+    double packets() const { return space / hits; }
+    double seconds(double packets_per_second) const { return packets() / packets_per_second; }
+};
+
+/// Packets a second on a link of `bits_per_second`, for a frame of `frame_bytes` without its FCS.
+/// On the wire it has 24 bytes more: preamble, FCS and the gap to the next (IEEE 802.3).
+inline double line_rate(double bits_per_second, std::size_t frame_bytes) {
     constexpr std::size_t around_a_frame = 24;
     constexpr std::size_t shortest_frame = 60;
     constexpr double bits_per_byte = 8;
@@ -17,7 +34,8 @@ double line_rate(double bits_per_second, std::size_t frame_bytes) {
             static_cast<double>(std::max(frame_bytes, shortest_frame) + around_a_frame));
 }
 
-std::string duration_text(double seconds) {
+/// "140 ms", "8.2 min", "26 days", "18 years".
+inline std::string duration_text(double seconds) {
     struct Unit {
         double seconds;
         std::string_view name;
@@ -41,9 +59,10 @@ std::string duration_text(double seconds) {
                                    : fmt::format("{:.1e} {}", count, unit.name);
 }
 
-std::string count_text(double count) {
+/// "2", "16777216", "2.8e+14".
+inline std::string count_text(double count) {
     constexpr double exact = 1e10;
     return count < exact ? fmt::format("{:.0f}", count) : fmt::format("{:.1e}", count);
 }
 
-}  // namespace forge
+}  // namespace step09

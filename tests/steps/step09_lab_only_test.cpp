@@ -1,12 +1,11 @@
 // Forged packets stay in the lab: which addresses are the lab's, and what is refused.
-#include "forge/lab_only.hpp"
-
 #include <gtest/gtest.h>
 
+#include "examples/09_forged_packets/lab_only.hpp"
 #include "support/error_text.hpp"
 #include "wire/encode.hpp"
 
-namespace {
+namespace step09_lab_only_test {
 
 util::Address address(const std::string& host) {
     return util::Address::parse(host).value();
@@ -15,20 +14,20 @@ util::Address address(const std::string& host) {
 TEST(LabOnly, accepts_the_labs_two_prefixes_and_nothing_beside_them) {
     for (const char* inside : {"192.0.2.0", "192.0.2.1", "192.0.2.255", "2001:db8::", "2001:db8::1",
                                "2001:db8::ffff:ffff:ffff:ffff", "::ffff:192.0.2.1"})
-        EXPECT_TRUE(forge::is_in_lab(address(inside))) << inside;
+        EXPECT_TRUE(step09::is_in_lab(address(inside))) << inside;
     for (const char* outside :
          {"192.0.1.255", "192.0.3.0", "198.51.100.1", "203.0.113.1", "127.0.0.1", "10.0.2.15",
           "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8:0:1::1", "2001:db9::1", "fe80::1",
           "::ffff:198.51.100.1", "64:ff9b::192.0.2.1", "2001:db7:ffff:ffff:ffff:ffff:ffff:ffff"})
-        EXPECT_FALSE(forge::is_in_lab(address(outside))) << outside;
-    EXPECT_FALSE(forge::is_in_lab(util::Address()));
+        EXPECT_FALSE(step09::is_in_lab(address(outside))) << outside;
+    EXPECT_FALSE(step09::is_in_lab(util::Address()));
 }
 
 TEST(LabOnly, says_which_address_it_refuses) {
-    EXPECT_NO_THROW(forge::require_lab(address("192.0.2.1")));
-    EXPECT_EQ(support::error_text([] { forge::require_lab(address("198.51.100.1")); }),
+    EXPECT_NO_THROW(step09::require_lab(address("192.0.2.1")));
+    EXPECT_EQ(support::error_text([] { step09::require_lab(address("198.51.100.1")); }),
               "198.51.100.1 is not one of the lab's addresses: forged packets stay inside the lab, "
-              "192.0.2.0/24 and 2001:db8::/64. Run this step with lab/lab capture 09.");
+              "192.0.2.0/24 and 2001:db8::/64. Run this step with lab/lab capture.");
 }
 
 wire::Packet packet_between(const wire::Ipv4Address& source, const wire::Ipv4Address& destination) {
@@ -50,7 +49,7 @@ constexpr wire::Ipv4Address outside{{192, 0, 3, 1}};
 std::string refusal_of(const wire::Packet& packet) {
     const auto frame = wire::encode(packet);
     return support::error_text(
-        [&] { forge::require_lab(wire::decode(frame, wire::LinkType::Ethernet)); });
+        [&] { step09::require_lab(wire::decode(frame, wire::LinkType::Ethernet)); });
 }
 
 TEST(LabOnly, looks_at_both_addresses_of_a_packet) {
@@ -88,7 +87,7 @@ TEST(LabOnly, takes_nothing_but_untagged_roce_v2) {
     other_port.udp->dst_port = 53;
     EXPECT_NE(refusal_of(other_port), "");
 
-    EXPECT_THROW(forge::require_lab(wire::decode({}, wire::LinkType::Ethernet)), util::Error);
+    EXPECT_THROW(step09::require_lab(wire::decode({}, wire::LinkType::Ethernet)), util::Error);
 }
 
-}  // namespace
+}  // namespace step09_lab_only_test

@@ -1,30 +1,29 @@
 // Which PSNs are accepted, found with as few tries as that takes.
-#include "forge/window.hpp"
-
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "examples/09_forged_packets/window.hpp"
 #include "support/error_text.hpp"
 
-namespace {
+namespace step09_window_test {
 
-forge::Window measured(std::int32_t lowest, std::int32_t highest) {
+step09::Window measured(std::int32_t lowest, std::int32_t highest) {
     std::set<std::int32_t> tried;
-    return forge::measure_window([&](std::int32_t offset) {
+    return step09::measure_window([&](std::int32_t offset) {
         EXPECT_TRUE(tried.insert(offset).second) << offset << " was tried twice";
-        EXPECT_GE(offset, forge::lowest_offset);
-        EXPECT_LE(offset, forge::highest_offset);
+        EXPECT_GE(offset, step09::lowest_offset);
+        EXPECT_LE(offset, step09::highest_offset);
         return lowest <= offset && offset <= highest;
     });
 }
 
 TEST(Window, finds_both_ends_wherever_they_are) {
     for (const std::int32_t lowest :
-         {forge::lowest_offset, -1234567, -1001, -1000, -999, -2, -1, 0})
+         {step09::lowest_offset, -1234567, -1001, -1000, -999, -2, -1, 0})
         for (const std::int32_t highest :
-             {0, 1, 2, 999, 1000, 1001, 7654321, forge::highest_offset}) {
-            const forge::Window window = measured(lowest, highest);
+             {0, 1, 2, 999, 1000, 1001, 7654321, step09::highest_offset}) {
+            const step09::Window window = measured(lowest, highest);
             EXPECT_EQ(window.lowest, lowest);
             EXPECT_EQ(window.highest, highest);
             EXPECT_EQ(window.size(), static_cast<std::uint32_t>(highest - lowest) + 1);
@@ -35,23 +34,23 @@ TEST(Window, finds_both_ends_wherever_they_are) {
 TEST(Window, one_psn_alone_takes_seven_tries) {
     EXPECT_EQ(measured(0, 0).probes, 7U);
     EXPECT_EQ(measured(0, 0).size(), 1U);
-    EXPECT_EQ(measured(forge::lowest_offset, forge::highest_offset).size(), forge::psn_count);
+    EXPECT_EQ(measured(step09::lowest_offset, step09::highest_offset).size(), step09::psn_count);
 }
 
 TEST(Window, may_be_empty) {
-    const forge::Window none = forge::measure_window([](std::int32_t) { return false; });
+    const step09::Window none = step09::measure_window([](std::int32_t) { return false; });
     EXPECT_EQ(none.size(), 0U);
 }
 
 TEST(Window, with_a_hole_is_none) {
     EXPECT_NE(support::error_text([] {
-                  forge::measure_window(
+                  step09::measure_window(
                       [](std::int32_t offset) { return offset == 0 || offset == 1000; });
               }),
               "");
     EXPECT_NE(support::error_text(
-                  [] { forge::measure_window([](std::int32_t offset) { return offset == 1; }); }),
+                  [] { step09::measure_window([](std::int32_t offset) { return offset == 1; }); }),
               "");
 }
 
-}  // namespace
+}  // namespace step09_window_test

@@ -1,19 +1,18 @@
 // The sender's own check, which no caller gets around. Frames that it does send are seen in
 // tests/lab/step09_test.cpp.
-#include "forge/raw_sender.hpp"
-
 #include <system_error>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
+#include "examples/09_forged_packets/raw_sender.hpp"
 #include "support/error_text.hpp"
 #include "wire/encode.hpp"
 
-namespace {
+namespace step09_raw_sender_test {
 
 bool may_open() {
-    return support::error_text([] { const forge::RawSender sender; }).empty();
+    return support::error_text([] { const step09::RawSender sender; }).empty();
 }
 
 std::vector<std::byte> frame_to(const wire::Ipv4Address& destination) {
@@ -30,7 +29,7 @@ std::vector<std::byte> frame_to(const wire::Ipv4Address& destination) {
 TEST(RawSender, sends_nothing_that_leaves_the_lab) {
     if (!may_open())
         GTEST_SKIP() << "raw sockets need root or CAP_NET_RAW";
-    forge::RawSender sender;
+    step09::RawSender sender;
     sender.use("lo");
     EXPECT_NE(support::error_text([&] {
                   sender.send(frame_to({{127, 0, 0, 1}}));
@@ -47,7 +46,7 @@ TEST(RawSender, sends_nothing_that_leaves_the_lab) {
 TEST(RawSender, names_an_interface_that_is_not_there) {
     if (!may_open())
         GTEST_SKIP() << "raw sockets need root or CAP_NET_RAW";
-    forge::RawSender sender;
+    step09::RawSender sender;
     try {
         sender.use("nowhere0");
         FAIL() << "took it";
@@ -56,4 +55,4 @@ TEST(RawSender, names_an_interface_that_is_not_there) {
     }
 }
 
-}  // namespace
+}  // namespace step09_raw_sender_test

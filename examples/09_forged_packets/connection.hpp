@@ -1,0 +1,104 @@
+// Step 09, both sides: a connection by hand, as in step 06, that can go through RESET and begin again.
+#pragma once
+
+#include <string_view>
+
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "exchange/channel.hpp"
+#include "runlog/log.hpp"
+
+namespace step09 {
+
+struct Link {
+    verbs::Qp qp;
+    exchange::Endpoint mine;
+    exchange::Endpoint theirs;
+};
+
+inline constexpr std::size_t message_size = 64;
+inline constexpr std::string_view random_source = "RAND_bytes";
+inline constexpr std::string_view reused_source = "the one before";
+
+inline verbs::Pd make_pd(const step06::Port& port) {
+    return verbs::Pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+}
+
+inline verbs::Mr register_memory(ibv_pd* pd, std::span<std::byte> bytes, unsigned access) {
+    return verbs::Mr{util::check_ptr(
+        ibv_reg_mr(pd, bytes.data(), bytes.size(), static_cast<int>(access)), "ibv_reg_mr")};
+}
+
+inline verbs::Cq make_cq(const step06::Port& port) {
+    return verbs::Cq{util::check_ptr(ibv_create_cq(port.context.get(), 16, nullptr, nullptr, 0),
+                                     "ibv_create_cq")};
+}
+
+inline verbs::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
+    ibv_qp_init_attr attributes{};
+    attributes.qp_type = IBV_QPT_RC;
+    attributes.send_cq = cq;
+    attributes.recv_cq = cq;
+    attributes.cap = {.max_send_wr = 4,
+                      .max_recv_wr = 1,
+                      .max_send_sge = 1,
+                      .max_recv_sge = 1,
+                      .max_inline_data = 0};
+    return verbs::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
+}
+
+/// `exposed`: null where this end exposes no memory.
+inline exchange::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step06::Port& port,
+                                      const ibv_mr* exposed) {
+    exchange::Endpoint endpoint{
+        .qpn = qp.qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
+    std::memcpy(endpoint.gid.data(), port.gid.raw, endpoint.gid.size());
+    if (exposed != nullptr) {
+        endpoint.va = reinterpret_cast<std::uintptr_t>(exposed->addr);
+        endpoint.length = exposed->length;
+        endpoint.rkey = exposed->rkey;
+    }
+    return endpoint;
+}
+
+/// To RESET: the queue pair forgets its peer, its PSNs and its requests, and keeps its number. The log
+/// gets a "qp" event, because the requests are counted from the first again.
+inline void reset(ibv_qp* qp, runlog::Log& log) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RESET;
+    util::check_rc(ibv_modify_qp(qp, &attr, IBV_QP_STATE), "ibv_modify_qp(to RESET)");
+    log.event("qp", {{"qpn", qp->qp_num}, {"type", verbs::name_of(IBV_QPT_RC)}});
+}
+
+/// What happens to a request that is not acknowledged.
+struct Retry {
+    std::uint8_t timeout;    // retransmit after 4.096 us * 2^timeout; 0: never
+    std::uint8_t retry_cnt;  // after so many times in a row: IBV_WC_RETRY_EXC_ERR
+};
+
+/// Of a WRITE to a queue pair in ERR, which is to fail soon: after three times 0.5 s.
+inline constexpr Retry giving_up{.timeout = 17, .retry_cnt = 2};
+/// Of the witness, whose WRITE waits behind thousands of packets: a retransmission, after 8.6 s, would be
+/// counted with them.
+inline constexpr Retry patient{.timeout = 21, .retry_cnt = 1};
+/// Of the server: its request stays outstanding until somebody answers.
+inline constexpr Retry no_retry{.timeout = 0, .retry_cnt = 7};
+
+/// From RESET to RTS.
+inline void raise(const Link& link, const step06::Port& port, unsigned access, const Retry& retry) {
+    ibv_qp* qp = link.qp.get();
+    step06::to_init(qp, port, access);
+    step06::to_rtr(qp, port, link.theirs);
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RTS;
+    attr.sq_psn = link.mine.psn;
+    attr.max_rd_atomic = 1;
+    attr.timeout = retry.timeout;
+    attr.retry_cnt = retry.retry_cnt;
+    attr.rnr_retry = 7;  // without limit
+    util::check_rc(ibv_modify_qp(qp, &attr,
+                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
+                                     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),
+                   "ibv_modify_qp(RTR to RTS)");
+}
+
+}  // namespace step09

@@ -1,0 +1,59 @@
+// Step 09, the attacker: frames of the program's own making onto an interface, past the kernel's RDMA
+// stack: packet(7).
+#pragma once
+
+#include <cerrno>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <string>
+#include <sys/socket.h>
+
+#include "lab_only.hpp"
+#include "util/check.hpp"
+#include "util/cursor.hpp"
+#include "util/fd.hpp"
+
+namespace step09 {
+
+class RawSender {
+  public:
+    /// Opens the socket. Throws util::Error without root or CAP_NET_RAW, std::system_error
+    /// otherwise.
+    RawSender() : socket_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
+        // Protocol 0: this socket receives nothing.
+        if (!socket_ && (errno == EPERM || errno == EACCES))
+            throw util::Error(
+                "not allowed to send packets of its own making: this step needs root, which it "
+                "has in the lab's guests. Run it with lab/lab capture.");
+        util::check_errno(socket_.get(), "socket(AF_PACKET)");
+    }
+
+    /// The interface that frames leave by. Throws std::system_error naming it.
+    void use(const std::string& interface) {
+        const unsigned index = if_nametoindex(interface.c_str());
+        if (index == 0)
+            util::throw_system_error(errno, "if_nametoindex(" + interface + ")");
+        interface_ = static_cast<int>(index);
+    }
+
+    /// A whole Ethernet frame, without its FCS, as it is: no field is changed or filled in. Throws
+    /// util::Error, and sends nothing, unless require_lab() accepts what the frame decodes to. Throws
+    /// std::system_error where the frame is longer than the interface's MTU allows, or the interface
+    /// is down.
+    void send(util::Bytes frame) {
+        require_lab(wire::decode(frame, wire::LinkType::Ethernet));
+        sockaddr_ll to{};
+        to.sll_family = AF_PACKET;
+        to.sll_ifindex = interface_;
+        while (sendto(socket_.get(), frame.data(), frame.size(), 0,
+                      reinterpret_cast<const sockaddr*>(&to), sizeof to) < 0)
+            if (errno != EINTR)
+                util::throw_system_error(errno, "sendto(AF_PACKET)");
+    }
+
+  private:
+    util::Fd socket_;
+    int interface_ = 0;
+};
+
+}  // namespace step09

@@ -1,0 +1,57 @@
+// Step 09, the client: device, protection domain and memory of its honest part, and its WRITEs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "connection.hpp"
+#include "examples/common/request.hpp"
+
+namespace step09 {
+
+struct Resources {
+    step06::Port port;
+    verbs::Pd pd = make_pd(port);
+    std::array<std::byte, message_size> outgoing{};
+    verbs::Mr outgoing_mr = register_memory(pd.get(), outgoing, 0);
+    ibv_sge sge{};
+    std::uint64_t posted = 0;
+
+    explicit Resources(const util::Address& address) : port(step06::open_port(address)) {}
+
+    /// A signalled WRITE of the first `length` bytes of `outgoing`; valid until the next call.
+    ibv_send_wr write_request(const common::RemoteMemory& remote, std::uint32_t length) {
+        sge = {.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
+               .length = length,
+               .lkey = outgoing_mr->lkey};
+        ibv_send_wr wr{};
+        wr.wr_id = ++posted;
+        wr.opcode = IBV_WR_RDMA_WRITE;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.sg_list = &sge;
+        wr.num_sge = length == 0 ? 0 : 1;
+        wr.wr.rdma.remote_addr = remote.va;
+        wr.wr.rdma.rkey = remote.rkey;
+        return wr;
+    }
+
+    static void post(ibv_qp* qp, ibv_send_wr& wr) {
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+    }
+
+    /// The rkeys of as many memory regions, registered one after the other.
+    std::vector<std::uint32_t> make_rkeys(int count) {
+        std::vector<verbs::Mr> regions;
+        std::vector<std::uint32_t> rkeys;
+        for (int i = 0; i < count; ++i) {
+            regions.push_back(register_memory(pd.get(), outgoing,
+                                              IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+            rkeys.push_back(regions.back()->rkey);
+        }
+        return rkeys;
+    }
+};
+
+}  // namespace step09

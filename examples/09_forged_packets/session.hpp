@@ -1,0 +1,150 @@
+// Step 09, the server: it exposes memory, and reports what became of it, of the queue pair and of the
+// device's counters.
+#pragma once
+
+#include <algorithm>
+#include <libdeflate.h>
+#include <vector>
+
+#include "connection.hpp"
+#include "device_counters.hpp"
+#include "dialogue.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/common/memory.hpp"
+
+namespace step09 {
+
+constexpr std::chrono::milliseconds exchange_time{10'000};
+constexpr std::size_t memory_size = 4096;
+constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+
+class Session {
+  public:
+    Session(exchange::Channel& channel, const util::Address& own, runlog::Log& log,
+            util::StopSignal& stop)
+        : channel_(channel), log_(log), stop_(stop), port_(step06::open_port(own)) {}
+
+    void serve() {
+        witness_.qp = make_qp(other_pd_.get(), witness_cq_.get());
+        connect(witness_, step07::random_psn(), random_source, *other_mr_);
+        while (true) {
+            std::array<std::byte, request_size> bytes{};
+            channel_.receive(bytes, {stop_, std::nullopt});
+            const Request request = parse_request(bytes);
+            if (request.ask == Ask::Done)
+                break;
+            obey(request.ask);
+            channel_.send(serialize(report(request.received)), patience());
+        }
+        log_.event("memory", common::describe_memory(exposed_));
+    }
+
+  private:
+    exchange::Patience patience() { return {stop_, util::deadline_in(exchange_time)}; }
+
+    void obey(Ask ask) {
+        switch (ask) {
+            case Ask::Connect:
+                std::ranges::fill(exposed_, std::byte{0});
+                target_.qp = make_qp(pd_.get(), target_cq_.get());
+                connect(target_, step07::random_psn(), random_source, *exposed_mr_);
+                break;
+            case Ask::Reconnect:
+            case Ask::Renew: {
+                const bool is_same = ask == Ask::Reconnect;
+                reset(target_.qp.get(), log_);
+                connect(target_, is_same ? target_.mine.psn : step07::random_psn(),
+                        is_same ? reused_source : random_source, *exposed_mr_);
+                break;
+            }
+            case Ask::PostWrite:
+                post(IBV_WR_RDMA_WRITE, *outgoing_mr_);
+                break;
+            case Ask::PostRead:
+                std::ranges::fill(returned_, std::byte{0});
+                post(IBV_WR_RDMA_READ, *returned_mr_);
+                break;
+            default:
+                break;
+        }
+    }
+
+    void connect(Link& link, std::uint32_t psn, std::string_view psn_source,
+                 const ibv_mr& exposed) {
+        link.mine = endpoint_of(*link.qp, psn, port_, &exposed);
+        log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
+        link.theirs = exchange::receive_endpoint(channel_, patience());
+        exchange::send_endpoint(channel_, link.mine, patience());
+        raise(link, port_, peer_access, no_retry);
+        exchange::meet(channel_, patience());
+    }
+
+    // A request that the client's queue pair does not answer: there is nothing at this address.
+    void post(ibv_wr_opcode opcode, const ibv_mr& local) {
+        ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
+                    .length = static_cast<std::uint32_t>(local.length),
+                    .lkey = local.lkey};
+        ibv_send_wr wr{};
+        wr.wr_id = ++posted_;
+        wr.opcode = opcode;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.sg_list = &sge;
+        wr.num_sge = 1;
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(target_.qp.get(), &wr, &bad_wr), "ibv_post_send");
+    }
+
+    Report report(std::uint64_t at_least) {
+        const verbs::Counters counters =
+            counters_after(at_least, port_, stop_, util::deadline_in(exchange_time));
+        const auto counter = [&](const char* name) {
+            const auto it = counters.find(name);
+            return it == counters.end() ? std::optional<std::uint64_t>() : it->second;
+        };
+        ibv_qp_attr attr{};
+        ibv_qp_init_attr unused{};
+        if (target_.qp)
+            util::check_rc(
+                ibv_query_qp(target_.qp.get(), &attr, IBV_QP_STATE | IBV_QP_RQ_PSN, &unused),
+                "ibv_query_qp");
+        // Of the memory on both connections: the witness's is not to change either.
+        const std::uint32_t memory_crc =
+            libdeflate_crc32(common::crc_of(exposed_), other_.data(), other_.size());
+        Report report{.state = static_cast<std::uint8_t>(attr.qp_state),
+                      .rq_psn = attr.rq_psn,
+                      .memory_crc = memory_crc,
+                      .read_crc = common::crc_of(returned_),
+                      .received = counter("rcvd_pkts"),
+                      .sent = counter("sent_pkts"),
+                      .duplicate = counter("duplicate_request"),
+                      .out_of_sequence = counter("out_of_seq_request")};
+        std::copy_n(exposed_.begin(), report.begins.size(), report.begins.begin());
+        ibv_wc wc{};
+        if (ibv_poll_cq(target_cq_.get(), 1, &wc) == 1)
+            report.completion = static_cast<std::uint8_t>(wc.status);
+        return report;
+    }
+
+    exchange::Channel& channel_;
+    runlog::Log& log_;
+    util::StopSignal& stop_;
+    step06::Port port_;
+    verbs::Pd pd_ = make_pd(port_);
+    verbs::Pd other_pd_ = make_pd(port_);
+    std::vector<std::byte> exposed_ = std::vector<std::byte>(memory_size);
+    std::vector<std::byte> other_ = std::vector<std::byte>(memory_size);
+    std::vector<std::byte> outgoing_ = common::pattern(message_size, "For the client. ");
+    std::vector<std::byte> returned_ = std::vector<std::byte>(message_size);
+    verbs::Mr exposed_mr_ =
+        register_memory(pd_.get(), exposed_, IBV_ACCESS_LOCAL_WRITE | peer_access);
+    verbs::Mr other_mr_ =
+        register_memory(other_pd_.get(), other_, IBV_ACCESS_LOCAL_WRITE | peer_access);
+    verbs::Mr outgoing_mr_ = register_memory(pd_.get(), outgoing_, 0);
+    verbs::Mr returned_mr_ = register_memory(pd_.get(), returned_, IBV_ACCESS_LOCAL_WRITE);
+    verbs::Cq witness_cq_ = make_cq(port_);
+    verbs::Cq target_cq_ = make_cq(port_);
+    Link witness_, target_;
+    std::uint64_t posted_ = 0;
+};
+
+}  // namespace step09

@@ -1,0 +1,40 @@
+// Step 09, the client: what is known of the effects of a forged packet.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dialogue.hpp"
+#include "verbs/names.hpp"
+
+namespace step09 {
+
+/// By how much a counter has grown; 0 where the device has no such one.
+inline std::uint64_t grown(const std::optional<std::uint64_t>& before,
+                           const std::optional<std::uint64_t>& after) {
+    return before && after ? *after - *before : 0;
+}
+
+/// What was seen of a forged packet's effects.
+struct Trial {
+    Report before;
+    Report after;
+    std::vector<std::string> answers;  // to the target: "ACK", "NAK Remote Access Error"
+
+    std::string_view outcome() const { return completion().empty() ? "ignored" : completion(); }
+    bool changed_memory() const { return before.memory_crc != after.memory_crc; }
+    bool changed_read() const { return before.read_crc != after.read_crc; }
+    std::string_view state() const {
+        return verbs::name_of(static_cast<ibv_qp_state>(after.state));
+    }
+    /// Empty where the server's request has not completed.
+    std::string_view completion() const {
+        return after.completion == Report::none
+                   ? std::string_view()
+                   : verbs::name_of(static_cast<ibv_wc_status>(after.completion));
+    }
+};
+
+}  // namespace step09
