@@ -1,5 +1,5 @@
-// The weights as they lie in the server's memory, behind a version that tells a reader whether what
-// it has read belongs together: a sequence lock, read from afar.
+// Step 16, the weights as they lie in the server's memory, behind a version that tells a reader
+// whether what it has read belongs together: a sequence lock, whose readers are on other machines.
 //
 // The version is even while the weights rest, and odd while they are written. Version 2k has the
 // weights for step k, from 1; 0: not all workers are there yet.
@@ -30,8 +30,8 @@ constexpr bool is_resting(std::uint64_t version) {
     return version % 2 == 0;
 }
 
-/// Whether weights that were read between two looks at the version are those of the first look. It
-/// holds only if the first look was over before the weights were read, and the second began after.
+/// Whether weights that were read between two looks at the version belong to that version. It holds
+/// only if the first look was over before the weights were read, and the second one began after that.
 constexpr bool belong_together(std::uint64_t before, std::uint64_t after) {
     return is_resting(before) && before == after;
 }

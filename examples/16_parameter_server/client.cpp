@@ -1,11 +1,9 @@
-// Step 16, the active side: workers of a parameter server. Each has a connection of its own, and a
-// part of the data.
-#include <future>
-#include <memory>
-#include <vector>
+// Step 16, the client: one worker of a parameter server, or several that take turns. Each has a
+// connection of its own, and a part of the data.
+#include <deque>
 
-#include "examples/common/program.hpp"
-#include "worker.hpp"
+#include "examples/common/tracer.hpp"
+#include "torn.hpp"
 
 namespace {
 
@@ -20,29 +18,37 @@ struct Options {
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const std::uint64_t here = options.workers != 0   ? options.workers
-                               : options.clients == 1 ? 3
-                                                      : 1;
+    // 1. Connect. The server begins when all workers of the job are there.
+    const std::uint64_t alone = options.clients == 1 ? 3 : 1;
+    const std::uint64_t here = options.workers != 0 ? options.workers : alone;
     const step16::Job job{.workers = static_cast<std::uint16_t>(here * options.clients),
                           .steps = static_cast<std::uint16_t>(options.steps)};
     const step16::Data data;
-    std::vector<std::unique_ptr<Worker>> workers;
+    std::deque<Worker> workers;
     while (workers.size() < here)
-        workers.push_back(std::make_unique<Worker>(options.client, job, log, stop));
+        workers.emplace_back(options.client, job, log, stop);
 
-    std::vector<std::future<step16::Weights>> all;
-    all.reserve(workers.size());
-    for (const auto& worker : workers)
-        all.push_back(std::async(std::launch::async, [&] {
-            return worker->train(data, options.torn && worker->rank() == 0);
-        }));
-    std::vector<step16::Weights> ends;
-    ends.reserve(all.size());
-    for (auto& one : all)
-        ends.push_back(one.get());
-    for (const step16::Weights& weights : ends)
-        if (weights != ends.front())
+    // 2. Pull, compute, push. Rank 0 is the last: with --torn it waits for the update that its own
+    // gradient, as the last one, begins.
+    for (std::uint16_t step = 1; step <= job.steps; ++step)
+        for (auto next = workers.rbegin(); next != workers.rend(); ++next) {
+            Worker& worker = *next;
+            const std::uint16_t rank = worker.place.rank;
+            step16::pull(worker, step, log, stop);
+            worker.gradient = data.gradient(worker.block.weights, rank, job.workers);
+            if (options.torn && step == 1 && rank == 0)
+                step16::push_and_read_torn(worker, step, log, stop);
+            else
+                step16::push(worker, step16::Notice::of(rank, step));
+        }
+
+    // 3. All have the same weights in the end.
+    for (Worker& worker : workers) {
+        step16::pull(worker, job.steps + 1U, log, stop);
+        worker.client.disconnect();
+        if (worker.block.weights != workers.front().block.weights)
             throw util::Error("two workers have different weights at the end.");
+    }
     log.event("check",
               {{"verdict", "good"},
                {"what", fmt::format("{} worker{} here: {} steps, and the same weights at the end",
@@ -60,11 +66,10 @@ int main(int argc, char** argv) {
     command_line.number("--clients", options.clients, 1, 100,
                         "Programs like this one, with as many workers, that work together");
     command_line.number("--workers", options.workers, 0, 100,
-                        "Workers in this program; 0: 3 where it is alone, else 1");
+                        "Workers in this program; 0: 3 when it is alone, else 1");
     command_line.number("--steps", options.steps, 1, 1000, "Steps of gradient descent");
     command_line.flag("--torn", options.torn,
-                      "Let one pull of rank 0 overlap with an update, to see it found out");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+                      "Let one pull of rank 0 overlap with an update, to see that it is noticed");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

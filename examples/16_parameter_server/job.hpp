@@ -1,5 +1,5 @@
-// What worker and server tell each other when they connect, in rdma_cm's private data, and what a
-// push's immediate data says.
+// Step 16, what worker and server tell each other: in rdma_cm's private data when they connect, and in
+// the immediate data of a push.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,13 @@ struct Job {
     }
     static Job parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("a request without a job: it is no worker of this step.");
+            throw util::Error("a request without a job: it is not from a worker of this step.");
         return {util::be16<0>(bytes.first<size>()), util::be16<2>(bytes.first<size>())};
     }
     bool operator==(const Job&) const = default;
 };
 
-/// In the server's answer: the worker's own slot, to be written; the weights, to be read; and its
+/// In the server's response: the worker's own slot, to be written; the weights, to be read; and its
 /// number among the workers, from 0.
 struct Place {
     static constexpr std::size_t size = 2 * cm::Capability::size + 2;
@@ -52,14 +52,14 @@ struct Place {
     }
     static Place parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("the server's answer is too short: it is not this step's.");
+            throw util::Error("the server's response is too short: it is not this step's.");
         return {cm::Capability::parse(bytes),
                 cm::Capability::parse(bytes.subspan(cm::Capability::size)),
                 util::be16<size - 2>(bytes.first<size>())};
     }
 };
 
-/// The 32 bits that come with a gradient: of which step it is, and what is asked of the server.
+/// The immediate data of a push: whose gradient of which step, and what is asked of the server.
 struct Notice {
     static constexpr std::uint32_t stop_halfway = 1u << 31;  // of the update, until Notice::go_on
     static constexpr std::uint32_t go_on = 1u << 30;         // no gradient comes with it

@@ -1,5 +1,5 @@
-// The problem of step 16: logistic regression on made data. Both programs make the same data from
-// the same seed, and sum in the same order, so that results can be compared bit by bit.
+// Step 16, the model: logistic regression on synthetic data. Both programs generate the same data
+// from the same seed, and sum in the same order, so that results can be compared bit by bit.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ inline constexpr double learning_rate = 0.5;
 
 using Weights = std::array<double, features>;
 
-/// What a worker pushes. In a frame of this host's own layout: both ends are of one byte order.
+/// What a worker pushes, in this host's own layout: both ends must have the same byte order.
 struct Gradient {
     std::array<double, features> sum{};  // over the worker's samples
     double loss = 0;                     // their loss, summed

@@ -92,7 +92,7 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
     ASSERT_EQ(regions.size(), 4U);
     EXPECT_EQ(regions[0].text("access"), "remote_read");
     std::map<std::uint64_t, std::string> dest_of;  // worker's QPN -> server's
-    for (const auto& state : LabRun::all(run.client, "qp_state"))
+    for (const auto& state : LabRun::ready_to_send(run.client))
         dest_of[state.number("qpn").value()] = std::to_string(state.number("dest_qpn").value());
 
     for (const auto& [qpn, rank] : rank_of) {
@@ -218,6 +218,26 @@ TEST_F(Step16, a_worker_that_goes_takes_the_others_with_it_and_the_next_job_is_s
               std::string::npos)
         << end.all();
     EXPECT_NE(end.out.find("bit for bit"), std::string::npos) << end.all();
+}
+
+TEST_F(Step16, a_worker_of_another_job_is_refused_and_the_others_go_on) {
+    auto server = support::start("server", {server_program, "--port", "4317"});
+    ASSERT_TRUE(server.await("listening", 60s));
+    const support::Argv one_of_two{client_program, "192.0.2.1", "--port",    "4317",
+                                   "--clients",    "2",         "--workers", "1"};
+    auto first = support::start("client", one_of_two);
+    ASSERT_TRUE(first.await("rank 0 of 2", 60s));
+    const auto stranger =
+        support::exec("client", {client_program, "192.0.2.1", "--port", "4317", "--workers", "1"});
+    EXPECT_EQ(stranger.exit_code, 1) << stranger.all();
+    const auto second = support::exec("client", one_of_two);
+    EXPECT_EQ(second.exit_code, 0) << second.all();
+    const auto end = first.wait(30s);
+    EXPECT_EQ(end.exit_code, 0) << end.all();
+    server.close_input();
+    const auto served = server.wait(30s);
+    EXPECT_NE(served.err.find("server: one more worker, for a job of 1 workers"), std::string::npos)
+        << served.all();
 }
 
 TEST_F(Step16, numbers_that_make_no_job_are_refused_at_once) {

@@ -1,0 +1,49 @@
+// Step 16, the server's memory: the weights, a slot for the gradient of each worker, and who may touch
+// what.
+#pragma once
+
+#include <vector>
+
+#include "block.hpp"
+#include "job.hpp"
+#include "util/check.hpp"
+#include "verbs/completion.hpp"
+
+namespace step16 {
+
+/// Made for the first worker of a job. Every call that fails throws std::system_error.
+struct Memory {
+    verbs::Pd pd;
+    verbs::CompletionQueue completions;  // of all workers' queue pairs
+    Block block;
+    std::vector<Gradient> slots;  // by rank
+    verbs::Mr block_mr;
+    std::vector<verbs::Mr> slot_mrs;
+
+    // No worker can write the weights, nor another one's slot: each region has a key of its own.
+    Memory(ibv_context* context, std::uint16_t workers)
+        : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
+          completions(context, 3 * workers),
+          slots(workers),
+          block_mr(util::check_ptr(
+              ibv_reg_mr(pd.get(), &block, sizeof block, IBV_ACCESS_REMOTE_READ), "ibv_reg_mr")) {
+        for (Gradient& slot : slots)
+            slot_mrs.emplace_back(
+                util::check_ptr(ibv_reg_mr(pd.get(), &slot, sizeof slot,
+                                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                "ibv_reg_mr"));
+    }
+
+    /// What the worker of this rank is told.
+    Place place_of(std::uint16_t rank) const {
+        return {capability_of(*slot_mrs[rank]), capability_of(*block_mr), rank};
+    }
+
+  private:
+    static cm::Capability capability_of(const ibv_mr& mr) {
+        return {
+            .va = reinterpret_cast<std::uintptr_t>(mr.addr), .length = mr.length, .rkey = mr.rkey};
+    }
+};
+
+}  // namespace step16

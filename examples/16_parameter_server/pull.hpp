@@ -1,0 +1,65 @@
+// Step 16, how a worker gets weights that belong together, out of memory that the server may be
+// writing: this is the point of the step.
+#pragma once
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "worker.hpp"
+
+namespace step16 {
+
+/// Of the server's updates.
+inline constexpr std::chrono::seconds time_limit{30};
+
+inline std::uint64_t read_version(Worker& worker) {
+    read(worker, offsetof(Block, version), sizeof(Block::version));
+    if (worker.block.version == given_up)
+        throw util::Error("the server has given up: another worker has gone.");
+    return worker.block.version;
+}
+
+/// Reads the version until the server has made the weights of this step, more and more seldom.
+inline std::uint64_t await_version(Worker& worker, std::uint64_t step, util::StopSignal& stop) {
+    const util::Deadline deadline = util::deadline_in(time_limit);
+    std::chrono::milliseconds pause{1};
+    while (true) {
+        const std::uint64_t version = read_version(worker);
+        if (version >= version_of_step(step) && is_resting(version))
+            return version;
+        if (util::is_past(deadline))
+            throw util::Error(fmt::format(
+                "rank {} has waited {} s for version {} of the weights, and they are at {}: is "
+                "another worker missing?",
+                worker.place.rank, time_limit.count(), version_of_step(step), version));
+        if (util::wait_readable(stop.fd(), stop, util::deadline_in(pause)) == util::Ready::stop)
+            throw util::Error("stopped by a signal.");
+        pause = std::min(2 * pause, std::chrono::milliseconds(50));
+    }
+}
+
+/// Whether what was read between these two versions may be used; logged as "pull".
+inline bool is_whole(const Worker& worker, std::uint64_t before, std::uint64_t after,
+                     runlog::Log& log) {
+    const bool is_good = belong_together(before, after);
+    log.event("pull", {{"rank", worker.place.rank},
+                       {"before", before},
+                       {"after", after},
+                       {"verdict", is_good ? "whole" : "torn, read again"}});
+    return is_good;
+}
+
+/// The weights of a step. Each READ is complete before the next one is posted: that alone says which
+/// of them was executed first. Within one READ nothing does.
+inline void pull(Worker& worker, std::uint64_t step, runlog::Log& log, util::StopSignal& stop) {
+    while (true) {
+        const std::uint64_t before = await_version(worker, step, stop);
+        read(worker, offsetof(Block, weights), sizeof(Weights));
+        const std::uint64_t after = read_version(worker);
+        if (is_whole(worker, before, after, log))
+            return;
+    }
+}
+
+}  // namespace step16

@@ -1,0 +1,50 @@
+// Step 16, the server's side of a worker's connection.
+#pragma once
+
+#include "cm/handles.hpp"
+#include "memory.hpp"
+#include "runlog/log.hpp"
+
+namespace step16 {
+
+struct Session {
+    cm::Id id;
+    cm::Qp qp{};
+    std::uint16_t rank = 0;
+};
+
+/// A receive without a buffer, for the immediate data of one push.
+inline void post_receive(const Session& session) {
+    ibv_recv_wr wr{};
+    wr.wr_id = session.rank;  // a flushed one has no other mark of its worker
+    ibv_recv_wr* bad_wr = nullptr;
+    util::check_rc(ibv_post_recv(session.id->qp, &wr, &bad_wr), "ibv_post_recv");
+}
+
+/// Accepts a worker. Its receives are posted before it can push.
+inline void accept(Session& session, const Memory& memory, runlog::Log& log) {
+    rdma_cm_id* id = session.id.get();
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = memory.completions.cq.get();
+    init.recv_cq = memory.completions.cq.get();
+    init.cap.max_recv_wr = 2;
+    init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    util::check_errno(rdma_create_qp(id, memory.pd.get(), &init), "rdma_create_qp");
+    session.qp.reset(id);
+    for (std::uint32_t i = 0; i < init.cap.max_recv_wr; ++i)
+        post_receive(session);
+
+    const Place place = memory.place_of(session.rank);
+    const auto bytes = place.serialize();
+    rdma_conn_param parameters{};
+    parameters.private_data = bytes.data();
+    parameters.private_data_len = bytes.size();
+    parameters.responder_resources = 1;  // one READ of the worker's in flight
+    parameters.rnr_retry_count = 7;
+    util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
+    log.event("exchange", cm::describe(place.slot, "sent"));
+    log.event("exchange", cm::describe(place.weights, "sent"));
+}
+
+}  // namespace step16
