@@ -1,5 +1,5 @@
-// Two barriers: over rank 0, and without a middle. Both hand each rank the tickets of all, so that
-// who leaves can show that all had entered.
+// Step 17: two kinds of barrier: over rank 0, and without a middle. Both give each rank the tickets
+// of all, so that a rank that leaves can prove that all had entered.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace step17 {
 
-/// The way over rank 0, which is there from the beginning. At rank 0 it is the others that are
-/// waited for.
+/// The exchange with rank 0, over connections that exist from the beginning. Rank 0 itself waits
+/// for the others in it.
 class Meeting {
   public:
     Meeting() = default;
@@ -37,8 +37,8 @@ class Barriers {
 
     Barriers(const Self& self, Meeting& meeting) : self_(self), meeting_(meeting) {}
 
-    /// Over rank 0. Its release has the tickets as rank 0 found them in its slots: the last one's
-    /// did not exist before that rank had entered.
+    /// Over rank 0. Its release has the tickets that rank 0 found in its slots: the last one did
+    /// not exist before that rank had entered.
     Clock::duration central(std::uint16_t generation, const std::string& what) {
         const auto entered = enter(generation, what);
         self_.memory.desk.slot.entry = ticket_.serialize();
@@ -60,12 +60,12 @@ class Barriers {
             const std::uint16_t from = rank_before(self_.rank, round, ranks);
             const Record& to = table.at(rank_after(self_.rank, round, ranks));
             const Sheet& come = self_.memory.window.rounds[number % 2][round];
-            mesh.write(round, self_.memory.of_desk(known, ranks * Entry::size),
-                       to.va + self_.memory.offset_of(come), to.rkey,
-                       notice::of_round(self_.rank, number, round));
-            self_.inbox.await({{notice::of_round(from, number, round), from}},
-                              "at barrier " + what);
-            self_.inbox.await_sent();  // what is sent may change only now
+            self_.flags.raise(mesh.out(round),
+                              sge_of(self_.memory.desk_mr, known, ranks * Entry::size),
+                              to.va + self_.memory.offset_of(come), to.rkey,
+                              flag::of_round(self_.rank, number, round));
+            self_.flags.await({{flag::of_round(from, number, round), from}}, "at barrier " + what);
+            self_.flags.await_sent();  // what is sent may change only now
             for (std::size_t rank = 0; rank < known.size(); ++rank)
                 if (Entry::parse(come[rank]).barrier == number)
                     known[rank] = come[rank];

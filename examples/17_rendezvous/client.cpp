@@ -1,10 +1,11 @@
-// Step 17, the active side: all ranks but rank 0, or this program's share of them. Each is a thread
-// with connections and memory of its own, as if it were a program.
+// Step 17, the client: all ranks but rank 0, or this program's share of them. Each is a thread with
+// connections and memory of its own, as if it were a program.
 #include <future>
 #include <memory>
 #include <vector>
 
 #include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ struct Options {
     bool no_barrier = false;
 };
 
-// Of those that fail, the first one's error is the program's; the others' are told.
+// Of the ranks that fail, the first one's error is the program's; the others' are notes.
 void run_all(const std::vector<std::unique_ptr<Worker>>& workers, runlog::Log& log) {
     std::vector<std::future<void>> all;
     all.reserve(workers.size());
@@ -69,13 +70,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Step 17, client: ranks that meet at rank 0, the server.");
+                                     "Step 17, client: ranks that come to rank 0, the server.");
     Options options;
     command_line.add(options.client);
     command_line.number("--ranks", options.ranks, 2, step17::most_ranks,
                         "Ranks in all, with rank 0; not given: 4, or one for each program");
     command_line.number("--clients", options.clients, 1, step17::most_ranks - 1,
-                        "Programs like this one, with as many ranks, that meet");
+                        "Programs like this one, with as many ranks");
     command_line.number("--rank", options.rank, 1, 1000,
                         "Only this rank in this program; not given: those that are free");
     command_line.number("--barriers", options.barriers, 0, 100, "Barriers of each kind");
@@ -83,7 +84,8 @@ int main(int argc, char** argv) {
                         "Rank that comes late to the first barrier of each kind, if there is one");
     command_line.flag("--no-barrier", options.no_barrier,
                       "Write into the ring without waiting until all can receive");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(argc, argv,
+                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+                                 return run(options, log, stop);
+                             }));
 }

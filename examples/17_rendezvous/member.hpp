@@ -1,5 +1,5 @@
-// What every rank does, rank 0 as well: it gets the table, connects itself by it, proves that the
-// ring carries, and meets the others at barriers of two kinds.
+// Step 17: what every rank does, rank 0 as well: it gets the table, connects from it, proves that
+// the ring works, and enters barriers of two kinds.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Member {
         : self_(self),
           meeting_(meeting),
           barriers_(self_, meeting),
-          mesh_(self.rank, self.job.ranks, port, self.inbox, self.log) {}
+          mesh_(self.rank, self.job.ranks, port, self.flags, self.log) {}
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
     Member(Member&&) = delete;
@@ -34,8 +34,8 @@ class Member {
         get_table();
         be_late("before its queue pairs can receive");
         mesh_.connect(table_);
-        // A packet that comes to a queue pair before RTR is dropped. That this rank's are in RTS
-        // says nothing of the next one's: only what all have said can.
+        // A packet that comes to a queue pair before RTR is dropped. That this rank's queue pairs
+        // are in RTS says nothing about the next rank's: all have to say so.
         if (!self_.job.no_barrier)
             barriers_.central(generation::ready, "ready");
         Ring(self_, mesh_, table_).all_reduce();
@@ -46,7 +46,7 @@ class Member {
         measure("dissemination", [&](std::uint16_t number) {
             return barriers_.dissemination(number, mesh_, table_);
         });
-        // No memory and no queue pair goes while another rank's packets may be on their way to it.
+        // No memory and no queue pair goes while packets to it may be in flight.
         barriers_.central(generation::end_of(self_.job), "end");
     }
 
@@ -56,7 +56,7 @@ class Member {
         Record mine{.rank = self_.rank,
                     .pid = static_cast<std::uint32_t>(getpid()),
                     .va = reinterpret_cast<std::uintptr_t>(&self_.memory.window),
-                    .rkey = self_.memory.lent().rkey};
+                    .rkey = self_.memory.window_mr->rkey};
         std::array<char, 256> host{};
         util::check_errno(gethostname(host.data(), host.size() - 1), "gethostname");
         mine.host = host.data();

@@ -1,13 +1,12 @@
-// A rank's memory: what others write into, and what it sends from. Only the first can be reached.
+// Step 17: a rank's memory: what others write into, and what it sends from. Only the first has a
+// remote right.
 #pragma once
 
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include "record.hpp"
-#include "runlog/log.hpp"
-#include "verbs/describe.hpp"
+#include "util/check.hpp"
 #include "verbs/handles.hpp"
 
 namespace step17 {
@@ -24,8 +23,8 @@ struct Slot {
 };
 
 /// At each rank. Each part has one writer, who writes it again only when all have seen what was in
-/// it; of barriers' rounds there are two for that, in turns: the rank behind may have left a
-/// barrier, and entered the next one, before this one has looked.
+/// it. The parts for the rounds of a barrier exist twice, and are used in turns: the rank behind
+/// may have left a barrier, and entered the next one, before this one has looked.
 struct Window {
     std::array<RecordBytes, most_ranks> table{};                      // by rank 0
     Sheet release{};                                                  // by rank 0
@@ -41,21 +40,21 @@ struct Desk {
     Chunk chunk{};
 };
 
-class Memory {
-  public:
-    Memory(ibv_pd* pd, runlog::Log& log)
-        : window_mr_(lend(pd, log, window, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)),
-          desk_mr_(lend(pd, log, desk, 0)) {}
+struct Memory {
+    Window window;
+    Desk desk;
+    verbs::Mr window_mr, desk_mr;
+
+    explicit Memory(ibv_pd* pd)
+        : window_mr(util::check_ptr(ibv_reg_mr(pd, &window, sizeof window,
+                                               IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                    "ibv_reg_mr")),
+          desk_mr(util::check_ptr(ibv_reg_mr(pd, &desk, sizeof desk, 0), "ibv_reg_mr")) {}
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
     Memory(Memory&&) = delete;
     Memory& operator=(Memory&&) = delete;
     ~Memory() = default;
-
-    Window window;
-    Desk desk;
-
-    const ibv_mr& lent() const { return *window_mr_; }
 
     /// Where a part of everybody's window is.
     template <typename T>
@@ -63,32 +62,14 @@ class Memory {
         return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&part) -
                                         reinterpret_cast<const std::byte*>(&window));
     }
-
-    /// To send a part, or its first bytes.
-    template <typename T>
-    ibv_sge of_desk(const T& part, std::size_t size = sizeof(T)) const {
-        return piece(*desk_mr_, &part, size);
-    }
-    template <typename T>
-    ibv_sge of_window(const T& part, std::size_t size = sizeof(T)) const {
-        return piece(*window_mr_, &part, size);
-    }
-
-  private:
-    static ibv_sge piece(const ibv_mr& mr, const void* part, std::size_t size) {
-        return {.addr = reinterpret_cast<std::uintptr_t>(part),
-                .length = static_cast<std::uint32_t>(size),
-                .lkey = mr.lkey};
-    }
-    template <typename T>
-    static verbs::Mr lend(ibv_pd* pd, runlog::Log& log, T& part, int access) {
-        verbs::Mr mr =
-            verbs::register_memory(pd, std::as_writable_bytes(std::span(&part, 1)), access);
-        log.event("mr", verbs::describe(*mr, access));
-        return mr;
-    }
-
-    verbs::Mr window_mr_, desk_mr_;
 };
+
+/// To send a part of a region, or its first bytes.
+template <typename T>
+ibv_sge sge_of(const verbs::Mr& mr, const T& part, std::size_t size = sizeof(T)) {
+    return {.addr = reinterpret_cast<std::uintptr_t>(&part),
+            .length = static_cast<std::uint32_t>(size),
+            .lkey = mr->lkey};
+}
 
 }  // namespace step17

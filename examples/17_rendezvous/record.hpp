@@ -1,4 +1,4 @@
-// What ranks write into each other's memory, field by field in network order.
+// Step 17: what ranks write into each other's memory, field by field in network order.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,10 @@
 #include <span>
 #include <string>
 
+#include <fmt/format.h>
+
+#include "runlog/event.hpp"
+#include "verbs/device.hpp"
 #include "words.hpp"
 
 namespace step17 {
@@ -56,7 +60,7 @@ struct Record {
         return bytes;
     }
 
-    /// Throws util::Error where it is none, or not the record of `expected`.
+    /// Throws util::Error where it is not a record, or not that of rank `expected`.
     static Record parse(util::FixedBytes<size> bytes, std::uint16_t expected) {
         common::check_words(bytes, magic, "step 17");
         Record record{.rank = util::be16<6>(bytes),
@@ -76,7 +80,28 @@ struct Record {
         return record;
     }
 
+    /// The fields of a run log event.
+    runlog::Fields describe(std::uint16_t ranks) const {
+        verbs::Gid text;
+        std::ranges::copy(gid, reinterpret_cast<std::byte*>(text.raw.raw));
+        return {{"rank", rank},
+                {"host", host},
+                {"pid", pid},
+                {"gid", text.text()},
+                {"va", va},
+                {"rkey", rkey},
+                {"out", text_of(out, rounds_of(ranks))},
+                {"in", text_of(in, rounds_of(ranks))}};
+    }
+
   private:
+    static std::string text_of(const Ends& ends, unsigned rounds) {
+        std::string text;
+        for (unsigned round = 0; round < rounds; ++round)
+            text += fmt::format("{}{:#08x} {:#08x}", round == 0 ? "" : ", ", ends[round].qpn,
+                                ends[round].psn);
+        return text;
+    }
     static void put(std::span<std::byte, 8> bytes, const End& end) {
         util::put_be32<0>(bytes, end.qpn);
         util::put_be32<4>(bytes, end.psn);
@@ -86,8 +111,8 @@ struct Record {
     }
 };
 
-/// What a rank enters a barrier with: which one it is, and a ticket, a number that was made at that
-/// moment. Whoever knows it knows that the rank has entered.
+/// What a rank enters a barrier with: which one it is, and a ticket, a random number that is drawn
+/// then. Whoever knows it knows that the rank has entered.
 struct Entry {
     static constexpr std::size_t size = 8;
 

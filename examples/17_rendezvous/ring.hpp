@@ -1,4 +1,4 @@
-// The proof that the ring carries: an all-reduce of numbers whose sums are known.
+// Step 17: the proof that the ring works: an all-reduce of numbers whose sums are known.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,7 @@
 
 #include "memory.hpp"
 #include "mesh.hpp"
+#include "runlog/log.hpp"
 
 namespace step17 {
 
@@ -16,7 +17,7 @@ struct Self {
     std::uint16_t rank;
     Job job;
     Memory& memory;
-    Inbox& inbox;
+    Flags& flags;
     runlog::Log& log;
 };
 
@@ -43,7 +44,7 @@ class Ring {
             numbers_[i] = number_of(self_.rank, i);
         for (unsigned step = 0; step < steps_of(ranks_); ++step) {
             send(step);
-            self_.inbox.await({{notice::of_ring(before_, step), before_}}, "in the ring");
+            self_.flags.await({{flag::of_ring(before_, step), before_}}, "in the ring");
             take(step);
         }
         check();
@@ -56,10 +57,10 @@ class Ring {
         for (std::size_t i = 0; i < numbers_of_chunk; ++i)
             util::put_be64<0>(std::span(chunk).subspan(8 * i).first<8>(), from[i]);
         const auto posted = std::chrono::steady_clock::now();
-        mesh_.write(0, self_.memory.of_desk(chunk),
-                    next_.va + self_.memory.offset_of(self_.memory.window.ring_steps[step]),
-                    next_.rkey, notice::of_ring(self_.rank, step));
-        self_.inbox.await_sent();
+        self_.flags.raise(mesh_.out(0), sge_of(self_.memory.desk_mr, chunk),
+                          next_.va + self_.memory.offset_of(self_.memory.window.ring_steps[step]),
+                          next_.rkey, flag::of_ring(self_.rank, step));
+        self_.flags.await_sent();
         if (step == 0)
             self_.log.event(
                 "ring", {{"rank", self_.rank}, {"to", next_.rank}, {"took_us", us_since(posted)}});

@@ -1,5 +1,5 @@
-// Who writes to whom, and what: the ring, the rounds of a barrier, and the numbers that are summed.
-// Nothing here touches a device.
+// Step 17: who writes to whom, and what: the ring, the rounds of a barrier, and the numbers that
+// are summed. Nothing here touches a device.
 #pragma once
 
 #include <cstddef>

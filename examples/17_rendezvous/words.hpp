@@ -1,5 +1,5 @@
-// What ranks tell each other, field by field in network order: with the connection's request and
-// answer, and in the 32 bits of immediate data. What they write is in record.hpp.
+// Step 17: what ranks tell each other, field by field in network order: with the connection's
+// request and reply, and in the 32 bits of immediate data. What they write is in record.hpp.
 #pragma once
 
 #include <algorithm>
@@ -70,10 +70,15 @@ struct Request {
     }
     static Request parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("a request without words: it is no rank of step 17.");
+            throw util::Error("the request has no private data: it is not from a rank of step 17.");
         const auto in = bytes.first<size>();
         common::check_words(in, magic, "step 17");
-        return {.job = {.ranks = util::be16<8>(in),
+        const std::uint16_t ranks = util::be16<8>(in);
+        if (ranks < least_ranks || ranks > most_ranks)
+            throw util::Error("a rendezvous is of " + std::to_string(least_ranks) + " to " +
+                              std::to_string(most_ranks) + " ranks, not " + std::to_string(ranks) +
+                              ".");
+        return {.job = {.ranks = ranks,
                         .barriers = util::be16<10>(in),
                         .late = util::be16<12>(in),
                         .no_barrier = util::be8<5>(in) != 0},
@@ -81,35 +86,35 @@ struct Request {
     }
 };
 
-/// In rank 0's answer: the rank's slot, its number, and for how long rank 0 waits for others.
+/// In rank 0's reply: the rank's slot, its number, and for how long rank 0 waits for others.
 struct Place {
     static constexpr std::size_t size = cm::Capability::size + 4;
 
     cm::Capability slot;
     std::uint16_t rank = 0;
-    std::uint16_t patience_s = 0;
+    std::uint16_t time_limit_s = 0;
 
     std::array<std::byte, size> serialize() const {
         std::array<std::byte, size> bytes{};
         std::ranges::copy(slot.serialize(), bytes.begin());
         util::put_be16<size - 4>(std::span(bytes), rank);
-        util::put_be16<size - 2>(std::span(bytes), patience_s);
+        util::put_be16<size - 2>(std::span(bytes), time_limit_s);
         return bytes;
     }
     static Place parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("rank 0's answer is too short: is it another step's server?");
+            throw util::Error("rank 0's reply is too short: is it another step's server?");
         const auto in = bytes.first<size>();
         return {cm::Capability::parse(bytes), util::be16<size - 4>(in), util::be16<size - 2>(in)};
     }
 };
 
-/// The 32 bits of immediate data: who writes, and the generation of what is written. A flag that is
-/// raised again needs a new name each time, or the last one's would be taken for it.
-namespace notice {
+/// The 32 bits of immediate data: who writes, and the generation of what is written. Each flag is
+/// used once: were it "ready" each time, one barrier's could be taken for the next one's.
+namespace flag {
 inline constexpr std::uint32_t ring = 1u << 31;
 inline constexpr std::uint32_t round = 1u << 30;
-inline constexpr std::uint32_t failed = 0xffffffff;  // of rank 0: there is a sentence why
+inline constexpr std::uint32_t failed = 0xffffffff;  // of rank 0: the verdict says why
 
 constexpr std::uint32_t of(std::uint16_t rank, std::uint16_t generation) {
     return std::uint32_t{rank} << 16 | generation;
@@ -120,7 +125,7 @@ constexpr std::uint32_t of_ring(std::uint16_t rank, unsigned step) {
 constexpr std::uint32_t of_round(std::uint16_t rank, std::uint16_t barrier, unsigned in_round) {
     return round | of(rank, static_cast<std::uint16_t>(barrier << 8 | in_round));
 }
-}  // namespace notice
+}  // namespace flag
 
 /// Generations of what passes through rank 0. The barriers' follow, and one more at the end.
 namespace generation {

@@ -1,5 +1,5 @@
-// A rank that is not rank 0: its connection with rank 0, which is made by rdma_cm, and what passes
-// over it.
+// Step 17: a rank that is not rank 0: its connection with rank 0, which rdma_cm makes, and what it
+// sends and receives over it.
 #pragma once
 
 #include <cstddef>
@@ -26,50 +26,42 @@ class Worker : public Meeting {
         place_ = Place::parse(client_.answer());
         log.event("rank",
                   {{"rank", place_.rank}, {"ranks", job_.ranks}, {"qpn", client_.qp()->qp_num}});
-        memory_.emplace(client_.pd(), log);
-        const std::chrono::seconds patience{place_.patience_s + longer_than_rank_0_s};
-        inbox_.emplace(
-            place_.rank, patience, memory_->window.verdict,
-            [this](util::Deadline deadline) { return next(deadline); }, log);
-        // In time: rank 0 writes to nobody whose record it does not have.
-        inbox_->add(client_.qp(), 0, receives);
+        memory_.emplace(client_.pd());
+        const std::chrono::seconds time_limit{place_.time_limit_s + longer_than_rank_0_s};
+        flags_.emplace(place_.rank, time_limit, memory_->window.verdict,
+                       [this](util::Deadline deadline) { return next(deadline); });
+        // Early enough: rank 0 writes only to ranks whose record it has.
+        flags_->add(client_.qp(), 0, receives);
     }
 
     std::uint16_t rank() const { return place_.rank; }
 
     void run() {
         ibv_qp* qp = client_.qp();
-        const Self self{place_.rank, job_, *memory_, *inbox_, log_};
+        const Self self{place_.rank, job_, *memory_, *flags_, log_};
         Member(self, {qp->context, client_.pd(), qp->recv_cq, verbs::gid_of(qp)}, *this).run();
         client_.disconnect();
     }
 
     void exchange_records() override {
-        write(memory_->of_desk(memory_->desk.slot.record), offsetof(Slot, record),
+        raise(sge_of(memory_->desk_mr, memory_->desk.slot.record), offsetof(Slot, record),
               generation::table);
-        inbox_->await({{notice::of(0, generation::table), 0}}, "to publish the table");
-        inbox_->await_sent();
+        flags_->await({{flag::of(0, generation::table), 0}}, "to publish the table");
+        flags_->await_sent();
     }
 
     void exchange_entries(std::uint16_t generation, const std::string& what) override {
-        write(memory_->of_desk(memory_->desk.slot.entry), offsetof(Slot, entry), generation);
-        inbox_->await({{notice::of(0, generation), 0}}, "at barrier " + what);
-        inbox_->await_sent();
+        raise(sge_of(memory_->desk_mr, memory_->desk.slot.entry), offsetof(Slot, entry),
+              generation);
+        flags_->await({{flag::of(0, generation), 0}}, "at barrier " + what);
+        flags_->await_sent();
     }
 
   private:
-    // Into this rank's own slot; the flag behind it says whose it is, and which generation's.
-    void write(ibv_sge piece, std::size_t at, std::uint16_t generation) {
-        ibv_send_wr wr{};
-        wr.wr_id = inbox_->begin_send(client_.qp()->qp_num);
-        wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &piece;
-        wr.num_sge = 1;
-        wr.imm_data = htonl(notice::of(place_.rank, generation));
-        wr.wr.rdma.remote_addr = place_.slot.va + at;
-        wr.wr.rdma.rkey = place_.slot.rkey;
-        client_.post_send(wr);
+    // Into this rank's own slot at rank 0.
+    void raise(ibv_sge data, std::size_t offset, std::uint16_t generation) {
+        flags_->raise(client_.qp(), data, place_.slot.va + offset, place_.slot.rkey,
+                      flag::of(place_.rank, generation));
     }
 
     std::optional<ibv_wc> next(util::Deadline deadline) {
@@ -84,7 +76,7 @@ class Worker : public Meeting {
 
     static constexpr int completions = 96;          // of all queue pairs, both ways
     static constexpr std::uint32_t receives = 2;    // a release, and a verdict
-    static constexpr int longer_than_rank_0_s = 5;  // as rank 0 knows better who is missing
+    static constexpr int longer_than_rank_0_s = 5;  // rank 0 knows better who is missing
 
     runlog::Log& log_;
     util::StopSignal& stop_;
@@ -92,7 +84,7 @@ class Worker : public Meeting {
     common::CmClient client_;
     Place place_;
     std::optional<Memory> memory_;
-    std::optional<Inbox> inbox_;
+    std::optional<Flags> flags_;
 };
 
 }  // namespace step17

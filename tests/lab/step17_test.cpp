@@ -64,7 +64,8 @@ TEST_F(Step17, records_and_table_travel_by_write_and_the_flag_comes_behind_them)
 
     std::map<std::uint64_t, std::uint64_t> to_server;  // a rank's queue pair -> rank 0's
     for (const auto& state : LabRun::all(run.client, "qp_state"))
-        to_server[state.number("qpn").value()] = state.number("dest_qpn").value();
+        if (const auto dest_qpn = state.number("dest_qpn"))  // not in INIT
+            to_server[state.number("qpn").value()] = *dest_qpn;
     for (const auto& place : LabRun::all(run.client, "rank")) {
         const auto rank = place.number("rank").value();
         const auto qpn = place.number("qpn").value();

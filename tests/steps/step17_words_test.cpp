@@ -55,17 +55,17 @@ TEST(RendezvousSchedule, dissemination_takes_as_few_rounds_as_it_can) {
 }
 
 TEST(RendezvousWords, no_two_flags_of_a_rank_are_the_same) {
-    std::set<std::uint32_t> flags{notice::failed};
+    std::set<std::uint32_t> flags{flag::failed};
     std::size_t count = 1;
     const Job job{.ranks = most_ranks, .barriers = 100};
     for (std::uint16_t rank = 0; rank < job.ranks; ++rank) {
         for (std::uint16_t g = generation::table; g <= generation::end_of(job); ++g, ++count)
-            flags.insert(notice::of(rank, g));
+            flags.insert(flag::of(rank, g));
         for (unsigned step = 0; step < steps_of(job.ranks); ++step, ++count)
-            flags.insert(notice::of_ring(rank, step));
+            flags.insert(flag::of_ring(rank, step));
         for (std::uint16_t barrier = 1; barrier <= job.barriers; ++barrier)
             for (unsigned round = 0; round < most_rounds; ++round, ++count)
-                flags.insert(notice::of_round(rank, barrier, round));
+                flags.insert(flag::of_round(rank, barrier, round));
     }
     EXPECT_EQ(flags.size(), count);
 }
@@ -86,9 +86,9 @@ TEST(RendezvousWords, arrive_as_they_were) {
     const Entry entry{.barrier = 3, .ticket = 0xdeadbeef};
     EXPECT_EQ(Entry::parse(entry.serialize()), entry);
 
-    const Place place{.slot = {.va = 1, .length = 136, .rkey = 2}, .rank = 9, .patience_s = 600};
+    const Place place{.slot = {.va = 1, .length = 136, .rkey = 2}, .rank = 9, .time_limit_s = 600};
     EXPECT_EQ(Place::parse(place.serialize()).rank, 9);
-    EXPECT_EQ(Place::parse(place.serialize()).patience_s, 600);
+    EXPECT_EQ(Place::parse(place.serialize()).time_limit_s, 600);
     EXPECT_EQ(Place::parse(place.serialize()).slot, place.slot);
 }
 

@@ -1,0 +1,150 @@
+// Step 17: flags. A rank raises one by a WRITE with immediate data: the data goes into the peer's
+// memory, and the 32 bits behind it take a receive there, whose completion is the flag. Flags come
+// in any order, on all queue pairs of a rank; they are waited for by name, and stay raised.
+#pragma once
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "util/stop_signal.hpp"
+#include "verbs/names.hpp"
+#include "words.hpp"
+
+namespace step17 {
+
+class Flags {
+  public:
+    /// The next completion; nullopt when the deadline passed. Throws where a peer has gone.
+    using Next = std::function<std::optional<ibv_wc>(util::Deadline)>;
+
+    /// `verdict`: where rank 0 writes why it gives up.
+    Flags(std::uint16_t rank, std::chrono::seconds time_limit, std::span<const std::byte> verdict,
+          Next next)
+        : rank_(rank), time_limit_(time_limit), verdict_(verdict), next_(std::move(next)) {}
+
+    /// A queue pair to `peer`, and from it. Its receives must be there before the peer can write.
+    void add(ibv_qp* qp, std::uint16_t peer, unsigned receives) {
+        queues_[qp->qp_num] = {.qp = qp, .peer = peer};
+        for (unsigned i = 0; i < receives; ++i)
+            post_receive(qp);
+    }
+    /// Nobody waits any more for what was sent there.
+    void forget(std::uint32_t qpn) { queues_.erase(qpn); }
+    void forget_all() { queues_.clear(); }
+
+    /// Writes `data` to the peer's memory, and raises `flag` there.
+    void raise(ibv_qp* qp, ibv_sge data, std::uint64_t va, std::uint32_t rkey, std::uint32_t flag) {
+        ibv_send_wr wr{};
+        wr.wr_id = ++wr_id_;
+        wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+        wr.send_flags = IBV_SEND_SIGNALED;
+        wr.sg_list = &data;
+        wr.num_sge = 1;
+        wr.imm_data = htonl(flag);
+        wr.wr.rdma.remote_addr = va;
+        wr.wr.rdma.rkey = rkey;
+        ibv_send_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+        ++queues_.at(qp->qp_num).outstanding;
+    }
+
+    bool is_raised(std::uint32_t flag) const { return raised_.contains(flag); }
+
+    /// Waits until each of these flags is raised. `flags`: and by which rank; `what`: for the error
+    /// that names the ranks that have not raised theirs, "at barrier ready".
+    void await(const std::map<std::uint32_t, std::uint16_t>& flags, const std::string& what) {
+        const util::Deadline deadline = util::deadline_in(time_limit_);
+        while (true) {
+            std::set<std::uint16_t> missing;
+            for (const auto& [flag, rank] : flags)
+                if (!is_raised(flag))
+                    missing.insert(rank);
+            if (missing.empty())
+                return;
+            if (!take_one(deadline))
+                throw util::Error(fmt::format("rank {} has waited {} s for {} {}.", rank_,
+                                              time_limit_.count(), names_of(missing), what));
+        }
+    }
+
+    /// Waits until all WRITEs have completed: their data may be overwritten.
+    void await_sent() { await_sent(util::deadline_in(time_limit_)); }
+    void await_sent(util::Deadline deadline) {
+        for (auto ranks = silent(); !ranks.empty(); ranks = silent())
+            if (!take_one(deadline))
+                throw util::Error(fmt::format("{} {} not answer rank {}'s WRITE.", names_of(ranks),
+                                              ranks.size() == 1 ? "does" : "do", rank_));
+    }
+
+  private:
+    struct Queue {
+        ibv_qp* qp = nullptr;
+        std::uint16_t peer = 0;
+        unsigned outstanding = 0;  // WRITEs
+    };
+
+    // The ranks that have not acknowledged a WRITE.
+    std::set<std::uint16_t> silent() const {
+        std::set<std::uint16_t> ranks;
+        for (const auto& [qpn, queue] : queues_)
+            if (queue.outstanding != 0)
+                ranks.insert(queue.peer);
+        return ranks;
+    }
+
+    bool take_one(util::Deadline deadline) {
+        const auto wc = next_(deadline);
+        if (!wc)
+            return false;
+        const auto queue = queues_.find(wc->qp_num);
+        if (queue == queues_.end())
+            return true;
+        if (wc->status != IBV_WC_SUCCESS)
+            throw util::Error(fmt::format("rank {}'s connection with rank {} failed: {} ({}).",
+                                          rank_, queue->second.peer, verbs::name_of(wc->status),
+                                          ibv_wc_status_str(wc->status)));
+        if ((wc->opcode & IBV_WC_RECV) == 0) {
+            --queue->second.outstanding;
+            return true;
+        }
+        const std::uint32_t flag = ntohl(wc->imm_data);
+        if (flag == flag::failed)
+            throw util::Error(fmt::format("rank {}: rank 0 ends the rendezvous: {}", rank_,
+                                          sentence_in(verdict_)));
+        // All of the data is in memory before the receive completes. A flag that is raised twice
+        // has two writers, or one that did not wait.
+        if (!raised_.insert(flag).second)
+            throw util::Error(
+                fmt::format("rank {} raises flag {:#010x} twice.", queue->second.peer, flag));
+        post_receive(queue->second.qp);
+        return true;
+    }
+
+    // Without a buffer: the data of a WRITE goes to the address that it names.
+    void post_receive(ibv_qp* qp) {
+        ibv_recv_wr wr{};
+        wr.wr_id = ++wr_id_;
+        ibv_recv_wr* bad_wr = nullptr;
+        util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
+    }
+
+    std::uint16_t rank_;
+    std::chrono::seconds time_limit_;
+    std::span<const std::byte> verdict_;
+    Next next_;
+    std::map<std::uint32_t, Queue> queues_;  // by QPN
+    std::set<std::uint32_t> raised_;
+    std::uint64_t wr_id_ = 1000 * (rank_ + std::uint64_t{1});
+};
+
+}  // namespace step17
