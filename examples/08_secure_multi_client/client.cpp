@@ -63,9 +63,9 @@ int main(int argc, char** argv) {
     options.client.timeout = std::chrono::seconds(30);  // for a thousand clients
     command_line.add(options.client);
     command_line.add(options.secure);
-    command_line.number("--clients", options.clients, 1, 100'000, "Be so many clients at once");
+    command_line.number("--clients", options.clients, 1, 100'000, "Clients to run concurrently");
     command_line.number("--at-once", options.at_once, 1, 100'000,
-                        "Of them, have so many threads connect, work or leave at a time");
+                        "Threads in which they connect, work and leave");
     command_line.number("--operations", options.operations, 1, 1'000'000'000,
                         "Rounds of WRITE, READ and SEND of each client");
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");

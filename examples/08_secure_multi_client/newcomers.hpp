@@ -18,7 +18,7 @@ namespace step08 {
 /// Identifies a connection; never used twice.
 using Id = std::uint64_t;
 
-/// Silence costs a descriptor, so there may be many newcomers. A handshake costs processor time: few
+/// Silence costs a descriptor, so there may be many newcomers. A handshake costs CPU time: few
 /// at a time, and fewer of one source (an IPv4 address, or the first 64 bits of an IPv6 one).
 struct Bounds {
     std::size_t newcomers = 512;

@@ -80,7 +80,7 @@ inline constexpr Retry giving_up{.timeout = 17, .retry_cnt = 2};
 /// Of the witness, whose WRITE waits behind thousands of packets: a retransmission, after 8.6 s, would be
 /// counted with them.
 inline constexpr Retry patient{.timeout = 21, .retry_cnt = 1};
-/// Of the server: its request stays outstanding until somebody answers.
+/// Of the server: its request stays outstanding until a response comes.
 inline constexpr Retry no_retry{.timeout = 0, .retry_cnt = 7};
 
 /// From RESET to RTS.

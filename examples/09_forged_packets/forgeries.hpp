@@ -88,7 +88,7 @@ inline void replay(Stage& stage, Findings& findings) {
     findings.request("d3", "replay, reconnected, random PSN", stage.attempt(first.frame));
 }
 
-// (e) Answers to requests of the server's that the client never answered.
+// (e) Responses to requests of the server's, to which the client has sent none.
 inline void forged_answers(Stage& stage, Findings& findings) {
     const auto server_qpn = [&] { return stage.client().target().theirs.qpn; };
     Seen request = stage.see_request(Ask::PostWrite);
