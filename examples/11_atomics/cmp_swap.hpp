@@ -50,7 +50,9 @@ inline Contest bid(std::deque<Connection>& clients, std::uint64_t bids, runlog::
     };
     Contest contest;
     while (std::ranges::any_of(bidders, has_bid)) {
-        // 1. Whoever has a bid left tries to replace the maximum that it knows.
+        // 1. Whoever has a bid left tries to replace the maximum that it knows; the last one of the
+        // turn before is the first now.
+        std::ranges::reverse(bidders);
         for (const Bidder& bidder : bidders)
             if (has_bid(bidder))
                 post_compare_swap(*bidder.on, bidder.known, bidder.bid);
