@@ -1,13 +1,11 @@
 // Step 19, the client: a few messages of one operation, posted at once, over a link that treats one of
 // their packets as a rule says (lab/lab wire). All packets of a message are small, so that each can be
 // chosen.
-#include <fmt/ranges.h>
-
 #include "examples/common/link_end.hpp"
 #include "examples/common/tracer.hpp"
+#include "requests.hpp"
 #include "util/check.hpp"
 #include "verbs/names.hpp"
-#include "work.hpp"
 
 namespace {
 
@@ -27,60 +25,7 @@ struct Options {
     std::uint64_t late_ms = 0;
 };
 
-// The Nth message's request.
-ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& sge,
-                       const common::RcLink& link) {
-    constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
-                                 IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
-                                 IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
-    ibv_send_wr wr{};
-    wr.wr_id = number + 1;
-    wr.opcode = opcodes.at(static_cast<std::size_t>(plan.operation));
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    if (plan.operation == Operation::WriteImm)
-        wr.imm_data = htobe32(static_cast<std::uint32_t>(number + 1));
-    if (plan.operation == Operation::FetchAdd) {
-        wr.wr.atomic.remote_addr = link.remote().va;  // all of them the same word
-        wr.wr.atomic.rkey = link.remote().rkey;
-        wr.wr.atomic.compare_add = 1;
-    } else if (plan.operation != Operation::Send) {
-        wr.wr.rdma.remote_addr = link.remote().va + number * plan.size;
-        wr.wr.rdma.rkey = link.remote().rkey;
-    }
-    return wr;
-}
-
-// 1. All messages, one after the other, before any response; then their completions. The
-// first that is not SUCCESS is the end of the queue pair.
-ibv_wc_status perform(const common::LinkSide& side, const Plan& plan, const common::RcLink& link,
-                      const ibv_mr& mr, verbs::CompletionQueue& completions) {
-    for (std::uint64_t number = 0; number < plan.messages; ++number) {
-        ibv_sge sge = step19::sge_of(mr, plan, number);
-        ibv_send_wr wr = request_of(plan, number, sge, link);
-        ibv_send_wr* bad_wr = nullptr;
-        util::check_rc(ibv_post_send(link.qp(), &wr, &bad_wr), "ibv_post_send");
-    }
-    for (std::uint64_t done = 0; done < plan.messages; ++done) {
-        const auto wc = completions.next(side.stop, util::deadline_in(side.time));
-        side.check_stop();
-        if (!wc)
-            throw util::Error(
-                fmt::format("{} of {} messages have completed within {} s, and no more: what is "
-                            "set on the link? "
-                            "lab/lab wire",
-                            done, plan.messages,
-                            std::chrono::duration_cast<std::chrono::seconds>(side.time).count()));
-        if (wc->status != IBV_WC_SUCCESS) {
-            side.log.event("qp_state", verbs::query_state(link.qp()));
-            return wc->status;
-        }
-    }
-    return IBV_WC_SUCCESS;
-}
-
-// 2. Whatever was lost, duplicated or late on the path: all bytes are there, and nothing was executed
+// Whatever was lost, duplicated or late on the path: all bytes are there, and nothing was executed
 // twice.
 std::string damage(const Plan& plan, const std::vector<std::byte>& local, const Found& found) {
     switch (plan.operation) {
@@ -130,7 +75,7 @@ void exercise(const common::LinkSide& side, const Plan& plan, const Options& opt
                                .path_mtu = static_cast<unsigned>(options.path_mtu),
                                .reads = step19::reads_at_once});
     side.meet();
-    const ibv_wc_status status = perform(side, plan, link, *mr, completions);
+    const ibv_wc_status status = step19::perform(side, plan, link, *mr, completions);
     side.meet();
     const Found found = Found::receive(side.channel, side.patience());
     const std::string_view name =
@@ -147,20 +92,8 @@ void exercise(const common::LinkSide& side, const Plan& plan, const Options& opt
                                          plan.messages, name)}});
 }
 
-std::vector<Operation> operations_of(const std::string& word) {
-    std::vector<Operation> operations;
-    for (std::size_t i = 1; i < step19::operation_names.size(); ++i)
-        if (word == "all" || word == step19::operation_names.at(i))
-            operations.push_back(static_cast<Operation>(i));
-    if (operations.empty())
-        throw util::Error(
-            fmt::format("--op is all, {}, not '{}'.",
-                        fmt::join(std::span(step19::operation_names).subspan(1), ", "), word));
-    return operations;
-}
-
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto operations = operations_of(options.operation);
+    const auto operations = step19::operations_of(options.operation);
     const common::LinkEnd end(options.client, log, stop);
     const common::LinkSide& side = end.side();
     for (const Operation operation : operations) {

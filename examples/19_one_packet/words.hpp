@@ -8,7 +8,12 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include <fmt/ranges.h>
 
 #include "examples/common/words.hpp"
 #include "exchange/channel.hpp"
@@ -90,5 +95,18 @@ struct Found {
         return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};
     }
 };
+
+/// What --op names; all of them for "all". Throws util::Error.
+inline std::vector<Operation> operations_of(const std::string& word) {
+    std::vector<Operation> operations;
+    for (std::size_t i = 1; i < operation_names.size(); ++i)
+        if (word == "all" || word == operation_names.at(i))
+            operations.push_back(static_cast<Operation>(i));
+    if (operations.empty())
+        throw util::Error(fmt::format("--op is all, {}, not '{}'.",
+                                      fmt::join(std::span(operation_names).subspan(1), ", "),
+                                      word));
+    return operations;
+}
 
 }  // namespace step19
