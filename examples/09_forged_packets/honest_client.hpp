@@ -27,7 +27,7 @@ class HonestClient {
                  util::StopSignal& stop)
         : channel_(channel), timeout_(timeout), log_(log), stop_(stop) {
         witness_.qp = make_qp(own_.pd.get(), witness_cq_.get());
-        exchange_and_raise(witness_, step07::random_psn(), random_source, patient);
+        exchange_and_raise(witness_, step07::random_psn(), random_source, no_retry);
         witness_psn_ = witness_.mine.psn;
     }
 
