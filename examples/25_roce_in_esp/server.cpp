@@ -1,5 +1,5 @@
-// Step 25, the server: lends memory as in step 07, accepts RoCE from its client in ESP only, and tells
-// what its kernel has dropped.
+// Step 25, the server: exposes memory as in step 07, accepts RoCE from its client in ESP only, and
+// reports what its kernel has dropped.
 #include <optional>
 #include <vector>
 

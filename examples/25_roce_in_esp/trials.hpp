@@ -1,4 +1,4 @@
-// Step 25, the client: what became of a forged packet, as the server tells it.
+// Step 25, the client: what a forged packet did, as the server reports it.
 #pragma once
 
 #include <array>

@@ -48,7 +48,7 @@ void expect_every_forgery_dropped(const LabRun& run) {
     EXPECT_EQ(support::rows(run, "bth.opcode", "reth or aeth").size(), 1U);
 }
 
-// tshark's lines for the packets of the cable, as they left the cable.
+// The opcodes that tshark reads in the packets that left the link emulator.
 std::vector<std::string> dissected(const LabRun& run, const std::string& filter,
                                    const std::string& config) {
     const auto outcome = support::run(
