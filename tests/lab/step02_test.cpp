@@ -10,6 +10,7 @@ namespace step02_test {
 
 using support::LabRun;
 using support::rows;
+using support::rows_once;
 
 class Step02 : public testing::Test {
   protected:
@@ -24,12 +25,12 @@ TEST_F(Step02, immediate_data_wakes_the_server_and_a_plain_write_does_not) {
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
     // One WRITE without, three with immediate data, which only a message's last packet carries.
-    EXPECT_EQ(rows(run, "bth.opcode_name,immdt", "immdt"),
+    EXPECT_EQ(rows_once(run, "bth.opcode_name,immdt", "immdt"),
               (support::Rows{{"RC RDMA WRITE Last with Immediate", "0x00000001"},
                              {"RC RDMA WRITE Last with Immediate", "0x00000002"},
                              {"RC RDMA WRITE Last with Immediate", "0x00000003"}}));
-    EXPECT_EQ(rows(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Last\"").size(), 1U);
-    EXPECT_EQ(rows(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE First\"").size(), 4U);
+    EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Last\"").size(), 1U);
+    EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE First\"").size(), 4U);
 
     // The server's completions, with the numbers of the slots; its memory at each of them.
     std::vector<std::uint64_t> slots;

@@ -10,6 +10,7 @@ namespace step04_test {
 
 using support::LabRun;
 using support::rows;
+using support::rows_once;
 
 TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) {
     const auto problem = support::bring_up();
@@ -25,7 +26,7 @@ TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) 
                                         "WR_FLUSH_ERR", "REM_ACCESS_ERR", "WR_FLUSH_ERR",
                                         "REM_ACCESS_ERR", "WR_FLUSH_ERR"}));
     // The flushed WRITEs never left.
-    EXPECT_EQ(rows(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Only\"").size(), 4U);
+    EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Only\"").size(), 4U);
 
     // Broken by the refusal, not by the disconnect: before the second WRITE was posted.
     std::vector<std::string> order;

@@ -9,6 +9,7 @@ namespace step06_test {
 
 using support::LabRun;
 using support::rows;
+using support::rows_once;
 
 class Step06 : public testing::Test {
   protected:
@@ -29,7 +30,7 @@ std::string tcp_payloads(const LabRun& run) {
 TEST_F(Step06, the_chosen_psns_are_on_the_wire_and_so_is_the_exchange) {
     const LabRun run = support::capture("06", {}, {"--psn", "0xabcdef"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
+    const auto requests = rows_once(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_EQ(requests.size(), 3U);
     EXPECT_EQ(requests[0][0], std::to_string(0xabcdef));
     const auto states = LabRun::ready_to_send(run.server);

@@ -14,6 +14,7 @@ namespace step07_test {
 using std::chrono::seconds;
 using support::LabRun;
 using support::rows;
+using support::rows_once;
 
 class Step07 : public testing::Test {
   protected:
@@ -48,7 +49,7 @@ std::string tshark_payloads(const LabRun& run, const std::string& field,
 TEST_F(Step07, no_log_and_no_tcp_segment_tells_the_psns_of_the_wire) {
     const LabRun& run = support::plain_run("07");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
+    const auto requests = rows_once(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_EQ(requests.size(), 3U);
     const auto psn = static_cast<std::uint32_t>(std::stoul(requests[0][0]));
     for (const char* file : {"server.log", "client.log", "server.jsonl", "client.jsonl"}) {
@@ -73,7 +74,7 @@ TEST_F(Step07, who_asks_for_psns_sees_those_of_the_wire) {
     const auto posts = LabRun::all(run.client, "post_send");
     ASSERT_EQ(posts.size(), 2U);
     std::set<std::uint32_t> on_the_wire;
-    for (const auto& row : rows(run, "bth.psn", "bth.opcode_name contains WRITE"))
+    for (const auto& row : rows_once(run, "bth.psn", "bth.opcode_name contains WRITE"))
         on_the_wire.insert(static_cast<std::uint32_t>(std::stoul(row[0])));
     EXPECT_EQ(support::psns_of(posts[0]), on_the_wire);
     const auto theirs = LabRun::ready_to_send(run.server);
@@ -91,7 +92,7 @@ TEST_F(Step07, the_secrets_of_tls_open_the_exchange_to_tshark) {
     EXPECT_EQ(std::filesystem::status(keys).permissions(), perms::owner_read | perms::owner_write);
     EXPECT_EQ(run.text_of("client.log").find("SECRET_0 "), std::string::npos)
         << "a text log has a secret";
-    const auto requests = rows(run, "bth.psn", "bth.opcode_name contains WRITE");
+    const auto requests = rows_once(run, "bth.psn", "bth.opcode_name contains WRITE");
     ASSERT_FALSE(requests.empty());
     const auto psn = static_cast<std::uint32_t>(std::stoul(requests[0][0]));
     const std::string opened =

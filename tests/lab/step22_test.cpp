@@ -6,7 +6,7 @@
 namespace step22_test {
 
 using support::LabRun;
-using support::rows;
+using support::rows_once;
 
 class Step22 : public testing::Test {
   protected:
@@ -19,10 +19,10 @@ class Step22 : public testing::Test {
 TEST_F(Step22, three_buffers_are_one_message_and_a_foreign_lkey_sends_nothing) {
     const LabRun& run = support::plain_run("22");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    const auto sends = rows(run, "payload_len", "bth.opcode_name contains SEND");
+    const auto sends = rows_once(run, "payload_len", "bth.opcode_name contains SEND");
     ASSERT_EQ(sends.size(), 1U) << "the refused request is no packet";
     EXPECT_EQ(sends[0][0], "3116");
-    EXPECT_EQ(rows(run, "frame", "bth.opcode == 12").size(), 1U);
+    EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode == 12").size(), 1U);
     const auto memory = LabRun::all(run.server, "memory");
     ASSERT_EQ(memory.size(), 2U);
     EXPECT_EQ(memory[0].number("len"), 16U);
@@ -38,7 +38,7 @@ TEST_F(Step22, three_buffers_are_one_message_and_a_foreign_lkey_sends_nothing) {
 TEST_F(Step22, parts_of_any_length_arrive_whole) {
     const LabRun run = support::capture("22", {}, {"--first", "1", "--second", "9999"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    const auto sends = rows(run, "payload_len", "bth.opcode_name contains SEND");
+    const auto sends = rows_once(run, "payload_len", "bth.opcode_name contains SEND");
     EXPECT_EQ(sends.size(), 3U) << "First, Middle, Last";
     support::expect_every_packet_joined(run);
 }

@@ -8,7 +8,7 @@
 namespace step23_test {
 
 using support::LabRun;
-using support::rows;
+using support::rows_once;
 
 class Step23 : public testing::Test {
   protected:
@@ -21,7 +21,7 @@ class Step23 : public testing::Test {
 TEST_F(Step23, a_solicited_message_wakes_the_server_once_for_all_before_it) {
     const LabRun& run = support::plain_run("23");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    const auto sends = rows(run, "bth.se", "bth.opcode_name contains SEND");
+    const auto sends = rows_once(run, "bth.se", "bth.opcode_name contains SEND");
     ASSERT_EQ(sends.size(), 8U);
     for (std::size_t i = 0; i < sends.size(); ++i)
         EXPECT_EQ(sends[i][0], i == 3 ? "1" : "0") << i;

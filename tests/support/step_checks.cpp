@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -84,6 +85,16 @@ Rows rows(const LabRun& run, const std::string& fields, const std::string& where
         all.push_back(std::move(cells));
     }
     return all;
+}
+
+Rows rows_once(const LabRun& run, const std::string& fields, const std::string& where) {
+    constexpr std::ptrdiff_t of_identity = 3;
+    std::set<std::vector<std::string>> seen;
+    Rows once;
+    for (const auto& row : rows(run, "bth.opcode,bth.destqp,bth.psn," + fields, where))
+        if (seen.insert({row.begin(), row.begin() + of_identity}).second)
+            once.emplace_back(row.begin() + of_identity, row.end());
+    return once;
 }
 
 void expect_one_sentence(const Outcome& outcome, int exit_code, const std::string& says) {
