@@ -48,7 +48,7 @@ TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
 # Lessons that are linked with the interposing library, and log their own calls.
-TRACED_STEPS := 01 02 03 04 06 07 08 09 10 11 12 13 14 15 16 17 19 20 21 22 23 24 25
+TRACED_STEPS := 01 02 03 04 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that

@@ -19,6 +19,7 @@ struct Options {
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const util::Address server = options.client.resolve_server();
     step09::require_lab(server);
+    common::trace_no_requests();
     step09::RawSender sender;
     const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
     const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
@@ -56,8 +57,5 @@ int main(int argc, char** argv) {
     command_line.number("--guesses", options.guesses, 1, 100'000,
                         "WRITEs with guessed PSNs to send");
     return command_line.main(
-        argc, argv,
-        common::traced(
-            [&](runlog::Log& log, util::StopSignal& stop) { return run(options, log, stop); },
-            common::Calls::AllButRequests));
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -1,15 +1,13 @@
-// Step 18, the active side: clients of an inference server. Requests come to them, and go to the
-// server in batches.
-#include <array>
+// Step 18, the clients of an inference server: requests come to them, and go to the server in batches.
 #include <memory>
 
-#include "examples/common/program.hpp"
+#include "examples/common/tracer.hpp"
 #include "frontend.hpp"
 
 namespace {
 
-using step18::Figures;
 using step18::Frontend;
+using Frontends = std::vector<std::unique_ptr<Frontend>>;
 
 struct Options {
     common::ClientOptions client;
@@ -23,67 +21,65 @@ struct Options {
     bool is_even = false;
     bool is_quiet = false;
     std::string wrong;
-
-    step18::Terms terms() const {
-        return {.shape = {static_cast<std::uint16_t>(batch), static_cast<std::uint16_t>(depth)},
-                .clients = static_cast<std::uint16_t>(clients * frontends),
-                .is_quiet = is_quiet,
-                .wrong = wrong};
-    }
-    step18::Work work() const {
-        return {.requests = requests,
-                .rate = static_cast<double>(rate),
-                .is_even = is_even,
-                .wait = std::chrono::microseconds(wait_us)};
-    }
 };
 
-using Frontends = std::vector<std::unique_ptr<Frontend>>;
-
-// For what comes in, or is due. The log is written while nothing is.
-void wait(const Frontends& all, step18::Recorder& recorder, util::StopSignal& stop) {
-    recorder.write_old();
-    constexpr std::chrono::milliseconds quiet{50};
-    util::Deadline due = recorder.is_empty() ? util::Deadline() : util::deadline_in(quiet);
+// Until something comes in, or is due.
+void wait(const Frontends& all, util::StopSignal& stop) {
+    util::Deadline due;
     std::vector<pollfd> fds{{stop.fd(), POLLIN, 0}};
     for (const auto& one : all) {
         due = step18::earlier(due, one->due());
-        fds.push_back({one->connection().completions_fd(), POLLIN, 0});
-        fds.push_back({one->connection().events_fd(), POLLIN, 0});
+        common::CmClient& client = one->connection().client;
+        fds.push_back({client.completions().channel->fd, POLLIN, 0});
+        fds.push_back({client.events_fd(), POLLIN, 0});
     }
     step18::wait_for_any(fds, due);
     if (stop.requested())
         throw util::Error("stopped by a signal.");
     for (std::size_t i = 0; i < all.size(); ++i)
-        if (fds[2 * i + 2].revents != 0)
-            all[i]->connection().take_event();
-}
-
-void serve_all(const Frontends& all, step18::Recorder& recorder, util::StopSignal& stop) {
-    while (!std::ranges::all_of(all, [](const auto& one) { return one->is_done(); })) {
-        bool has_worked = false;
-        for (const auto& one : all)
-            has_worked |= one->advance();
-        if (!has_worked)
-            wait(all, recorder, stop);
-    }
-    recorder.write();
+        if (fds[2 * i + 2].revents != 0 && all[i]->connection().client.has_ended())
+            throw util::Error(
+                fmt::format("the server has ended the connection with {} unanswered: "
+                            "its log says why, if it still runs.",
+                            all[i]->connection().unanswered()));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!options.wrong.empty() && options.wrong != "id" && options.wrong != "count" &&
         options.wrong != "length")
         throw util::Error("--wrong is id, count or length, not '" + options.wrong + "'.");
-    Figures figures;
-    step18::Recorder recorder(log);
+    if (options.is_quiet)
+        common::trace_no_requests();
+
+    // 1. Connect. The server says when all clients are there.
+    const step18::Terms terms{
+        .shape = {static_cast<std::uint16_t>(options.batch),
+                  static_cast<std::uint16_t>(options.depth)},
+        .clients = static_cast<std::uint16_t>(options.clients * options.frontends),
+        .wrong = options.wrong};
+    const step18::Work work{.requests = options.requests,
+                            .rate = static_cast<double>(options.rate),
+                            .is_even = options.is_even,
+                            .wait = std::chrono::microseconds(options.wait_us),
+                            .is_quiet = options.is_quiet};
+    step18::Figures figures;
     Frontends all;
     while (all.size() < options.frontends)
-        all.push_back(std::make_unique<Frontend>(options.client, options.terms(), options.work(),
-                                                 all.size() + 1, figures, recorder, log, stop));
-    serve_all(all, recorder, stop);
-    for (const auto& one : all)
-        one->connection().disconnect();
+        all.push_back(std::make_unique<Frontend>(options.client, terms, work, all.size() + 1,
+                                                 figures, log, stop));
 
+    // 2. Batches go, and results come, until all requests have theirs.
+    while (!std::ranges::all_of(all, [](const auto& one) { return one->is_done(); })) {
+        bool has_worked = false;
+        for (const auto& one : all)
+            has_worked |= one->advance();
+        if (!has_worked)
+            wait(all, stop);
+    }
+    for (const auto& one : all)
+        one->connection().client.disconnect();
+
+    // 3. What it took, and whether the results are right.
     runlog::Fields fields{{"batch", options.batch},
                           {"depth", options.depth},
                           {"wait_us", options.wait_us},
@@ -123,11 +119,9 @@ int main(int argc, char** argv) {
                         "Microseconds that a request waits for others, at most");
     command_line.flag("--even", options.is_even,
                       "Requests come at even distances, not at random ones");
-    command_line.flag("--quiet", options.is_quiet,
-                      "Write down no posts, completions and batches: to measure");
+    command_line.flag("--quiet", options.is_quiet, "Log no requests and batches: to measure");
     command_line.text("--wrong", options.wrong,
                       "Make one thing of the first batch wrong: id, count or length");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        return run(options, log, stop);
-    });
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -1,62 +1,51 @@
-// One of step 18's clients: requests come to it, it makes batches of them and has the server answer
+// Step 18, one of the clients: requests come to it, it makes batches of them and has the server answer
 // them. Nothing here blocks: one thread can have many.
 #pragma once
 
-#include <memory>
-
-#include "batcher.hpp"
-#include "connection.hpp"
+#include "batch.hpp"
 #include "figures.hpp"
+#include "requests.hpp"
+#include "runlog/log.hpp"
 
 namespace step18 {
-
-/// What comes to each client, and how long a request may wait for others.
-struct Work {
-    std::size_t requests = 0;
-    double rate = 0;  // a second; 0: all are there at the beginning
-    bool is_even = false;
-    nanoseconds wait{};
-};
 
 /// Every call that fails throws util::Error or std::system_error.
 class Frontend {
   public:
-    /// `number`: of this client in the program, from 1.
+    /// `number`: of this client in the program, from 1. The references outlive it.
     Frontend(const common::ClientOptions& options, const Terms& terms, const Work& work,
-             std::uint64_t number, Figures& figures, Recorder& recorder, runlog::Log& log,
-             util::StopSignal& stop)
-        : terms_(terms),
-          work_(work),
+             std::uint64_t number, Figures& figures, runlog::Log& log, util::StopSignal& stop)
+        : work_(work),
           number_(number),
-          timeout_(options.timeout),
+          limit_(options.timeout),
           figures_(figures),
-          recorder_(recorder),
-          arrivals_(arrivals(work.requests, work.rate, work.is_even, number)),
+          log_(log),
+          stop_(stop),
           batcher_(terms.shape.batch, work.wait),
-          inputs_(made_inputs(work.requests, number)),
-          outputs_(work.requests),
+          requests_(work, number),
           batches_(terms.shape.depth),
-          connection_(options, terms, inputs_, recorder, log, stop),
+          connection_(options, terms, requests_.inputs, log, stop),
           connected_(util::Clock::now()) {}
 
     bool is_done() const { return done_ == work_.requests; }
     Connection& connection() { return connection_; }
+    void check(const Model& model) const { requests_.check(model, number_); }
 
     /// Whatever can be done now; false where that was nothing.
     bool advance() {
         bool has_worked = false;
-        while (const auto notice = connection_.next_notice()) {
+        while (const auto notice = next_notice(connection_, stop_)) {
             take(*notice);
             has_worked = true;
         }
         const Time now = util::Clock::now();
-        check_patience(now);
+        check_limit(now);
         if (!began_)
             return has_worked;
-        while (arrived_ < work_.requests && *began_ + arrivals_[arrived_] <= now)
-            batcher_.arrive(*began_ + arrivals_[arrived_++]);
+        while (arrived_ < work_.requests && *began_ + requests_.arrivals[arrived_] <= now)
+            batcher_.arrive(*began_ + requests_.arrivals[arrived_++]);
         while (connection_.may_send() && batcher_.is_ready(now)) {
-            send();
+            send_batch();
             has_worked = true;
         }
         return has_worked;
@@ -64,24 +53,12 @@ class Frontend {
 
     /// When there is something to do although nothing comes in.
     util::Deadline due() const {
-        util::Deadline due = patience_ends();
+        util::Deadline due = limit_ends();
         if (began_ && arrived_ < work_.requests)
-            due = earlier(due, *began_ + arrivals_[arrived_]);
+            due = earlier(due, *began_ + requests_.arrivals[arrived_]);
         if (began_ && connection_.may_send())
             due = earlier(due, batcher_.ready_at());
         return due;
-    }
-
-    /// Throws util::Error unless every result is that of this program's own model. Each request
-    /// goes alone through that one.
-    void check(const Model& model) const {
-        for (std::size_t i = 0; i < work_.requests; ++i) {
-            Output wanted{};
-            model.infer(std::span(inputs_).subspan(i, 1), std::span(&wanted, 1));
-            if (outputs_[i] != wanted)
-                throw util::Error(fmt::format(
-                    "the result of request {} of client {} is not that of the model.", i, number_));
-        }
     }
 
   private:
@@ -92,23 +69,16 @@ class Frontend {
         bool is_waited_for = false;
     };
 
-    static std::vector<Input> made_inputs(std::size_t requests, std::uint64_t seed) {
-        Numbers numbers(seed);
-        std::vector<Input> inputs(requests);
-        for (Input& input : inputs)
-            numbers.fill(input);
-        return inputs;
-    }
-
-    void send() {
+    void send_batch() {
         std::vector<Time> arrived = batcher_.take();
         const Time posted = util::Clock::now();
         const auto requests = static_cast<std::uint32_t>(arrived.size());
-        const std::uint32_t id = connection_.send(sent_, requests);
-        batches_[terms_.shape.slot_of(id)] = {sent_, std::move(arrived), posted, true};
+        const std::uint32_t id = send(connection_, sent_, requests);
+        batches_[connection_.terms.shape.slot_of(id)] = {sent_, std::move(arrived), posted, true};
         sent_ += requests;
     }
 
+    // A result makes its batch's slot free.
     void take(std::uint32_t notice) {
         const Time now = util::Clock::now();
         if (notice == begin && !began_) {
@@ -116,65 +86,60 @@ class Frontend {
             figures_.begin(now);
             return;
         }
-        connection_.free(notice);
-        const std::size_t slot = terms_.shape.slot_of(notice);
-        Batch& batch = batches_[slot];
-        std::ranges::copy(connection_.outputs_of(notice).first(batch.arrived.size()),
-                          outputs_.begin() + static_cast<std::ptrdiff_t>(batch.first));
+        connection_.slots.free(notice);
+        const Shape& shape = connection_.terms.shape;
+        Batch& batch = batches_[shape.slot_of(notice)];
+        const auto results =
+            std::span(connection_.results).subspan(shape.output_at(notice), batch.arrived.size());
+        std::ranges::copy(results,
+                          requests_.outputs.begin() + static_cast<std::ptrdiff_t>(batch.first));
         batch.is_waited_for = false;
         done_ += batch.arrived.size();
         figures_.add(batch.arrived, batch.posted, now);
-        if (!terms_.is_quiet)
-            recorder_.event("batch", {{"client", number_},
-                                      {"batch", notice},
-                                      {"slot", slot},
-                                      {"requests", batch.arrived.size()},
-                                      {"took_us", microseconds(now - batch.posted)},
-                                      {"oldest_us", microseconds(now - batch.arrived.front())}});
+        if (!work_.is_quiet)
+            log_.event("batch", {{"client", number_},
+                                 {"batch", notice},
+                                 {"slot", shape.slot_of(notice)},
+                                 {"requests", batch.arrived.size()},
+                                 {"took_us", microseconds(now - batch.posted)},
+                                 {"oldest_us", microseconds(now - batch.arrived.front())}});
     }
 
-    // A server that says nothing, and does not end the connection either.
-    util::Deadline patience_ends() const {
+    // When a server that says nothing, and does not end the connection either, is given up. Before
+    // the beginning programs on other machines may be slow to start.
+    util::Deadline limit_ends() const {
         if (!began_)
-            return connected_ + patience_for_others();
+            return connected_ + 6 * limit_;
         util::Deadline ends;
         for (const Batch& batch : batches_)
             if (batch.is_waited_for)
-                ends = earlier(ends, batch.posted + timeout_);
+                ends = earlier(ends, batch.posted + limit_);
         return ends;
     }
 
-    void check_patience(Time now) const {
-        const util::Deadline ends = patience_ends();
-        if (!ends || now < *ends)
+    void check_limit(Time now) const {
+        if (const util::Deadline ends = limit_ends(); !ends || now < *ends)
             return;
+        const double seconds = std::chrono::duration<double>(limit_).count() * (began_ ? 1 : 6);
         if (!began_)
-            throw util::Error(fmt::format(
-                "client {} has waited {:.1f} s for the server's word to begin: is one of "
-                "the {} clients missing?",
-                number_, seconds(patience_for_others()), terms_.clients));
+            throw util::Error(
+                fmt::format("client {} has waited {:.1f} s for the server's word to "
+                            "begin: is one of the {} clients missing?",
+                            number_, seconds, connection_.terms.clients));
         throw util::Error(fmt::format(
             "no result for client {} in {:.1f} s, with {} unanswered: the server does not answer. "
             "Is it still running?",
-            number_, seconds(timeout_), connection_.unanswered_text()));
+            number_, seconds, connection_.unanswered()));
     }
 
-    // Programs on other machines may be slow to start.
-    std::chrono::milliseconds patience_for_others() const { return 6 * timeout_; }
-    static double seconds(std::chrono::milliseconds time) {
-        return std::chrono::duration<double>(time).count();
-    }
-
-    Terms terms_;
     Work work_;
     std::uint64_t number_;
-    std::chrono::milliseconds timeout_;
+    std::chrono::milliseconds limit_;
     Figures& figures_;
-    Recorder& recorder_;
-    std::vector<nanoseconds> arrivals_;
+    runlog::Log& log_;
+    util::StopSignal& stop_;
     Batcher batcher_;
-    std::vector<Input> inputs_;
-    std::vector<Output> outputs_;
+    Requests requests_;
     std::vector<Batch> batches_;  // by slot
     Connection connection_;
     Time connected_;

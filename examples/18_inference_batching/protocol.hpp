@@ -66,12 +66,11 @@ inline std::size_t Shape::input_at(std::uint32_t id, std::size_t request) const 
 
 /// In a client's request for a connection.
 struct Greeting {
-    static constexpr std::size_t size = cm::Capability::size + 8;
+    static constexpr std::size_t size = cm::Capability::size + 6;
 
     cm::Capability results;  // where it wants its outputs
     Shape shape;
     std::uint16_t clients = 1;  // so many connections make a run, which begins when all are there
-    bool is_quiet = false;      // each post and completion: not into the log
 
     std::array<std::byte, size> serialize() const {
         std::array<std::byte, size> bytes{};
@@ -79,7 +78,6 @@ struct Greeting {
         util::put_be16<cm::Capability::size>(std::span(bytes), shape.batch);
         util::put_be16<cm::Capability::size + 2>(std::span(bytes), shape.depth);
         util::put_be16<cm::Capability::size + 4>(std::span(bytes), clients);
-        util::put_be16<cm::Capability::size + 6>(std::span(bytes), is_quiet ? 1 : 0);
         return bytes;
     }
     /// Throws util::Error where it is none, or asks for what cannot be.
@@ -90,8 +88,7 @@ struct Greeting {
         const Greeting greeting{
             cm::Capability::parse(bytes),
             {util::be16<cm::Capability::size>(fixed), util::be16<cm::Capability::size + 2>(fixed)},
-            util::be16<cm::Capability::size + 4>(fixed),
-            util::be16<cm::Capability::size + 6>(fixed) != 0};
+            util::be16<cm::Capability::size + 4>(fixed)};
         const Shape& shape = greeting.shape;
         if (shape.batch == 0 || shape.batch > most_batch || shape.depth == 0 ||
             shape.depth > most_depth || greeting.clients == 0)

@@ -1,108 +1,110 @@
-// Step 18, the passive side: an inference server. Clients write batches into its memory and tell it
-// of them; it answers them in the order in which their notices came, whoever sent them.
-#include <array>
-
-#include "cm/events.hpp"
-#include "examples/common/program.hpp"
+// Step 18, the server: it holds a model. Clients WRITE batches of inputs into its memory and tell it
+// of them; it answers them in the order in which their notices came.
+#include "examples/common/cm_server.hpp"
+#include "examples/common/tracer.hpp"
 #include "service.hpp"
-#include "util/check.hpp"
 
 namespace {
 
-class Server {
-  public:
-    Server(const common::ServerOptions& options, std::chrono::microseconds launch, runlog::Log& log,
-           util::StopSignal& stop)
-        : log_(log),
-          stop_(stop),
-          channel_(cm::make_channel()),
-          listener_(cm::make_id(channel_.get())),
-          service_(launch, log, stop) {
-        util::Address address =
-            options.local.resolve(options.port, false).value_or(util::Address::any(options.port));
-        util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
-                          "rdma_bind_addr(" + address.text() + ")");
-        util::check_errno(rdma_listen(listener_.get(), 64), "rdma_listen");
-        log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    }
+using step18::Service;
+using step18::Session;
 
-    // 1. All notices that have come are put into the queue, and then one batch is answered: what
-    // comes in the meantime stands behind what was there.
-    void serve() {
-        while (!stop_.requested()) {
-            const bool has_taken = service_.take_completions();
-            const bool has_answered = service_.answer_one(model_);
-            service_.end_silent();
-            service_.recorder().write_old();
-            wait(has_taken || has_answered);
-        }
-        service_.recorder().write();
-        log_.note("stopped by a signal");
-    }
+constexpr std::size_t most_clients = 64;
+constexpr std::size_t entries =
+    most_clients * (step18::max_sends({1, step18::most_depth}) + step18::most_depth);
 
-  private:
-    // Where there was work, only looks: one who has gone is not to be answered.
-    void wait(bool is_busy) {
-        std::array<pollfd, 3> fds{{{stop_.fd(), POLLIN, 0},
-                                   {channel_->fd, POLLIN, 0},
-                                   {service_.completions_fd(), POLLIN, 0}}};
-        constexpr std::chrono::milliseconds quiet{50};  // then what is kept goes to the log
-        util::Deadline until = service_.due();
-        if (is_busy)
-            until = util::Clock::now();
-        else if (!service_.recorder().is_empty())
-            until = step18::earlier(until, util::deadline_in(quiet));
-        step18::wait_for_any(fds, until);
-        const bool is_quiet =
-            !is_busy && std::ranges::all_of(fds, [](const pollfd& fd) { return fd.revents == 0; });
-        if (is_quiet || fds[1].revents != 0)
-            service_.recorder().write();
-        if (fds[1].revents == 0)
-            return;
+// 1. A client says how many slots it wants, and how large.
+void admit(Service& service, cm::Id id, const rdma_conn_param& request) {
+    const auto greeting = step18::Greeting::parse(std::as_bytes(
+        std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
+    if (service.sessions.size() == most_clients)
+        throw util::Error("one more client: there are as many as this server serves.");
+    if (!service.completions)
+        service.completions.emplace(id->verbs, static_cast<int>(entries));
+    if (service.completions->cq->context != id->verbs)
+        throw util::Error("a client comes over another device than those who are here.");
+    rdma_cm_id* key = id.get();
+    Session& session =
+        service.sessions.try_emplace(key, std::move(id), greeting, ++service.clients).first->second;
+    step18::accept(session, service.completions->cq.get(), service.log);
+}
+
+// 2. When all clients of a run are there, they are told to begin.
+void begin_if_all_are_there(Service& service, std::uint16_t clients) {
+    std::vector<Session*> there;
+    for (auto& [key, session] : service.sessions)
+        if (session.is_waiting() && session.greeting.clients == clients)
+            there.push_back(&session);
+    if (there.size() < clients)
+        return;
+    for (Session* session : there) {
+        session->has_begun = true;
+        ibv_send_wr wr = step18::notice_of(*session, step18::begin);
+        step18::post_send(*session, wr);
+    }
+}
+
+// 3. What a client sent before it went counts as well.
+void leave(Service& service, rdma_cm_id* id) {
+    step18::take_completions(service);
+    const auto session = service.sessions.find(id);
+    if (session == service.sessions.end())
+        return;
+    if (const auto left = session->second.in_use.unanswered(); left > 0)
+        service.log.error(fmt::format("client {} has gone with {} batch{} unanswered.",
+                                      session->second.number, left, left == 1 ? "" : "es"));
+    step18::end(service, session);
+}
+
+void take(cm::Event event, Service& service) {
+    rdma_cm_id* id = event->id;
+    if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         try {
-            if (cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now()))
-                take(std::move(event));
+            admit(service, cm::Id{id}, event->param.conn);
+        } catch (const std::exception& error) {  // destroying the id refuses this client alone
+            service.log.error(error.what());
+            if (const auto session = service.sessions.find(id); session != service.sessions.end())
+                step18::end(service, session);
+        }
+        return;
+    }
+    const auto session = service.sessions.find(id);
+    if (event->event == RDMA_CM_EVENT_ESTABLISHED && session != service.sessions.end()) {
+        session->second.is_established = true;
+        begin_if_all_are_there(service, session->second.greeting.clients);
+    }
+    const bool is_end = common::is_end(event->event);
+    event.reset();  // an id can go only when its events are acknowledged
+    if (is_end)
+        leave(service, id);
+}
+
+int run(const common::ServerOptions& options, Service service) {
+    const cm::EventChannel channel = cm::make_channel();
+    const cm::Id listener = common::make_listener(channel.get(), options, service.log);
+    while (!service.stop.requested()) {
+        // 4. All notices that have come go into the queue, and then one batch is answered: what comes
+        // in the meantime stands behind what was there.
+        const bool has_taken = step18::take_completions(service);
+        const bool has_answered = step18::answer_one(service);
+        const util::Deadline due = step18::end_silent(service);
+        std::array<pollfd, 3> fds{
+            {{service.stop.fd(), POLLIN, 0},
+             {channel->fd, POLLIN, 0},
+             {service.completions ? service.completions->channel->fd : -1, POLLIN, 0}}};
+        step18::wait_for_any(fds, has_taken || has_answered ? util::Clock::now() : due);
+        try {
+            if (fds[1].revents != 0)
+                if (cm::Event event =
+                        cm::next_event(channel.get(), service.stop, util::Clock::now()))
+                    take(std::move(event), service);
         } catch (const std::exception& error) {
-            log_.error(error.what());
+            service.log.error(error.what());
         }
     }
-
-    // 2. Clients come and go.
-    void take(cm::Event event) {
-        log_.event("cm_event", cm::describe(*event));
-        rdma_cm_id* id = event->id;
-        switch (event->event) {
-            case RDMA_CM_EVENT_CONNECT_REQUEST: {
-                cm::Id taken(id);  // refused where what follows fails
-                const auto& request = event->param.conn;
-                service_.accept(std::move(taken),
-                                step18::Greeting::parse(std::as_bytes(
-                                    std::span(static_cast<const char*>(request.private_data),
-                                              request.private_data_len))));
-                break;
-            }
-            case RDMA_CM_EVENT_ESTABLISHED:
-                service_.established(id);
-                break;
-            case RDMA_CM_EVENT_DISCONNECTED:
-            case RDMA_CM_EVENT_CONNECT_ERROR:
-            case RDMA_CM_EVENT_UNREACHABLE:
-            case RDMA_CM_EVENT_REJECTED:
-                event.reset();  // an id can go only when its events are acknowledged
-                service_.leave(id);
-                break;
-            default:
-                break;
-        }
-    }
-
-    runlog::Log& log_;
-    util::StopSignal& stop_;
-    step18::Model model_;
-    cm::EventChannel channel_;
-    cm::Id listener_;
-    step18::Service service_;
-};
+    service.log.note("stopped by a signal");
+    return 0;
+}
 
 }  // namespace
 
@@ -112,10 +114,17 @@ int main(int argc, char** argv) {
     common::ServerOptions options;
     command_line.add(options);
     std::uint64_t launch_us = 0;
+    bool is_quiet = false;
     command_line.number("--launch-us", launch_us, 0, 60'000'000,
                         "Microseconds that each batch costs besides, as an accelerator's start");
-    return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        Server(options, std::chrono::microseconds(launch_us), log, stop).serve();
-        return 0;
-    });
+    command_line.flag("--quiet", is_quiet, "Log no requests and batches: to measure");
+    return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
+                                 if (is_quiet)
+                                     common::trace_no_requests();
+                                 return run(options,
+                                            Service{.launch = std::chrono::microseconds(launch_us),
+                                                    .is_quiet = is_quiet,
+                                                    .log = log,
+                                                    .stop = stop});
+                             }));
 }

@@ -7,8 +7,6 @@
 
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
 #include "verbs/names.hpp"
 
 namespace common {
@@ -24,8 +22,6 @@ CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& l
     auto source = options.local.resolve(0, server_.is_ipv6());
     cm::Event resolved =
         cm::resolve_address(id_.get(), source ? &*source : nullptr, server_, stop, options.timeout);
-    if (!calls_are_traced())
-        log.event("cm_event", cm::describe(*resolved));
     resolved.reset();
     util::check_errno(rdma_resolve_route(id_.get(), static_cast<int>(options.timeout.count())),
                       "rdma_resolve_route");
@@ -37,8 +33,6 @@ CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& l
 cm::Event CmClient::expect(rdma_cm_event_type wanted) {
     cm::Event event = cm::expect_event(channel_.get(), wanted, server_, stop_,
                                        util::deadline_in(options_.timeout));
-    if (!calls_are_traced())
-        log_.event("cm_event", cm::describe(*event));
     return event;
 }
 
@@ -49,8 +43,6 @@ void CmClient::make_qp(const ibv_qp_cap& cap) {
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
     qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
-    if (!calls_are_traced())
-        log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
 }
 
 cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
@@ -72,44 +64,27 @@ cm::Capability CmClient::await_established() {
     answer_.assign(data.begin(), data.end());
     const auto remote = cm::Capability::parse(answer_);
     log_.event("exchange", cm::describe(remote, "received"));
-    if (!calls_are_traced())
-        log_.event("device", verbs::describe_device(id_->qp));
-    if (!calls_are_traced())
-        log_.event("qp_state", verbs::query_state(id_->qp));
-    psns_ = verbs::PsnPredictor::of(id_->qp);
     return remote;
 }
 
-std::optional<verbs::PsnRange> CmClient::take_psns(const ibv_send_wr& wr) {
-    return psns_->take(wr.opcode, verbs::length_of(wr));
-}
-
 void CmClient::post_send(ibv_send_wr& wr) {
-    if (!calls_are_traced())
-        log_.event("post_send", verbs::describe(*id_->qp, wr, take_psns(wr)));
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(id_->qp, &wr, &refused), "ibv_post_send");
 }
 
 void CmClient::post_recv(ibv_recv_wr& wr) {
-    if (!calls_are_traced())
-        log_.event("post_recv", verbs::describe(*id_->qp, wr));
     ibv_recv_wr* refused = nullptr;
     util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
 }
 
 std::optional<ibv_wc> CmClient::completion() {
     const auto wc = completions_->next(stop_, util::deadline_in(options_.timeout));
-    if (wc && !calls_are_traced())
-        log_.event("wc", verbs::describe(*wc));
     return wc;
 }
 
 std::optional<ibv_wc> CmClient::completion_while_connected(util::Deadline deadline) {
     while (true) {
         const auto wc = completions_->next(stop_, util::Clock::now());
-        if (wc && !calls_are_traced())
-            log_.event("wc", verbs::describe(*wc));
         if (wc || has_ended_ || stop_.requested() || util::is_past(deadline))
             return wc;
         std::array<pollfd, 3> fds{{{stop_.fd(), POLLIN, 0},
@@ -142,8 +117,6 @@ void CmClient::expect_status(ibv_wc_status wanted) {
 
 bool CmClient::has_ended() {
     while (const cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now())) {
-        if (!calls_are_traced())
-            log_.event("cm_event", cm::describe(*event));
         has_ended_ |= event->event == RDMA_CM_EVENT_DISCONNECTED ||
                       event->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
     }

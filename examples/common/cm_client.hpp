@@ -11,7 +11,6 @@
 #include "cm/events.hpp"
 #include "examples/common/program.hpp"
 #include "verbs/completion.hpp"
-#include "verbs/psn.hpp"
 
 namespace common {
 
@@ -64,8 +63,6 @@ class CmClient {
     int events_fd() const { return channel_->fd; }
     /// Takes the connection's events that are there, and says whether the server has ended it.
     bool has_ended();
-    /// The PSNs of a request that the caller posts and writes down.
-    std::optional<verbs::PsnRange> take_psns(const ibv_send_wr& wr);
 
     void disconnect();
 
@@ -82,7 +79,6 @@ class CmClient {
     std::optional<verbs::CompletionQueue> completions_;
     cm::Qp qp_;
     std::vector<std::byte> answer_;
-    std::optional<verbs::PsnPredictor> psns_;
     bool has_ended_ = false;
 };
 

@@ -7,8 +7,6 @@
 
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/device.hpp"
 
 namespace common {
 namespace {
@@ -66,8 +64,6 @@ std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
     cm::Event event = cm::next_event(channel_.get(), stop_, deadline);
     if (!event)
         return std::nullopt;
-    if (!calls_are_traced())
-        log_.event("cm_event", cm::describe(*event));
     const rdma_cm_event_type type = event->event;
     rdma_cm_id* about = event->id;
     if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -97,8 +93,6 @@ void CmSession::make_qp(const ibv_qp_cap& cap) {
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
     qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
-    if (!calls_are_traced())
-        server_.log_.event("qp", verbs::describe(*id_->qp, attributes.cap));
 }
 
 void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retries) {
@@ -119,10 +113,6 @@ void CmSession::await_established() {
         is_gone_ = type && is_end(*type);
         if (type != RDMA_CM_EVENT_ESTABLISHED)
             continue;
-        if (!calls_are_traced())
-            server_.log_.event("device", verbs::describe_device(id_->qp));
-        if (!calls_are_traced())
-            server_.log_.event("qp_state", verbs::query_state(id_->qp));
         return;
     }
     if (!server_.stop_.requested())
@@ -130,8 +120,6 @@ void CmSession::await_established() {
 }
 
 void CmSession::post_recv(ibv_recv_wr& wr) {
-    if (!calls_are_traced())
-        server_.log_.event("post_recv", verbs::describe(*id_->qp, wr));
     ibv_recv_wr* refused = nullptr;
     util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
 }
@@ -149,8 +137,6 @@ bool CmSession::stays_connected() {
 std::optional<ibv_wc> CmSession::next_completion() {
     while (true) {
         if (const auto wc = completions_->next(server_.stop_, util::Clock::now())) {
-            if (!calls_are_traced())
-                server_.log_.event("wc", verbs::describe(*wc));
             return wc;
         }
         if (is_gone_ || server_.stop_.requested())

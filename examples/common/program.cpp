@@ -12,11 +12,6 @@
 
 namespace common {
 
-bool& calls_are_traced() {
-    static bool are_traced = false;
-    return are_traced;
-}
-
 bool nap(util::StopSignal& stop, util::Deadline deadline) {
     util::wait_readable(stop.fd(), stop, util::deadline_in(std::chrono::milliseconds(1)));
     return !stop.requested() && !util::is_past(deadline);

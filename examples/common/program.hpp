@@ -54,10 +54,6 @@ struct ClientOptions {
     util::Address resolve_server() const { return util::Address::resolve(server, port, timeout); }
 };
 
-/// Whether the interposing library logs this program's calls (tracer.hpp). Shared code logs the calls
-/// of the other lessons itself.
-bool& calls_are_traced();
-
 /// Waits a millisecond between two looks at something. False when the deadline has passed or a stop
 /// was requested.
 bool nap(util::StopSignal& stop, util::Deadline deadline);

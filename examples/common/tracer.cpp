@@ -47,9 +47,8 @@ class Tracer {
   public:
     static inline Tracer* current = nullptr;  // of the run that goes on
 
-    Tracer(runlog::Log& log, std::uint32_t categories)
-        : log_(log), header_(make_region()), region_(header_, pid()) {
-        interpose::trace_into(header_, categories);
+    explicit Tracer(runlog::Log& log) : log_(log), header_(make_region()), region_(header_, pid()) {
+        interpose::trace_into(header_);
         log_.before_each([this] { drain(all_times); });
         thread_ = std::thread([this] { write_from_time_to_time(); });
         current = this;
@@ -146,17 +145,20 @@ void HeldTrace::write_and_hold(bool is_held) {
         Tracer::current->write_and_hold(is_held);
 }
 
-common::CommandLine::Run traced(common::CommandLine::Run run, Calls calls) {
+void trace_no_requests() {
     using tracelog::Category;
     std::uint32_t categories = UINT32_MAX;
-    if (calls == Calls::AllButRequests)
-        for (const Category requests : {Category::send, Category::recv, Category::wc})
-            categories &= ~static_cast<std::uint32_t>(requests);
-    calls_are_traced() = true;
+    for (const Category requests : {Category::send, Category::recv, Category::wc})
+        categories &= ~static_cast<std::uint32_t>(requests);
+    if (Tracer::current != nullptr)
+        interpose::trace_only(categories);
+}
+
+common::CommandLine::Run traced(common::CommandLine::Run run) {
     if (std::getenv(tracelog::socket_variable) != nullptr)
         return run;
-    return [run = std::move(run), categories](runlog::Log& log, util::StopSignal& stop) {
-        Tracer tracer(log, categories);
+    return [run = std::move(run)](runlog::Log& log, util::StopSignal& stop) {
+        Tracer tracer(log);
         const int status = run(log, stop);
         tracer.drain(all_times);
         return status;

@@ -3,17 +3,16 @@
 // with. So a lesson has no logging between its verbs.
 #pragma once
 
-#include <cstdint>
-
 #include "examples/common/program.hpp"
 
 namespace common {
 
-/// AllButRequests: without work requests and completions, for a program that has to log these itself.
-enum class Calls : std::uint8_t { All, AllButRequests };
-
 /// `run` with its calls logged. A program that rocetrace(1) runs leaves it to rocetrace.
-common::CommandLine::Run traced(common::CommandLine::Run run, Calls calls = Calls::All);
+common::CommandLine::Run traced(common::CommandLine::Run run);
+
+/// From here on work requests and completions are not logged: for a long measurement, and for a
+/// program that has to log these itself. Only in the thread of `run`, before its first request.
+void trace_no_requests();
 
 /// For a measurement: while one exists, calls are recorded but not written to the log, as writing a
 /// line takes longer than a call. Its destructor writes them. Only in the thread of `run`; the

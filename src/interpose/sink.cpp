@@ -221,12 +221,16 @@ bool is_tracing() {
     return state.active;
 }
 
-void trace_into(RegionHeader* region, std::uint32_t categories) {
+void trace_into(RegionHeader* region) {
     state.active = true;
-    state.only = categories | static_cast<std::uint32_t>(tracelog::Category::always);
+    state.only = UINT32_MAX;
     state.clock_is_slow = is_clock_slow();
     state.region = region;
     own = nullptr;
+}
+
+void trace_only(std::uint32_t categories) {
+    state.only = categories | static_cast<std::uint32_t>(tracelog::Category::always);
 }
 
 bool wants(tracelog::Category category) {

@@ -15,9 +15,11 @@ void begin_tracing();
 /// Whether rocetrace started this process.
 bool is_tracing();
 /// Traces into rings of this process instead, for a lesson, a test or a benchmark: `region` has the
-/// layout of tracelog::RegionHeader. `categories`: a bit for each tracelog::Category. Before the
-/// first call of verbs.
-void trace_into(tracelog::RegionHeader* region, std::uint32_t categories = UINT32_MAX);
+/// layout of tracelog::RegionHeader. Before the first call of verbs.
+void trace_into(tracelog::RegionHeader* region);
+/// Records only these categories from here on: a bit for each tracelog::Category. In the only thread
+/// that calls verbs.
+void trace_only(std::uint32_t categories);
 
 /// Whether records of this category are wanted.
 bool wants(tracelog::Category category);

@@ -131,13 +131,12 @@ TEST(Shape, has_slots_that_do_not_overlap) {
 
 TEST(Greeting, comes_as_it_was_sent_or_is_refused) {
     step18::Greeting greeting{
-        {.va = 4096, .length = 16 * sizeof(step18::Output), .rkey = 7}, {8, 2}, 3, true};
+        {.va = 4096, .length = 16 * sizeof(step18::Output), .rkey = 7}, {8, 2}, 3};
     const auto read = step18::Greeting::parse(greeting.serialize());
     EXPECT_EQ(read.results, greeting.results);
     EXPECT_EQ(read.shape.batch, 8);
     EXPECT_EQ(read.shape.depth, 2);
     EXPECT_EQ(read.clients, 3);
-    EXPECT_TRUE(read.is_quiet);
 
     const auto refusal = [](const step18::Greeting& wrong) {
         return error_text([&] { step18::Greeting::parse(wrong.serialize()); });
@@ -149,7 +148,7 @@ TEST(Greeting, comes_as_it_was_sent_or_is_refused) {
         EXPECT_TRUE(refusal(greeting).starts_with("a client asks for batches of 0 or more than 64"))
             << refusal(greeting);
     }
-    EXPECT_EQ(error_text([] { step18::Greeting::parse(std::vector<std::byte>(31)); }),
+    EXPECT_EQ(error_text([] { step18::Greeting::parse(std::vector<std::byte>(29)); }),
               "a request without batch and depth: it is no client of this step.");
 }
 
