@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "examples/common/rc_states.hpp"
 #include "util/check.hpp"
 #include "verbs/names.hpp"
-#include "verbs/rc_states.hpp"
 
 namespace bench {
 
@@ -51,11 +51,11 @@ exchange::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, con
 
 void to_rts(ibv_qp* qp, const verbs::Gid& gid, const exchange::Endpoint& mine,
             const exchange::Endpoint& theirs, int access) {
-    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+    common::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
     std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
-    verbs::to_init(qp, gid.port, access);
-    verbs::to_rtr(qp, gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
-    verbs::to_rts(qp, mine.psn);
+    common::to_init(qp, gid.port, access);
+    common::to_rtr(qp, gid, peer, std::min(mine.path_mtu, theirs.path_mtu));
+    common::to_rts(qp, mine.psn);
 }
 
 }  // namespace bench

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t chosen_psn = 0xc11e00;  // step 06's
 
 void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uint32_t rkey,
-                    const exchange::Patience& patience) {
+                    const exchange::TimeLimit& limit) {
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
                   .length = 1,
                   .lkey = resources.mr->lkey};
@@ -27,7 +27,7 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
     wr.wr.rdma.rkey = rkey;
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
-    verbs::expect_success(resources.completions.next(patience.stop, patience.deadline),
+    verbs::expect_success(resources.completions.next(limit.stop, limit.deadline),
                           "the first RDMA_WRITE");
 }
 
@@ -48,7 +48,7 @@ Client::Client(const common::ClientOptions& options, const common::SecureOptions
       timeout_(options.timeout),
       server_(options.resolve_server()),
       control_(
-          exchange::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), patience())),
+          exchange::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), limit())),
       full_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
       resuming_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
       device_(verbs::open_device_of(control_.socket().local())),
@@ -56,12 +56,12 @@ Client::Client(const common::ClientOptions& options, const common::SecureOptions
     resuming_->resume_sessions();
 }
 
-exchange::Patience Client::patience() const {
+exchange::TimeLimit Client::limit() const {
     return {stop_, util::deadline_in(timeout_)};
 }
 
 Sample Client::connect(const Method& method) {
-    exchange::meet(control_, patience());
+    exchange::barrier(control_, limit());
     return method.way == Way::Cm ? by_cm(method) : by_hand(method);
 }
 
@@ -96,7 +96,7 @@ Sample Client::by_cm(const Method& method) {
     established.reset();
     watch.lap(Phase::Exchange);
 
-    write_one_byte(id->qp, resources, remote.va, remote.rkey, patience());
+    write_one_byte(id->qp, resources, remote.va, remote.rkey, limit());
     watch.lap(Phase::FirstByte);
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
     expect(RDMA_CM_EVENT_DISCONNECTED);
@@ -111,7 +111,7 @@ Sample Client::by_hand(const Method& method) {
         return over(*kept_, method, kept_->socket().local(), watch);
 
     exchange::Socket socket =
-        exchange::connect_tcp(address_for(method, server_), std::nullopt, patience());
+        exchange::connect_tcp(address_for(method, server_), std::nullopt, limit());
     const util::Address local = socket.local();
     watch.lap(Phase::Connect);
     if (!is_tls(method.way)) {
@@ -120,7 +120,7 @@ Sample Client::by_hand(const Method& method) {
     }
 
     auto channel =
-        std::make_unique<exchange::TlsChannel>(context_of(method), std::move(socket), patience());
+        std::make_unique<exchange::TlsChannel>(context_of(method), std::move(socket), limit());
     watch.lap(Phase::Handshake);
     watch.sample.was_resumed = channel->was_resumed();
     const Sample sample = over(*channel, method, local, watch);
@@ -135,7 +135,7 @@ exchange::TlsContext& Client::context_of(const Method& method) {
 
 Sample Client::over(exchange::Channel& channel, const Method& method, const util::Address& local,
                     Stopwatch watch) {
-    const exchange::Patience patience = this->patience();
+    const exchange::TimeLimit limit = this->limit();
     verbs::DevicePort opened;
     if (method.device == Device::OfTheConnection) {
         opened = verbs::open_device_of(local);
@@ -149,17 +149,17 @@ Sample Client::over(exchange::Channel& channel, const Method& method, const util
         resources, *qp, device.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
     watch.lap(Phase::Resources);
 
-    exchange::send_endpoint(channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, limit);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     watch.lap(Phase::Exchange);
 
     to_rts(qp.get(), device.gid, mine, theirs, 0);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
     watch.lap(Phase::States);
 
-    write_one_byte(qp.get(), resources, theirs.va, theirs.rkey, patience);
+    write_one_byte(qp.get(), resources, theirs.va, theirs.rkey, limit);
     watch.lap(Phase::FirstByte);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
     return watch.sample;
 }
 

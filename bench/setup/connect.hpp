@@ -49,7 +49,7 @@ class Client {
     Sample over(exchange::Channel& channel, const Method& method, const util::Address& local,
                 Stopwatch watch);
     exchange::TlsContext& context_of(const Method& method);
-    exchange::Patience patience() const;
+    exchange::TimeLimit limit() const;
 
     util::StopSignal& stop_;
     std::chrono::milliseconds timeout_;

@@ -21,7 +21,7 @@ namespace {
 using namespace bench;
 
 constexpr std::uint32_t chosen_psn = 0x5e1f00;  // step 06's
-constexpr std::chrono::milliseconds patience_time{5000};
+constexpr std::chrono::milliseconds time_limit{5000};
 
 util::Address address_of(const common::ServerOptions& options) {
     if (const auto address = options.local.resolve(options.port, false))
@@ -41,12 +41,12 @@ void serve(const Method& method, exchange::Channel& channel, const util::Address
     const exchange::Endpoint mine = endpoint_of(
         resources, *qp, used.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
 
-    const exchange::Patience patience{stop, util::deadline_in(patience_time)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
-    exchange::send_endpoint(channel, mine, patience);
+    const exchange::TimeLimit limit{stop, util::deadline_in(time_limit)};
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    exchange::send_endpoint(channel, mine, limit);
     to_rts(qp.get(), used.gid, mine, theirs, IBV_ACCESS_REMOTE_WRITE);
-    exchange::meet(channel, patience);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
+    exchange::barrier(channel, limit);
 }
 
 struct Listener {
@@ -112,8 +112,8 @@ class Server {
 
     void accept(Listener& listener) {
         const Method& method = *listener.method;
-        const exchange::Patience patience{stop_, util::deadline_in(patience_time)};
-        auto socket = listener.socket.accept(patience);
+        const exchange::TimeLimit limit{stop_, util::deadline_in(time_limit)};
+        auto socket = listener.socket.accept(limit);
         if (!socket)
             return;
         const util::Address local = socket->local();
@@ -122,7 +122,7 @@ class Server {
             return serve(method, channel, local, device_, stop_);
         }
         auto channel = std::make_unique<exchange::TlsChannel>(
-            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(*socket), patience);
+            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(*socket), limit);
         if (method.way == Way::TlsKept)
             kept_ = {&method, std::move(channel)};  // what follows on it wakes step()
         else
@@ -138,14 +138,14 @@ class Server {
     }
 
     void answer() {
-        const exchange::Patience patience{stop_, util::deadline_in(patience_time)};
+        const exchange::TimeLimit limit{stop_, util::deadline_in(time_limit)};
         if (!client_) {
-            if (auto socket = control_.accept(patience))
+            if (auto socket = control_.accept(limit))
                 client_ = std::make_unique<exchange::TcpChannel>(std::move(*socket));
             return;
         }
         try {
-            exchange::meet(*client_, patience);
+            exchange::barrier(*client_, limit);
         } catch (const util::Error&) {  // it has gone; the next one may come
             client_.reset();
         }

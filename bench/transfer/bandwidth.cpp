@@ -38,7 +38,7 @@ class Batch {
 
 }  // namespace
 
-Nanoseconds stream(Link& link, const Plan& plan, const exchange::Patience& patience) {
+Nanoseconds stream(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
     const ibv_wr_opcode opcode =
         plan.test == Test::ReadBandwidth ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
     Batch full(link, opcode, std::min(plan.batch, plan.iterations));
@@ -55,7 +55,7 @@ Nanoseconds stream(Link& link, const Plan& plan, const exchange::Patience& patie
             next.post(link.qp());
             posted += next.size();
         }
-        completed += await_completion(link, plan.is_polling, patience).wr_id;
+        completed += await_completion(link, plan.is_polling, limit).wr_id;
     }
     return util::Clock::now() - begin;
 }

@@ -29,38 +29,38 @@ runlog::Fields summary(const std::vector<Nanoseconds>& samples) {
 
 // The active end's own figures; none of the passive one.
 runlog::Fields run_tcp(exchange::Channel& channel, End end, const Plan& plan,
-                       const exchange::Patience& patience) {
+                       const exchange::TimeLimit& limit) {
     if (end == End::Active)
-        return {{"elapsed_ns", count_of(send_over_tcp(channel, plan, patience))}};
-    receive_over_tcp(channel, plan, patience);
+        return {{"elapsed_ns", count_of(send_over_tcp(channel, plan, limit))}};
+    receive_over_tcp(channel, plan, limit);
     return {};
 }
 
-runlog::Fields run_rdma(Link& link, End end, const Plan& plan, const exchange::Patience& patience) {
+runlog::Fields run_rdma(Link& link, End end, const Plan& plan, const exchange::TimeLimit& limit) {
     if (!plan.is_latency()) {
         if (end == End::Active)
-            return {{"elapsed_ns", count_of(stream(link, plan, patience))}};
+            return {{"elapsed_ns", count_of(stream(link, plan, limit))}};
         return {};  // the device does it all
     }
     if (end == End::Active)
-        return summary(ping(link, plan, patience));
+        return summary(ping(link, plan, limit));
     if (plan.test != Test::ReadLatency)
-        pong(link, plan, patience);
+        pong(link, plan, limit);
     return {};
 }
 
 }  // namespace
 
 void measure(exchange::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
-             const exchange::Patience& patience) {
+             const exchange::TimeLimit& limit) {
     std::optional<Link> link;
     if (plan.test != Test::Tcp)
-        link.emplace(channel, channel.socket().local(), plan, patience);
-    exchange::meet(channel, patience);
+        link.emplace(channel, channel.socket().local(), plan, limit);
+    exchange::barrier(channel, limit);
     const util::CpuUsage before = util::CpuUsage::now();
     const runlog::Fields figures =
-        link ? run_rdma(*link, end, plan, patience) : run_tcp(channel, end, plan, patience);
-    exchange::meet(channel, patience);
+        link ? run_rdma(*link, end, plan, limit) : run_tcp(channel, end, plan, limit);
+    exchange::barrier(channel, limit);
     runlog::Fields fields{
         {"test", name_of(plan.test)},
         {"size", plan.size},

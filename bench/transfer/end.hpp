@@ -15,6 +15,6 @@ enum class End : std::uint8_t { Active, Passive };
 /// and machine_busy_ns on both ends; on the active one elapsed_ns, and of a latency p50_ns, p99_ns
 /// and mean_ns. Throws util::Error.
 void measure(exchange::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
-             const exchange::Patience& patience);
+             const exchange::TimeLimit& limit);
 
 }  // namespace bench

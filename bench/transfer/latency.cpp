@@ -15,8 +15,8 @@ constexpr std::uint64_t receives = 16;
 // perftest's: where a request is signalled, its completion is awaited before anything else.
 class Player {
   public:
-    Player(Link& link, const Plan& plan, const exchange::Patience& patience)
-        : link_(link), plan_(plan), patience_(patience), request_(link.request(opcode(), sge_)) {
+    Player(Link& link, const Plan& plan, const exchange::TimeLimit& limit)
+        : link_(link), plan_(plan), limit_(limit), request_(link.request(opcode(), sge_)) {
         if (plan.depth < sends_a_completion)
             throw util::Error("--depth is " + std::to_string(sends_a_completion) +
                               " at least for a latency.");
@@ -48,7 +48,7 @@ class Player {
         ++received_;
         if (plan_.test == Test::WriteLatency) {
             const volatile std::byte* last = &link_.incoming().back();
-            spin_until(patience_, [&] { return *last == number(received_); });
+            spin_until(limit_, [&] { return *last == number(received_); });
         } else if (plan_.test == Test::SendLatency)
             while (arrived_ < received_)
                 take_completion();
@@ -69,7 +69,7 @@ class Player {
     static std::byte number(std::uint64_t of) { return static_cast<std::byte>(of & 0xff); }
 
     ibv_wc_opcode take_completion() {
-        const ibv_wc wc = await_completion(link_, true, patience_);
+        const ibv_wc wc = await_completion(link_, true, limit_);
         if (wc.opcode == IBV_WC_RECV) {
             ++arrived_;
             link_.post_receive();
@@ -79,7 +79,7 @@ class Player {
 
     Link& link_;
     const Plan& plan_;
-    const exchange::Patience& patience_;
+    const exchange::TimeLimit& limit_;
     ibv_sge sge_{};
     ibv_send_wr request_;
     unsigned inline_ = 0;
@@ -88,8 +88,8 @@ class Player {
 
 }  // namespace
 
-std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::Patience& patience) {
-    Player player(link, plan, patience);
+std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
+    Player player(link, plan, limit);
     const int ways = plan.test == Test::ReadLatency ? 1 : 2;
     std::vector<Nanoseconds> samples;
     samples.reserve(plan.iterations);
@@ -104,8 +104,8 @@ std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::Pati
     return samples;
 }
 
-void pong(Link& link, const Plan& plan, const exchange::Patience& patience) {
-    Player player(link, plan, patience);
+void pong(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
+    Player player(link, plan, limit);
     for (std::uint64_t i = 0; i < warm_up + plan.iterations; ++i) {
         player.await();
         player.send();

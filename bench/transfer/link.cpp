@@ -5,10 +5,10 @@
 #include <new>
 
 #include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/common/rc_states.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/names.hpp"
-#include "verbs/rc_states.hpp"
 
 namespace bench {
 namespace {
@@ -17,7 +17,7 @@ constexpr int access_rights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::align_val_t page{4096};
 // Long enough that an emulated machine does not repeat what is only late: 1.07 s.
-constexpr verbs::RetryPolicy repetition{.timeout = 18, .retry_cnt = 7};
+constexpr common::RetryPolicy repetition{.timeout = 18, .retry_cnt = 7};
 
 // READs under way at once: what the device can, as in perftest.
 std::uint8_t reads_of(ibv_context* context) {
@@ -48,7 +48,7 @@ void Link::Free::operator()(std::byte* memory) const noexcept {
 }
 
 Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
-           const exchange::Patience& patience)
+           const exchange::TimeLimit& limit)
     : size_(plan.size),
       device_(verbs::open_device_of(local)),
       pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
@@ -70,8 +70,8 @@ Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& p
         .length = size_,
         .rkey = mr_->rkey};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, limit);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     if (theirs.length != size_)
         throw util::Error("the other end measures messages of " + std::to_string(theirs.length) +
                           " bytes, this one of " + std::to_string(size_) +
@@ -79,12 +79,12 @@ Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& p
     remote_incoming_ = theirs.va;
     rkey_ = theirs.rkey;
 
-    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
+    common::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
     std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
     const std::uint8_t reads = reads_of(device_.context.get());
-    verbs::to_init(qp_.get(), gid.port, access_rights);
-    verbs::to_rtr(qp_.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu), reads);
-    verbs::to_rts(qp_.get(), mine.psn, repetition, reads);
+    common::to_init(qp_.get(), gid.port, access_rights);
+    common::to_rtr(qp_.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu), reads);
+    common::to_rts(qp_.get(), mine.psn, repetition, reads);
 }
 
 ibv_send_wr Link::request(ibv_wr_opcode opcode, ibv_sge& sge) const {
@@ -112,14 +112,13 @@ void Link::post_receive() const {
     util::check_rc(ibv_post_recv(qp_.get(), &wr, &bad), "ibv_post_recv");
 }
 
-ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& patience) {
+ibv_wc await_completion(Link& link, bool is_polling, const exchange::TimeLimit& limit) {
     constexpr std::string_view what = "a request of the measurement";
     if (!is_polling)
-        return verbs::expect_success(link.completions().next(patience.stop, patience.deadline),
-                                     what);
+        return verbs::expect_success(link.completions().next(limit.stop, limit.deadline), what);
     ibv_wc wc{};
     int found = 0;
-    spin_until(patience, [&] {
+    spin_until(limit, [&] {
         found = ibv_poll_cq(link.completions().cq.get(), 1, &wc);
         return found != 0;
     });
@@ -128,10 +127,10 @@ ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& p
     return verbs::expect_success(wc, what);
 }
 
-void check_patience(const exchange::Patience& patience) {
-    if (patience.stop.requested())
+void check_limit(const exchange::TimeLimit& limit) {
+    if (limit.stop.requested())
         throw util::Error("stopped before the measurement was done.");
-    if (util::is_past(patience.deadline))
+    if (util::is_past(limit.deadline))
         throw util::Error("the other end does not answer: has it ended?");
 }
 

@@ -19,7 +19,7 @@ class Link {
     /// behind it what the peer's messages come to; on a page's boundary, as perftest's. Throws
     /// util::Error, also where the other end has another --size.
     Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
-         const exchange::Patience& patience);
+         const exchange::TimeLimit& limit);
 
     ibv_qp* qp() const { return qp_.get(); }
     verbs::CompletionQueue& completions() { return completions_; }
@@ -57,22 +57,22 @@ inline constexpr std::uint32_t wanted_inline = 220;
 
 /// The next completion, which must be a success: by polling alone, or asleep until there is one.
 /// Throws util::Error, also when the deadline passes or a stop is requested.
-ibv_wc await_completion(Link& link, bool is_polling, const exchange::Patience& patience);
+ibv_wc await_completion(Link& link, bool is_polling, const exchange::TimeLimit& limit);
 
 /// Calls `is_done` until it is true, without giving up the processor. Throws util::Error when the
 /// deadline passes or a stop is requested.
 template <typename Condition>
-void spin_until(const exchange::Patience& patience, Condition is_done);
+void spin_until(const exchange::TimeLimit& limit, Condition is_done);
 
 /// Throws where spin_until() is to end.
-void check_patience(const exchange::Patience& patience);
+void check_limit(const exchange::TimeLimit& limit);
 
 template <typename Condition>
-void spin_until(const exchange::Patience& patience, Condition is_done) {
+void spin_until(const exchange::TimeLimit& limit, Condition is_done) {
     constexpr unsigned looks_between_checks = 1 << 14;
     for (unsigned looks = 1; !is_done(); ++looks)
         if (looks % looks_between_checks == 0)
-            check_patience(patience);
+            check_limit(limit);
 }
 
 }  // namespace bench

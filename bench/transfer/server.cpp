@@ -17,12 +17,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const util::Address address = options.server.address();
     exchange::TcpListener listener(address);
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    const exchange::Patience patience{stop, util::deadline_in(longest)};
-    auto socket = listener.accept(patience);
+    const exchange::TimeLimit limit{stop, util::deadline_in(longest)};
+    auto socket = listener.accept(limit);
     if (!socket)
         throw util::Error("no client came within two minutes.");
     exchange::TcpChannel channel(std::move(*socket));
-    bench::measure(channel, bench::End::Passive, plan, log, patience);
+    bench::measure(channel, bench::End::Passive, plan, log, limit);
     return 0;
 }
 

@@ -25,10 +25,10 @@ struct Options {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::chrono::milliseconds timeout = options.client.timeout;
-    const exchange::Patience patience{stop, util::deadline_in(timeout)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
     const util::Address server = options.client.resolve_server();
     exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. The device is the one that owns the address of this connection; on it, the same objects as
     // in step 01.
@@ -64,9 +64,9 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     log.event("psn", {{"qpn", mine.qpn},
                       {"psn", mine.psn},
                       {"source", options.psn == default_psn ? "the program's default" : "--psn"}});
-    exchange::send_endpoint(channel, mine, patience);
+    exchange::send_endpoint(channel, mine, limit);
     log.event("exchange", exchange::describe(mine, "sent", channel.name()));
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     log.event("exchange", exchange::describe(theirs, "received", channel.name()));
     if (theirs.length < options.length)
         throw util::Error("the server exposes " + std::to_string(theirs.length) +
@@ -79,14 +79,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step06::to_rts(qp.get(), mine.psn);
 
     // 4. Neither side may send before the other is in RTR.
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
     const common::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
     common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, timeout);
     common::transfer(qp.get(), 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, timeout);
     log.event("memory", common::describe_memory(returned));
 
     // 5. The server keeps its memory until both sides are done.
-    exchange::meet(channel, {stop, util::deadline_in(timeout)});
+    exchange::barrier(channel, {stop, util::deadline_in(timeout)});
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
     log.note("the bytes read back equal the bytes written");

@@ -55,10 +55,10 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
                             .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
     log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
-    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     log.event("exchange", exchange::describe(theirs, "received", channel.name()));
-    exchange::send_endpoint(channel, mine, patience);
+    exchange::send_endpoint(channel, mine, limit);
     log.event("exchange", exchange::describe(mine, "sent", channel.name()));
 
     // 3. From RESET to RTS.
@@ -68,8 +68,8 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
 
     // 4. Neither side may send before the other is in RTR; and the memory stays until the client is
     // done.
-    exchange::meet(channel, patience);
-    exchange::meet(channel, {stop, std::nullopt});
+    exchange::barrier(channel, limit);
+    exchange::barrier(channel, {stop, std::nullopt});
     log.event("memory", common::describe_memory(memory));
 }
 

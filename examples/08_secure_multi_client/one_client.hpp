@@ -31,7 +31,7 @@ struct Process {
     std::uint64_t operations;
     std::uint64_t length;
 
-    exchange::Patience patience() const { return {stop, util::deadline_in(timeout)}; }
+    exchange::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
 };
 
 class OneClient {
@@ -45,11 +45,11 @@ class OneClient {
 
     // 1. As in step 07, phase by phase.
     void connect() {
-        const exchange::Patience patience = process_.patience();
+        const exchange::TimeLimit limit = process_.limit();
         Stopwatch watch;
-        exchange::Socket socket = exchange::connect_tcp(process_.server, process_.source, patience);
+        exchange::Socket socket = exchange::connect_tcp(process_.server, process_.source, limit);
         times_.tcp += watch.lap();
-        channel_.emplace(process_.tls, std::move(socket), patience);
+        channel_.emplace(process_.tls, std::move(socket), limit);
         times_.tls += watch.lap();
         make_queue_pair();
         exchange::Endpoint mine{.qpn = qp_->qp_num,
@@ -58,8 +58,8 @@ class OneClient {
                                 .path_mtu = process_.port.path_mtu};
         std::memcpy(mine.gid.data(), process_.port.gid.raw, mine.gid.size());
         times_.qp += watch.lap();
-        exchange::send_endpoint(*channel_, mine, patience);
-        const exchange::Endpoint theirs = exchange::receive_endpoint(*channel_, patience);
+        exchange::send_endpoint(*channel_, mine, limit);
+        const exchange::Endpoint theirs = exchange::receive_endpoint(*channel_, limit);
         times_.exchange += watch.lap();
         if (theirs.length < process_.length)
             throw util::Error(fmt::format(
@@ -71,7 +71,7 @@ class OneClient {
         step06::to_rtr(qp_.get(), process_.port, theirs);
         step06::to_rts(qp_.get(), mine.psn);
         times_.qp += watch.lap();
-        exchange::meet(*channel_, patience);
+        exchange::barrier(*channel_, limit);
         times_.exchange += watch.lap();
         if (log_ == nullptr)
             return;
@@ -100,7 +100,7 @@ class OneClient {
     // 3. No request of this client is outstanding: the server may drain and destroy its queue pair,
     // and then this side its own.
     void disconnect() {
-        exchange::finish(*channel_, process_.patience());
+        exchange::finish(*channel_, process_.limit());
         ibv_qp_attr attr{};
         attr.qp_state = IBV_QPS_ERR;
         util::check_rc(ibv_modify_qp(qp_.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
@@ -108,7 +108,7 @@ class OneClient {
         if (ibv_poll_cq(cq_.get(), 1, &wc) != 0)
             throw util::Error("a request was still outstanding at the end.");
         qp_.reset();
-        channel_->close(process_.patience());
+        channel_->close(process_.limit());
     }
 
     const PhaseTimes& times() const { return times_; }

@@ -2,13 +2,13 @@
 // asks, the server does it and reports.
 //
 //     a request, 16 bytes:
-//     offset  0   4 bytes   "RWLF"
+//     offset  0   4 bytes   "RW09"
 //             4   1         version, 1
 //             5   1         what is asked for: Ask
 //             6   2         0
 //             8   8         report once the device has counted so many packets received
 //     a report, 80 bytes:
-//             0   4         "RWLF"
+//             0   4         "RW09"
 //             4   1         version, 1
 //             5   1         0x80
 //             6   1         state of the queue pair: ibv_qp_state
@@ -31,6 +31,7 @@
 
 #include <fmt/format.h>
 
+#include "examples/common/message.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -73,24 +74,13 @@ struct Report {
 
 inline constexpr std::size_t request_size = 16;
 inline constexpr std::size_t report_size = 80;
-inline constexpr std::uint32_t magic = 0x52574c46;  // "RWLF"
-inline constexpr std::uint8_t version = 1;
+inline constexpr std::uint32_t magic = common::magic_of_step(9);
 inline constexpr std::uint8_t report_type = 0x80;
 inline constexpr std::uint64_t no_counter = UINT64_MAX;
 
-template <std::size_t N>
-void check(util::FixedBytes<N> bytes) {
-    if (util::be32<0>(bytes) != magic || util::be8<4>(bytes) != version)
-        throw util::Error(
-            "the peer does not speak this step's version of the dialogue: build both programs from "
-            "one source.");
-}
-
 inline std::array<std::byte, request_size> serialize(const Request& request) {
-    std::array<std::byte, request_size> bytes{};
+    auto bytes = common::begin_message<request_size>(magic);
     const std::span<std::byte, request_size> out(bytes);
-    util::put_be32<0>(out, magic);
-    util::put_be8<4>(out, version);
     util::put_be8<5>(out, static_cast<std::uint8_t>(request.ask));
     util::put_be64<8>(out, request.received);
     return bytes;
@@ -98,7 +88,7 @@ inline std::array<std::byte, request_size> serialize(const Request& request) {
 
 /// Throws util::Error where the bytes are none of this version; so does parse_report().
 inline Request parse_request(util::FixedBytes<request_size> bytes) {
-    check(bytes);
+    common::check_message(bytes, magic);
     const unsigned ask = util::be8<5>(bytes);
     if (ask < static_cast<unsigned>(Ask::Report) || ask > static_cast<unsigned>(Ask::Done))
         throw util::Error(fmt::format("the client asks for something unknown, number {}.", ask));
@@ -106,10 +96,8 @@ inline Request parse_request(util::FixedBytes<request_size> bytes) {
 }
 
 inline std::array<std::byte, report_size> serialize(const Report& report) {
-    std::array<std::byte, report_size> bytes{};
+    auto bytes = common::begin_message<report_size>(magic);
     const std::span<std::byte, report_size> out(bytes);
-    util::put_be32<0>(out, magic);
-    util::put_be8<4>(out, version);
     util::put_be8<5>(out, report_type);
     util::put_be8<6>(out, report.state);
     util::put_be8<7>(out, report.completion);
@@ -125,7 +113,7 @@ inline std::array<std::byte, report_size> serialize(const Report& report) {
 }
 
 inline Report parse_report(util::FixedBytes<report_size> bytes) {
-    check(bytes);
+    common::check_message(bytes, magic);
     if (util::be8<5>(bytes) != report_type)
         throw util::Error("the server sent something else where its report was expected.");
     const auto counter = [](std::uint64_t value) {

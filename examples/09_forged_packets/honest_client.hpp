@@ -35,7 +35,7 @@ class HonestClient {
     const Link& target() const { return target_; }
     const Link& witness() const { return witness_; }
     const Report& report() const { return report_; }
-    exchange::Patience patience() { return {stop_, util::deadline_in(timeout_)}; }
+    exchange::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
 
     /// A new connection with secret PSNs.
     void connect() {
@@ -63,7 +63,7 @@ class HonestClient {
             log_.event("qp_state", {{"qpn", target_.mine.qpn},
                                     {"state", verbs::name_of(IBV_QPS_RESET)},
                                     {"dest_qpn", target_.theirs.qpn}});
-            exchange::meet(channel_, patience());
+            exchange::barrier(channel_, limit());
         });
     }
 
@@ -71,10 +71,10 @@ class HonestClient {
     /// received. `meanwhile`: this side's part of it.
     template <typename Do = decltype([] {})>
     void ask(Ask what, std::uint64_t received = 0, Do meanwhile = {}) {
-        channel_.send(serialize({.ask = what, .received = received}), patience());
+        channel_.send(serialize({.ask = what, .received = received}), limit());
         meanwhile();
         std::array<std::byte, report_size> bytes{};
-        channel_.receive(bytes, patience());
+        channel_.receive(bytes, limit());
         report_ = parse_report(bytes);
     }
 
@@ -110,7 +110,7 @@ class HonestClient {
         return psn;
     }
 
-    void finish() { channel_.send(serialize({.ask = Ask::Done}), patience()); }
+    void finish() { channel_.send(serialize({.ask = Ask::Done}), limit()); }
 
   private:
     void make_target() {
@@ -121,8 +121,8 @@ class HonestClient {
     void exchange_endpoints(Link& link, std::uint32_t psn, std::string_view psn_source) {
         link.mine = endpoint_of(*link.qp, psn, own_.port, nullptr);
         log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
-        exchange::send_endpoint(channel_, link.mine, patience());
-        link.theirs = exchange::receive_endpoint(channel_, patience());
+        exchange::send_endpoint(channel_, link.mine, limit());
+        link.theirs = exchange::receive_endpoint(channel_, limit());
         target_psn_ = psn;
     }
 
@@ -130,7 +130,7 @@ class HonestClient {
                             const Retry& retry) {
         exchange_endpoints(link, psn, psn_source);
         raise(link, own_.port, 0, retry);
-        exchange::meet(channel_, patience());
+        exchange::barrier(channel_, limit());
     }
 
     exchange::TlsChannel& channel_;

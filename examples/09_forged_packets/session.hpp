@@ -34,13 +34,13 @@ class Session {
             if (request.ask == Ask::Done)
                 break;
             obey(request.ask);
-            channel_.send(serialize(report(request.received)), patience());
+            channel_.send(serialize(report(request.received)), limit());
         }
         log_.event("memory", common::describe_memory(exposed_));
     }
 
   private:
-    exchange::Patience patience() { return {stop_, util::deadline_in(exchange_time)}; }
+    exchange::TimeLimit limit() { return {stop_, util::deadline_in(exchange_time)}; }
 
     void obey(Ask ask) {
         switch (ask) {
@@ -73,10 +73,10 @@ class Session {
                  const ibv_mr& exposed) {
         link.mine = endpoint_of(*link.qp, psn, port_, &exposed);
         log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
-        link.theirs = exchange::receive_endpoint(channel_, patience());
-        exchange::send_endpoint(channel_, link.mine, patience());
+        link.theirs = exchange::receive_endpoint(channel_, limit());
+        exchange::send_endpoint(channel_, link.mine, limit());
         raise(link, port_, peer_access, no_retry);
-        exchange::meet(channel_, patience());
+        exchange::barrier(channel_, limit());
     }
 
     // A request that the client's queue pair does not answer: there is nothing at this address.

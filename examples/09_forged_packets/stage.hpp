@@ -104,7 +104,7 @@ class Stage {
     // answered to that.
     std::vector<std::string> observe(Report& report) {
         const std::uint32_t psn = client_.witness_writes();
-        const auto patience = client_.patience();
+        const auto limit = client_.limit();
         std::vector<std::string> answers;
         for (const Seen& seen : sniffer_.until(
                  [&](const wire::Packet& packet) {
@@ -112,7 +112,7 @@ class Stage {
                             packet.bth->dest_qpn == client_.witness().mine.qpn &&
                             packet.bth->psn.value() == psn;
                  },
-                 "the witness's ACK", patience.stop, patience.deadline))
+                 "the witness's ACK", limit.stop, limit.deadline))
             note_answer(seen.packet(), answers);
         client_.ask(Ask::Report, client_.report().received.value_or(0) + 1);
         report = client_.report();
@@ -120,8 +120,8 @@ class Stage {
     }
 
     Seen see(std::string_view what, const Sniffer::Test& test) {
-        const auto patience = client_.patience();
-        return sniffer_.until(test, what, patience.stop, patience.deadline).back();
+        const auto limit = client_.limit();
+        return sniffer_.until(test, what, limit.stop, limit.deadline).back();
     }
 
     bool is_from_server(const wire::Packet& packet) const {

@@ -46,13 +46,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!std::ranges::any_of(std::array{"rc", "uc", "ud", "xrc"}, is_wanted))
         throw util::Error(
             fmt::format("--transport '{}' is none of rc, uc, ud, xrc and all.", options.transport));
-    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
     const util::Address server = options.client.resolve_server();
     const ibv_gid group = step10::group_of(!options.group.empty() ? options.group
                                            : server.is_ipv6()     ? "ff05::10:2:3"
                                                                   : "239.10.2.3");
     exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
     step06::Port port = step06::open_port(channel.socket().local());
     verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const Side side{channel, std::move(port),       std::move(pd), 0xc11000, log,

@@ -28,12 +28,12 @@ inline void send_endpoint(const Side& side, const ibv_qp* qp) {
                             .lid = side.port.lid,
                             .path_mtu = side.port.path_mtu};
     std::memcpy(mine.gid.data(), side.port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(side.channel, mine, side.patience());
+    exchange::send_endpoint(side.channel, mine, side.limit());
     side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
 }
 
 inline exchange::Endpoint receive_endpoint(const Side& side) {
-    const auto theirs = exchange::receive_endpoint(side.channel, side.patience());
+    const auto theirs = exchange::receive_endpoint(side.channel, side.limit());
     side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
     return theirs;
 }

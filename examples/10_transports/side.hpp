@@ -1,7 +1,7 @@
 // Step 10, both sides: what a program has for all parts of the lesson, and the two messages about a
 // part that travel over the TCP connection. In network byte order, a client's Request:
 //
-//     offset  0   4 bytes   "RWLT"
+//     offset  0   4 bytes   "RW10"
 //             4   1         version, 1
 //             5   1         Part
 //             6   2         0
@@ -10,8 +10,8 @@
 //            16   4         Q_Key of the server's queue pairs
 //            20  16         GID of the multicast group
 //
-// and a server's Report: 4 bytes each for messages received, packets received, and a value of the
-// part's own.
+// and a server's Report: "RW10", the version and 3 zeros; then 4 bytes each for messages received,
+// packets received, and a value of the part's own.
 #pragma once
 
 #include <array>
@@ -20,6 +20,7 @@
 #include <cstring>
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/common/message.hpp"
 #include "exchange/channel.hpp"
 #include "runlog/log.hpp"
 #include "util/cursor.hpp"
@@ -36,11 +37,11 @@ struct Side {
     std::chrono::milliseconds timeout;  // of each wait
 
     ibv_context* context() const { return port.context.get(); }
-    exchange::Patience patience() const { return {stop, util::deadline_in(timeout)}; }
+    exchange::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
     /// Returns when the peer is at the same place.
-    void barrier() const { exchange::meet(channel, patience()); }
+    void barrier() const { exchange::barrier(channel, limit()); }
     /// The same without a time limit: only the end of the TCP connection ends the wait.
-    void barrier_without_limit() const { exchange::meet(channel, {stop, std::nullopt}); }
+    void barrier_without_limit() const { exchange::barrier(channel, {stop, std::nullopt}); }
 };
 
 enum class Part : std::uint8_t {
@@ -64,21 +65,19 @@ struct Request {
     ibv_gid group{};
 };
 
-constexpr std::uint32_t magic = 0x52574c54;
+constexpr std::uint32_t magic = common::magic_of_step(10);
 constexpr std::uint32_t most_messages = 1000;
 constexpr std::uint32_t most_bytes = 65'536;
 
 inline void send(const Side& side, const Request& request) {
-    std::array<std::byte, Request::size> bytes{};
+    auto bytes = common::begin_message<Request::size>(magic);
     const std::span<std::byte, Request::size> out(bytes);
-    util::put_be32<0>(out, magic);
-    util::put_be8<4>(out, 1);
     util::put_be8<5>(out, static_cast<std::uint8_t>(request.part));
     util::put_be32<8>(out, request.messages);
     util::put_be32<12>(out, request.length);
     util::put_be32<16>(out, request.q_key);
     std::memcpy(out.subspan<20>().data(), request.group.raw, sizeof request.group.raw);
-    side.channel.send(bytes, side.patience());
+    side.channel.send(bytes, side.limit());
 }
 
 /// Waits without a time limit. Throws util::Error when the client is gone, or sent something else.
@@ -86,20 +85,20 @@ inline Request receive_request(const Side& side) {
     std::array<std::byte, Request::size> bytes{};
     side.channel.receive(bytes, {side.stop, std::nullopt});
     const util::FixedBytes<Request::size> in(bytes);
+    common::check_message(in, magic);
     Request request{.part = static_cast<Part>(util::be8<5>(in)),
                     .messages = util::be32<8>(in),
                     .length = util::be32<12>(in),
                     .q_key = util::be32<16>(in)};
     std::memcpy(request.group.raw, in.subspan<20>().data(), sizeof request.group.raw);
-    if (util::be32<0>(in) != magic || util::be8<4>(in) != 1 || request.part < Part::Rc ||
-        request.part > Part::Done || request.messages > most_messages ||
+    if (request.part < Part::Rc || request.part > Part::Done || request.messages > most_messages ||
         request.length > most_bytes)
         throw util::Error("the client asks for nothing that this server does. Is it step 10's?");
     return request;
 }
 
 struct Report {
-    static constexpr std::size_t size = 12;
+    static constexpr std::size_t size = 20;
     static constexpr std::uint32_t not_counted = 0xffffffff;
 
     std::uint32_t arrived = 0;
@@ -108,19 +107,20 @@ struct Report {
 };
 
 inline void send(const Side& side, const Report& report) {
-    std::array<std::byte, Report::size> bytes{};
+    auto bytes = common::begin_message<Report::size>(magic);
     const std::span<std::byte, Report::size> out(bytes);
-    util::put_be32<0>(out, report.arrived);
-    util::put_be32<4>(out, report.packets);
-    util::put_be32<8>(out, report.value);
-    side.channel.send(bytes, side.patience());
+    util::put_be32<8>(out, report.arrived);
+    util::put_be32<12>(out, report.packets);
+    util::put_be32<16>(out, report.value);
+    side.channel.send(bytes, side.limit());
 }
 
 inline Report receive_report(const Side& side) {
     std::array<std::byte, Report::size> bytes{};
-    side.channel.receive(bytes, side.patience());
+    side.channel.receive(bytes, side.limit());
     const util::FixedBytes<Report::size> in(bytes);
-    return {util::be32<0>(in), util::be32<4>(in), util::be32<8>(in)};
+    common::check_message(in, magic);
+    return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
 }
 
 }  // namespace step10

@@ -1,7 +1,7 @@
 // Step 12, both sides: before each connection the client tells the server its part, over the TCP
 // connection of the exchange. In network byte order:
 //
-//     offset  0   4 bytes   "RWLC"
+//     offset  0   4 bytes   "RW12"
 //             4   1         version, 1
 //             5   1         task
 //             6   2         RNR timer, a code of 5 bits
@@ -15,7 +15,7 @@
 #include <cstdint>
 
 #include "connection.hpp"
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -30,7 +30,7 @@ enum class Task : std::uint8_t {
     Done,
 };
 
-constexpr std::uint32_t magic = 0x52574c43;
+constexpr std::uint32_t magic = common::magic_of_step(12);
 
 struct Ask {
     static constexpr std::size_t size = 20;
@@ -42,14 +42,14 @@ struct Ask {
     std::uint32_t work_ms = 0;
 
     void send(const Side& side) const {
-        auto bytes = common::begin_words<size>(magic);
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be16<6>(out, rnr_timer);
         util::put_be32<8>(out, receives);
         util::put_be32<12>(out, messages);
         util::put_be32<16>(out, work_ms);
-        side.channel.send(bytes, side.patience());
+        side.channel.send(bytes, side.limit());
     }
 
     /// Waits for as long as the client takes. Throws util::Error where it is gone, or a value is
@@ -58,7 +58,7 @@ struct Ask {
         std::array<std::byte, size> bytes{};
         side.channel.receive(bytes, {side.stop, std::nullopt});
         const util::FixedBytes<size> in(bytes);
-        common::check_words(in, magic, "step 12");
+        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be16<6>(in), util::be32<8>(in),
                       util::be32<12>(in), util::be32<16>(in)};
         constexpr std::uint32_t most = 100'000;

@@ -23,10 +23,10 @@ struct Side {
 
     ibv_context* context() const { return port.context.get(); }
     util::Deadline deadline() const { return util::deadline_in(time); }
-    exchange::Patience patience() const { return {stop, deadline()}; }
-    void barrier() const { exchange::meet(channel, patience()); }
+    exchange::TimeLimit limit() const { return {stop, deadline()}; }
+    void barrier() const { exchange::barrier(channel, limit()); }
     /// However long the peer takes.
-    void last_barrier() const { exchange::meet(channel, {stop, std::nullopt}); }
+    void last_barrier() const { exchange::barrier(channel, {stop, std::nullopt}); }
     /// For loops in which each completion is there at once.
     void check_stop() const {
         if (stop.requested())
@@ -70,9 +70,9 @@ inline common::RemoteMemory connect(const Side& side, ibv_qp* qp, const Retries&
     }
     side.log.event("psn",
                    {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "the program's default"}});
-    exchange::send_endpoint(side.channel, mine, side.patience());
+    exchange::send_endpoint(side.channel, mine, side.limit());
     side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
-    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.patience());
+    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.limit());
     side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
 
     step06::to_init(qp, side.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);

@@ -98,7 +98,7 @@ inline void send_messages(const Side& side, const CreditOptions& options, std::s
         }
     }
     const auto took_us = (util::Clock::now() - began).count() / 1000;
-    exchange::meet(side.channel, {side.stop, deadline()});
+    exchange::barrier(side.channel, {side.stop, deadline()});
 
     // 3. The result.
     const auto naks_after = rnr_naks(side);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 #include "outcome.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
@@ -28,23 +28,22 @@ struct Options {
 
 const std::vector<std::string> transports{"rdma", "tcp", "tcp-zerocopy"};
 
-Outcome move_bytes(const common::LinkSide& side, util::Address server, const std::string& transport,
+Outcome move_bytes(const common::RcSide& side, util::Address server, const std::string& transport,
                    const Plan& plan, const step14::Depth& depth, std::vector<std::byte>& source) {
     Outcome outcome{.transport = transport, .plan = plan};
     outcome.expected_crc = plan.expected_crc(source);
     step14::Meter meter(transport, plan.size);
 
     // 1. The server allocates memory, and says where it can be reached.
-    Ask{transport == "rdma" ? Task::Write : Task::Stream, plan}.send(side.channel, side.patience());
-    const auto ready = step14::Ready::receive(side.channel, side.patience());
+    Ask{transport == "rdma" ? Task::Write : Task::Stream, plan}.send(side.channel, side.limit());
+    const auto ready = step14::Ready::receive(side.channel, side.limit());
 
     // 2. The bytes. Only this is timed.
     if (transport == "rdma") {
         step14::write_all(side, plan, depth, source, meter, outcome.client);
     } else {
         server.set_port(ready.port);
-        const exchange::Socket socket =
-            exchange::connect_tcp(server, std::nullopt, side.patience());
+        const exchange::Socket socket = exchange::connect_tcp(server, std::nullopt, side.limit());
         step14::Stream stream{.is_zerocopy = transport == "tcp-zerocopy"};
         step14::send_all(side, socket, plan, source, stream, meter);
         outcome.client = stream.used;
@@ -53,10 +52,10 @@ Outcome move_bytes(const common::LinkSide& side, util::Address server, const std
             side.log.note(fmt::format("of {} calls with MSG_ZEROCOPY the kernel has copied {}",
                                       stream.calls, stream.copied));
     }
-    side.meet();
+    side.barrier();
 
     // 3. Are they the same bytes? The server reports what is in its memory.
-    outcome.server = step14::Result::receive(side.channel, side.patience());
+    outcome.server = step14::Result::receive(side.channel, side.limit());
     outcome.elapsed_ns = meter.elapsed_ns();
     outcome.mib_per_s = meter.mib_per_s();
     meter.wipe();
@@ -93,15 +92,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                         plan.buffer >> 20, util::available_memory() >> 20));
     std::vector<std::byte> source = common::unlike_bytes(plan.buffer);
 
-    const common::LinkEnd end(options.client, log, stop);
-    const common::LinkSide& side = end.side();
+    const common::RcEnd end(options.client, log, stop);
+    const common::RcSide& side = end.side();
 
     std::vector<Outcome> outcomes;
     outcomes.reserve(wanted.size());
     for (const std::string& transport : wanted)
         outcomes.push_back(move_bytes(side, end.peer(), transport, plan, options.depth, source));
-    Ask{Task::Done, {}}.send(side.channel, side.patience());
-    side.meet();
+    Ask{Task::Done, {}}.send(side.channel, side.limit());
+    side.barrier();
 
     step14::write_table(outcomes, log);
     if (!options.csv.empty())

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "meter.hpp"
-#include "words.hpp"
+#include "protocol.hpp"
 
 namespace step14 {
 

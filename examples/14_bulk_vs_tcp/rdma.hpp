@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "examples/common/memory.hpp"
-#include "examples/common/rc_link.hpp"
+#include "examples/common/rc_connection.hpp"
 #include "examples/common/tracer.hpp"
 #include "meter.hpp"
 #include "plan.hpp"
+#include "protocol.hpp"
 #include "util/check.hpp"
 #include "verbs/completion.hpp"
-#include "words.hpp"
 
 namespace step14 {
 
 // 4 s, so that nothing is retransmitted needlessly where a response may take long: under emulation.
-constexpr verbs::RetryPolicy patient{.timeout = 20, .retry_cnt = 7};
+constexpr common::RetryPolicy long_timeout{.timeout = 20, .retry_cnt = 7};
 
 // Whoever follows the run waits 300 ms for an event that belongs to a packet.
 constexpr std::chrono::milliseconds log_interval{150};
@@ -28,16 +28,16 @@ struct Depth {
 };
 
 /// Client: to the last completion. Then all bytes are in the server's memory.
-inline void write_all(const common::LinkSide& side, const Plan& plan, const Depth& depth,
+inline void write_all(const common::RcSide& side, const Plan& plan, const Depth& depth,
                       std::vector<std::byte>& source, Meter& meter, util::CpuUsage& used) {
     const verbs::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, source.data(), source.size(), 0), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(depth.requests));
-    common::RcLink link(side, {.cq = completions.cq.get(),
-                               .first_psn = 0xc14000,
-                               .max_send_wr = static_cast<std::uint32_t>(depth.requests),
-                               .retry = patient});
-    side.meet();
+    common::RcConnection link(side, {.cq = completions.cq.get(),
+                                     .first_psn = 0xc14000,
+                                     .max_send_wr = static_cast<std::uint32_t>(depth.requests),
+                                     .retry = long_timeout});
+    side.barrier();
     common::HeldTrace trace;  // writing the log takes longer than a post
     auto next_write = util::Clock::now() + log_interval;
 
@@ -76,18 +76,19 @@ inline void write_all(const common::LinkSide& side, const Plan& plan, const Dept
 }
 
 /// Server: exposes memory, and waits until the client is done.
-inline Result expose(const common::LinkSide& side, const Plan& plan) {
+inline Result expose(const common::RcSide& side, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
                                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
                                        "ibv_reg_mr")};
-    Ready{}.send(side.channel, side.patience());
+    Ready{}.send(side.channel, side.limit());
     verbs::CompletionQueue unused(side.context, 1);
-    const common::RcLink link(
-        side, {.cq = unused.cq.get(), .first_psn = 0x5e1400, .retry = patient}, mr.get());
-    side.meet();
+    const common::RcConnection link(
+        side,
+        {.cq = unused.cq.get(), .first_psn = 0x5e1400, .retry = long_timeout, .exposed = mr.get()});
+    side.barrier();
     const auto before = util::CpuUsage::now();
-    side.meet_at_last();
+    side.barrier_without_limit();
     const auto used = util::CpuUsage::now() - before;
     side.log.event("memory", common::describe_memory(memory));
     return Result::of(common::crc_of(memory), used);

@@ -2,7 +2,7 @@
 // has and what that cost it.
 #include <vector>
 
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 #include "rdma.hpp"
 #include "tcp.hpp"
 #include "util/limits.hpp"
@@ -20,16 +20,16 @@ void check_memory(std::uint64_t wanted) {
             wanted >> 20, available >> 20));
 }
 
-void serve(const common::LinkSide& side, const util::Address& address) {
+void serve(const common::RcSide& side, const util::Address& address) {
     while (true) {
         const Ask ask = Ask::receive(side.channel, {side.stop, std::nullopt});
         if (ask.task == Task::Done)
-            return side.meet();
+            return side.barrier();
         check_memory(ask.plan.buffer);
         const auto result = ask.task == Task::Write
                                 ? step14::expose(side, ask.plan)
                                 : step14::receive_stream(side, address, ask.plan);
-        result.send(side.channel, side.patience());
+        result.send(side.channel, side.limit());
     }
 }
 
@@ -37,8 +37,8 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
     if (options.port == 65535)
         throw util::Error("--port is at most 65534: the TCP stream has the port after it.");
     const util::Address address = options.address();
-    common::serve_links(address, log, stop,
-                        [&](const common::LinkSide& side) { serve(side, address); });
+    common::serve_rc_clients(address, log, stop,
+                             [&](const common::RcSide& side) { serve(side, address); });
     return 0;
 }
 

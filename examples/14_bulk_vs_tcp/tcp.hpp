@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "examples/common/memory.hpp"
-#include "examples/common/rc_link.hpp"
+#include "examples/common/rc_connection.hpp"
 #include "exchange/tcp.hpp"
 #include "meter.hpp"
 #include "plan.hpp"
+#include "protocol.hpp"
 #include "util/check.hpp"
-#include "words.hpp"
 #include "zerocopy.hpp"
 
 namespace step14 {
@@ -41,19 +41,19 @@ struct Stream {
 };
 
 /// Client: until the server's program has said that it has all.
-inline void send_all(const common::LinkSide& side, const exchange::Socket& socket, const Plan& plan,
+inline void send_all(const common::RcSide& side, const exchange::Socket& socket, const Plan& plan,
                      const std::vector<std::byte>& source, Stream& stream, Meter& meter) {
     const int on = 1;
     if (stream.is_zerocopy)
         util::check_errno(setsockopt(socket.fd.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on),
                           "setsockopt(SO_ZEROCOPY)");
     Notifications notifications(socket);
-    side.meet();
+    side.barrier();
 
     const auto before = util::CpuUsage::now();
     meter.start();
     std::uint64_t sent = 0;
-    util::Deadline deadline = side.patience().deadline;
+    util::Deadline deadline = side.limit().deadline;
     const auto wait = [&](bool to_read) {
         side.check_stop();
         if (util::is_past(deadline))
@@ -72,7 +72,7 @@ inline void send_all(const common::LinkSide& side, const exchange::Socket& socke
             sent += static_cast<std::uint64_t>(taken);
             ++stream.calls;
             meter.at(std::min(acknowledged(socket, sent), plan.size - 1));
-            deadline = side.patience().deadline;
+            deadline = side.limit().deadline;
         } else if (errno == EAGAIN || errno == ENOBUFS) {
             // Full; of notifications, too (ENOBUFS), and those that are there wake poll(2) at once.
             wait(false);
@@ -99,7 +99,7 @@ inline void send_all(const common::LinkSide& side, const exchange::Socket& socke
 }
 
 /// Server: into the same places as WRITEs go to.
-inline void receive_all(const common::LinkSide& side, const exchange::Socket& socket,
+inline void receive_all(const common::RcSide& side, const exchange::Socket& socket,
                         const Plan& plan, std::vector<std::byte>& memory) {
     for (std::uint64_t got = 0; got < plan.size;) {
         const std::uint64_t within = got % plan.chunk;
@@ -109,31 +109,30 @@ inline void receive_all(const common::LinkSide& side, const exchange::Socket& so
         if (part > 0)
             got += static_cast<std::uint64_t>(part);
         else if (part < 0 && errno == EAGAIN)
-            exchange::wait_for(socket, true, side.patience());
+            exchange::wait_for(socket, true, side.limit());
         else if (part == 0 || errno != EINTR)
             throw_gone(socket, part == 0 ? 0 : errno);
     }
     const std::byte all_there{1};
-    exchange::wait_for(socket, false, side.patience());
+    exchange::wait_for(socket, false, side.limit());
     if (send(socket.fd.get(), &all_there, 1, MSG_NOSIGNAL) != 1)
         throw_gone(socket, errno);
 }
 
 /// Server: on a port of its own, so that in a capture the stream stands apart from the exchange.
-inline Result receive_stream(const common::LinkSide& side, util::Address address,
-                             const Plan& plan) {
+inline Result receive_stream(const common::RcSide& side, util::Address address, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     address.set_port(static_cast<std::uint16_t>(address.port() + 1));
     exchange::TcpListener listener(address);
-    Ready{listener.address().port()}.send(side.channel, side.patience());
-    auto socket = listener.accept(side.patience());
+    Ready{listener.address().port()}.send(side.channel, side.limit());
+    auto socket = listener.accept(side.limit());
     if (!socket)
         throw util::Error("the client did not connect for the stream in time.");
-    side.meet();
+    side.barrier();
     const auto before = util::CpuUsage::now();
     receive_all(side, *socket, plan, memory);
     const auto used = util::CpuUsage::now() - before;
-    side.meet_at_last();
+    side.barrier_without_limit();
     side.log.event("memory", common::describe_memory(memory));
     return Result::of(common::crc_of(memory), used);
 }

@@ -1,6 +1,6 @@
 // Step 15, the client: what happens to WRITEs whose packets are lost, and to one whose peer does not
 // respond.
-#include "examples/common/program.hpp"
+#include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "silence.hpp"
 
@@ -15,13 +15,8 @@ struct Options {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bool all = !options.transfer && !options.silence;
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
-    const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
-    const step15::Side side{channel, port, pd.get(), log, stop, options.client.timeout};
+    const common::RcEnd end(options.client, log, stop);
+    const common::RcSide& side = end.side();
     if (all || options.transfer) {
         log.note("1. a transfer: which packets were sent, and how often");
         step15::transfer(side, options.settings);
@@ -30,7 +25,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         log.note("2. silence: a WRITE to which nobody responds");
         step15::write_to_nobody(side, options.settings);
     }
-    step15::Ask{}.send(channel, side.patience());
+    step15::Ask{}.send(side.channel, side.limit());
     side.barrier();
     return 0;
 }

@@ -8,33 +8,32 @@
 namespace step15 {
 
 /// Client: one WRITE until the device gives up, and one after it.
-inline void write_to_nobody(const Side& side, const Settings& settings) {
+inline void write_to_nobody(const common::RcSide& side, const Settings& settings) {
     // 1. Connected as before; then the server destroys its queue pair.
     std::vector<std::byte> bytes = common::pattern(64, "Anybody? ");
     const verbs::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
-    Ask{Task::FallSilent, 0}.send(side.channel, side.patience());
-    const Connection connection =
-        connect(side, {.first_psn = 0xc15800,
-                       .max_send_wr = 2,
-                       .timeout = static_cast<std::uint8_t>(settings.timeout),
-                       .retry_cnt = static_cast<std::uint8_t>(settings.retry_cnt)});
+    Ask{Task::FallSilent, 0}.send(side.channel, side.limit());
+    const verbs::Cq cq{
+        util::check_ptr(ibv_create_cq(side.context, 2, nullptr, nullptr, 0), "ibv_create_cq")};
+    const common::RcConnection connection =
+        connect(side, {.cq = cq.get(), .first_psn = 0xc15800, .max_send_wr = 2}, settings.timeout,
+                settings.retry_cnt);
     side.barrier();
     side.barrier();  // the server has destroyed it
-    const common::Counted counted(side.port.context.get(), verbs::Gid{.port = side.port.number});
+    const common::Counted counted(side.context, side.gid);
 
     // 2. A WRITE. With retry_cnt 7 Soft-RoCE retransmits without limit (rxe_comp.c), and the time
     // limit of this program ends the wait.
     const auto write = [&](std::uint64_t wr_id) {
         post_write(connection, wr_id, *mr, 0, bytes.size());
-        return common::next_completion(connection.cq.get(), side.stop,
-                                       util::deadline_in(side.time));
+        return common::next_completion(cq.get(), side.stop, util::deadline_in(side.time));
     };
     const auto started = util::Clock::now();
     const auto wc = write(1);
     const std::chrono::microseconds took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    side.log.event("qp_state", verbs::query_state(connection.qp.get()));
+    side.log.event("qp_state", verbs::query_state(connection.qp()));
 
     // 3. And one more: in ERR it is flushed, without a packet.
     const auto next = wc ? write(2) : std::nullopt;

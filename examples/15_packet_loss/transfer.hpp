@@ -11,9 +11,10 @@
 #include "examples/common/chunks.hpp"
 #include "examples/common/counted.hpp"
 #include "examples/common/memory.hpp"
+#include "protocol.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
-#include "words.hpp"
+#include "verbs/names.hpp"
 
 namespace step15 {
 
@@ -26,8 +27,8 @@ struct Settings {
 };
 
 /// One WRITE of `length` bytes of the memory, from byte `at` on.
-inline void post_write(const Connection& connection, std::uint64_t wr_id, const ibv_mr& mr,
-                       std::uint64_t at, std::uint64_t length) {
+inline void post_write(const common::RcConnection& connection, std::uint64_t wr_id,
+                       const ibv_mr& mr, std::uint64_t at, std::uint64_t length) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
                 .length = static_cast<std::uint32_t>(length),
                 .lkey = mr.lkey};
@@ -37,15 +38,16 @@ inline void post_write(const Connection& connection, std::uint64_t wr_id, const 
     wr.send_flags = IBV_SEND_SIGNALED;
     wr.sg_list = &sge;
     wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = connection.remote.va + at;
-    wr.wr.rdma.rkey = connection.remote.rkey;
+    wr.wr.rdma.remote_addr = connection.remote().va + at;
+    wr.wr.rdma.rkey = connection.remote().rkey;
     ibv_send_wr* bad_wr = nullptr;
-    util::check_rc(ibv_post_send(connection.qp.get(), &wr, &bad_wr), "ibv_post_send");
+    util::check_rc(ibv_post_send(connection.qp(), &wr, &bad_wr), "ibv_post_send");
 }
 
 /// All WRITEs, at most `depth` outstanding, to the last completion. The wr_id of each is the number
 /// of bytes that are written when it has completed.
-inline void write_all(const Side& side, const Connection& connection, const ibv_mr& mr,
+inline void write_all(const common::RcSide& side, ibv_cq* cq,
+                      const common::RcConnection& connection, const ibv_mr& mr,
                       const Settings& settings) {
     const auto [size, chunk] = settings.bytes;
     std::uint64_t posted = 0;
@@ -57,10 +59,9 @@ inline void write_all(const Side& side, const Connection& connection, const ibv_
             post_write(connection, posted + length, mr, posted, length);
             posted += length;
         }
-        const auto wc =
-            common::next_completion(connection.cq.get(), side.stop, util::deadline_in(side.time));
+        const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.time));
         if (wc && wc->status != IBV_WC_SUCCESS) {
-            side.log.event("qp_state", verbs::query_state(connection.qp.get()));  // ERR
+            side.log.event("qp_state", verbs::query_state(connection.qp()));  // ERR
             throw util::Error(fmt::format(
                 "RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} ms "
                 "at least). The queue pair is in ERR: only a new connection can go on. The loss "
@@ -76,32 +77,36 @@ inline void write_all(const Side& side, const Connection& connection, const ibv_
     }
 }
 
-inline void transfer(const Side& side, const Settings& settings) {
+inline void transfer(const common::RcSide& side, const Settings& settings) {
     // 1. The memory, and a connection with the timeout and the retry count of the command line.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const verbs::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
-    Ask{Task::Expose, settings.bytes.size}.send(side.channel, side.patience());
-    const Connection connection =
-        connect(side, {.first_psn = 0xc15000,
-                       .max_send_wr = static_cast<std::uint32_t>(settings.depth),
-                       .path_mtu = static_cast<std::uint16_t>(settings.path_mtu),
-                       .timeout = static_cast<std::uint8_t>(settings.timeout),
-                       .retry_cnt = static_cast<std::uint8_t>(settings.retry_cnt)});
+    Ask{Task::Expose, settings.bytes.size}.send(side.channel, side.limit());
+    const verbs::Cq cq{util::check_ptr(
+        ibv_create_cq(side.context, static_cast<int>(settings.depth), nullptr, nullptr, 0),
+        "ibv_create_cq")};
+    const common::RcConnection connection =
+        connect(side,
+                {.cq = cq.get(),
+                 .first_psn = 0xc15000,
+                 .max_send_wr = static_cast<std::uint32_t>(settings.depth),
+                 .path_mtu = static_cast<unsigned>(settings.path_mtu)},
+                settings.timeout, settings.retry_cnt);
     side.barrier();
 
     // 2. The WRITEs. The device's counters tell what it sent: the program sees only completions.
-    const common::Counted counted(side.port.context.get(), verbs::Gid{.port = side.port.number});
+    const common::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
-    write_all(side, connection, *mr, settings);
+    write_all(side, cq.get(), connection, *mr, settings);
     const std::chrono::microseconds took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    const auto needed = settings.bytes.packets(connection.path_mtu);
+    const auto needed = settings.bytes.packets(connection.path_mtu());
     const auto sent = counted.since("sent_pkts");
     side.barrier();
 
     // 3. What the server has in its memory now, and what its device counted.
-    const auto seen = common::Seen::receive(side.channel, side.patience());
+    const auto seen = common::Seen::receive(side.channel, side.limit());
     const bool is_intact = seen.crc == common::crc_of(bytes);
     const double mib = static_cast<double>(bytes.size()) / (1 << 20);
     const double seconds = static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6;

@@ -14,11 +14,11 @@
 
 #include <fmt/format.h>
 
+#include "protocol.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/stop_signal.hpp"
 #include "verbs/names.hpp"
-#include "words.hpp"
 
 namespace step17 {
 

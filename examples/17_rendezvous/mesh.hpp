@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "examples/07_secure_psn/random_psn.hpp"
+#include "examples/common/rc_states.hpp"
 #include "flags.hpp"
 #include "record.hpp"
 #include "runlog/log.hpp"
 #include "verbs/device.hpp"
-#include "verbs/rc_states.hpp"
 
 namespace step17 {
 
@@ -88,13 +88,13 @@ class Mesh {
 
     void connect(const Queue& queue, const Record& record, const End& end, int access,
                  unsigned receives) {
-        verbs::RcPeer peer{.qpn = end.qpn, .psn = end.psn};
+        common::RcPeer peer{.qpn = end.qpn, .psn = end.psn};
         std::memcpy(peer.gid.raw, record.gid.data(), record.gid.size());
-        verbs::to_init(queue.qp.get(), port_.gid.port, access);
+        common::to_init(queue.qp.get(), port_.gid.port, access);
         flags_.add(queue.qp.get(), record.rank, receives);
-        verbs::to_rtr(queue.qp.get(), port_.gid, peer,
-                      std::min<unsigned>(path_mtu_, record.path_mtu));
-        verbs::to_rts(queue.qp.get(), queue.end.psn);
+        common::to_rtr(queue.qp.get(), port_.gid, peer,
+                       std::min<unsigned>(path_mtu_, record.path_mtu));
+        common::to_rts(queue.qp.get(), queue.end.psn);
     }
 
     std::uint16_t rank_, ranks_;

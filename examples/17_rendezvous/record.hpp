@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "protocol.hpp"
 #include "runlog/event.hpp"
 #include "verbs/device.hpp"
-#include "words.hpp"
 
 namespace step17 {
 
@@ -43,7 +43,7 @@ struct Record {
     bool operator==(const Record&) const = default;
 
     std::array<std::byte, size> serialize() const {
-        auto bytes = common::begin_words<size>(magic);
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> all(bytes);
         util::put_be16<6>(all, rank);
         util::put_be16<8>(all, path_mtu);
@@ -62,7 +62,7 @@ struct Record {
 
     /// Throws util::Error where it is not a record, or not that of rank `expected`.
     static Record parse(util::FixedBytes<size> bytes, std::uint16_t expected) {
-        common::check_words(bytes, magic, "step 17");
+        common::check_message(bytes, magic);
         Record record{.rank = util::be16<6>(bytes),
                       .path_mtu = util::be16<8>(bytes),
                       .pid = util::be32<12>(bytes),

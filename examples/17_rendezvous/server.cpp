@@ -136,13 +136,13 @@ class Server {
 int main(int argc, char** argv) {
     common::CommandLine command_line("server", "Step 17, server: rank 0, to which all ranks come.");
     common::ServerOptions options;
-    std::uint64_t patience = 10;
+    std::uint64_t limit = 10;
     command_line.add(options);
-    command_line.number("--patience", patience, 1, 600,
+    command_line.number("--time-limit", limit, 1, 600,
                         "Seconds to wait for ranks that do not come");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
-                                 Server(options, std::chrono::seconds(patience), log, stop).serve();
+                                 Server(options, std::chrono::seconds(limit), log, stop).serve();
                                  return 0;
                              }));
 }

@@ -1,7 +1,7 @@
 // Step 19, the client: a few messages of one operation, posted at once, over a link that treats one of
 // their packets as a rule says (lab/lab wire). All packets of a message are small, so that each can be
 // chosen.
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "requests.hpp"
 #include "util/check.hpp"
@@ -57,7 +57,7 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
     }
 }
 
-void exercise(const common::LinkSide& side, const Plan& plan, const Options& options) {
+void exercise(const common::RcSide& side, const Plan& plan, const Options& options) {
     const bool is_source =
         plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
     std::vector<std::byte> local =
@@ -65,19 +65,19 @@ void exercise(const common::LinkSide& side, const Plan& plan, const Options& opt
     const verbs::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, local.data(), local.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
-    plan.send(side.channel, side.patience());
-    const common::RcLink link(side,
-                              {.cq = completions.cq.get(),
-                               .first_psn = static_cast<std::uint32_t>(options.first_psn),
-                               .max_send_wr = static_cast<std::uint32_t>(plan.messages),
-                               .retry = {.timeout = static_cast<std::uint8_t>(options.ack_timeout),
-                                         .retry_cnt = static_cast<std::uint8_t>(options.retry_cnt)},
-                               .path_mtu = static_cast<unsigned>(options.path_mtu),
-                               .reads = step19::reads_at_once});
-    side.meet();
+    plan.send(side.channel, side.limit());
+    const common::RcConnection link(
+        side, {.cq = completions.cq.get(),
+               .first_psn = static_cast<std::uint32_t>(options.first_psn),
+               .max_send_wr = static_cast<std::uint32_t>(plan.messages),
+               .retry = common::RetryPolicy{static_cast<std::uint8_t>(options.ack_timeout),
+                                            static_cast<std::uint8_t>(options.retry_cnt)},
+               .path_mtu = static_cast<unsigned>(options.path_mtu),
+               .reads = step19::reads_at_once});
+    side.barrier();
     const ibv_wc_status status = step19::perform(side, plan, link, *mr, completions);
-    side.meet();
-    const Found found = Found::receive(side.channel, side.patience());
+    side.barrier();
+    const Found found = Found::receive(side.channel, side.limit());
     const std::string_view name =
         step19::operation_names.at(static_cast<std::size_t>(plan.operation));
     if (status != IBV_WC_SUCCESS)
@@ -94,8 +94,8 @@ void exercise(const common::LinkSide& side, const Plan& plan, const Options& opt
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto operations = step19::operations_of(options.operation);
-    const common::LinkEnd end(options.client, log, stop);
-    const common::LinkSide& side = end.side();
+    const common::RcEnd end(options.client, log, stop);
+    const common::RcSide& side = end.side();
     for (const Operation operation : operations) {
         const bool is_atomic = operation == Operation::FetchAdd;
         exercise(side,
@@ -103,8 +103,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                   options.late_ms},
                  options);
     }
-    Plan{}.send(side.channel, side.patience());
-    side.meet();
+    Plan{}.send(side.channel, side.limit());
+    side.barrier();
     return 0;
 }
 

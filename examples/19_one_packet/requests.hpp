@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 #include "util/check.hpp"
 #include "work.hpp"
 
@@ -13,7 +13,7 @@ namespace step19 {
 
 /// The request of message `number`, from 0.
 inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& sge,
-                              const common::RcLink& link) {
+                              const common::RcConnection& link) {
     constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
                                  IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
                                  IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
@@ -38,8 +38,8 @@ inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& s
 
 /// All messages, one after the other, before any response; then their completions. The first that is
 /// not SUCCESS is the end of the queue pair. Throws util::Error where one does not complete in time.
-inline ibv_wc_status perform(const common::LinkSide& side, const Plan& plan,
-                             const common::RcLink& link, const ibv_mr& mr,
+inline ibv_wc_status perform(const common::RcSide& side, const Plan& plan,
+                             const common::RcConnection& link, const ibv_mr& mr,
                              verbs::CompletionQueue& completions) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge sge = sge_of(mr, plan, number);

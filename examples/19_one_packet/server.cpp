@@ -2,7 +2,7 @@
 // end.
 #include <thread>
 
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "util/check.hpp"
 #include "work.hpp"
@@ -29,7 +29,7 @@ void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
 
 // 2. What has arrived when the client is done. A message that was sent twice must not be received
 // twice.
-std::uint32_t take_receives(const common::LinkSide& side, verbs::CompletionQueue& completions) {
+std::uint32_t take_receives(const common::RcSide& side, verbs::CompletionQueue& completions) {
     std::uint32_t received = 0;
     const auto until = util::deadline_in(std::chrono::milliseconds(20));
     while (const auto wc = completions.next(side.stop, until))
@@ -37,42 +37,41 @@ std::uint32_t take_receives(const common::LinkSide& side, verbs::CompletionQueue
     return received;
 }
 
-void expose(const common::LinkSide& side, const Plan& plan) {
+void expose(const common::RcSide& side, const Plan& plan) {
     const bool is_read = plan.operation == Operation::Read;
     std::vector<std::byte> memory =
         is_read ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
     const verbs::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, memory.data(), memory.size(), step19::all_rights), "ibv_reg_mr")};
     verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
-    const common::RcLink link(side,
-                              {.cq = completions.cq.get(),
-                               .first_psn = 0x5e1900,
-                               .max_recv_wr = static_cast<std::uint32_t>(plan.messages),
-                               .access = step19::all_rights,
-                               .reads = step19::reads_at_once},
-                              mr.get());
+    const common::RcConnection link(side, {.cq = completions.cq.get(),
+                                           .first_psn = 0x5e1900,
+                                           .max_recv_wr = static_cast<std::uint32_t>(plan.messages),
+                                           .access = step19::all_rights,
+                                           .reads = step19::reads_at_once,
+                                           .exposed = mr.get()});
     if (plan.takes_receives() && plan.late_ms == 0)
         post_receives(link.qp(), *mr, plan);
-    side.meet();
+    side.barrier();
     if (plan.takes_receives() && plan.late_ms != 0) {
         // Being late is what is asked for.
         std::this_thread::sleep_for(std::chrono::milliseconds(plan.late_ms));
         post_receives(link.qp(), *mr, plan);
     }
-    side.meet_at_last();
+    side.barrier_without_limit();
     const std::uint32_t received = plan.takes_receives() ? take_receives(side, completions) : 0;
     side.log.event("memory", common::describe_memory(memory));
     std::uint64_t word = 0;
     if (plan.operation == Operation::FetchAdd)
         std::memcpy(&word, memory.data(), sizeof word);
-    step19::Found{common::crc_of(memory), received, word}.send(side.channel, side.patience());
+    step19::Found{common::crc_of(memory), received, word}.send(side.channel, side.limit());
 }
 
-void serve(const common::LinkSide& side) {
+void serve(const common::RcSide& side) {
     while (true) {
         const Plan plan = Plan::receive(side.channel, {side.stop, std::nullopt});
         if (plan.operation == Operation::Done)
-            return side.meet();
+            return side.barrier();
         expose(side, plan);
     }
 }
@@ -85,7 +84,7 @@ int main(int argc, char** argv) {
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
-                                 common::serve_links(options.address(), log, stop, serve);
+                                 common::serve_rc_clients(options.address(), log, stop, serve);
                                  return 0;
                              }));
 }

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "examples/common/memory.hpp"
-#include "examples/common/rc_link.hpp"
+#include "examples/common/rc_connection.hpp"
+#include "protocol.hpp"
 #include "verbs/completion.hpp"
 #include "verbs/describe.hpp"
-#include "words.hpp"
 
 namespace step19 {
 

@@ -2,7 +2,7 @@
 // as their delay allows. The bottleneck is the link's: lab/lab wire 'limit to ...'.
 #include <charconv>
 
-#include "examples/common/program.hpp"
+#include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "transfer.hpp"
 
@@ -44,16 +44,11 @@ std::vector<Named> windows_of(const Options& options) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto windows = windows_of(options);
-    const exchange::Patience patience{stop, util::deadline_in(options.client.timeout)};
-    const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
-    const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
-    const step15::Side side{channel, port, pd.get(), log, stop, options.client.timeout};
+    const common::RcEnd end(options.client, log, stop);
+    const common::RcSide& side = end.side();
     for (const auto& [name, window] : windows)
         step20::transfer(side, options.settings, name, window);
-    step20::Ask{}.send(side.channel, side.patience());
+    step20::Ask{}.send(side.channel, side.limit());
     side.barrier();
     return 0;
 }

@@ -1,6 +1,6 @@
 // What the client asks for, in network byte order:
 //
-//     "RWLT", version 1, 3 unused, bytes of memory (8); 0: it is done
+//     "RW20", version 1, 3 unused, bytes of memory (8); 0: it is done
 //
 // The server answers with common::Seen.
 #pragma once
@@ -8,31 +8,31 @@
 #include <array>
 #include <cstdint>
 
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "exchange/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
 namespace step20 {
 
-constexpr std::uint32_t magic = 0x52574c54;
+constexpr std::uint32_t magic = common::magic_of_step(20);
 constexpr std::uint64_t most_memory = 64 << 20;
 
 struct Ask {
     static constexpr std::size_t size = 16;
     std::uint64_t memory = 0;
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = common::begin_words<size>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto bytes = common::begin_message<size>(magic);
         util::put_be64<8>(std::span<std::byte, size>(bytes), memory);
-        channel.send(bytes, patience);
+        channel.send(bytes, limit);
     }
     /// Throws util::Error where it asks for more than is exposed.
-    static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
+        channel.receive(bytes, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_words(in, magic, "step 20");
+        common::check_message(in, magic);
         const Ask ask{util::be64<8>(in)};
         if (ask.memory > most_memory)
             throw util::Error("the client asks for more memory than this server exposes.");

@@ -8,11 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "examples/15_packet_loss/connection.hpp"
 #include "examples/common/chunks.hpp"
 #include "examples/common/counted.hpp"
 #include "examples/common/memory.hpp"
+#include "examples/common/rc_connection.hpp"
 #include "protocol.hpp"
+#include "util/check.hpp"
 #include "util/error.hpp"
 #include "verbs/completion.hpp"
 #include "window.hpp"
@@ -29,7 +30,7 @@ struct Settings {
 
 /// The WRITE of the chunk that begins at byte `at`. Its wr_id is the number of bytes that are written
 /// when it has completed.
-inline std::uint64_t post_write(const step15::Connection& connection, const ibv_mr& mr,
+inline std::uint64_t post_write(const common::RcConnection& connection, const ibv_mr& mr,
                                 const common::Chunks& bytes, std::uint64_t at) {
     const std::uint64_t length = std::min(bytes.chunk, bytes.size - at);
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
@@ -41,16 +42,17 @@ inline std::uint64_t post_write(const step15::Connection& connection, const ibv_
     wr.send_flags = IBV_SEND_SIGNALED;
     wr.sg_list = &sge;
     wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = connection.remote.va + at;
-    wr.wr.rdma.rkey = connection.remote.rkey;
+    wr.wr.rdma.remote_addr = connection.remote().va + at;
+    wr.wr.rdma.rkey = connection.remote().rkey;
     ibv_send_wr* bad_wr = nullptr;
-    util::check_rc(ibv_post_send(connection.qp.get(), &wr, &bad_wr), "ibv_post_send");
+    util::check_rc(ibv_post_send(connection.qp(), &wr, &bad_wr), "ibv_post_send");
     return wr.wr_id;
 }
 
 /// Posts chunks as the window allows, to the last completion. Returns the time of each.
-inline std::vector<Time> write_all(const step15::Side& side, const step15::Connection& connection,
-                                   const ibv_mr& mr, const Settings& settings, Window& window) {
+inline std::vector<Time> write_all(const common::RcSide& side, ibv_cq* cq,
+                                   const common::RcConnection& connection, const ibv_mr& mr,
+                                   const Settings& settings, Window& window) {
     std::vector<Time> times;
     std::map<std::uint64_t, util::Clock::time_point> outstanding;  // by wr_id
     for (std::uint64_t posted = 0; posted < settings.bytes.size || !outstanding.empty();) {
@@ -59,8 +61,7 @@ inline std::vector<Time> write_all(const step15::Side& side, const step15::Conne
             posted = post_write(connection, mr, settings.bytes, posted);
             outstanding.emplace(posted, now);
         }
-        const auto wc =
-            common::next_completion(connection.cq.get(), side.stop, util::deadline_in(side.time));
+        const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.time));
         if (side.stop.requested())
             throw util::Error("stopped by a signal.");
         const std::uint64_t done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
@@ -70,33 +71,38 @@ inline std::vector<Time> write_all(const step15::Side& side, const step15::Conne
     return times;
 }
 
-inline void transfer(const step15::Side& side, const Settings& settings, const std::string& name,
+inline void transfer(const common::RcSide& side, const Settings& settings, const std::string& name,
                      Window window) {
     // 1. The memory, and a connection whose packets have the traffic class.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const verbs::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
-    Ask{settings.bytes.size}.send(side.channel, side.patience());
-    const step15::Connection connection =
-        step15::connect(side, {.first_psn = 0xc20000,
-                               .max_send_wr = static_cast<std::uint32_t>(settings.most),
-                               .path_mtu = static_cast<std::uint16_t>(settings.path_mtu),
-                               .timeout = static_cast<std::uint8_t>(settings.ack_timeout),
-                               .traffic_class = static_cast<std::uint8_t>(settings.traffic_class)});
+    Ask{settings.bytes.size}.send(side.channel, side.limit());
+    const verbs::Cq cq{util::check_ptr(
+        ibv_create_cq(side.context, static_cast<int>(settings.most), nullptr, nullptr, 0),
+        "ibv_create_cq")};
+    const common::RcConnection connection(
+        side,
+        {.cq = cq.get(),
+         .first_psn = 0xc20000,
+         .max_send_wr = static_cast<std::uint32_t>(settings.most),
+         .retry = common::RetryPolicy{.timeout = static_cast<std::uint8_t>(settings.ack_timeout)},
+         .path_mtu = static_cast<unsigned>(settings.path_mtu),
+         .traffic_class = static_cast<std::uint8_t>(settings.traffic_class)});
     side.barrier();
 
     // 2. The WRITEs.
-    const common::Counted counted(side.port.context.get(), verbs::Gid{.port = side.port.number});
+    const common::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
-    std::vector<Time> times = write_all(side, connection, *mr, settings, window);
+    std::vector<Time> times = write_all(side, cq.get(), connection, *mr, settings, window);
     const std::chrono::microseconds took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    const auto needed = settings.bytes.packets(connection.path_mtu);
+    const auto needed = settings.bytes.packets(connection.path_mtu());
     const auto sent = counted.since("sent_pkts");
     side.barrier();
 
     // 3. What has arrived, and what the program and its device have measured.
-    const auto seen = common::Seen::receive(side.channel, side.patience());
+    const auto seen = common::Seen::receive(side.channel, side.limit());
     if (seen.crc != common::crc_of(bytes))
         throw util::Error("the server has other bytes than were sent.");
     std::ranges::sort(times);

@@ -42,10 +42,10 @@ struct Buffer {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::chrono::milliseconds timeout = options.client.timeout;
-    const exchange::Patience patience{stop, util::deadline_in(timeout)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
     const util::Address server = options.client.resolve_server();
     exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience));
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. A queue pair whose requests may have three entries. The device has a limit, too:
     // ibv_device_attr.max_sge.
@@ -66,12 +66,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     exchange::Endpoint mine{
         .qpn = qp->qp_num, .psn = 0xc22000, .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, limit);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     step06::to_init(qp.get(), port, 0);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 
     // 3. Gather: the header and the two parts of the body lie in three registrations, each with an
     // lkey of its own. Nothing is copied together; the device takes them one after the other.
@@ -120,7 +120,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!wc || wc->status == IBV_WC_SUCCESS)
         throw util::Error("an entry of another protection domain was not refused.");
     log.note("the entry of another protection domain: " + std::string(verbs::name_of(wc->status)));
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
     return 0;
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t most_body = 2 << 20;
 constexpr std::chrono::milliseconds exchange_time{5000};
 
 void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
 
     // 1. A queue pair whose receives may have two entries.
     const step06::Port port = step06::open_port(channel.socket().local());
@@ -62,7 +62,7 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     util::check_rc(ibv_post_recv(qp.get(), &receive, &bad_wr), "ibv_post_recv");
 
     // 3. Connect as in step 06; the body's buffer is open to READs.
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     exchange::Endpoint mine{.qpn = qp->qp_num,
                             .psn = 0x5e2200,
                             .lid = port.lid,
@@ -71,21 +71,21 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
                             .length = body.size(),
                             .rkey = body_mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
+    exchange::send_endpoint(channel, mine, limit);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 
     // 4. The message: byte_len counts both parts.
-    const ibv_wc wc = verbs::expect_success(
-        common::next_completion(cq.get(), stop, patience.deadline), "the receive");
+    const ibv_wc wc = verbs::expect_success(common::next_completion(cq.get(), stop, limit.deadline),
+                                            "the receive");
     const auto header = step22::Header::parse(head);
     if (wc.byte_len < head.size() || wc.byte_len - head.size() != header.length ||
         common::crc_of(std::span(body).first(header.length)) != header.crc)
         throw util::Error("the message is not what its header says.");
     log.event("memory", common::describe_memory(head));
     log.event("memory", common::describe_memory(std::span(body).first(header.length)));
-    exchange::meet(channel, {stop, std::nullopt});
+    exchange::barrier(channel, {stop, std::nullopt});
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {

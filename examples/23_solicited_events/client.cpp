@@ -41,10 +41,10 @@ void send_by_wr(ibv_qp_ex* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned f
 }
 
 int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::Patience patience{stop, util::deadline_in(options.timeout)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(options.timeout)};
     const util::Address server = options.resolve_server();
     exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), patience));
+        exchange::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. A queue pair that takes SENDs by ibv_wr_*, too: that has to be said when it is made.
     const step06::Port port = step06::open_port(channel.socket().local());
@@ -66,7 +66,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
     const verbs::Qp qp{
         util::check_ptr(ibv_create_qp_ex(port.context.get(), &init), "ibv_create_qp_ex")};
     ibv_qp_ex* extended = ibv_qp_to_qp_ex(qp.get());
-    step23::connect(channel, patience, qp.get(), port, 0xc23000, [] {});
+    step23::connect(channel, limit, qp.get(), port, 0xc23000, [] {});
     std::uint64_t wr_id = 0;
     const auto send = [&](int i, unsigned flags) {
         if (i % 2 == 0)
@@ -75,7 +75,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
             send_by_wr(extended, ++wr_id, *mr, flags);
     };
     const auto await_one = [&] {
-        verbs::expect_success(common::next_completion(cq.get(), stop, patience.deadline), "SEND");
+        verbs::expect_success(common::next_completion(cq.get(), stop, limit.deadline), "SEND");
     };
 
     // 2. Four messages, the last one solicited: the server, which asked for solicited events only,
@@ -84,16 +84,16 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
         send(i, i + 1 == step23::messages ? IBV_SEND_SOLICITED : 0);
     for (int i = 0; i < step23::messages; ++i)
         await_one();
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 
     // 3. Four more, unsolicited, for a server that asked for all events. Each is sent when the server
     // is armed again.
     for (int i = 0; i < step23::messages; ++i) {
-        exchange::meet(channel, patience);
+        exchange::barrier(channel, limit);
         send(i, 0);
         await_one();
     }
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
     log.note(std::to_string(wr_id) + " messages sent, half by ibv_post_send and half by ibv_wr_*");
     return 0;
 }

@@ -12,18 +12,18 @@ inline constexpr std::uint32_t message_size = 64;
 /// From RESET to RTS. `posted`: called in INIT, for receives that are to be there before the first
 /// packet can come.
 template <typename Posted>
-void connect(exchange::Channel& channel, const exchange::Patience& patience, ibv_qp* qp,
+void connect(exchange::Channel& channel, const exchange::TimeLimit& limit, ibv_qp* qp,
              const step06::Port& port, std::uint32_t psn, Posted posted) {
     exchange::Endpoint mine{
         .qpn = qp->qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, limit);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     step06::to_init(qp, port, 0);
     posted();
     step06::to_rtr(qp, port, theirs);
     step06::to_rts(qp, psn);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 }
 
 }  // namespace step23

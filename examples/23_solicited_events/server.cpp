@@ -30,8 +30,8 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
 }
 
 // Sleeps until the channel has an event. The next one comes only after ibv_req_notify_cq.
-void await_event(ibv_comp_channel* channel, const exchange::Patience& patience) {
-    if (util::wait_readable(channel->fd, patience.stop, patience.deadline) != util::Ready::input)
+void await_event(ibv_comp_channel* channel, const exchange::TimeLimit& limit) {
+    if (util::wait_readable(channel->fd, limit.stop, limit.deadline) != util::Ready::input)
         throw util::Error("no event came: does the client still run?");
     ibv_cq* cq = nullptr;
     void* cq_context = nullptr;
@@ -51,7 +51,7 @@ int drain(ibv_cq* cq) {
 }
 
 void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
 
     // 1. A completion queue with a channel, armed for solicited events: SENDs and WRITEs with
     // immediate data whose sender set IBV_SEND_SOLICITED, and errors.
@@ -72,17 +72,17 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     init.cap.max_recv_wr = receives;
     init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
     const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
-    step23::connect(channel, patience, qp.get(), port, 0x5e2300, [&] {
+    step23::connect(channel, limit, qp.get(), port, 0x5e2300, [&] {
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(qp.get(), wr_id, *mr);
     });
 
     // 2. One event for four messages: the last one is solicited, and those before it have completed
     // by then.
-    await_event(events.get(), patience);
+    await_event(events.get(), limit);
     const int received = drain(cq.get());
     log.note("1 event, " + std::to_string(received) + " messages: solicited events only");
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 
     // 3. Four events for four messages: each completion makes one. The queue is polled once more
     // after it is armed, since a completion in between makes no event.
@@ -90,13 +90,13 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     for (int i = 0; i < step23::messages; ++i) {
         util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq(all)");
         all += drain(cq.get());
-        exchange::meet(channel, patience);
-        await_event(events.get(), patience);
+        exchange::barrier(channel, limit);
+        await_event(events.get(), limit);
         all += drain(cq.get());
     }
     log.note(std::to_string(step23::messages) + " events, " + std::to_string(all) +
              " messages: all events");
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {

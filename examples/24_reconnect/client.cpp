@@ -49,12 +49,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step24::Applied applied;
     while (applied.sequence < options.messages && !stop.requested()) {
         // 1. Connect. The TCP connection is tried again and again until --timeout.
-        const exchange::Patience patience{stop, util::deadline_in(timeout)};
+        const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
         const util::Address server = options.client.resolve_server();
         step24::Connection connection(
-            exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                                  patience),
-            patience);
+            exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+            limit);
         ++connections;
         const auto read_applied = [&] {
             const bool is_read = perform(connection, IBV_WR_RDMA_READ, 0, stop, timeout);
@@ -81,7 +80,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
         // 4. All are acknowledged; this program ends when all are applied.
         while (is_up && applied.sequence < options.messages)
-            is_up = common::nap(stop, patience.deadline) && read_applied();
+            is_up = common::nap(stop, limit.deadline) && read_applied();
 
         // 5. Broken: pause before the next attempt, longer each time, and by chance, so that the
         // clients of a server do not all come back at once.

@@ -37,7 +37,7 @@ struct Connection {
     verbs::Qp qp;
     exchange::Endpoint theirs;
 
-    Connection(exchange::Socket socket, const exchange::Patience& patience)
+    Connection(exchange::Socket socket, const exchange::TimeLimit& limit)
         : channel(std::move(socket)),
           port(step06::open_port(channel.socket().local())),
           pd(util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")),
@@ -58,12 +58,12 @@ struct Connection {
                                 .lid = port.lid,
                                 .path_mtu = port.path_mtu};
         std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-        exchange::send_endpoint(channel, mine, patience);
-        theirs = exchange::receive_endpoint(channel, patience);
+        exchange::send_endpoint(channel, mine, limit);
+        theirs = exchange::receive_endpoint(channel, limit);
         step06::to_init(qp.get(), port, 0);
         step06::to_rtr(qp.get(), port, theirs);
         to_rts(qp.get(), mine.psn);
-        exchange::meet(channel, patience);
+        exchange::barrier(channel, limit);
     }
 };
 

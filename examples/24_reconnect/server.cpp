@@ -46,7 +46,7 @@ void post_receive(ibv_qp* qp, std::uint64_t slot, const ibv_mr& mr) {
 void serve(exchange::TcpChannel& channel, const Options& options, State& state, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. The resources of one connection.
-    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
     const step06::Port port = step06::open_port(channel.socket().local());
     const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::array<std::array<std::byte, step24::Message::size>, slots> inbox{};
@@ -66,7 +66,7 @@ void serve(exchange::TcpChannel& channel, const Options& options, State& state, 
     const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
     // 2. Connect as in step 06. Every connection has a new queue pair and a new random PSN.
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
     exchange::Endpoint mine{.qpn = qp->qp_num,
                             .psn = step07::random_psn(),
                             .lid = port.lid,
@@ -75,13 +75,13 @@ void serve(exchange::TcpChannel& channel, const Options& options, State& state, 
                             .length = state.bytes.size(),
                             .rkey = state_mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
+    exchange::send_endpoint(channel, mine, limit);
     step06::to_init(qp.get(), port, IBV_ACCESS_REMOTE_READ);
     for (std::uint64_t slot = 0; slot < slots; ++slot)
         post_receive(qp.get(), slot, *inbox_mr);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::meet(channel, patience);
+    exchange::barrier(channel, limit);
 
     // 3. Apply each message once, in the order of its number.
     for (std::uint64_t taken = 0; taken < options.break_after && !stop.requested();) {

@@ -40,12 +40,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step09::require_lab(server);
     if (!options.no_esp)
         step25::prepare();
-    const exchange::Patience patience{stop, util::deadline_in(timeout)};
+    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
     const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
     exchange::TlsChannel channel(
         *tls,
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), patience),
-        patience);
+        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+        limit);
 
     // 1. As in step 07: a queue pair with a random PSN, and the exchange of endpoints over TLS.
     const step06::Port port = step06::open_port(channel.socket().local());
@@ -65,14 +65,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     exchange::Endpoint mine{
         .qpn = qp->qp_num, .psn = step07::random_psn(), .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, patience);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
+    exchange::send_endpoint(channel, mine, limit);
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
 
     // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
     const step25::Sa in = options.no_esp ? step25::Sa{} : step25::Sa::random();
-    channel.send(in.serialize(), patience);
+    channel.send(in.serialize(), limit);
     std::array<std::byte, step25::Sa::size> bytes{};
-    channel.receive(bytes, patience);
+    channel.receive(bytes, limit);
     const step25::Sa out = step25::Sa::parse(bytes);
     std::optional<step25::Esp> esp;
     if (!options.no_esp)
@@ -84,7 +84,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step06::to_init(qp.get(), port, 0);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::meet(channel, {stop, util::deadline_in(timeout)});
+    exchange::barrier(channel, {stop, util::deadline_in(timeout)});
 
     // 4. An honest WRITE. The attacker records its packet, and is told all that the client knows but
     // the keys: address, rkey, QPN and the PSN that comes next.

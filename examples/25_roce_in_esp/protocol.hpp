@@ -10,23 +10,19 @@
 
 #include <openssl/rand.h>
 
+#include "examples/common/message.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
 namespace step25 {
 
-inline constexpr std::array magic{std::byte{'R'}, std::byte{'W'}, std::byte{'L'}, std::byte{'E'}};
-
-inline void check_magic(util::FixedBytes<4> bytes) {
-    if (!std::ranges::equal(bytes, magic))
-        throw util::Error("the peer sent something else than a message of step 25.");
-}
+inline constexpr std::uint32_t magic = common::magic_of_step(25);
 
 /// Names one direction of the protection and is its key: a security association (RFC 4301). The
 /// side that receives chooses it.
 struct Sa {
     static constexpr std::size_t key_size = 20;  // 16 bytes for AES-128-GCM, 4 of salt (RFC 4106)
-    static constexpr std::size_t size = 8 + key_size;
+    static constexpr std::size_t size = 12 + key_size;
 
     std::uint32_t spi = 0;  // security parameters index, in every ESP packet; 0 to 255 are reserved
     std::array<std::byte, key_size> key{};
@@ -42,15 +38,14 @@ struct Sa {
         return sa;
     }
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> out{};
-        std::ranges::copy(magic, out.begin());
-        util::put_be32<4>(std::span<std::byte, size>(out), spi);
-        std::ranges::copy(key, out.begin() + 8);
+        auto out = common::begin_message<size>(magic);
+        util::put_be32<8>(std::span<std::byte, size>(out), spi);
+        std::ranges::copy(key, out.begin() + 12);
         return out;
     }
     static Sa parse(util::FixedBytes<size> in) {
-        check_magic(in.first<4>());
-        Sa sa{.spi = util::be32<4>(in), .key = {}};
+        common::check_message(in, magic);
+        Sa sa{.spi = util::be32<8>(in), .key = {}};
         std::ranges::copy(in.last<key_size>(), sa.key.begin());
         return sa;
     }
@@ -64,28 +59,27 @@ inline constexpr std::array<std::string_view, 4> reasons{
 /// What a forged packet did to the server.
 struct Report {
     static constexpr std::size_t shown = 24;
-    static constexpr std::size_t size = 4 + shown + 4 * reasons.size();
+    static constexpr std::size_t size = 8 + shown + 4 * reasons.size();
 
     std::array<std::byte, shown> memory{};               // its first bytes
     std::array<std::uint32_t, reasons.size()> counts{};  // of `reasons`, since boot
 
     std::array<std::byte, size> serialize() const {
-        std::array<std::byte, size> out{};
-        std::ranges::copy(magic, out.begin());
-        std::ranges::copy(memory, out.begin() + 4);
+        auto out = common::begin_message<size>(magic);
+        std::ranges::copy(memory, out.begin() + 8);
         const std::span<std::byte, size> bytes(out);
-        util::put_be32<28>(bytes, counts[0]);
-        util::put_be32<32>(bytes, counts[1]);
-        util::put_be32<36>(bytes, counts[2]);
-        util::put_be32<40>(bytes, counts[3]);
+        util::put_be32<32>(bytes, counts[0]);
+        util::put_be32<36>(bytes, counts[1]);
+        util::put_be32<40>(bytes, counts[2]);
+        util::put_be32<44>(bytes, counts[3]);
         return out;
     }
     static Report parse(util::FixedBytes<size> in) {
-        check_magic(in.first<4>());
+        common::check_message(in, magic);
         Report report;
-        std::ranges::copy(in.subspan<4, shown>(), report.memory.begin());
-        report.counts = {util::be32<28>(in), util::be32<32>(in), util::be32<36>(in),
-                         util::be32<40>(in)};
+        std::ranges::copy(in.subspan<8, shown>(), report.memory.begin());
+        report.counts = {util::be32<32>(in), util::be32<36>(in), util::be32<40>(in),
+                         util::be32<44>(in)};
         return report;
     }
 };

@@ -50,16 +50,16 @@ void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& st
                             .length = memory.size(),
                             .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    const exchange::Patience patience{stop, util::deadline_in(exchange_time)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, patience);
-    exchange::send_endpoint(channel, mine, patience);
+    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    exchange::send_endpoint(channel, mine, limit);
 
     // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
     std::array<std::byte, step25::Sa::size> bytes{};
-    channel.receive(bytes, patience);
+    channel.receive(bytes, limit);
     const step25::Sa out = step25::Sa::parse(bytes);
     const step25::Sa in = step25::Sa::random();
-    channel.send(in.serialize(), patience);
+    channel.send(in.serialize(), limit);
     std::optional<step25::Esp> esp;
     if (out.spi != 0)
         esp.emplace(channel.socket().local(), channel.peer(), in, out);
@@ -69,11 +69,11 @@ void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& st
     step06::to_init(qp.get(), port, peer_access);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::meet(channel, {stop, util::deadline_in(exchange_time)});
+    exchange::barrier(channel, {stop, util::deadline_in(exchange_time)});
 
     // 4. What became of the memory, and what the kernel has dropped, whenever the client asks.
     for (std::array<std::byte, 1> ask{}; true;) {
-        const exchange::Patience next{stop, util::deadline_in(exchange_time)};
+        const exchange::TimeLimit next{stop, util::deadline_in(exchange_time)};
         channel.receive(ask, next);
         if (ask[0] == std::byte{0})
             break;

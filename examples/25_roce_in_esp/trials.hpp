@@ -34,15 +34,15 @@ class Trials {
     }
 
     /// The server need not wait for more questions.
-    void finish() { channel_.send(std::array{std::byte{0}}, patience()); }
+    void finish() { channel_.send(std::array{std::byte{0}}, limit()); }
 
   private:
-    exchange::Patience patience() { return {stop_, util::deadline_in(timeout_)}; }
+    exchange::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
 
     Report ask() {
-        channel_.send(std::array{std::byte{1}}, patience());
+        channel_.send(std::array{std::byte{1}}, limit());
         std::array<std::byte, Report::size> bytes{};
-        channel_.receive(bytes, patience());
+        channel_.receive(bytes, limit());
         return Report::parse(bytes);
     }
     void line(std::string_view packet, std::string_view memory, std::string_view reason) {

@@ -2,13 +2,13 @@
 
 #include <array>
 
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "util/cursor.hpp"
 
 namespace common {
 namespace {
 
-constexpr std::uint32_t magic = 0x52574c43;  // "RWLC"
+constexpr std::uint32_t magic = magic_of_step(15);  // step 15 has it first
 
 }  // namespace
 
@@ -17,20 +17,20 @@ std::uint64_t Chunks::packets(unsigned path_mtu) const {
     return size / chunk * of(chunk) + of(size % chunk);
 }
 
-void Seen::send(exchange::Channel& channel, const exchange::Patience& patience) const {
-    auto bytes = begin_words<size>(magic);
+void Seen::send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    auto bytes = begin_message<size>(magic);
     const std::span<std::byte, size> out(bytes);
     util::put_be32<8>(out, crc);
     util::put_be32<12>(out, out_of_sequence);
     util::put_be32<16>(out, duplicates);
-    channel.send(bytes, patience);
+    channel.send(bytes, limit);
 }
 
-Seen Seen::receive(exchange::Channel& channel, const exchange::Patience& patience) {
+Seen Seen::receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
     std::array<std::byte, size> bytes{};
-    channel.receive(bytes, patience);
+    channel.receive(bytes, limit);
     const util::FixedBytes<size> in(bytes);
-    check_words(in, magic, "the same step");
+    check_message(in, magic);
     return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
 }
 

@@ -16,7 +16,7 @@ struct Chunks {
     std::uint64_t packets(unsigned path_mtu) const;
 };
 
-/// What a server has seen of them. On the wire, in network byte order: "RWLC", version 1, 3 unused
+/// What a server has seen of them. On the wire, in network byte order: "RW15", version 1, 3 unused
 /// bytes, CRC-32, packets out of sequence, duplicates (4 each), 4 unused.
 struct Seen {
     static constexpr std::size_t size = 24;
@@ -24,9 +24,9 @@ struct Seen {
     std::uint32_t out_of_sequence = 0;  // counted by its device
     std::uint32_t duplicates = 0;       // counted by its device
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const;
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const;
     /// Throws util::Error where it is something else.
-    static Seen receive(exchange::Channel& channel, const exchange::Patience& patience);
+    static Seen receive(exchange::Channel& channel, const exchange::TimeLimit& limit);
 };
 
 }  // namespace common

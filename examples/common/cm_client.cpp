@@ -51,7 +51,7 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
     parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
     parameters.initiator_depth = 1;  // one READ or atomic in flight
     parameters.retry_count = 7;
-    parameters.rnr_retry_count = 7;  // the server's patience with us, without end
+    parameters.rnr_retry_count = 7;  // 7: without limit
     util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
     return await_established();
 }

@@ -148,7 +148,7 @@ void HeldTrace::write_and_hold(bool is_held) {
 void trace_no_requests() {
     using tracelog::Category;
     std::uint32_t categories = UINT32_MAX;
-    for (const Category requests : {Category::send, Category::recv, Category::wc})
+    for (const Category requests : {Category::send, Category::recv, Category::wc, Category::event})
         categories &= ~static_cast<std::uint32_t>(requests);
     if (Tracer::current != nullptr)
         interpose::trace_only(categories);

@@ -16,7 +16,7 @@ void perform(const Requester& requester, ibv_send_wr& wr) {
     util::check_rc(ibv_post_send(requester.qp, &wr, &refused), "ibv_post_send");
     const auto wc = requester.completions.next(
         requester.stop,
-        util::deadline_in(requester.patience +
+        util::deadline_in(requester.limit +
                           std::chrono::seconds(static_cast<std::int64_t>(length >> 20))));
     if (wc && requester.log != nullptr)
         requester.log->event("wc", verbs::describe(*wc));
@@ -25,7 +25,7 @@ void perform(const Requester& requester, ibv_send_wr& wr) {
 
 void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
               const RemoteMemory& remote, verbs::PsnPredictor& psns,
-              verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
+              verbs::CompletionQueue& completions, std::chrono::milliseconds limit,
               runlog::Log& log, util::StopSignal& stop) {
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                   .length = static_cast<std::uint32_t>(local.length),
@@ -37,7 +37,7 @@ void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_m
     wr.num_sge = 1;
     wr.wr.rdma.remote_addr = remote.va;
     wr.wr.rdma.rkey = remote.rkey;
-    perform({qp, psns, completions, patience, &log, stop}, wr);
+    perform({qp, psns, completions, limit, &log, stop}, wr);
 }
 
 }  // namespace common

@@ -17,20 +17,20 @@ struct Requester {
     ibv_qp* qp;
     verbs::PsnPredictor& psns;
     verbs::CompletionQueue& completions;
-    std::chrono::milliseconds patience;
+    std::chrono::milliseconds limit;
     runlog::Log* log;  // null: what is done is not written down
     util::StopSignal& stop;
 };
 
 /// Posts one signalled request and takes its completion; the predicted PSNs are logged before its
-/// first packet exists. Throws util::Error where it fails or does not complete; `patience`, and a
+/// first packet exists. Throws util::Error where it fails or does not complete; `limit`, and a
 /// second more for each MiB.
 void perform(const Requester& requester, ibv_send_wr& wr);
 
 /// A signalled request over the whole of `local`, one-sided.
 void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
               const RemoteMemory& remote, verbs::PsnPredictor& psns,
-              verbs::CompletionQueue& completions, std::chrono::milliseconds patience,
+              verbs::CompletionQueue& completions, std::chrono::milliseconds limit,
               runlog::Log& log, util::StopSignal& stop);
 
 }  // namespace common

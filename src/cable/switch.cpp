@@ -132,7 +132,7 @@ void Switch::flush(Host host) {
     }
     if (port.backlog() > backlog_limit && !lines_[host].is_stuck &&
         !deadlines_.has({Wait::Unstick, host}))
-        deadlines_.set({Wait::Unstick, host}, util::deadline_in(patience));
+        deadlines_.set({Wait::Unstick, host}, util::deadline_in(silence_limit));
 }
 
 bool Switch::is_congested_for(Host from) const {
@@ -191,7 +191,7 @@ void Switch::check_deadlines() {
         } else {
             say_(
                 fmt::format("{} has taken nothing for {} s: frames to it are dropped until it does",
-                            ports_[host].name(), patience.count()));
+                            ports_[host].name(), silence_limit.count()));
             lines_[host].is_stuck = true;
             ports_[host].drop_backlog();
         }

@@ -27,7 +27,7 @@ class Switch : private StageOutput {
     static constexpr std::size_t held_limit = std::size_t{64} << 20U;
     /// A host that takes nothing for so long does not hold the others up any longer: what is sent
     /// to it is dropped and counted, until it reads again.
-    static constexpr std::chrono::seconds patience{5};
+    static constexpr std::chrono::seconds silence_limit{5};
     static constexpr std::chrono::milliseconds between_tries{100};
 
     /// `say`: one sentence each time a host comes or goes.

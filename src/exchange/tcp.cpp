@@ -21,18 +21,18 @@ using std::chrono::milliseconds;
 
 enum class Event { Ready, Stop, Timeout };
 
-Event wait_event(int fd, short events, const Patience& patience) {
+Event wait_event(int fd, short events, const TimeLimit& limit) {
     while (true) {
-        std::array<pollfd, 2> fds{{{fd, events, 0}, {patience.stop.fd(), POLLIN, 0}}};
-        const int ready = poll(fds.data(), fds.size(), util::poll_timeout(patience.deadline));
+        std::array<pollfd, 2> fds{{{fd, events, 0}, {limit.stop.fd(), POLLIN, 0}}};
+        const int ready = poll(fds.data(), fds.size(), util::poll_timeout(limit.deadline));
         if (ready < 0 && errno == EINTR)
             continue;
         util::check_errno(ready, "poll");
-        if (patience.stop.requested())
+        if (limit.stop.requested())
             return Event::Stop;
         if (fds[0].revents != 0)
             return Event::Ready;
-        if (util::is_past(patience.deadline))
+        if (util::is_past(limit.deadline))
             return Event::Timeout;
     }
 }
@@ -59,7 +59,7 @@ void send_at_once(int fd) {
 
 // One attempt: 0, or why it failed.
 int try_to_connect(util::Fd& fd, const util::Address& server,
-                   const std::optional<util::Address>& source, const Patience& patience) {
+                   const std::optional<util::Address>& source, const TimeLimit& limit) {
     fd = make_socket(server);
     if (source)
         util::check_errno(bind(fd.get(), source->get(), source->size()),
@@ -68,7 +68,7 @@ int try_to_connect(util::Fd& fd, const util::Address& server,
         return 0;
     if (errno != EINPROGRESS)
         return errno;
-    switch (wait_event(fd.get(), POLLOUT, patience)) {
+    switch (wait_event(fd.get(), POLLOUT, limit)) {
         case Event::Stop:
             return ECANCELED;
         case Event::Timeout:
@@ -96,13 +96,13 @@ int try_to_connect(util::Fd& fd, const util::Address& server,
 }  // namespace
 
 Socket connect_tcp(const util::Address& server, const std::optional<util::Address>& source,
-                   const Patience& patience) {
+                   const TimeLimit& limit) {
     constexpr milliseconds longest_pause{1000};
     milliseconds pause{20};
     bool was_refused = false;
     while (true) {
         util::Fd fd;
-        const int error = try_to_connect(fd, server, source, patience);
+        const int error = try_to_connect(fd, server, source, limit);
         if (error == 0) {
             send_at_once(fd.get());
             return {std::move(fd), server};
@@ -111,12 +111,12 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
         if (error != ECONNREFUSED)
             give_up(server, error == ETIMEDOUT && was_refused ? ECONNREFUSED : error);
         was_refused = true;
-        if (util::is_past(patience.deadline))
+        if (util::is_past(limit.deadline))
             give_up(server, error);
         util::Deadline next = util::deadline_in(pause);
-        if (patience.deadline)
-            next = std::min(*next, *patience.deadline);
-        if (util::wait_readable(patience.stop.fd(), patience.stop, next) == util::Ready::stop)
+        if (limit.deadline)
+            next = std::min(*next, *limit.deadline);
+        if (util::wait_readable(limit.stop.fd(), limit.stop, next) == util::Ready::stop)
             give_up(server, ECANCELED);
         pause = std::min(2 * pause, longest_pause);
     }
@@ -156,8 +156,8 @@ std::optional<Socket> TcpListener::accept_now() {
     return Socket{std::move(fd), util::Address(address)};
 }
 
-std::optional<Socket> TcpListener::accept(const Patience& patience) {
-    while (wait_event(fd_.get(), POLLIN, patience) == Event::Ready)
+std::optional<Socket> TcpListener::accept(const TimeLimit& limit) {
+    while (wait_event(fd_.get(), POLLIN, limit) == Event::Ready)
         if (auto socket = accept_now())
             return socket;
     return std::nullopt;
@@ -204,8 +204,8 @@ std::chrono::microseconds round_trip(const Socket& socket) {
     return std::chrono::microseconds(info.tcpi_rtt);
 }
 
-void wait_for(const Socket& socket, bool to_read, const Patience& patience) {
-    switch (wait_event(socket.fd.get(), to_read ? POLLIN : POLLOUT, patience)) {
+void wait_for(const Socket& socket, bool to_read, const TimeLimit& limit) {
+    switch (wait_event(socket.fd.get(), to_read ? POLLIN : POLLOUT, limit)) {
         case Event::Ready:
             return;
         case Event::Stop:
@@ -217,13 +217,13 @@ void wait_for(const Socket& socket, bool to_read, const Patience& patience) {
     }
 }
 
-void TcpChannel::send(util::Bytes bytes, const Patience& patience) {
+void TcpChannel::send(util::Bytes bytes, const TimeLimit& limit) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(socket_.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent >= 0) {
             bytes = bytes.subspan(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN) {
-            wait_for(socket_, false, patience);
+            wait_for(socket_, false, limit);
         } else if (errno != EINTR) {
             throw util::Error(fmt::format("{} has gone during the exchange: {}.",
                                           socket_.peer.text(), std::strerror(errno)));
@@ -231,7 +231,7 @@ void TcpChannel::send(util::Bytes bytes, const Patience& patience) {
     }
 }
 
-void TcpChannel::receive(std::span<std::byte> bytes, const Patience& patience) {
+void TcpChannel::receive(std::span<std::byte> bytes, const TimeLimit& limit) {
     while (!bytes.empty()) {
         const ssize_t got = recv(socket_.fd.get(), bytes.data(), bytes.size(), 0);
         if (got > 0)
@@ -242,7 +242,7 @@ void TcpChannel::receive(std::span<std::byte> bytes, const Patience& patience) {
                             "says why.",
                             socket_.peer.text()));
         else if (errno == EAGAIN)
-            wait_for(socket_, true, patience);
+            wait_for(socket_, true, limit);
         else if (errno != EINTR)
             throw util::Error(fmt::format("{} has gone during the exchange: {}.",
                                           socket_.peer.text(), std::strerror(errno)));

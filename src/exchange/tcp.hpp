@@ -23,11 +23,11 @@ struct Socket {
 /// Tries until the deadline where nobody listens there yet, with pauses that grow: a server may be
 /// started a moment later. `source`: an address to connect from. Throws util::Error.
 Socket connect_tcp(const util::Address& server, const std::optional<util::Address>& source,
-                   const Patience& patience);
+                   const TimeLimit& limit);
 
 /// Waits until the socket can be read (or written). Throws util::Error, naming the peer, when a
 /// stop was requested or time is over.
-void wait_for(const Socket& socket, bool to_read, const Patience& patience);
+void wait_for(const Socket& socket, bool to_read, const TimeLimit& limit);
 
 /// The address of this host that packets to `server` leave from. Throws std::system_error where
 /// there is no route.
@@ -53,7 +53,7 @@ class TcpListener {
     /// The address that it listens on; with port 0 the system has chosen one.
     util::Address address() const;
     /// The next client; nullopt when a stop was requested or time is over.
-    std::optional<Socket> accept(const Patience& patience);
+    std::optional<Socket> accept(const TimeLimit& limit);
     /// One that is there already; nullopt where there is none.
     std::optional<Socket> accept_now();
 
@@ -65,8 +65,8 @@ class TcpChannel : public Channel {
   public:
     explicit TcpChannel(Socket socket) : socket_(std::move(socket)) {}
 
-    void send(util::Bytes bytes, const Patience& patience) override;
-    void receive(std::span<std::byte> bytes, const Patience& patience) override;
+    void send(util::Bytes bytes, const TimeLimit& limit) override;
+    void receive(std::span<std::byte> bytes, const TimeLimit& limit) override;
     std::string_view name() const override { return "TCP"; }
     const util::Address& peer() const override { return socket_.peer; }
     const Socket& socket() const { return socket_; }

@@ -143,16 +143,16 @@ class TlsChannel : public Channel {
   public:
     /// Shakes hands. Throws util::Error with the reason where one side refuses the other; a server
     /// then waits, a second at most, for the client to have read it.
-    TlsChannel(TlsContext& context, Socket socket, const Patience& patience);
+    TlsChannel(TlsContext& context, Socket socket, const TimeLimit& limit);
 
-    void send(util::Bytes bytes, const Patience& patience) override;
-    void receive(std::span<std::byte> bytes, const Patience& patience) override;
+    void send(util::Bytes bytes, const TimeLimit& limit) override;
+    void receive(std::span<std::byte> bytes, const TimeLimit& limit) override;
     std::string_view name() const override { return "TLS 1.3"; }
     const util::Address& peer() const override { return socket().peer; }
     const Socket& socket() const { return stream_.socket(); }
     bool was_resumed() const { return stream_.was_resumed(); }
     /// Says that nothing follows, and waits, a second at most, until the peer has said so, too.
-    void close(const Patience& patience);
+    void close(const TimeLimit& limit);
 
   private:
     TlsStream stream_;

@@ -10,12 +10,12 @@ namespace {
 
 // Calls until it is done, and waits in between for what it wants.
 template <typename Call>
-Progress complete(const Socket& socket, const Patience& patience, Call call) {
+Progress complete(const Socket& socket, const TimeLimit& limit, Call call) {
     while (true) {
         const Progress progress = call();
         if (progress == Progress::Done || progress == Progress::Closed)
             return progress;
-        wait_for(socket, progress == Progress::WantRead, patience);
+        wait_for(socket, progress == Progress::WantRead, limit);
     }
 }
 
@@ -26,46 +26,45 @@ Progress complete(const Socket& socket, const Patience& patience, Call call) {
 
 }  // namespace
 
-TlsChannel::TlsChannel(TlsContext& context, Socket socket, const Patience& patience)
+TlsChannel::TlsChannel(TlsContext& context, Socket socket, const TimeLimit& limit)
     : stream_(context, std::move(socket)) {
     try {
-        if (complete(this->socket(), patience, [&] { return stream_.handshake(); }) ==
+        if (complete(this->socket(), limit, [&] { return stream_.handshake(); }) ==
             Progress::Closed)
             has_closed(this->socket());
     } catch (const util::Error&) {
         if (context.role() == TlsRole::Server)
-            close(patience);  // once the client has closed its end it has read why
+            close(limit);  // once the client has closed its end it has read why
         throw;
     }
 }
 
-void TlsChannel::send(util::Bytes bytes, const Patience& patience) {
+void TlsChannel::send(util::Bytes bytes, const TimeLimit& limit) {
     while (!bytes.empty()) {
         std::size_t put = 0;
-        if (complete(socket(), patience, [&] { return stream_.write(bytes, put); }) ==
+        if (complete(socket(), limit, [&] { return stream_.write(bytes, put); }) ==
             Progress::Closed)
             has_closed(socket());
         bytes = bytes.subspan(put);
     }
 }
 
-void TlsChannel::receive(std::span<std::byte> bytes, const Patience& patience) {
+void TlsChannel::receive(std::span<std::byte> bytes, const TimeLimit& limit) {
     while (!bytes.empty()) {
         std::size_t got = 0;
-        if (complete(socket(), patience, [&] { return stream_.read(bytes, got); }) ==
-            Progress::Closed)
+        if (complete(socket(), limit, [&] { return stream_.read(bytes, got); }) == Progress::Closed)
             has_closed(socket());
         bytes = bytes.subspan(got);
     }
 }
 
-void TlsChannel::close(const Patience& patience) {
+void TlsChannel::close(const TimeLimit& limit) {
     util::Deadline deadline = util::deadline_in(std::chrono::seconds(1));
-    if (patience.deadline)
-        deadline = std::min(*deadline, *patience.deadline);
+    if (limit.deadline)
+        deadline = std::min(*deadline, *limit.deadline);
     stream_.end();
     while (!discard_input(socket()) && !util::is_past(deadline))
-        if (util::wait_readable(socket().fd.get(), patience.stop, deadline) != util::Ready::input)
+        if (util::wait_readable(socket().fd.get(), limit.stop, deadline) != util::Ready::input)
             return;
 }
 

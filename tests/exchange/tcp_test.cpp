@@ -11,9 +11,9 @@
 #include "support/error_text.hpp"
 namespace tcp_test {
 
-using exchange::Patience;
 using exchange::TcpChannel;
 using exchange::TcpListener;
+using exchange::TimeLimit;
 using std::chrono::milliseconds;
 
 const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
@@ -22,7 +22,7 @@ class TcpExchange : public testing::Test {
   protected:
     util::StopSignal stop_;
 
-    Patience patience(milliseconds time = milliseconds(5000)) {
+    TimeLimit limit(milliseconds time = milliseconds(5000)) {
         return {stop_, util::deadline_in(time)};
     }
 
@@ -33,8 +33,8 @@ class TcpExchange : public testing::Test {
     };
     Pair connected() {
         TcpListener listener(loopback);
-        auto client = exchange::connect_tcp(listener.address(), std::nullopt, patience());
-        auto server = listener.accept(patience());
+        auto client = exchange::connect_tcp(listener.address(), std::nullopt, limit());
+        auto server = listener.accept(limit());
         return Pair{TcpChannel(std::move(client)), TcpChannel(std::move(server.value()))};
     }
 };
@@ -60,13 +60,13 @@ TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
     exchange::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
     endpoint.gid = pair.client.peer().ipv6_bytes();  // both are on loopback
     std::thread peer([&] {
-        EXPECT_EQ(exchange::receive_endpoint(pair.server, patience()), endpoint);
-        exchange::send_endpoint(pair.server, endpoint, patience());
-        exchange::meet(pair.server, patience());
+        EXPECT_EQ(exchange::receive_endpoint(pair.server, limit()), endpoint);
+        exchange::send_endpoint(pair.server, endpoint, limit());
+        exchange::barrier(pair.server, limit());
     });
-    exchange::send_endpoint(pair.client, endpoint, patience());
-    EXPECT_EQ(exchange::receive_endpoint(pair.client, patience()), endpoint);
-    exchange::meet(pair.client, patience());
+    exchange::send_endpoint(pair.client, endpoint, limit());
+    EXPECT_EQ(exchange::receive_endpoint(pair.client, limit()), endpoint);
+    exchange::barrier(pair.client, limit());
     peer.join();
     EXPECT_EQ(pair.client.socket().local().port(), pair.server.socket().peer.port());
 }
@@ -82,9 +82,9 @@ TEST_F(TcpExchange, a_server_that_starts_a_moment_later_is_found) {
         while (refusals() == before)
             std::this_thread::yield();
         TcpListener listener(address);
-        EXPECT_TRUE(listener.accept(patience()).has_value());
+        EXPECT_TRUE(listener.accept(limit()).has_value());
     });
-    EXPECT_NO_THROW(exchange::connect_tcp(address, std::nullopt, patience()));
+    EXPECT_NO_THROW(exchange::connect_tcp(address, std::nullopt, limit()));
     late.join();
 }
 
@@ -96,7 +96,7 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
     }
     const auto begin = util::Clock::now();
     const std::string error = support::error_text(
-        [&] { exchange::connect_tcp(address, std::nullopt, patience(milliseconds(300))); });
+        [&] { exchange::connect_tcp(address, std::nullopt, limit(milliseconds(300))); });
     EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
     EXPECT_NE(error.find("Nobody listens there: start the server first"), std::string::npos)
         << error;
@@ -104,16 +104,16 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
 
 TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
     TcpListener listener(loopback);
-    auto client = exchange::connect_tcp(listener.address(), std::nullopt, patience());
-    auto accepted = listener.accept(patience());
+    auto client = exchange::connect_tcp(listener.address(), std::nullopt, limit());
+    auto accepted = listener.accept(limit());
     TcpChannel silent(std::move(client));
     EXPECT_NE(support::error_text([&] {
-                  exchange::receive_endpoint(silent, patience(milliseconds(100)));
+                  exchange::receive_endpoint(silent, limit(milliseconds(100)));
               }).find("did not answer in time during the exchange"),
               std::string::npos);
     accepted.reset();
     EXPECT_NE(support::error_text([&] {
-                  exchange::receive_endpoint(silent, patience());
+                  exchange::receive_endpoint(silent, limit());
               }).find("closed the connection during the exchange"),
               std::string::npos);
 }
@@ -121,9 +121,9 @@ TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
 TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
     Pair pair = connected();
     const std::string_view http = "GET / HTTP/1.1\r\n\r\n";
-    pair.server.send(std::as_bytes(std::span(http)), patience());
+    pair.server.send(std::as_bytes(std::span(http)), limit());
     EXPECT_NE(support::error_text([&] {
-                  exchange::receive_endpoint(pair.client, patience());
+                  exchange::receive_endpoint(pair.client, limit());
               }).find("does not speak this lab's exchange"),
               std::string::npos);
 }

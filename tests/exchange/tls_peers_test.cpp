@@ -13,7 +13,7 @@
 
 namespace tls_peers_test {
 
-using exchange::Patience;
+using exchange::TimeLimit;
 using exchange::TlsChannel;
 using exchange::TlsContext;
 using exchange::TlsRole;
@@ -28,7 +28,7 @@ class TlsPeers : public testing::Test {
     static void TearDownTestSuite() { delete certificates; }
     static std::string file(const std::string& name) { return certificates->str() + "/" + name; }
 
-    Patience patience(milliseconds time = milliseconds(5000)) {
+    TimeLimit limit(milliseconds time = milliseconds(5000)) {
         return {stop_, util::deadline_in(time)};
     }
 
@@ -42,9 +42,9 @@ class TlsPeers : public testing::Test {
     std::string serve_one(milliseconds time = milliseconds(5000)) {
         TlsContext server = context(TlsRole::Server);
         try {
-            auto socket = listener_.accept(patience());
-            TlsChannel channel(server, std::move(socket.value()), patience(time));
-            channel.send(std::as_bytes(std::span("hello from the lab", 18)), patience());
+            auto socket = listener_.accept(limit());
+            TlsChannel channel(server, std::move(socket.value()), limit(time));
+            channel.send(std::as_bytes(std::span("hello from the lab", 18)), limit());
         } catch (const util::Error& error) {
             return error.what();
         }
@@ -75,7 +75,7 @@ class TlsPeers : public testing::Test {
 
     // A plain TCP client that says this, then nothing more.
     std::string meet_speech(std::string_view speech) {
-        const auto socket = exchange::connect_tcp(listener_.address(), std::nullopt, patience());
+        const auto socket = exchange::connect_tcp(listener_.address(), std::nullopt, limit());
         EXPECT_EQ(send(socket.fd.get(), speech.data(), speech.size(), MSG_NOSIGNAL),
                   static_cast<ssize_t>(speech.size()));
         shutdown(socket.fd.get(), SHUT_WR);
@@ -124,8 +124,8 @@ TEST_F(TlsPeers, a_server_of_tls_1_2_is_refused) {
         const TlsChannel channel(
             client,
             exchange::connect_tcp(util::Address::parse("127.0.0.1", port).value(), std::nullopt,
-                                  patience()),
-            patience());
+                                  limit()),
+            limit());
         FAIL() << "TLS 1.2 was accepted";
     } catch (const util::Error& error) {
         expect_has(error.what(), "does not speak TLS 1.3");
@@ -140,7 +140,7 @@ TEST_F(TlsPeers, who_speaks_no_tls_is_named) {
 }
 
 TEST_F(TlsPeers, who_says_nothing_is_not_waited_for_longer_than_the_time) {
-    const auto silent = exchange::connect_tcp(listener_.address(), std::nullopt, patience());
+    const auto silent = exchange::connect_tcp(listener_.address(), std::nullopt, limit());
     const auto begin = util::Clock::now();
     expect_has(serve_one(milliseconds(200)), "did not answer in time during the exchange");
     const auto took = util::Clock::now() - begin;
@@ -151,17 +151,16 @@ TEST_F(TlsPeers, who_says_nothing_is_not_waited_for_longer_than_the_time) {
 TEST_F(TlsPeers, a_server_that_speaks_no_tls_is_named) {
     TlsContext client = context(TlsRole::Client);
     std::thread plain([&] {
-        auto socket = listener_.accept(patience());
+        auto socket = listener_.accept(limit());
         const std::string_view speech = "220 mail.example ESMTP\r\n";
         EXPECT_GT(send(socket->fd.get(), speech.data(), speech.size(), MSG_NOSIGNAL), 0);
         std::array<std::byte, 2048> heard{};
-        exchange::wait_for(*socket, true, patience());
+        exchange::wait_for(*socket, true, limit());
         EXPECT_GT(recv(socket->fd.get(), heard.data(), heard.size(), 0), 0);
     });
     try {
         const TlsChannel channel(
-            client, exchange::connect_tcp(listener_.address(), std::nullopt, patience()),
-            patience());
+            client, exchange::connect_tcp(listener_.address(), std::nullopt, limit()), limit());
         ADD_FAILURE() << "that was no TLS";
     } catch (const util::Error& error) {
         expect_has(error.what(), "does not speak TLS");

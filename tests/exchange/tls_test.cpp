@@ -16,7 +16,7 @@
 
 namespace tls_test {
 
-using exchange::Patience;
+using exchange::TimeLimit;
 using exchange::TlsChannel;
 using exchange::TlsContext;
 using exchange::TlsFiles;
@@ -48,7 +48,7 @@ class Tls : public testing::Test {
     static void TearDownTestSuite() { delete folders; }
     static std::string folder(const std::string& name) { return folders->str() + "/" + name; }
 
-    Patience patience(milliseconds time = milliseconds(5000)) {
+    TimeLimit limit(milliseconds time = milliseconds(5000)) {
         return {stop_, util::deadline_in(time)};
     }
 
@@ -64,22 +64,21 @@ class Tls : public testing::Test {
         Outcome outcome;
         std::thread serving([&] {
             outcome.server = support::error_text([&] {
-                auto socket = listener.accept(patience());
-                TlsChannel channel(server, std::move(socket.value()), patience());
+                auto socket = listener.accept(limit());
+                TlsChannel channel(server, std::move(socket.value()), limit());
                 std::array<std::byte, 4> bytes{};
-                channel.receive(bytes, patience());
-                channel.send(bytes, patience());
+                channel.receive(bytes, limit());
+                channel.send(bytes, limit());
             });
         });
         outcome.client = support::error_text([&] {
-            TlsChannel channel(client,
-                               exchange::connect_tcp(listener.address(), std::nullopt, patience()),
-                               patience());
+            TlsChannel channel(
+                client, exchange::connect_tcp(listener.address(), std::nullopt, limit()), limit());
             was_resumed_ = channel.was_resumed();
             std::array<std::byte, 4> bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
             const auto sent = bytes;
-            channel.send(bytes, patience());
-            channel.receive(bytes, patience());
+            channel.send(bytes, limit());
+            channel.receive(bytes, limit());
             EXPECT_EQ(bytes, sent);
         });
         serving.join();

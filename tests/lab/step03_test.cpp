@@ -45,7 +45,7 @@ TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
     support::expect_nothing_lost_and_all_understood(run);
 }
 
-TEST_F(Step03, patience_that_ends_is_an_error_in_a_sentence) {
+TEST_F(Step03, retries_that_end_are_an_error_in_a_sentence) {
     const LabRun run =
         support::capture("03", {"LAB_SERVER_ARGS=--late 300"}, {"--rnr-retries", "0"});
     EXPECT_EQ(run.outcome.exit_code, 1);

@@ -32,7 +32,7 @@ class Step17Programs : public testing::Test {
 };
 
 TEST_F(Step17Programs, ranks_that_never_come_are_named_and_the_others_are_told) {
-    auto server = start_server({"--patience", "4"});
+    auto server = start_server({"--time-limit", "4"});
     ASSERT_TRUE(server.await("listening", 60s));
     auto first = support::start("client", ranks({"--rank", "1"}));
     ASSERT_TRUE(first.await("rank 1 of 4", 60s));
@@ -53,7 +53,7 @@ TEST_F(Step17Programs, ranks_that_never_come_are_named_and_the_others_are_told) 
 }
 
 TEST_F(Step17Programs, who_claims_what_is_not_to_be_had_hears_why_and_troubles_nobody) {
-    auto server = start_server({"--patience", "60"});
+    auto server = start_server({"--time-limit", "60"});
     ASSERT_TRUE(server.await("listening", 60s));
     auto first = support::start("client", ranks({"--rank", "1", "--ranks", "3"}));
     ASSERT_TRUE(first.await("rank 1 of 3", 60s));
@@ -101,7 +101,7 @@ TEST_F(Step17Programs, a_rank_that_dies_in_the_middle_is_named_to_all_others) {
 
 // It is stopped, not ended: its connection stays, and its device answers for it.
 TEST_F(Step17Programs, a_rank_that_hangs_is_named_to_all_others) {
-    auto server = start_server({"--patience", "4"});
+    auto server = start_server({"--time-limit", "4"});
     ASSERT_TRUE(server.await("listening", 60s));
     const support::Argv share{"--ranks", "3", "--barriers", "100", "--late", "9", "--rank"};
     support::Argv one = share, two = share;

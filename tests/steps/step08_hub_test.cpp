@@ -16,7 +16,7 @@ namespace step08_hub_test {
 
 using namespace std::chrono_literals;
 using exchange::MessageType;
-using exchange::Patience;
+using exchange::TimeLimit;
 using exchange::TlsChannel;
 using exchange::TlsRole;
 using step08::Hub;
@@ -29,14 +29,14 @@ const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
 class Answering : public step08::Handler {
   public:
     Hub* hub = nullptr;
-    std::optional<std::chrono::milliseconds> patience;  // with an open connection
+    std::optional<std::chrono::milliseconds> limit;  // with an open connection
     std::size_t opened = 0;
     std::vector<Loss> losses;
 
     void on_open(Id id) override {
         ++opened;
-        if (patience)
-            hub->set_deadline(id, util::deadline_in(*patience));
+        if (limit)
+            hub->set_deadline(id, util::deadline_in(*limit));
     }
     void on_message(Id id, const exchange::Message& message) override {
         if (message.type == MessageType::Endpoint)
@@ -77,12 +77,11 @@ class HubTest : public testing::Test {
         others.join();
     }
 
-    Patience patience() { return {stop_, util::deadline_in(20s)}; }
-    exchange::Socket connect() { return exchange::connect_tcp(address_, std::nullopt, patience()); }
+    TimeLimit limit() { return {stop_, util::deadline_in(20s)}; }
+    exchange::Socket connect() { return exchange::connect_tcp(address_, std::nullopt, limit()); }
     std::unique_ptr<TlsChannel> join(const char* from = "127.0.0.1") {
         return std::make_unique<TlsChannel>(
-            client_, exchange::connect_tcp(address_, util::Address::parse(from), patience()),
-            patience());
+            client_, exchange::connect_tcp(address_, util::Address::parse(from), limit()), limit());
     }
     // Connections that have said the first part of a ClientHello, or a whole one, and say no more.
     std::vector<exchange::Socket> stuck(int count, std::size_t bytes) {
@@ -119,9 +118,9 @@ class HubTest : public testing::Test {
         const auto channel = join();
         std::vector<std::byte> message(exchange::header_size + size);
         std::ranges::copy(exchange::serialize_header(type, size), message.begin());
-        channel->send(message, patience());
+        channel->send(message, limit());
         try {
-            exchange::meet(*channel, patience());
+            exchange::barrier(*channel, limit());
         } catch (const util::Error& error) {
             expect_end(channel->socket());
             return error.what();
@@ -152,11 +151,11 @@ TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
         std::vector<std::unique_ptr<TlsChannel>> channels(40);
         for (auto& channel : channels) {
             channel = join();
-            exchange::meet(*channel, patience());
+            exchange::barrier(*channel, limit());
         }
         for (const auto& channel : channels) {
-            exchange::finish(*channel, patience());
-            channel->close(patience());
+            exchange::finish(*channel, limit());
+            channel->close(limit());
         }
     });
     EXPECT_EQ(handler_.opened, 40U);
@@ -170,7 +169,7 @@ TEST_F(HubTest, silent_peers_are_dropped_and_nobody_waits_for_their_handshake) {
         for (int i = 0; i < 5; ++i)
             silent.push_back(connect());
         const auto begin = util::Clock::now();
-        exchange::meet(*join(), patience());
+        exchange::barrier(*join(), limit());
         EXPECT_LT(util::Clock::now() - begin, 1500ms);
         for (const auto& socket : silent)
             expect_end(socket);
@@ -183,7 +182,7 @@ TEST_F(HubTest, newcomers_beyond_the_bound_wait_in_the_kernel_for_their_turn) {
         std::deque<exchange::Socket> silent;
         for (int i = 0; i < 9; ++i)
             silent.push_back(connect());
-        exchange::meet(*join(), patience());
+        exchange::barrier(*join(), limit());
         for (const auto& socket : silent)
             expect_end(socket);
     });
@@ -196,7 +195,7 @@ TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
         const exchange::Socket half = connect();
         const std::array<unsigned char, 5> hello{0x16, 3, 1, 0, 200};
         ASSERT_EQ(send(half.fd.get(), hello.data(), hello.size(), 0), 5);
-        exchange::meet(*join(), patience());
+        exchange::barrier(*join(), limit());
         expect_end(half);
     });
     EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);
@@ -208,7 +207,7 @@ TEST_F(HubTest, a_part_of_a_ClientHello_takes_no_handshakes_place) {
         for (exchange::Socket& more : stuck(20, 100))
             sockets.push_back(std::move(more));
         const auto begin = util::Clock::now();
-        exchange::meet(*join(), patience());
+        exchange::barrier(*join(), limit());
         EXPECT_LT(util::Clock::now() - begin, 1000ms);
         for (const auto& socket : sockets)
             expect_end(socket);
@@ -250,7 +249,7 @@ TEST_F(HubTest, one_source_does_not_get_all_handshakes) {
     serve({.handshakes = 4, .handshakes_a_source = 2}, [&] {
         const auto sockets = stuck(10, whole);
         const auto begin = util::Clock::now();
-        exchange::meet(*join("127.0.0.2"), patience());
+        exchange::barrier(*join("127.0.0.2"), limit());
         EXPECT_LT(util::Clock::now() - begin, 5s);
     });
     EXPECT_EQ(handler_.opened, 1U);
@@ -261,7 +260,7 @@ TEST_F(HubTest, who_keeps_the_server_waiting_makes_room) {
         const auto silent = connect();
         const auto sockets = stuck(3, whole);
         const auto begin = util::Clock::now();
-        exchange::meet(*join("127.0.0.2"), patience());
+        exchange::barrier(*join("127.0.0.2"), limit());
         EXPECT_LT(util::Clock::now() - begin, 5s);
         expect_end(silent);
     });
@@ -305,8 +304,8 @@ TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
         const auto other = join();
         EXPECT_EQ(answer_to(MessageType::Endpoint, exchange::endpoint_size),
                   "the peer refuses: there is no memory left");
-        exchange::meet(*other, patience());
-        exchange::finish(*other, patience());
+        exchange::barrier(*other, limit());
+        exchange::finish(*other, limit());
     });
     EXPECT_EQ(handler_.losses, std::vector{Loss::Failed});
 }
@@ -314,7 +313,7 @@ TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
 TEST_F(HubTest, a_peer_that_goes_without_a_word_is_lost_at_once) {
     serve({}, [&] {
         const auto channel = join();
-        exchange::meet(*channel, patience());
+        exchange::barrier(*channel, limit());
         shutdown(channel->socket().fd.get(), SHUT_WR);
         expect_end(channel->socket());
     });
@@ -322,12 +321,12 @@ TEST_F(HubTest, a_peer_that_goes_without_a_word_is_lost_at_once) {
 }
 
 TEST_F(HubTest, the_handlers_deadline_holds_for_an_open_connection) {
-    handler_.patience = 200ms;
+    handler_.limit = 200ms;
     serve({}, [&] {
         const auto channel = join();
-        exchange::meet(*channel, patience());
+        exchange::barrier(*channel, limit());
         std::array<std::byte, 8> header{};
-        channel->receive(header, patience());
+        channel->receive(header, limit());
         EXPECT_EQ(exchange::parse_header(header).type, MessageType::Refused);
     });
     EXPECT_EQ(handler_.losses, std::vector{Loss::Late});

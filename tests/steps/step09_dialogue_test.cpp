@@ -41,7 +41,7 @@ TEST(Dialogue, reports_are_read_as_they_were_written) {
 TEST(Dialogue, fields_lie_where_the_header_says) {
     const auto bytes = step09::serialize(report_of_everything());
     const util::FixedBytes<step09::report_size> report(bytes);
-    EXPECT_EQ(util::be32<0>(report), 0x52574c46U);  // "RWLF"
+    EXPECT_EQ(util::be32<0>(report), 0x52573039U);  // "RW09"
     EXPECT_EQ(util::be8<4>(report), 1U);
     EXPECT_EQ(util::be8<7>(report), 12U);
     EXPECT_EQ(util::be32<8>(report), 0xabcdefU);
@@ -56,7 +56,7 @@ TEST(Dialogue, other_bytes_are_refused_with_a_sentence) {
     request[4] = std::byte{2};
     EXPECT_NE(support::error_text([&] {
                   step09::parse_request(request);
-              }).find("build both programs from one source"),
+              }).find("built from the same sources"),
               std::string::npos);
     request = step09::serialize(Request{.ask = Ask::Report});
     for (const unsigned ask : {0U, 8U, 255U}) {

@@ -1,4 +1,4 @@
-// One end of a program whose links are made by hand (RcLink): a TCP connection to the peer, the
+// One end of a program whose links are made by hand (RcConnection): a TCP connection to the peer, the
 // device that is on the way to it, and a protection domain. Step 06 writes it out.
 #pragma once
 
@@ -6,29 +6,29 @@
 #include <functional>
 
 #include "examples/common/program.hpp"
-#include "examples/common/rc_link.hpp"
+#include "examples/common/rc_connection.hpp"
 #include "exchange/tcp.hpp"
 
 namespace common {
 
 /// What it is made with must outlive it.
-class LinkEnd {
+class RcEnd {
   public:
     /// The client's: connects to its server. Throws util::Error, std::system_error.
-    LinkEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop);
+    RcEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop);
 
     /// Of a connection that there is. `time`: for whatever is waited for. Throws util::Error where
     /// its address is no RDMA device's.
-    LinkEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
-            std::chrono::milliseconds time);
+    RcEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
+          std::chrono::milliseconds time);
 
-    LinkEnd(const LinkEnd&) = delete;
-    LinkEnd& operator=(const LinkEnd&) = delete;
-    LinkEnd(LinkEnd&&) = delete;
-    LinkEnd& operator=(LinkEnd&&) = delete;
-    ~LinkEnd() = default;
+    RcEnd(const RcEnd&) = delete;
+    RcEnd& operator=(const RcEnd&) = delete;
+    RcEnd(RcEnd&&) = delete;
+    RcEnd& operator=(RcEnd&&) = delete;
+    ~RcEnd() = default;
 
-    const LinkSide& side() const { return side_; }
+    const RcSide& side() const { return side_; }
     /// The TCP connection's other end.
     const util::Address& peer() const { return channel_.socket().peer; }
 
@@ -36,11 +36,11 @@ class LinkEnd {
     exchange::TcpChannel channel_;
     verbs::DevicePort device_;
     verbs::Pd pd_;
-    LinkSide side_;
+    RcSide side_;
 };
 
 /// serve_each() with an end for each client; one whose machine has vanished is given up.
-void serve_links(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
-                 const std::function<void(const LinkSide&)>& serve);
+void serve_rc_clients(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
+                      const std::function<void(const RcSide&)>& serve);
 
 }  // namespace common

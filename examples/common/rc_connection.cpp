@@ -1,4 +1,4 @@
-#include "examples/common/rc_link.hpp"
+#include "examples/common/rc_connection.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,12 +9,12 @@
 
 namespace common {
 
-void LinkSide::check_stop() const {
+void RcSide::check_stop() const {
     if (stop.requested())
         throw util::Error("stopped by a signal.");
 }
 
-RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
+RcConnection::RcConnection(const RcSide& side, const Wanted& wanted) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = wanted.cq;
@@ -34,27 +34,27 @@ RcLink::RcLink(const LinkSide& side, const Wanted& wanted, const ibv_mr* lent) {
                             .path_mtu = static_cast<std::uint16_t>(
                                 std::min(verbs::bytes_of(port.active_mtu), wanted.path_mtu))};
     std::memcpy(mine.gid.data(), side.gid.raw.raw, mine.gid.size());
-    if (lent != nullptr) {
-        mine.va = reinterpret_cast<std::uintptr_t>(lent->addr);
-        mine.length = lent->length;
-        mine.rkey = lent->rkey;
+    if (wanted.exposed != nullptr) {
+        mine.va = reinterpret_cast<std::uintptr_t>(wanted.exposed->addr);
+        mine.length = wanted.exposed->length;
+        mine.rkey = wanted.exposed->rkey;
     }
     side.log.event("psn",
                    {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "the program's default"}});
-    exchange::send_endpoint(side.channel, mine, side.patience());
-    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.patience());
+    exchange::send_endpoint(side.channel, mine, side.limit());
+    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.limit());
     side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
     side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
     remote_ = {.va = theirs.va, .rkey = theirs.rkey};
     remote_length_ = theirs.length;
 
-    verbs::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
-    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
-    peer.traffic_class = wanted.traffic_class;
-    verbs::to_init(qp(), side.gid.port, wanted.access);
-    verbs::to_rtr(qp(), side.gid, peer, std::min(mine.path_mtu, theirs.path_mtu), wanted.reads);
-    verbs::to_rts(qp(), mine.psn, wanted.retry, wanted.reads);
     path_mtu_ = std::min(mine.path_mtu, theirs.path_mtu);
+    RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn, .traffic_class = wanted.traffic_class};
+    std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
+    to_init(qp(), side.gid.port, wanted.access);
+    to_rtr(qp(), side.gid, peer, path_mtu_, wanted.reads);
+    if (wanted.retry)
+        to_rts(qp(), mine.psn, *wanted.retry, wanted.reads);
 }
 
 }  // namespace common

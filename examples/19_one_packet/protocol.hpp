@@ -1,8 +1,8 @@
 // What client and server say to each other, in network byte order:
 //
-//     client: "RWLS", version 1, operation (1 byte), 2 unused, messages (8), bytes of each (8),
+//     client: "RW19", version 1, operation (1 byte), 2 unused, messages (8), bytes of each (8),
 //             milliseconds that the receives come late (8)
-//     server: "RWLS", version 1, 3 unused, CRC-32 of its memory (4), messages that it
+//     server: "RW19", version 1, 3 unused, CRC-32 of its memory (4), messages that it
 //             has received (4), its first word (8)
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #include <fmt/ranges.h>
 
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "exchange/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
@@ -28,7 +28,7 @@ enum class Operation : std::uint8_t { Done = 0, Send, Write, WriteImm, Read, Fet
 constexpr std::array<std::string_view, 6> operation_names{"",          "send", "write",
                                                           "write-imm", "read", "fetch-add"};
 
-constexpr std::uint32_t magic = 0x52574c53;
+constexpr std::uint32_t magic = common::magic_of_step(19);
 constexpr std::uint64_t most_messages = 256;
 constexpr std::uint64_t most_bytes = 1 << 20;
 
@@ -44,21 +44,21 @@ struct Plan {
     std::uint64_t memory() const { return messages * size; }
 
     static constexpr std::size_t bytes = 32;
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto words = common::begin_words<bytes>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto words = common::begin_message<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be8<5>(out, static_cast<std::uint8_t>(operation));
         util::put_be64<8>(out, messages);
         util::put_be64<16>(out, size);
         util::put_be64<24>(out, late_ms);
-        channel.send(words, patience);
+        channel.send(words, limit);
     }
     /// Throws util::Error where it asks for nothing that can be.
-    static Plan receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Plan receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, bytes> words{};
-        channel.receive(words, patience);
+        channel.receive(words, limit);
         const util::FixedBytes<bytes> in(words);
-        common::check_words(in, magic, "step 19");
+        common::check_message(in, magic);
         const Plan plan{static_cast<Operation>(util::be8<5>(in)), util::be64<8>(in),
                         util::be64<16>(in), util::be64<24>(in)};
         const bool is_possible = plan.operation <= Operation::FetchAdd &&
@@ -79,19 +79,19 @@ struct Found {
     std::uint32_t received = 0;
     std::uint64_t word = 0;
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto words = common::begin_words<bytes>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto words = common::begin_message<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be32<8>(out, crc);
         util::put_be32<12>(out, received);
         util::put_be64<16>(out, word);
-        channel.send(words, patience);
+        channel.send(words, limit);
     }
-    static Found receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Found receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, bytes> words{};
-        channel.receive(words, patience);
+        channel.receive(words, limit);
         const util::FixedBytes<bytes> in(words);
-        common::check_words(in, magic, "step 19");
+        common::check_message(in, magic);
         return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};
     }
 };

@@ -1,4 +1,4 @@
-#include "examples/common/link_end.hpp"
+#include "examples/common/rc_end.hpp"
 
 #include <utility>
 
@@ -18,21 +18,21 @@ exchange::Socket connect(const ClientOptions& options, util::StopSignal& stop) {
 
 }  // namespace
 
-LinkEnd::LinkEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop)
-    : LinkEnd(connect(options, stop), log, stop, options.timeout) {}
+RcEnd::RcEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop)
+    : RcEnd(connect(options, stop), log, stop, options.timeout) {}
 
-LinkEnd::LinkEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
-                 std::chrono::milliseconds time)
+RcEnd::RcEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
+             std::chrono::milliseconds time)
     : channel_(std::move(socket)),
       device_(verbs::open_device_of(channel_.socket().local())),
       pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
       side_{channel_, device_.context.get(), device_.gid, pd_.get(), log, stop, time} {}
 
-void serve_links(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
-                 const std::function<void(const LinkSide&)>& serve) {
+void serve_rc_clients(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
+                      const std::function<void(const RcSide&)>& serve) {
     serve_each(address, log, stop, [&](exchange::Socket client) {
         exchange::notice_when_gone(client);
-        const LinkEnd end(std::move(client), log, stop, exchange_limit);
+        const RcEnd end(std::move(client), log, stop, exchange_limit);
         serve(end.side());
     });
 }

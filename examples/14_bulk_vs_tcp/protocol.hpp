@@ -1,15 +1,15 @@
 // What client and server say to each other before and after a transfer, in network byte order:
 //
-//     client: "RWLB", version 1, task (1 byte), 2 unused; size, chunk, buffer (8 bytes each)
-//     server: "RWLB", version 1, 1 unused, TCP port (2)                     when it is ready
-//     server: "RWLB", version 1, 3 unused, CRC-32 of its memory (4), 4 unused, and its processor
+//     client: "RW14", version 1, task (1 byte), 2 unused; size, chunk, buffer (8 bytes each)
+//     server: "RW14", version 1, 1 unused, TCP port (2)                     when it is ready
+//     server: "RW14", version 1, 3 unused, CRC-32 of its memory (4), 4 unused, and its processor
 //             time in microseconds: user, system, and of the machine (8 each)      at the end
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "exchange/channel.hpp"
 #include "plan.hpp"
 #include "util/cpu_usage.hpp"
@@ -19,29 +19,29 @@ namespace step14 {
 
 enum class Task : std::uint8_t { Write = 1, Stream, Done };
 
-constexpr std::uint32_t magic = 0x52574c42;
+constexpr std::uint32_t magic = common::magic_of_step(14);
 
 struct Ask {
     static constexpr std::size_t size = 32;
     Task task = Task::Done;
     Plan plan;
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = common::begin_words<size>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, plan.size);
         util::put_be64<16>(out, plan.chunk);
         util::put_be64<24>(out, plan.buffer);
-        channel.send(bytes, patience);
+        channel.send(bytes, limit);
     }
 
     /// Throws util::Error where it asks for nothing that can be.
-    static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
+        channel.receive(bytes, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_words(in, magic, "step 14");
+        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)),
                       {util::be64<8>(in), util::be64<16>(in), util::be64<24>(in)}};
         const Plan& plan = ask.plan;
@@ -58,15 +58,15 @@ struct Ready {
     static constexpr std::size_t size = 8;
     std::uint16_t port = 0;
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = common::begin_words<size>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto bytes = common::begin_message<size>(magic);
         util::put_be16<6>(std::span<std::byte, size>(bytes), port);
-        channel.send(bytes, patience);
+        channel.send(bytes, limit);
     }
-    static Ready receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Ready receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
-        common::check_words(util::FixedBytes<size>(bytes), magic, "step 14");
+        channel.receive(bytes, limit);
+        common::check_message(util::FixedBytes<size>(bytes), magic);
         return {util::be16<6>(util::FixedBytes<size>(bytes))};
     }
 };
@@ -80,20 +80,20 @@ struct Result {
         return {crc, used.user, used.system, used.machine()};
     }
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = common::begin_words<size>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be32<8>(out, crc);
         util::put_be64<16>(out, static_cast<std::uint64_t>(user.count()));
         util::put_be64<24>(out, static_cast<std::uint64_t>(system.count()));
         util::put_be64<32>(out, static_cast<std::uint64_t>(machine.count()));
-        channel.send(bytes, patience);
+        channel.send(bytes, limit);
     }
-    static Result receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Result receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
+        channel.receive(bytes, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_words(in, magic, "step 14");
+        common::check_message(in, magic);
         const auto time = [](std::uint64_t us) {
             return util::CpuUsage::Time(static_cast<std::int64_t>(us));
         };

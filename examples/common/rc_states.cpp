@@ -1,9 +1,9 @@
-#include "verbs/rc_states.hpp"
+#include "examples/common/rc_states.hpp"
 
 #include "util/check.hpp"
 #include "verbs/names.hpp"
 
-namespace verbs {
+namespace common {
 
 void to_init(ibv_qp* qp, std::uint8_t port, int access) {
     ibv_qp_attr attributes{};
@@ -16,10 +16,11 @@ void to_init(ibv_qp* qp, std::uint8_t port, int access) {
         "ibv_modify_qp(RESET to INIT)");
 }
 
-void to_rtr(ibv_qp* qp, const Gid& own, const RcPeer& peer, unsigned path_mtu, std::uint8_t reads) {
+void to_rtr(ibv_qp* qp, const verbs::Gid& own, const RcPeer& peer, unsigned path_mtu,
+            std::uint8_t reads) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTR;
-    attributes.path_mtu = mtu_of(path_mtu);
+    attributes.path_mtu = verbs::mtu_of(path_mtu);
     attributes.dest_qp_num = peer.qpn;
     attributes.rq_psn = peer.psn;
     attributes.max_dest_rd_atomic = reads;
@@ -43,7 +44,7 @@ void to_rts(ibv_qp* qp, std::uint32_t psn, const RetryPolicy& retry, std::uint8_
     attributes.sq_psn = psn;
     attributes.timeout = retry.timeout;
     attributes.retry_cnt = retry.retry_cnt;
-    attributes.rnr_retry = 7;  // without end
+    attributes.rnr_retry = 7;  // 7: without limit
     attributes.max_rd_atomic = reads;
     util::check_rc(ibv_modify_qp(qp, &attributes,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
@@ -51,10 +52,4 @@ void to_rts(ibv_qp* qp, std::uint32_t psn, const RetryPolicy& retry, std::uint8_
                    "ibv_modify_qp(RTR to RTS)");
 }
 
-void to_error(ibv_qp* qp) {
-    ibv_qp_attr attributes{};
-    attributes.qp_state = IBV_QPS_ERR;
-    util::check_rc(ibv_modify_qp(qp, &attributes, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
-}
-
-}  // namespace verbs
+}  // namespace common

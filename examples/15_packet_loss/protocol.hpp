@@ -1,6 +1,6 @@
 // What the client asks the server for, in network byte order:
 //
-//     "RWLN", version 1, task (1 byte), 2 unused, bytes of memory (8)
+//     "RW15", version 1, task (1 byte), 2 unused, bytes of memory (8)
 //
 // After Task::Expose the server sends common::Seen at the end.
 #pragma once
@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "exchange/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
@@ -21,7 +21,7 @@ enum class Task : std::uint8_t {
     Done,
 };
 
-constexpr std::uint32_t magic = 0x52574c4e;
+constexpr std::uint32_t magic = common::magic_of_step(15);
 constexpr std::uint64_t most_memory = 256 << 20;
 
 struct Ask {
@@ -29,19 +29,19 @@ struct Ask {
     Task task = Task::Done;
     std::uint64_t memory = 0;
 
-    void send(exchange::Channel& channel, const exchange::Patience& patience) const {
-        auto bytes = common::begin_words<size>(magic);
+    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
         util::put_be64<8>(out, memory);
-        channel.send(bytes, patience);
+        channel.send(bytes, limit);
     }
     /// Throws util::Error where a value is out of range.
-    static Ask receive(exchange::Channel& channel, const exchange::Patience& patience) {
+    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
         std::array<std::byte, size> bytes{};
-        channel.receive(bytes, patience);
+        channel.receive(bytes, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_words(in, magic, "step 15");
+        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
         if (ask.task < Task::Expose || ask.task > Task::Done || ask.memory > most_memory ||
             (ask.task == Task::Expose && ask.memory == 0))

@@ -11,14 +11,14 @@
 #include <string>
 
 #include "cm/capability.hpp"
-#include "examples/common/words.hpp"
+#include "examples/common/message.hpp"
 #include "schedule.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
 namespace step17 {
 
-inline constexpr std::uint32_t magic = 0x52574c52;  // "RWLR"
+inline constexpr std::uint32_t magic = common::magic_of_step(17);
 
 /// What a rank wrote, up to the first zero, safe to print.
 inline std::string sentence_in(std::span<const std::byte> bytes) {
@@ -59,7 +59,7 @@ struct Request {
     std::uint16_t rank = any_rank;  ///< the one that it claims
 
     std::array<std::byte, size> serialize() const {
-        auto bytes = common::begin_words<size>(magic);
+        auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, job.no_barrier ? 1 : 0);
         util::put_be16<6>(out, rank);
@@ -72,7 +72,7 @@ struct Request {
         if (bytes.size() < size)
             throw util::Error("the request has no private data: it is not from a rank of step 17.");
         const auto in = bytes.first<size>();
-        common::check_words(in, magic, "step 17");
+        common::check_message(in, magic);
         const std::uint16_t ranks = util::be16<8>(in);
         if (ranks < least_ranks || ranks > most_ranks)
             throw util::Error("a rendezvous is of " + std::to_string(least_ranks) + " to " +
