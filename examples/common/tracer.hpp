@@ -10,8 +10,8 @@ namespace common {
 /// `run` with its calls logged. A program that rocetrace(1) runs leaves it to rocetrace.
 common::CommandLine::Run traced(common::CommandLine::Run run);
 
-/// From here on work requests, completions and events of completion queues are not logged: for a long
-/// measurement, and for a program that has to log these itself. Only in the thread of `run`, before its first request.
+/// From here on work requests, completions, and events of completion queues and of the device are not
+/// logged: for a long measurement, and for a program that has to log these itself. Only in the thread of `run`, before its first request.
 void trace_no_requests();
 
 /// For a measurement: while one exists, calls are recorded but not written to the log, as writing a

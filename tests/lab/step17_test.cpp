@@ -161,11 +161,14 @@ TEST_F(Step17, nobody_leaves_a_barrier_before_the_straggler_has_entered_it) {
     for (const auto& event : late)
         EXPECT_EQ(event.number("rank"), 2U);
     // The ranks of the client's log have one clock.
+    std::size_t compared = 0;
     for (const auto& enter : LabRun::all(run.client, "enter"))
         for (const auto& leave : LabRun::all(run.client, "leave"))
             if (enter.number("rank") == 2U && leave.text("barrier") == enter.text("barrier")) {
                 EXPECT_LT(enter.t_ns, leave.t_ns) << enter.text("barrier");
+                ++compared;
             }
+    EXPECT_EQ(compared, 8U * 3U) << "each barrier, for ranks 1 to 3";
 
     // What rank 2 enters with is on the wire before any release has it; tshark says so, too.
     const auto lines =
@@ -196,10 +199,10 @@ TEST_F(Step17, without_a_barrier_the_first_packet_is_dropped_until_its_receiver_
     const auto first = rows(run, "frame",
                             fmt::format("bth.destqp == {} and ip.dst == {} and bth.psn == {}",
                                         in.qpn, support::client_ip, out.psn));
-    EXPECT_GE(first.size(), 2U) << "late by 300 ms, and the timeout is 67 ms";
+    EXPECT_GE(first.size(), 3U) << "late by 300 ms, and the timeout is 67 ms";
     const auto* ring = LabRun::find(run.server, "ring");
     ASSERT_NE(ring, nullptr);
-    EXPECT_GE(ring->number("took_us"), 60'000U) << "one timeout at least";
+    EXPECT_GE(ring->number("took_us"), 150'000U);
     EXPECT_NE(run.text_of("timeline.txt").find("← server wr "), std::string::npos);
     EXPECT_NE(run.text_of("timeline.txt").find(", again"), std::string::npos);
 }

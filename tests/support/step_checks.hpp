@@ -31,7 +31,7 @@ void expect_every_packet_joined(const LabRun& run);
 /// The capture's packets that match `where`, as rows of these fields (rocecap decode).
 using Rows = std::vector<std::vector<std::string>>;
 Rows rows(const LabRun& run, const std::string& fields, const std::string& where);
-/// The same, each packet once: on a busy machine an ACK may be late, and its request comes again.
+/// The same, each packet once: on a busy machine an ACK may be late, and its request is retransmitted.
 Rows rows_once(const LabRun& run, const std::string& fields, const std::string& where);
 
 /// Expects that a program ended with this code and one line on standard error, which says `says`.
