@@ -82,10 +82,9 @@ inline void send(const Side& side, const Request& request) {
 
 /// Waits without a time limit. Throws util::Error when the client is gone, or sent something else.
 inline Request receive_request(const Side& side) {
-    std::array<std::byte, Request::size> bytes{};
-    side.channel.receive(bytes, {side.stop, std::nullopt});
+    const auto bytes =
+        common::receive_message<Request::size>(side.channel, magic, {side.stop, std::nullopt});
     const util::FixedBytes<Request::size> in(bytes);
-    common::check_message(in, magic);
     Request request{.part = static_cast<Part>(util::be8<5>(in)),
                     .messages = util::be32<8>(in),
                     .length = util::be32<12>(in),
@@ -116,10 +115,8 @@ inline void send(const Side& side, const Report& report) {
 }
 
 inline Report receive_report(const Side& side) {
-    std::array<std::byte, Report::size> bytes{};
-    side.channel.receive(bytes, side.limit());
+    const auto bytes = common::receive_message<Report::size>(side.channel, magic, side.limit());
     const util::FixedBytes<Report::size> in(bytes);
-    common::check_message(in, magic);
     return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
 }
 

@@ -55,10 +55,9 @@ struct Ask {
     /// Waits for as long as the client takes. Throws util::Error where it is gone, or a value is
     /// out of range.
     static Ask receive(const Side& side) {
-        std::array<std::byte, size> bytes{};
-        side.channel.receive(bytes, {side.stop, std::nullopt});
+        const auto bytes =
+            common::receive_message<size>(side.channel, magic, {side.stop, std::nullopt});
         const util::FixedBytes<size> in(bytes);
-        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be16<6>(in), util::be32<8>(in),
                       util::be32<12>(in), util::be32<16>(in)};
         constexpr std::uint32_t most = 100'000;

@@ -38,10 +38,8 @@ struct Ask {
 
     /// Throws util::Error where it asks for nothing that can be.
     static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, limit);
+        const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)),
                       {util::be64<8>(in), util::be64<16>(in), util::be64<24>(in)}};
         const Plan& plan = ask.plan;
@@ -64,9 +62,7 @@ struct Ready {
         channel.send(bytes, limit);
     }
     static Ready receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, limit);
-        common::check_message(util::FixedBytes<size>(bytes), magic);
+        const auto bytes = common::receive_message<size>(channel, magic, limit);
         return {util::be16<6>(util::FixedBytes<size>(bytes))};
     }
 };
@@ -90,10 +86,8 @@ struct Result {
         channel.send(bytes, limit);
     }
     static Result receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, limit);
+        const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_message(in, magic);
         const auto time = [](std::uint64_t us) {
             return util::CpuUsage::Time(static_cast<std::int64_t>(us));
         };

@@ -38,10 +38,8 @@ struct Ask {
     }
     /// Throws util::Error where a value is out of range.
     static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, limit);
+        const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_message(in, magic);
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
         if (ask.task < Task::Expose || ask.task > Task::Done || ask.memory > most_memory ||
             (ask.task == Task::Expose && ask.memory == 0))

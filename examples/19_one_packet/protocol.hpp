@@ -55,10 +55,8 @@ struct Plan {
     }
     /// Throws util::Error where it asks for nothing that can be.
     static Plan receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, bytes> words{};
-        channel.receive(words, limit);
+        const auto words = common::receive_message<bytes>(channel, magic, limit);
         const util::FixedBytes<bytes> in(words);
-        common::check_message(in, magic);
         const Plan plan{static_cast<Operation>(util::be8<5>(in)), util::be64<8>(in),
                         util::be64<16>(in), util::be64<24>(in)};
         const bool is_possible = plan.operation <= Operation::FetchAdd &&
@@ -88,10 +86,8 @@ struct Found {
         channel.send(words, limit);
     }
     static Found receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, bytes> words{};
-        channel.receive(words, limit);
+        const auto words = common::receive_message<bytes>(channel, magic, limit);
         const util::FixedBytes<bytes> in(words);
-        common::check_message(in, magic);
         return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};
     }
 };

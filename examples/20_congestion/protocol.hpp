@@ -29,10 +29,8 @@ struct Ask {
     }
     /// Throws util::Error where it asks for more than is exposed.
     static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-        std::array<std::byte, size> bytes{};
-        channel.receive(bytes, limit);
+        const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
-        common::check_message(in, magic);
         const Ask ask{util::be64<8>(in)};
         if (ask.memory > most_memory)
             throw util::Error("the client asks for more memory than this server exposes.");

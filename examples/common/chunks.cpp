@@ -27,10 +27,8 @@ void Seen::send(exchange::Channel& channel, const exchange::TimeLimit& limit) co
 }
 
 Seen Seen::receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
-    std::array<std::byte, size> bytes{};
-    channel.receive(bytes, limit);
+    const auto bytes = receive_message<size>(channel, magic, limit);
     const util::FixedBytes<size> in(bytes);
-    check_message(in, magic);
     return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "exchange/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -40,6 +41,16 @@ void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
         throw util::Error(
             "the peer sent something other than a message of this step: are client and server of "
             "the same step, and built from the same sources?");
+}
+
+/// Waits until `limit` for a whole message. Throws util::Error where none comes, or another one.
+template <std::size_t N>
+std::array<std::byte, N> receive_message(exchange::Channel& channel, std::uint32_t magic,
+                                         const exchange::TimeLimit& limit) {
+    std::array<std::byte, N> bytes{};
+    channel.receive(bytes, limit);
+    check_message(util::FixedBytes<N>(bytes), magic);
+    return bytes;
 }
 
 }  // namespace common
