@@ -43,10 +43,15 @@ class MadeRun {
     }
 
     void packet(std::uint8_t opcode, std::uint32_t psn, bool from_server = false) {
+        packet_with(opcode, psn, from_server, [](wire::Packet&) {});
+    }
+    /// `change` may set other fields than the defaults.
+    void packet_with(std::uint8_t opcode, std::uint32_t psn, bool from_server, const auto& change) {
         auto packet =
             wire_test::sample_packet(*wire::find_opcode(opcode), wire_test::Network::Ipv4, 64);
         packet.bth->dest_qpn = from_server ? 0x12 : 0x11;
         packet.bth->psn = wire::Psn(psn);
+        change(packet);
         add(packet, from_server);
     }
     void cm_message(wire::CmAttribute attribute, const wire_test::CmData& data, bool from_server) {

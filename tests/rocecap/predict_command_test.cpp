@@ -1,5 +1,7 @@
-// rocecap predict as a program: answers from a pipe, over the sample of step 19 and over runs made
-// here.
+// rocecap predict as a program: answers from a pipe, over runs made here and the sample of step 19.
+#include <array>
+#include <initializer_list>
+
 #include <gtest/gtest.h>
 
 #include "rocecap/made_run.hpp"
@@ -10,9 +12,57 @@ namespace predict_command_test {
 
 using rocecap_test::MadeRun;
 
+constexpr std::uint8_t write_first = 0x06;
+constexpr std::uint8_t write_middle = 0x07;
+constexpr std::uint8_t write_last = 0x08;
 constexpr std::uint8_t write_only = 0x0a;
 constexpr std::uint8_t acknowledge = 0x11;
 constexpr const char* sample = "captures/samples/19_one_packet";
+
+// Three WRITEs of three packets each, of which the cable takes the fifth, PSN +4. The NAK comes
+// before the third WRITE begins.
+class LostPacket {
+  public:
+    LostPacket() {
+        run_.log_states(0x5e1900u, 0xc19000u);
+        send({0, 1, 2});
+        respond(2, ack);
+        send({3, 5});
+        respond(4, nak);
+        send({6, 7, 8});
+        send({4, 5, 6, 7, 8});
+        respond(5, ack);
+        respond(8, ack);
+        run_.keep_capture();
+        run_.log("cable", "drop",
+                 {{"rule", 1u},
+                  {"text", "drop the 5th packet from client"},
+                  {"from", "client"},
+                  {"to", "server"},
+                  {"opcode_name", "RC RDMA WRITE Middle"},
+                  {"dest_qpn", 0x11u},
+                  {"psn", first_psn + 4}});
+    }
+
+    std::string path() const { return run_.path(); }
+
+  private:
+    static constexpr std::uint32_t first_psn = 0xc19000;
+    static constexpr std::uint8_t ack = 0x1f;
+    static constexpr std::uint8_t nak = 0x60;  // PSN sequence error
+
+    void send(std::initializer_list<std::uint32_t> offsets) {
+        for (const std::uint32_t offset : offsets)
+            run_.packet(std::array{write_first, write_middle, write_last}.at(offset % 3),
+                        first_psn + offset);
+    }
+    void respond(std::uint32_t offset, std::uint8_t syndrome) {
+        run_.packet_with(acknowledge, first_psn + offset, true,
+                         [syndrome](wire::Packet& packet) { packet.aeth->syndrome = syndrome; });
+    }
+
+    MadeRun run_{"predict_lost"};
+};
 
 support::Outcome predict(const std::string& answers, const std::string& arguments) {
     return support::run(
@@ -34,8 +84,8 @@ std::size_t questions(const support::Outcome& outcome) {
 }
 
 TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
-    const auto outcome = predict("write +5\\nnak +5\\nwrite\\n\\nnak +8\\n",
-                                 std::string(sample) + "/annotated.pcapng");
+    const LostPacket run;
+    const auto outcome = predict("write +5\\nnak +5\\nwrite\\n\\nnak +8\\n", run.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     const auto drop = outcome.out.find("drop      RC RDMA WRITE Middle PSN +4");
     ASSERT_NE(drop, std::string::npos) << outcome.all();
@@ -50,14 +100,18 @@ TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
     EXPECT_EQ(outcome.out.find("0xc19"), std::string::npos) << "PSNs are offsets";
 }
 
-TEST(PredictCommand, takes_a_sample_s_directory_as_well) {
+TEST(PredictCommand, finds_the_cable_s_log_beside_a_capture_and_takes_the_directory_as_well) {
+    const auto outcome = predict("q\\n", std::string(sample) + "/annotated.pcapng");
+    EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends next")) << outcome.all();
     EXPECT_EQ(predict("q\\n", sample).out,
               predict("q\\n", std::string(sample) + "/annotated.pcapng").out);
 }
 
 TEST(PredictCommand, ends_with_the_input_and_with_q_and_shows_no_more) {
+    const LostPacket run;
     for (const char* answers : {"write +5\\n", "write +5", "write +5\\nq\\n"}) {
-        const auto outcome = predict(answers, sample);
+        const auto outcome = predict(answers, run.path());
         EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
         EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n"))
             << outcome.all();
@@ -66,7 +120,8 @@ TEST(PredictCommand, ends_with_the_input_and_with_q_and_shows_no_more) {
 }
 
 TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
-    const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", sample);
+    const LostPacket run;
+    const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", run.path());
     EXPECT_TRUE(has(outcome,
                     "The server expects PSN +4 next, and what came last was another.\n"
                     "The client has sent up to PSN +5; from PSN +3 on nothing is acknowledged.\n"))
@@ -78,10 +133,11 @@ TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
 
 TEST(PredictCommand, asks_for_all_or_from_a_packet_on) {
     const std::string nothing(40, '\n');
-    EXPECT_EQ(questions(predict(nothing, sample)), 5U);
-    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 17 --all")), 1U);
-    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 1 --all")), 17U);
-    EXPECT_EQ(questions(predict(nothing, std::string(sample) + " --from 1")), 8U);
+    const LostPacket run;
+    EXPECT_EQ(questions(predict(nothing, run.path())), 5U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 17 --all")), 1U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 1 --all")), 17U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 1")), 8U);
 }
 
 TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
@@ -108,8 +164,9 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
     };
     says("/nonexistent", "cannot open '/nonexistent'");
     says("captures/samples/05_qp_states", "has neither run.json nor a capture");
-    says(std::string(sample) + " --from 18", "there is no packet 18: the run has 17");
-    says(std::string(sample) + " --from 0", "--from");
+    const LostPacket lost;
+    says(lost.path() + " --from 18", "there is no packet 18: the run has 17");
+    says(lost.path() + " --from 0", "--from");
     MadeRun run("predict_nothing");
     says(run.path(), "has no capture");
     run.packet(wire::ud_send_only_opcode, 1);
