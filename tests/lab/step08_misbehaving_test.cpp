@@ -123,6 +123,7 @@ TEST_F(Step08, who_names_a_gid_that_is_not_its_own_is_refused) {
 
 // Eight clients from an address that has ceased to answer ARP requests: ibv_modify_qp(RTR) then
 // takes a second for each. Who comes from another address meanwhile does not wait for their end.
+// arp_announce: the client's own ARP requests would tell the server the address otherwise.
 TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
     Serving serving("--bind :: --setup-time 60");
     support::Process mute = shell_on_client(
@@ -131,7 +132,8 @@ TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
         endpoint_file("192.0.2.77") + "; exec sleep 60; } | " + s_client +
         "-brief -nocommands -bind 192.0.2.77:0 2>/tmp/step08.$i & done; "
         "until (($(cat /tmp/step08.? | grep -c ESTABLISHED) == 8)); do sleep 0.2; done; "
-        "sysctl -qw net.ipv4.conf.eth0.arp_ignore=8; echo ready; wait");
+        "sysctl -qw net.ipv4.conf.eth0.arp_ignore=8 net.ipv4.conf.eth0.arp_announce=2; "
+        "echo ready; wait");
     ASSERT_TRUE(mute.await("ready", seconds(60)));
     ASSERT_EQ(support::exec("server", {"ip", "neighbour", "flush", "to", "192.0.2.77"}).exit_code,
               0);
@@ -142,7 +144,8 @@ TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
     EXPECT_EQ(newcomer.exit_code, 0) << newcomer.all();
     EXPECT_TRUE(serving.tells("failed 8)"));
     support::exec("client", {"bash", "-c",
-                             "sysctl -qw net.ipv4.conf.eth0.arp_ignore=0; "
+                             "sysctl -qw net.ipv4.conf.eth0.arp_ignore=0 "
+                             "net.ipv4.conf.eth0.arp_announce=0; "
                              "ip address del 192.0.2.77/24 dev eth0"});
     int lost = 0;
     int lost_before = 8;
