@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "report/flow_rows.hpp"
+#include "util/percentile.hpp"
 
 namespace report {
 namespace {
@@ -32,17 +33,11 @@ constexpr auto reasons = std::to_array<Reason>({
     {"retry_exceeded_err", "a queue pair that was closed before did not exceed its retries"},
 });
 
-/// The last of them that is not after `values`' share.
-std::int64_t percentile(std::vector<std::int64_t>& values, std::size_t percent) {
-    std::ranges::sort(values);
-    return values[std::min(values.size() - 1, values.size() * percent / 100)];
-}
-
-std::string times(std::string_view what, std::vector<std::int64_t>& values) {
+std::string times(std::string_view what, const std::vector<std::int64_t>& values) {
     if (values.empty())
         return {};
     const std::int64_t most = std::ranges::max(values);
-    return fmt::format("; {} {} p50, {} max", what, duration(percentile(values, 50)),
+    return fmt::format("; {} {} p50, {} max", what, duration(util::percentile(values, 50)),
                        duration(most));
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "util/percentile.hpp"
 #include "util/printable.hpp"
 
 namespace report {
@@ -74,17 +75,8 @@ std::string line(const WorkRequest& request, std::int64_t shift) {
                : line(what, packets, took) + "    " + status + "\n";
 }
 
-// The value below which `share` of them lie, by the nearest rank.
-Span quantile(std::vector<std::int64_t>& values, double share) {
-    if (values.empty())
-        return std::nullopt;
-    const auto rank = static_cast<std::ptrdiff_t>(static_cast<double>(values.size() - 1) * share);
-    std::ranges::nth_element(values, values.begin() + rank);
-    return values[static_cast<std::size_t>(rank)];
-}
-
-std::string quantiles(const std::vector<const WorkRequest*>& requests,
-                      const timeline::Matcher& run) {
+std::string percentiles(const std::vector<const WorkRequest*>& requests,
+                        const timeline::Matcher& run) {
     std::array<std::vector<std::int64_t>, spans.size()> values;
     for (const WorkRequest* request : requests) {
         const Spans of_one = spans_of(*request, run.shift_of(request->role));
@@ -93,10 +85,11 @@ std::string quantiles(const std::vector<const WorkRequest*>& requests,
                 values[i].push_back(*of_one[i]);
     }
     std::string text;
-    for (const auto& [name, share] : {std::pair{"half of all", 0.5}, {"99 of 100", 0.99}}) {
+    for (const auto& [name, percent] : {std::pair{"half of all", 50}, {"99 of 100", 99}}) {
         Spans row;
         for (std::size_t i = 0; i < values.size(); ++i)
-            row[i] = quantile(values[i], share);
+            if (!values[i].empty())
+                row[i] = util::percentile(values[i], percent);
         text += line(fmt::format("{} took at most", name), "", row);
     }
     return text;
@@ -119,7 +112,7 @@ std::string work_request_table(const timeline::Matcher& run) {
         text += line(*requests[i], run.shift_of(requests[i]->role));
     if (requests.size() > most_lines)
         text += fmt::format("… and {} more work requests\n", requests.size() - most_lines) +
-                quantiles(requests, run);
+                percentiles(requests, run);
     return text;
 }
 

@@ -20,10 +20,16 @@ TEST(Percentile, is_the_nearest_rank) {
     EXPECT_EQ(util::percentile(one_to(10), 99), 10) << "of few values the largest";
 }
 
+TEST(Percentile, half_of_two_is_the_smaller_and_99_of_100_is_the_99th) {
+    EXPECT_EQ(util::percentile(std::vector{9, 4}, 50), 4);
+    EXPECT_EQ(util::percentile(one_to(100), 99), 99);
+    EXPECT_EQ(util::percentile(one_to(101), 99), 100);
+}
+
 TEST(Percentile, of_one_value_is_that_value_and_of_none_is_zero) {
-    EXPECT_EQ(util::percentile({7}, 1), 7);
-    EXPECT_EQ(util::percentile({7}, 99), 7);
-    EXPECT_EQ(util::percentile({}, 50), 0);
+    EXPECT_EQ(util::percentile(std::vector{7}, 1), 7);
+    EXPECT_EQ(util::percentile(std::vector{7}, 99), 7);
+    EXPECT_EQ(util::percentile(std::vector<int>(), 50), 0);
 }
 
 }  // namespace
