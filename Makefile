@@ -1,5 +1,5 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
-# Variables: WERROR=1 (warnings are errors, as in CI), SANITIZE=1 (ASan + UBSan, under build/asan), CXX, OPT, TEST_OPT, STEPS,
+# Variables: WERROR=1 (warnings are errors, as in CI), SANITIZE=1 (ASan + UBSan, under build/asan) or thread (build/tsan), CXX, OPT, TEST_OPT, STEPS,
 # PREFIX and DESTDIR, BENCH_PACKETS, BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, HOST, LOSS, DELAY,
 # REORDER, and the lab's own (lab/lab help).
 
@@ -20,6 +20,9 @@ SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=al
 else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+else ifeq ($(SANITIZE),thread)
+BUILD    ?= build/tsan
+override CXX += -fsanitize=thread  # for the tests as well: memory that they share with the project's threads counts
 else
 BUILD    ?= build
 endif
@@ -150,7 +153,7 @@ test: ## The tests: unit, against tshark, in a browser, and end to end in the la
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
 
-test-long: ## What make test leaves out: lessons with sanitizers, fuzzing, the matrix of lesson 19, 1,000 clients (an hour)
+test-long: ## What make test leaves out: lessons with sanitizers, ThreadSanitizer, fuzzing, the matrix of lesson 19, 1,000 clients (an hour)
 	$(Q)lab/install-packages build lab test long fuzz
 	$(Q)tests/run long
 
@@ -405,6 +408,8 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 
 # The interposing library without the functions that it exports: a test calls what stands in their place.
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
+# The folders whose tests have several threads: for SANITIZE=thread.
+$(BUILD)/tests/threads: $(call test_obj,cable exchange interpose steps tracelog) $(BUILD)/obj/src/interpose.o
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)

@@ -1,5 +1,9 @@
 // What the interposing library logs of posts and completions, and the PSNs that it predicts.
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <map>
+#include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -261,6 +265,50 @@ TEST_F(Post, threads_that_share_a_queue_pair_log_in_the_order_of_psns) {
     }
     for (std::size_t i = 1; i < events.size(); ++i)
         ASSERT_LE(events[i - 1].t_ns, events[i].t_ns);
+}
+
+TEST_F(Post, threads_may_poll_and_make_queue_pairs_while_others_post_and_the_log_is_read) {
+    constexpr std::size_t each = 2000;
+    PretendDevice polled;
+    PretendDevice changing;
+    ibv_qp* posting = device_.qp();
+    ibv_qp* completing = polled.qp();
+    ibv_qp* remade = changing.qp();
+    std::atomic<int> running{3};
+    const auto repeat = [&running](auto once) {
+        return std::thread([&running, once] {
+            for (std::size_t i = 0; i < each; ++i)
+                once(i);
+            --running;
+        });
+    };
+    std::array threads{
+        repeat([&](std::size_t) { post(posting, IBV_WR_SEND, 1); }),
+        repeat([&](std::size_t i) {
+            post(completing, IBV_WR_SEND, 1, i);
+            ibv_wc wc{};
+            wc.wr_id = i;
+            wc.qp_num = completing->qp_num;
+            polled.completions.push_back(wc);
+            EXPECT_EQ(ibv_poll_cq(polled.cq(), 1, &wc), 1);
+        }),
+        repeat([&](std::size_t) {
+            interpose::bury(interpose::detach(remade));
+            interpose::adopt(remade, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
+        }),
+    };
+    std::map<std::string, std::size_t> logged;
+    while (running > 0)
+        for (const auto& event : trace_.events())
+            ++logged[event.name];
+    for (std::thread& thread : threads)
+        thread.join();
+    for (const auto& event : trace_.events())
+        ++logged[event.name];
+    EXPECT_EQ(logged["post_send"], 2 * each);
+    EXPECT_EQ(logged["wc"], each);
+    EXPECT_EQ(logged["destroyed"], each);
+    EXPECT_EQ(logged["dropped"], 0U);
 }
 
 TEST_F(Post, a_number_that_is_used_again_is_another_queue_pair) {
