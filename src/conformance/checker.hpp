@@ -19,19 +19,9 @@
 #include "conformance/passage.hpp"
 #include "conformance/recovery.hpp"
 #include "flow/connect.hpp"
+#include "flow/known_pairs.hpp"
 
 namespace conformance {
-
-/// What somebody else tells of a queue pair: its program's run log.
-struct KnownQueuePair {
-    std::optional<flow::Host> host;  ///< nullopt: any
-    std::uint32_t qpn = 0;
-    std::uint32_t dest_qpn = 0;
-    flow::PathMtu path_mtu = 0;  ///< 0: not known
-    std::optional<wire::Psn> sq_psn;
-    std::optional<std::int64_t> ack_timeout_ns;
-    std::optional<std::uint32_t> retry_count;
-};
 
 struct HalfReport {
     std::uint64_t requests = 0;  ///< packets that were sent, repeats among them
@@ -96,7 +86,7 @@ struct Report {
 
 class Checker {
   public:
-    void know(const KnownQueuePair& pair) { known_.push_back(pair); }
+    void know(const flow::KnownQueuePair& pair) { known_.push_back(pair); }
     /// Before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
     void captured_at(const OnePlace& place) { report_.one_place = place; }
@@ -156,7 +146,7 @@ class Checker {
     Passages passages_;
     flow::Connects connects_;
     std::unordered_map<std::uint32_t, Asked> requests_;  // by the active side's communication ID
-    std::vector<KnownQueuePair> known_;
+    std::vector<flow::KnownQueuePair> known_;
     std::vector<Stream> streams_;
     std::unordered_map<flow::StreamKey, std::size_t, Hash> current_;
     std::unordered_map<std::uint64_t, Place> places_;  // by frame

@@ -9,7 +9,7 @@ namespace {
 
 constexpr flow::PathMtu unknown_mtu = 0;
 
-bool tells_of(const KnownQueuePair& pair, const flow::StreamKey& from_it) {
+bool tells_of(const flow::KnownQueuePair& pair, const flow::StreamKey& from_it) {
     return pair.dest_qpn == from_it.dest_qpn && (!pair.host || *pair.host == from_it.src);
 }
 
@@ -56,7 +56,7 @@ void Checker::pair_up() {
 
 void Checker::pair_by_logs() {
     for (std::size_t i = 0; i < streams_.size(); ++i)
-        for (const KnownQueuePair& pair : known_) {
+        for (const flow::KnownQueuePair& pair : known_) {
             if (streams_[i].peer || !tells_of(pair, streams_[i].key))
                 continue;
             for (std::size_t j = 0; j < streams_.size(); ++j)
@@ -128,7 +128,7 @@ std::uint64_t Checker::score(const Stream& stream, const Stream& other) {
 
 void Checker::settle_facts() {
     for (Stream& stream : streams_) {
-        for (const KnownQueuePair& pair : known_) {
+        for (const flow::KnownQueuePair& pair : known_) {
             if (!tells_of(pair, stream.key) ||
                 (stream.peer && streams_[*stream.peer].key.dest_qpn != pair.qpn))
                 continue;

@@ -17,7 +17,7 @@ void KnownPairs::put(Senders& senders, const Place& place, const Sender& sender)
         entry->second->path_mtu = sender.path_mtu;
 }
 
-void KnownPairs::add(const KnownPair& pair) {
+void KnownPairs::add(const KnownQueuePair& pair) {
     put(by_receiver_, {pair.host, pair.qpn}, {pair.dest_qpn, pair.path_mtu});
     put(by_sender_, {pair.host, pair.dest_qpn}, {pair.qpn, pair.path_mtu});
 }

@@ -1,4 +1,4 @@
-// Pairs of queue pairs that somebody else told of: the run logs.
+// What others tell of queue pairs: the run logs of their programs.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,14 @@
 
 namespace flow {
 
-struct KnownPair {
+struct KnownQueuePair {
     std::optional<Host> host;  ///< where `qpn` is; nullopt: not known, any
     std::uint32_t qpn = 0;
-    std::uint32_t dest_qpn = 0;  ///< the peer's
-    PathMtu path_mtu = 0;
+    std::uint32_t dest_qpn = 0;                      ///< the peer's
+    PathMtu path_mtu = 0;                            ///< 0: not known
+    std::optional<wire::Psn> sq_psn = std::nullopt;  ///< of its first packet
+    std::optional<std::int64_t> ack_timeout_ns = std::nullopt;
+    std::optional<std::uint32_t> retry_count = std::nullopt;
 };
 
 class KnownPairs {
@@ -24,7 +27,7 @@ class KnownPairs {
         PathMtu path_mtu = 0;
     };
 
-    void add(const KnownPair& pair);
+    void add(const KnownQueuePair& pair);
     bool empty() const { return by_receiver_.empty(); }
 
     /// Who sends the packets of a connected stream. nullopt where nobody told, or where one host

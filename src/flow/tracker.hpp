@@ -34,7 +34,7 @@ class Tracker {
     explicit Tracker(const Limits& limits = Limits());
 
     /// Before the packets.
-    void know(const KnownPair& pair) { known_.add(pair); }
+    void know(const KnownQueuePair& pair) { known_.add(pair); }
 
     /// `time` since 1970. `wire_length`: bytes of the frame on the wire.
     void add(std::chrono::nanoseconds time, const wire::Packet& packet, std::size_t wire_length);

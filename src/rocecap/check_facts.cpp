@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "rocecap/logged_queue_pairs.hpp"
 #include "rocecap/trace_arguments.hpp"
 #include "runlog/tail.hpp"
 #include "util/error.hpp"
@@ -35,59 +36,8 @@ conformance::Event event_of(std::string_view name) {
     return found == names.end() ? Event::Other : found->second;
 }
 
-std::optional<flow::Host> host_of(std::string_view gid) {
-    wire::Ipv6Address address;
-    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
-        return std::nullopt;
-    return flow::Host::of(address);
-}
-
-// 4.096 us * 2^n; 0: without end (IBTA volume 1, 9.7.6.1.3).
-std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
-    constexpr std::int64_t unit_ns = 4096;
-    constexpr std::uint64_t largest = 31;
-    const auto code = state.number("timeout");
-    if (!code || *code == 0 || *code > largest)
-        return std::nullopt;
-    return unit_ns << *code;
-}
-
-// A queue pair's first state in which it may send: later ones have sent.
 void read_queue_pairs(const std::string& path, RunFacts& facts) {
-    runlog::Tail log(path);
-    std::optional<flow::Host> host;
-    bool has_several = false;  // then no queue pair's device is known
-    std::vector<conformance::KnownQueuePair> found;
-    while (const auto event = log.next()) {
-        if (event->name == "device") {
-            const auto now = host_of(event->text("gid"));
-            has_several |= host && now != host;
-            host = now;
-        }
-        const auto qpn = event->number("qpn");
-        const auto dest_qpn = event->number("dest_qpn");
-        if (event->name != "qp_state" || event->text("state") != "RTS" || !qpn || !dest_qpn ||
-            *dest_qpn == 0)
-            continue;
-        conformance::KnownQueuePair pair;
-        pair.host = host;
-        pair.qpn = static_cast<std::uint32_t>(*qpn);
-        pair.dest_qpn = static_cast<std::uint32_t>(*dest_qpn);
-        pair.path_mtu = static_cast<flow::PathMtu>(event->number("path_mtu").value_or(0));
-        if (const auto psn = event->number("sq_psn"))
-            pair.sq_psn = wire::Psn(static_cast<std::uint32_t>(*psn));
-        pair.ack_timeout_ns = timeout_of(*event);
-        if (const auto count = event->number("retry_cnt"))
-            pair.retry_count = static_cast<std::uint32_t>(*count);
-        const bool is_known = std::ranges::any_of(found, [&](const auto& other) {
-            return other.qpn == pair.qpn && other.dest_qpn == pair.dest_qpn;
-        });
-        if (!is_known)
-            found.push_back(pair);
-    }
-    if (has_several)
-        for (conformance::KnownQueuePair& pair : found)
-            pair.host.reset();
+    const auto found = queue_pairs_in(path);
     facts.queue_pairs.insert(facts.queue_pairs.end(), found.begin(), found.end());
 }
 
@@ -145,7 +95,7 @@ std::optional<flow::Host> host_of_address(const std::string& address) {
     wire::Ipv4Address ipv4;
     if (inet_pton(AF_INET, address.c_str(), ipv4.bytes.data()) == 1)
         return flow::Host::of(ipv4);
-    return host_of(address);
+    return host_of_gid(address);
 }
 
 std::optional<flow::Host> RunFacts::host_of(const std::string& role) const {

@@ -13,7 +13,7 @@ namespace rocecap {
 
 struct RunFacts {
     std::map<std::string, std::string> roles;  // by address
-    std::vector<conformance::KnownQueuePair> queue_pairs;
+    std::vector<flow::KnownQueuePair> queue_pairs;
     std::map<std::uint64_t, conformance::Event> events;   // by frame
     std::map<std::uint64_t, std::string> rules;           // by frame: as they were written
     std::map<std::string, conformance::Counts> counters;  // by role: by how much they grew

@@ -16,7 +16,7 @@
 #include "report/flow_json.hpp"
 #include "report/flow_text.hpp"
 #include "rocecap/command.hpp"
-#include "rocecap/run_log_pairs.hpp"
+#include "rocecap/logged_queue_pairs.hpp"
 #include "rocecap/validators.hpp"
 #include "util/error.hpp"
 #include "util/grace.hpp"
@@ -52,7 +52,7 @@ class Flows {
           tracker_(tracker(options.limits)) {
         if (!options.where.empty())
             where_ = query::Where::parse(options.where);
-        for (const flow::KnownPair& pair : pairs_of(options.run_logs))
+        for (const flow::KnownQueuePair& pair : queue_pairs_of(options.run_logs))
             tracker_.know(pair);
     }
 

@@ -27,13 +27,13 @@ class Trace {
     explicit Trace(std::optional<std::uint32_t> first_psn = 0) {
         if (!first_psn)
             return;
-        conformance::KnownQueuePair pair{.host = std::nullopt,
-                                         .qpn = back.qpn,
-                                         .dest_qpn = there.qpn,
-                                         .path_mtu = mtu,
-                                         .sq_psn = wire::Psn(*first_psn),
-                                         .ack_timeout_ns = timeout_ns,
-                                         .retry_count = 3};
+        flow::KnownQueuePair pair{.host = std::nullopt,
+                                  .qpn = back.qpn,
+                                  .dest_qpn = there.qpn,
+                                  .path_mtu = mtu,
+                                  .sq_psn = wire::Psn(*first_psn),
+                                  .ack_timeout_ns = timeout_ns,
+                                  .retry_count = 3};
         checker_.know(pair);
         std::swap(pair.qpn, pair.dest_qpn);
         pair.sq_psn.reset();
