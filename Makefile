@@ -119,7 +119,7 @@ make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
 # secondary object, when a source was added while it ran.
 .SECONDARY: $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard examples/*/*.cpp bench/*.cpp bench/*/*.cpp tests/fuzz/*.cpp))
 .DEFAULT_GOAL := help
-.PHONY: help build install uninstall check test test-long build-tests fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients lint lint-all format clean \
+.PHONY: help build install uninstall check test test-long build-tests fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format clean \
         packages certs wireshark-install wireshark-uninstall figures \
         lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear lab-loss-sweep samples
 
@@ -210,6 +210,11 @@ bench-clients: build ## Step 08 with 10, 100 and 1,000 clients in the lab: set-u
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
 	$(Q)bench/clients
+
+bench-trace: build ## What rocetrace costs a program in the lab: perftest traced and untraced, in turns (minutes)
+	$(Q)lab/install-packages lab bench
+	$(Q)lab/lab up
+	$(Q)bench/tracing
 
 lint: ## Format, layer rules, shellcheck; clang-tidy and a compiler check of the sources that changed since LINT_BASE (main)
 	$(Q)lab/install-packages build test bench lint

@@ -186,7 +186,7 @@ void Collector::note_dropped() {
     }
 }
 
-std::size_t Collector::step() {
+void Collector::step() {
     // A process is asked whether it has ended before its rings are read: all that it wrote is then
     // in them. And its connection was there before its end.
     look_for_ended();
@@ -195,10 +195,10 @@ std::size_t Collector::step() {
     // Where the clock was set back, what was written before has times that are still to come.
     const auto left_ns = merge_.earliest_left();
     const bool clock_was_set = now < last_step_ns_ || (left_ns && *left_ns > now + second);
-    std::size_t taken = merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);
+    merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);
     for (const Process& process : processes_)
         if (process.has_ended)
-            taken += merge_.take(*process.region, all_times);
+            merge_.take(*process.region, all_times);
     note_dropped();
     std::erase_if(processes_, [&](const Process& process) {
         if (process.has_ended)
@@ -207,7 +207,6 @@ std::size_t Collector::step() {
     });
     last_step_ns_ = now;
     log_.write(true);
-    return taken;
 }
 
 std::size_t Collector::running() const {

@@ -30,9 +30,8 @@ class Collector {
     const std::string& socket_path() const { return socket_path_; }
     int listener() const { return listener_.get(); }
 
-    /// Takes up new processes, writes what all have written, and looks which have ended. Returns
-    /// the number of records.
-    std::size_t step();
+    /// Takes up new processes, writes what all have written, and looks which have ended.
+    void step();
     /// Processes that have written something and run.
     std::size_t running() const;
     /// Descriptors that are readable when one of them ends.

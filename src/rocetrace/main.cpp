@@ -125,8 +125,10 @@ class Politeness {
 
 // Until the program has ended, and every process that it started and that was traced.
 void collect(Collector& collector, Child& child) {
-    constexpr int shortest = 10;
+    // Milliseconds. Each look takes the processor away from the program, twice.
     constexpr int longest = 100;
+    constexpr int shortest = 10;
+    constexpr unsigned filling = 10;  // percent of a ring: look more often
     int pause = shortest;
     Politeness politeness;
     while (true) {
@@ -135,8 +137,10 @@ void collect(Collector& collector, Child& child) {
             ready.push_back({fd, POLLIN, 0});
         poll(ready.data(), ready.size(), pause);
         child.take_signals();
-        pause = collector.step() != 0 ? shortest : std::min(2 * pause, longest);
-        politeness.judge(collector.fill());
+        collector.step();
+        const unsigned fill = collector.fill();
+        pause = fill > filling ? shortest : std::min(2 * pause, longest);
+        politeness.judge(fill);
         const bool all_ended = child.has_ended() && collector.running() == 0;
         if (all_ended || child.is_asked_to_end())
             break;
