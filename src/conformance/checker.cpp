@@ -4,15 +4,6 @@
 #include <algorithm>
 
 namespace conformance {
-namespace {
-
-// Shorter than the requester's own: the message has it rounded up, with the way there and back.
-std::int64_t timeout_of(std::uint8_t code) {
-    constexpr double unit_ns = 4096;
-    return static_cast<std::int64_t>(unit_ns * static_cast<double>(1ULL << (code & 31U)) / 2);
-}
-
-}  // namespace
 
 void Checker::add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
                   util::Bytes bytes) {
@@ -28,14 +19,14 @@ void Checker::add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire:
     if (side == Side::Before) {
         if (!key)
             return;
-        if (packet.cm)
-            see_cm(*key, *packet.cm);
+        const std::uint64_t number =
+            tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size());
         passages_.entered(frame, bytes);
         if (seen.opcode == nullptr) {
             ++report_.not_judged;
             return;
         }
-        const std::size_t stream = stream_of(*key);
+        const std::size_t stream = stream_of(number, *key);
         places_[frame] = {stream, streams_[stream].seen.size()};
         streams_[stream].seen.emplace_back(side, seen);
         return;
@@ -59,54 +50,18 @@ void Checker::add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire:
     if (place != places_.end() && origin->is_changed)
         streams_[place->second.stream].seen[place->second.index].second.fate = Fate::Changed;
     const bool is_own = place != places_.end() && streams_[place->second.stream].key == *key;
-    streams_[is_own ? place->second.stream : stream_of(*key)].seen.emplace_back(side, seen);
+    const std::size_t stream =
+        is_own
+            ? place->second.stream
+            : stream_of(tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size()), *key);
+    streams_[stream].seen.emplace_back(side, seen);
 }
 
-std::size_t Checker::stream_of(const flow::StreamKey& key) {
-    const auto found = current_.find(key);
-    return found != current_.end() ? found->second : new_stream(key);
-}
-
-std::size_t Checker::new_stream(const flow::StreamKey& key) {
-    streams_.push_back({});
-    streams_.back().key = key;
-    current_[key] = streams_.size() - 1;
-    return streams_.size() - 1;
-}
-
-// A new connection begins new streams, whatever passed between these queue pairs before.
-void Checker::see_cm(const flow::StreamKey& key, const wire::Cm& message) {
-    const auto connection = connects_.see(key, message);
-    if (const auto* request = message.as<wire::CmReq>())
-        requests_[request->local_comm_id] = {timeout_of(request->primary.local_ack_timeout),
-                                             request->retry_count};
-    if (!connection || connection->to_passive.transport != wire::Transport::Rc)
-        return;
-    if (const auto known = current_.find(connection->to_passive);
-        known != current_.end() && streams_[known->second].connection == connection->id)
-        return;  // a reply that was repeated
-    const std::size_t there = new_stream(connection->to_passive);
-    const std::size_t back = new_stream(connection->to_active);
-    join(there, back, PairedBy::ConnectionManager);
-    const auto asked = requests_.find(static_cast<std::uint32_t>(connection->id >> 32));
-    for (const std::size_t index : {there, back}) {
-        Stream& stream = streams_[index];
-        stream.connection = connection->id;
-        stream.path_mtu = connection->path_mtu;
-        stream.facts.first_psn =
-            index == there ? connection->first_to_passive : connection->first_to_active;
-        stream.facts.is_told = true;
-        if (asked != requests_.end()) {
-            stream.facts.ack_timeout_ns = asked->second.ack_timeout_ns;
-            stream.facts.retry_count = asked->second.retry_count;
-        }
-    }
-}
-
-void Checker::join(std::size_t a, std::size_t b, PairedBy by) {
-    streams_[a].peer = b;
-    streams_[b].peer = a;
-    streams_[a].paired_by = streams_[b].paired_by = by;
+std::size_t Checker::stream_of(std::uint64_t number, const flow::StreamKey& key) {
+    const auto [entry, is_new] = by_number_.try_emplace(number, streams_.size());
+    if (is_new)
+        streams_.emplace_back().key = key;
+    return entry->second;
 }
 
 HostReport& Checker::host(const flow::Host& host, flow::Network network) {

@@ -18,8 +18,7 @@
 #include "conformance/half.hpp"
 #include "conformance/passage.hpp"
 #include "conformance/recovery.hpp"
-#include "flow/connect.hpp"
-#include "flow/known_pairs.hpp"
+#include "flow/tracker.hpp"
 
 namespace conformance {
 
@@ -43,14 +42,12 @@ struct HalfReport {
     std::uint64_t events() const { return lost + doubled + reordered + corrupted + changed; }
 };
 
-enum class PairedBy : std::uint8_t { Nothing, ConnectionManager, RunLog, Guess };
-
 struct ConnectionReport {
     flow::Host from, to;  ///< `from` sent the first packet
     flow::Network network{};
     std::optional<std::uint32_t> from_qpn, to_qpn;
-    PairedBy paired_by = PairedBy::Nothing;
-    flow::PathMtu path_mtu = 0;  ///< 0: no packet shows it
+    flow::Pairing pairing = flow::Pairing::None;
+    flow::PathMtu path_mtu = 0;  ///< 0: unknown
     HalfReport forward, backward;
 
     std::uint64_t findings() const { return forward.findings + backward.findings; }
@@ -86,7 +83,8 @@ struct Report {
 
 class Checker {
   public:
-    void know(const flow::KnownQueuePair& pair) { known_.push_back(pair); }
+    /// Before the packets.
+    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
     void captured_at(const OnePlace& place) { report_.one_place = place; }
@@ -105,51 +103,33 @@ class Checker {
         flow::StreamKey key;
         std::vector<std::pair<Side, Sighting>> seen;
         std::optional<std::size_t> peer;
-        PairedBy paired_by = PairedBy::Nothing;
+        flow::Pairing pairing = flow::Pairing::None;
         HalfFacts facts;  // of the requests that it carries
         flow::PathMtu path_mtu = 0;
-        std::uint64_t connection = 0;  // the connection manager's
     };
     struct Place {  // of a frame that was sent
         std::size_t stream = 0;
         std::size_t index = 0;
     };
-    struct Hash {
-        std::size_t operator()(const flow::StreamKey& key) const { return key.hash(); }
-    };
 
-    std::size_t stream_of(const flow::StreamKey& key);
-    std::size_t new_stream(const flow::StreamKey& key);
-    void see_cm(const flow::StreamKey& key, const wire::Cm& message);
+    std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
     void count(Side side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
     void settle_fates();
-    void pair_up();
-    void pair_by_logs();
-    void pair_by_guess();
-    static std::uint64_t score(const Stream& stream, const Stream& other);
-    void join(std::size_t a, std::size_t b, PairedBy by);
     void settle_facts();
-    void settle_first_psn(Stream& stream);
+    static void settle_first_psn(Stream& stream);
     bool is_judged(const Half& half, Code code) const;
     Half half_of(const Stream& requests, const Stream* responses) const;
     void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                HalfReport& out);
     void count_models(const Half& half, const Responder& responder, const Requester& requester);
 
-    struct Asked {  // in a ConnectRequest
-        std::int64_t ack_timeout_ns = 0;
-        std::uint32_t retry_count = 0;
-    };
-
     bool packets_may_be_missing_ = false;
     Passages passages_;
-    flow::Connects connects_;
-    std::unordered_map<std::uint32_t, Asked> requests_;  // by the active side's communication ID
-    std::vector<flow::KnownQueuePair> known_;
+    flow::Tracker tracker_;
     std::vector<Stream> streams_;
-    std::unordered_map<flow::StreamKey, std::size_t, Hash> current_;
-    std::unordered_map<std::uint64_t, Place> places_;  // by frame
+    std::unordered_map<std::uint64_t, std::size_t> by_number_;  // of the tracker's streams
+    std::unordered_map<std::uint64_t, Place> places_;           // by frame
     Report report_;
 };
 

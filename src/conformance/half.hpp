@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "conformance/sighting.hpp"
+#include "flow/connect.hpp"
 #include "flow/key.hpp"
 #include "flow/request_sequence.hpp"
 
@@ -19,9 +20,8 @@ struct HalfFacts {
     std::optional<wire::Psn> first_psn;
     /// It is told by the connection manager or a run log, and not only the first one seen.
     bool is_told = false;
-    /// The requester's: shorter than this it may not wait for an answer.
-    std::optional<std::int64_t> ack_timeout_ns;
-    std::optional<std::uint32_t> retry_count;
+    /// The requester's: shorter than the timeout it may not wait for a response.
+    flow::RetrySettings retry;
 };
 
 enum class What : std::uint8_t { RequestSent, RequestArrived, ResponseSent, ResponseArrived };

@@ -178,7 +178,7 @@ void Requester::finish(std::int64_t end_ns) {
     if (timeouts_in_a_row_ == 0 || acknowledged_ >= next_)
         return;
     const std::int64_t since = end_ns - last_sent_ns_;
-    const bool was_last = facts_.retry_count == timeouts_in_a_row_;
+    const bool was_last = facts_.retry.retry_count == timeouts_in_a_row_;
     if (was_last || since > 2 * resends_.back().silence_ns)
         gave_up_after_ = timeouts_in_a_row_;
 }

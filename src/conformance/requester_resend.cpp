@@ -78,7 +78,7 @@ Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend
         return take(earlier_nak_, Cause::Nak);
     }
     if (fits(nak_)) {
-        if (waited(*nak_) < facts_.ack_timeout_ns.value_or(INT64_MAX))
+        if (waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(INT64_MAX))
             return take(nak_, Cause::Nak);
         if (!nak_->may_be_late)
             report(Code::NakIgnored, request,
@@ -91,14 +91,14 @@ Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend
         return Cause::Timeout;
     }
     if (fits(implied_)) {
-        const bool is_timer = waited(*implied_) >= facts_.ack_timeout_ns.value_or(lag_ns);
+        const bool is_timer = waited(*implied_) >= facts_.retry.ack_timeout_ns.value_or(lag_ns);
         const Cause cause = take(implied_, is_timer ? Cause::Timeout : Cause::ImpliedNak);
         if (is_timer)
             resend.asked_by.reset();
         return cause;
     }
     if (nak_ && nak_->place >= acknowledged_ &&
-        waited(*nak_) < facts_.ack_timeout_ns.value_or(lag_ns)) {
+        waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(lag_ns)) {
         report(Code::ResendFrom, request,
                fmt::format("sent again from PSN {:#08x} on, where the NAK asks for PSN {:#08x}",
                            request.psn, nak_->response.psn),
@@ -119,7 +119,7 @@ Cause Requester::without_asking(const Sighting& request, Place place) {
     const Sent* original = holder_of(place);
     const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
     const double waited_ms = milliseconds(waited);
-    if (!facts_.ack_timeout_ns && waited < least_timeout_ns) {
+    if (!facts_.retry.ack_timeout_ns && waited < least_timeout_ns) {
         report(Code::ResendWithoutCause, request,
                fmt::format(
                    "PSN {:#08x} sent again after {:.3f} ms, and neither a NAK nor a timeout can "
@@ -136,11 +136,11 @@ Cause Requester::without_asking(const Sighting& request, Place place) {
         return Cause::Timeout;
     }
     // The timer began when the device had the packet, and the cable saw it some time later.
-    if (facts_.ack_timeout_ns && waited < *facts_.ack_timeout_ns / 4 * 3)
+    if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
         report(Code::TimeoutEarly, request,
                fmt::format(
                    "PSN {:#08x} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",
-                   request.psn, waited_ms, milliseconds(*facts_.ack_timeout_ns)));
+                   request.psn, waited_ms, milliseconds(*facts_.retry.ack_timeout_ns)));
     return Cause::Timeout;
 }
 

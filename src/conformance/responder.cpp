@@ -193,7 +193,8 @@ void Responder::covers(Place place) {
 }
 
 void Responder::finish(std::int64_t end_ns) {
-    const std::int64_t grace = std::max(least_grace_ns, 2 * facts_.ack_timeout_ns.value_or(0));
+    const std::int64_t grace =
+        std::max(least_grace_ns, 2 * facts_.retry.ack_timeout_ns.value_or(0));
     const auto is_late = [&](const Sighting& request) { return end_ns - request.t_ns > grace; };
     for (const Sighting& request : waiting_) {
         const Expectation expectation = process(request);

@@ -179,7 +179,7 @@ void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
     const Sighting& request = expectation.arrival.request;
     if (!expectation.is_required || expectation.owed != Owed::Ack)
         return;
-    const std::int64_t timeout = facts_.ack_timeout_ns.value_or(usual_timeout_ns);
+    const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
     for (const Sighting& other : waiting_) {
         if (other.frame <= request.frame || other.psn != request.psn ||
             other.t_ns - request.t_ns < timeout)

@@ -23,6 +23,12 @@ std::optional<wire::Transport> transport_of(const wire::CmReq& request) {
     return std::nullopt;
 }
 
+// Half of the message's, which is 4.096 us * 2^code.
+std::int64_t timeout_of(std::uint8_t code) {
+    constexpr std::int64_t unit_ns = 4096;
+    return (unit_ns << (code & 31U)) / 2;
+}
+
 }  // namespace
 
 Connects::Connects() : requests_(places) {}
@@ -41,7 +47,8 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
             .comm_id = req->local_comm_id,
             .qpn = req->local_qpn,
             .starting_psn = req->starting_psn,
-            .path_mtu = req->path_mtu_bytes()};
+            .path_mtu = req->path_mtu_bytes(),
+            .retry = {timeout_of(req->primary.local_ack_timeout), req->retry_count}};
         return std::nullopt;
     }
     const auto* rep = message.as<wire::CmRep>();
@@ -63,6 +70,7 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
                       .first_to_passive = rep->starting_psn,
                       .first_to_active = request.starting_psn,
                       .path_mtu = request.path_mtu,
+                      .retry = request.retry,
                       .id = std::uint64_t{request.comm_id} << 32 | rep->local_comm_id};
 }
 

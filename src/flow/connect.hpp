@@ -13,12 +13,21 @@
 
 namespace flow {
 
+/// How long a requester waits for a response, and how often it retransmits.
+struct RetrySettings {
+    std::optional<std::int64_t> ack_timeout_ns;
+    std::optional<std::uint32_t> retry_count;
+};
+
 struct Connection {
     StreamKey to_passive;  ///< from who asked for the connection to who was asked
     StreamKey to_active;
     wire::Psn first_to_passive;
     wire::Psn first_to_active;
     PathMtu path_mtu = 0;
+    /// Of both queue pairs. The message has the timeout rounded up, with the time on the path: the
+    /// requester's own may be half as long, which is what stands here.
+    RetrySettings retry;
     /// Of both ends' communication IDs: another connection has another.
     std::uint64_t id = 0;
 };
@@ -42,6 +51,7 @@ class Connects {
         std::uint32_t qpn = 0;
         wire::Psn starting_psn;
         PathMtu path_mtu = 0;
+        RetrySettings retry;
     };
     Request& place_of(const Host& from, const Host& to, std::uint32_t comm_id);
 

@@ -21,6 +21,21 @@ void Tracker::for_each(const std::function<void(const Conversation&)>& visit) co
     }
 }
 
+void Tracker::for_each_stream(const std::function<void(const StreamFacts&)>& visit) const {
+    for (const PoolIndex index : table_.by_number()) {
+        const Stream& stream = table_[index];
+        const Stream* peer = stream.is_paired() ? &table_[stream.peer] : nullptr;
+        visit(
+            {.number = stream.number,
+             .key = stream.key,
+             .peer = peer != nullptr ? peer->number : 0,
+             .pairing = stream.pairing,
+             .path_mtu = stream.path_mtu == 0 && peer != nullptr ? peer->path_mtu : stream.path_mtu,
+             .first_psn = stream.first_psn,
+             .retry = stream.retry});
+    }
+}
+
 // The second direction of a conversation is told of with the first.
 bool Tracker::is_folded(const Stream& stream) const {
     return stream.is_paired() && begins_later(stream, table_[stream.peer]);

@@ -11,15 +11,24 @@ void KnownPairs::put(Senders& senders, const Place& place, const Sender& sender)
     const auto [entry, is_new] = senders.try_emplace(place, sender);
     if (is_new || !entry->second)
         return;
-    if (entry->second->qpn != sender.qpn)
+    Sender& known = *entry->second;
+    if (known.qpn != sender.qpn) {
         entry->second.reset();
-    else if (sender.path_mtu != 0)
-        entry->second->path_mtu = sender.path_mtu;
+        return;
+    }
+    if (sender.path_mtu != 0)
+        known.path_mtu = sender.path_mtu;
+    known.had_several_first_psns |= known.first_psn != sender.first_psn;
+    known.retry = sender.retry;
 }
 
 void KnownPairs::add(const KnownQueuePair& pair) {
-    put(by_receiver_, {pair.host, pair.qpn}, {pair.dest_qpn, pair.path_mtu});
-    put(by_sender_, {pair.host, pair.dest_qpn}, {pair.qpn, pair.path_mtu});
+    put(by_receiver_, {pair.host, pair.qpn}, {.qpn = pair.dest_qpn, .path_mtu = pair.path_mtu});
+    put(by_sender_, {pair.host, pair.dest_qpn},
+        {.qpn = pair.qpn,
+         .path_mtu = pair.path_mtu,
+         .first_psn = pair.sq_psn,
+         .retry = pair.retry});
 }
 
 std::optional<KnownPairs::Sender> KnownPairs::find(const Senders& senders, const Host& host,
@@ -31,9 +40,16 @@ std::optional<KnownPairs::Sender> KnownPairs::find(const Senders& senders, const
 }
 
 std::optional<KnownPairs::Sender> KnownPairs::sender_of(const StreamKey& stream) const {
-    if (const auto sender = find(by_receiver_, stream.dst, stream.dest_qpn))
-        return sender;
-    return find(by_sender_, stream.src, stream.dest_qpn);
+    const auto own = find(by_sender_, stream.src, stream.dest_qpn);
+    const auto told = find(by_receiver_, stream.dst, stream.dest_qpn);
+    if (!told)
+        return own;
+    if (!own || own->qpn != told->qpn)
+        return told;
+    Sender sender = *own;
+    if (told->path_mtu != 0)
+        sender.path_mtu = told->path_mtu;
+    return sender;
 }
 
 }  // namespace flow

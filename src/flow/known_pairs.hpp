@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "flow/connect.hpp"
 #include "flow/key.hpp"
 #include "flow/request_sequence.hpp"
 
@@ -16,8 +17,7 @@ struct KnownQueuePair {
     std::uint32_t dest_qpn = 0;                      ///< the peer's
     PathMtu path_mtu = 0;                            ///< 0: not known
     std::optional<wire::Psn> sq_psn = std::nullopt;  ///< of its first packet
-    std::optional<std::int64_t> ack_timeout_ns = std::nullopt;
-    std::optional<std::uint32_t> retry_count = std::nullopt;
+    RetrySettings retry = {};
 };
 
 class KnownPairs {
@@ -25,6 +25,10 @@ class KnownPairs {
     struct Sender {
         std::uint32_t qpn = 0;
         PathMtu path_mtu = 0;
+        std::optional<wire::Psn> first_psn = std::nullopt;
+        RetrySettings retry = {};
+        /// It was connected to that queue pair several times, each with a first PSN of its own.
+        bool had_several_first_psns = false;
     };
 
     void add(const KnownQueuePair& pair);

@@ -1,7 +1,9 @@
 // Which two streams are the directions of one conversation: a BTH names only the receiver.
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "flow/tracker.hpp"
 
@@ -24,6 +26,9 @@ void Tracker::pair_by_knowledge(PoolIndex index) {
     stream.src_qpn = sender->qpn;
     if (sender->path_mtu != 0)
         learn_path_mtu(stream, sender->path_mtu, false);
+    if (!sender->had_several_first_psns)
+        stream.first_psn = sender->first_psn;
+    stream.retry = sender->retry;
     const PoolIndex peer = table_.find(stream.key.reversed(sender->qpn));
     if (peer != no_index && peer != index && !table_[peer].is_paired())
         link(index, peer, Pairing::RunLog);
@@ -37,6 +42,29 @@ void Tracker::pair_by_psn(PoolIndex response, wire::Psn psn) {
     if (stream.number == number && !stream.is_closed && !stream.is_paired() &&
         stream.requests.has_sent(psn))
         link(response, requester, Pairing::AckGuess);
+}
+
+void Tracker::finish() {
+    std::vector<PoolIndex> left = table_.by_number();
+    std::erase_if(left, [this](PoolIndex index) {
+        const Stream& stream = table_[index];
+        return stream.is_paired() || !stream.is_connected() || stream.packets == 0;
+    });
+    // By the two hosts, whichever of them sends.
+    const auto key_of = [this](PoolIndex index) {
+        const StreamKey& key = table_[index].key;
+        const auto hosts = std::minmax(
+            {std::pair(key.src.high, key.src.low), std::pair(key.dst.high, key.dst.low)});
+        return std::tuple(hosts.first, hosts.second, key.network, key.transport);
+    };
+    std::ranges::stable_sort(left, {}, key_of);
+    for (auto begin = left.begin(); begin != left.end();) {
+        const auto end = std::find_if(
+            begin, left.end(), [&](PoolIndex index) { return key_of(index) != key_of(*begin); });
+        if (end - begin == 2 && table_[begin[0]].key.src != table_[begin[1]].key.src)
+            link(begin[0], begin[1], Pairing::LeftOver);
+        begin = end;
+    }
 }
 
 void Tracker::connect(const Connection& connection) {
@@ -63,6 +91,11 @@ void Tracker::connect(const Connection& connection) {
         Stream& stream = table_[streams[i]];
         if (!std::exchange(stream.connection, connection.id) && !stream.requests.started())
             stream.requests.expect(firsts[i]);
+        stream.first_psn = firsts[i];
+        if (!stream.retry.ack_timeout_ns)
+            stream.retry.ack_timeout_ns = connection.retry.ack_timeout_ns;
+        if (!stream.retry.retry_count)
+            stream.retry.retry_count = connection.retry.retry_count;
         if (connection.path_mtu != 0 && stream.path_mtu == 0)
             learn_path_mtu(stream, connection.path_mtu, false);
     }
@@ -115,7 +148,7 @@ void Tracker::unlink(PoolIndex index) {
         return;
     const auto part = [](Stream& one) {
         // What was guessed from the other is no longer known.
-        if (one.pairing == Pairing::AckGuess)
+        if (is_guess(one.pairing))
             one.src_qpn = Stream::unknown_qpn;
         one.peer = no_index;
         one.pairing = Pairing::None;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "flow/connect.hpp"
 #include "flow/key.hpp"
 #include "flow/latency.hpp"
 #include "flow/message.hpp"
@@ -25,6 +26,7 @@ enum class Pairing : std::uint8_t {
     Cm,        ///< the connection manager's messages
     RunLog,    ///< a program's own log
     AckGuess,  ///< responses had PSNs that only one stream's requests had: a guess
+    LeftOver,  ///< they are the only two between their hosts that nothing else pairs: a guess
 };
 
 /// The first few of a set, and how many times others were met.
@@ -50,6 +52,10 @@ class KeySet {
     std::uint64_t others_ = 0;
     std::uint8_t count_ = 0;
 };
+
+constexpr bool is_guess(Pairing pairing) {
+    return pairing == Pairing::AckGuess || pairing == Pairing::LeftOver;
+}
 
 struct Marks {
     std::uint64_t ce = 0;    ///< IP: congestion experienced
@@ -77,6 +83,9 @@ struct Stream {
     Pairing pairing = Pairing::None;
     bool path_mtu_was_seen = false;  ///< in a First or Middle packet, which has it exactly
     bool is_closed = false;          ///< another connection has taken the key over
+    /// As the connection manager or a run log tell it.
+    std::optional<wire::Psn> first_psn;
+    RetrySettings retry;  ///< of the sender
 
     std::int64_t first_ns = 0;
     std::int64_t last_ns = 0;
@@ -106,6 +115,17 @@ struct Stream {
     bool is_connected() const { return is_reliable() || key.transport == wire::Transport::Uc; }
     bool is_paired() const { return peer != no_index; }
     void release(Pools& pools);
+};
+
+/// What is known of a stream beside its packets, when all have passed.
+struct StreamFacts {
+    std::uint64_t number = 0;  ///< as Tracker::add() returned it
+    StreamKey key;
+    std::uint64_t peer = 0;  ///< the other direction's number; 0: unknown
+    Pairing pairing = Pairing::None;
+    PathMtu path_mtu = 0;                ///< 0: unknown
+    std::optional<wire::Psn> first_psn;  ///< as the connection manager or a run log tell it
+    RetrySettings retry;                 ///< of the sender
 };
 
 }  // namespace flow

@@ -46,20 +46,21 @@ Tracker::Tracker(const Limits& limits)
              .outstanding = Outstanding::Pages(
                  bounded(limits.streams) * outstanding_pages_per_stream + least_pages)} {}
 
-void Tracker::add(std::chrono::nanoseconds time, const wire::Packet& packet,
-                  std::size_t wire_length) {
+std::uint64_t Tracker::add(std::chrono::nanoseconds time, const wire::Packet& packet,
+                           std::size_t wire_length) {
     ++totals_.packets;
     totals_.malformed += packet.malformed ? 1 : 0;
     const auto key = StreamKey::of(packet);
     if (!key) {
         ++(packet.not_roce ? totals_.not_roce : totals_.unreadable);
-        return;
+        return 0;
     }
     const PoolIndex index = stream_of(*key);
+    const std::uint64_t number = table_[index].number;
     count(table_[index], time.count(), packet, wire_length);
     // Of a malformed packet nothing but its being there is certain.
     if (packet.malformed || packet.opcode == nullptr)
-        return;
+        return number;
     if (packet.opcode->is_request())
         request(index, time.count(), packet);
     else if (packet.opcode->is_response())
@@ -67,6 +68,7 @@ void Tracker::add(std::chrono::nanoseconds time, const wire::Packet& packet,
     if (packet.cm && packet.opcode->value == wire::ud_send_only_opcode)
         if (const auto connection = connects_.see(*key, *packet.cm))
             connect(*connection);
+    return number;
 }
 
 PoolIndex Tracker::stream_of(const StreamKey& key) {

@@ -36,14 +36,21 @@ class Tracker {
     /// Before the packets.
     void know(const KnownQueuePair& pair) { known_.add(pair); }
 
-    /// `time` since 1970. `wire_length`: bytes of the frame on the wire.
-    void add(std::chrono::nanoseconds time, const wire::Packet& packet, std::size_t wire_length);
+    /// `time` since 1970. `wire_length`: bytes of the frame on the wire. Returns the number of the
+    /// packet's stream, from 1; 0 where it has none.
+    std::uint64_t add(std::chrono::nanoseconds time, const wire::Packet& packet,
+                      std::size_t wire_length);
+
+    /// After the packets: pairs the streams that are left over.
+    void finish();
 
     const Totals& totals() const { return totals_; }
     std::size_t streams() const { return table_.size(); }
 
     /// Calls visit for each conversation, in the order of their first packets.
     void for_each(const std::function<void(const Conversation&)>& visit) const;
+    /// Calls visit for each stream that is not forgotten, in the order of their numbers.
+    void for_each_stream(const std::function<void(const StreamFacts&)>& visit) const;
 
   private:
     PoolIndex stream_of(const StreamKey& key);

@@ -1,6 +1,7 @@
 #include "report/check_json.hpp"
 
 #include "report/check_names.hpp"
+#include "report/flow_names.hpp"
 
 namespace report {
 namespace {
@@ -16,20 +17,6 @@ Json maybe(const std::optional<T>& value) {
 
 Json psn(const std::optional<wire::Psn>& value) {
     return value ? Json(value->value()) : Json(nullptr);
-}
-
-std::string_view pairing_name(conformance::PairedBy by) {
-    switch (by) {
-        case conformance::PairedBy::Nothing:
-            break;
-        case conformance::PairedBy::ConnectionManager:
-            return "CM";
-        case conformance::PairedBy::RunLog:
-            return "run log";
-        case conformance::PairedBy::Guess:
-            return "ACK PSNs";
-    }
-    return "";
 }
 
 Json half_json(const HalfReport& half) {
@@ -60,7 +47,7 @@ Json connection_json(const conformance::Report& report, const CheckContext& cont
             {"to", flow::text(one.to, one.network)},
             {"to_name", host_name(report, context, one.to)},
             {"to_qpn", maybe(one.to_qpn)},
-            {"paired_by", pairing_name(one.paired_by)},
+            {"paired_by", name(one.pairing)},
             {"path_mtu", one.path_mtu},
             {"forward", half_json(one.forward)},
             {"backward", half_json(one.backward)}};

@@ -95,9 +95,11 @@ class Text {
         if (one.path_mtu != 0)
             title += fmt::format("  path MTU {}", one.path_mtu);
         line(title);
-        if (one.paired_by == conformance::PairedBy::Guess)
+        if (one.pairing == flow::Pairing::AckGuess)
             remark("paired by a guess: PSNs of responses fit the other's requests", 4,
                    Role::Notice);
+        if (one.pairing == flow::Pairing::LeftOver)
+            remark("paired by a guess: no others are left between these hosts", 4, Role::Notice);
         half(one.forward, one.from, one.to);
         half(one.backward, one.to, one.from);
     }

@@ -103,7 +103,7 @@ Json flow_json(const flow::Conversation& conversation) {
               {"transport", name(conversation.transport)},
               {"network", name(conversation.network)},
               {"paired_by", paired_by.empty() ? Json() : Json(paired_by)},
-              {"paired_by_guess", conversation.pairing == flow::Pairing::AckGuess},
+              {"paired_by_guess", flow::is_guess(conversation.pairing)},
               {"path_mtu", conversation.path_mtu != 0 ? Json(conversation.path_mtu) : Json()},
               {"captured_twice", conversation.is_doubled},
               {"directions", Json::array()}};

@@ -7,7 +7,8 @@
 namespace report {
 
 std::string_view name(flow::Pairing pairing) {
-    constexpr std::array<std::string_view, 5> names{"", "DETH", "CM", "run log", "ACK PSNs"};
+    constexpr std::array<std::string_view, 6> names{"",        "DETH",     "CM",
+                                                    "run log", "ACK PSNs", "left over"};
     return names[static_cast<std::size_t>(pairing)];
 }
 

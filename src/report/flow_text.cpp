@@ -70,6 +70,9 @@ class Table {
             case flow::Pairing::AckGuess:
                 return style_(Role::Notice,
                               "paired by a guess: PSNs of responses fit its requests");
+            case flow::Pairing::LeftOver:
+                return style_(Role::Notice,
+                              "paired by a guess: no others are left between these hosts");
             default:
                 return fmt::format("paired by {}", name(conversation_.pairing));
         }

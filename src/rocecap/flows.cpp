@@ -100,6 +100,7 @@ class Flows {
     }
 
     void report() {
+        tracker_.finish();
         tracker_.for_each([this](const flow::Conversation& conversation) {
             sink_.append(options_.json ? report::flow_json(conversation).dump() + '\n'
                                        : report::flow_text(conversation, *begin_, style_));
@@ -127,7 +128,8 @@ constexpr const char* flows_footer =
 
 A packet names the queue pair it goes to and not the one it comes from. Which two directions belong
 together is known from the connection manager's messages, from --log, or from a datagram's
-header; otherwise it is guessed from the PSNs of responses, and the table says so.
+header. Otherwise it is guessed, and the table says so: from the PSNs of responses, or because
+no others are left between the two hosts.
 Latencies are p50 / p99 / max and how many: from a request's last packet to the response that
 acknowledges it, as seen where the capture was made.
 Memory does not grow with the capture: beyond --max-flows directions, those that were idle for

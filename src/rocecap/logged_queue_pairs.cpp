@@ -54,9 +54,9 @@ void learn(Found& found, const runlog::Event& state) {
     found.could_send = true;
     if (const auto psn = state.number("sq_psn"))
         pair.sq_psn = wire::Psn(static_cast<std::uint32_t>(*psn));
-    pair.ack_timeout_ns = timeout_of(state);
+    pair.retry.ack_timeout_ns = timeout_of(state);
     if (const auto count = state.number("retry_cnt"))
-        pair.retry_count = static_cast<std::uint32_t>(*count);
+        pair.retry.retry_count = static_cast<std::uint32_t>(*count);
 }
 
 }  // namespace

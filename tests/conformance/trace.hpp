@@ -32,8 +32,7 @@ class Trace {
                                   .dest_qpn = there.qpn,
                                   .path_mtu = mtu,
                                   .sq_psn = wire::Psn(*first_psn),
-                                  .ack_timeout_ns = timeout_ns,
-                                  .retry_count = 3};
+                                  .retry = {.ack_timeout_ns = timeout_ns, .retry_count = 3}};
         checker_.know(pair);
         std::swap(pair.qpn, pair.dest_qpn);
         pair.sq_psn.reset();

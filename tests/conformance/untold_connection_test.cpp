@@ -15,7 +15,7 @@ TEST(UntoldConnection, is_paired_by_its_psns) {
     const auto report = trace.report();
     EXPECT_EQ(codes(report), "");
     ASSERT_EQ(report.connections.size(), 1U);
-    EXPECT_EQ(report.connections[0].paired_by, conformance::PairedBy::Guess);
+    EXPECT_EQ(report.connections[0].pairing, flow::Pairing::AckGuess);
     EXPECT_FALSE(report.connections[0].forward.began_in_the_middle);
 }
 

@@ -263,6 +263,32 @@ TEST_F(Pairs, responses_that_no_request_fits_are_not_paired) {
         EXPECT_EQ(one.pairing, Pairing::None);
 }
 
+TEST_F(Pairs, the_only_two_left_between_two_hosts_are_a_guess) {
+    send(there, 100);
+    ack(back, 4000);
+    send({.from = 1, .to = 3, .qpn = 0x11}, 100);
+    feed_.tracker().finish();
+    const auto all = feed_.conversations();
+    ASSERT_EQ(all.size(), 2U);
+    expect_pair(all[0], Pairing::LeftOver, there, back);
+    EXPECT_EQ(all[1].pairing, Pairing::None);
+}
+
+TEST_F(Pairs, three_left_between_two_hosts_are_not_paired) {
+    send(there, 100);
+    send({.from = 1, .to = 2, .qpn = 0x12}, 700);
+    ack(back, 4000);
+    feed_.tracker().finish();
+    EXPECT_EQ(feed_.conversations().size(), 3U);
+}
+
+TEST_F(Pairs, two_left_that_go_the_same_way_are_not_paired) {
+    send(there, 100);
+    send({.from = 1, .to = 2, .qpn = 0x12}, 700);
+    feed_.tracker().finish();
+    EXPECT_EQ(feed_.conversations().size(), 2U);
+}
+
 TEST_F(Pairs, equal_numbers_between_other_hosts_are_other_conversations) {
     feed_.connect(there, active, passive);
     const Way to{.from = 3, .to = 4, .qpn = there.qpn};
