@@ -76,7 +76,6 @@ std::optional<Packet> packet_of(const wire::Packet& packet, std::string source,
     result.kind = kind_of(packet);
     result.is_response = packet.opcode->is_response();
     result.is_sequence_nak = result.kind == Kind::Nak && packet.aeth->code() == 0;
-    result.fills_path_mtu = packet.opcode->carries_payload() && !packet.opcode->ends_message();
     result.length = result.kind == Kind::Read && packet.reth
                         ? packet.reth->dmalen
                         : static_cast<std::uint32_t>(packet.payload_length);

@@ -28,12 +28,12 @@ struct Packet {
     Kind kind = Kind::Other;
     bool is_response = false;
     bool is_sequence_nak = false;  // NAK "PSN sequence error"
-    bool fills_path_mtu = false;   // First or Middle
     std::uint32_t length = 0;      // bytes of payload; of a READ request those that it asks for
     bool is_damaged = false;       // its ICRC is wrong: the receiver's device drops it
     bool is_lost = false;          // it was taken behind the place of the capture
     wire::Psn psn;
-    std::int64_t t_ns = 0;  // the capture's clock
+    std::int64_t t_ns = 0;     // the capture's clock
+    std::uint64_t stream = 0;  // flow::Tracker's number of it
 
     // What connect() finds.
     std::size_t connection = no_connection;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/summary.hpp"
+#include "rocecap/logged_queue_pairs.hpp"
 #include "timeline/finished_run.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
@@ -39,8 +40,14 @@ const wire::OpcodeInfo* opcode_called(std::string_view name) {
 class Collector : public timeline::RowVisitor {
   public:
     /// `knows_times`: of the cable's events, on the capture's clock.
-    Collector(PredictedRun& run, report::Style style, bool knows_times)
-        : run_(run), style_(style), knows_times_(knows_times) {}
+    Collector(PredictedRun& run, report::Style style, const timeline::TraceFiles& files)
+        : run_(run),
+          style_(style),
+          knows_times_(files.info.offsets.contains(timeline::cable_role)) {
+        for (const timeline::LogFile& log : files.logs)
+            for (const flow::KnownQueuePair& pair : queue_pairs_in(log.path))
+                tracker_.know(pair);
+    }
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* /*request*/) override {
@@ -51,6 +58,10 @@ class Collector : public timeline::RowVisitor {
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
                 const capture::Frame& frame, std::uint64_t /*number*/,
                 const timeline::WorkRequest* /*request*/) override {
+        if (run_.is_cut)
+            return;
+        const std::uint64_t stream =
+            tracker_.add(std::chrono::nanoseconds(row.t_ns), packet, frame.original_length);
         auto one = predict::packet_of(packet, row.source, row.destination, row.t_ns);
         if (!one)
             return;
@@ -58,6 +69,7 @@ class Collector : public timeline::RowVisitor {
             run_.is_cut = true;
             return;
         }
+        one->stream = stream;
         run_.packets.push_back(*std::move(one));
         run_.rows.push_back(row);
         run_.rows.back().cause.reset();  // it would tell more than its own packet
@@ -65,7 +77,8 @@ class Collector : public timeline::RowVisitor {
     }
 
     void finish() {
-        run_.connections = predict::connect(run_.packets);
+        tracker_.finish();
+        run_.connections = predict::connect(run_.packets, tracker_);
         drop_strays();
         for (std::size_t i = 0; i < run_.rows.size(); ++i) {
             const predict::Packet& packet = run_.packets[i];
@@ -155,6 +168,7 @@ class Collector : public timeline::RowVisitor {
     PredictedRun& run_;
     report::Style style_;
     bool knows_times_;
+    flow::Tracker tracker_;
     std::vector<LoggedEvent> logged_;
 };
 
@@ -184,7 +198,7 @@ PredictedRun read_predicted_run(TraceArguments arguments, report::Style style) {
     const timeline::TraceFiles& files = finished.files();
     PredictedRun run;
     run.addresses = files.info.addresses;
-    Collector collector(run, style, files.info.offsets.contains(timeline::cable_role));
+    Collector collector(run, style, files);
     finished.each_row(collector);
     if (!finished.has_capture())
         throw util::Error(

@@ -33,7 +33,6 @@ inline predict::Packet packet(std::uint8_t opcode, predict::Kind kind, std::int3
     made.source = made.is_response ? "s" : "c";
     made.destination = made.is_response ? "c" : "s";
     made.dest_qpn = made.is_response ? 0x12 : 0x11;
-    made.fills_path_mtu = info->carries_payload() && !info->ends_message();
     made.length = made.kind == predict::Kind::Read ? psns * 1024 : 1024;
     made.psn = wire::Psn(first_psn + static_cast<std::uint32_t>(offset));
     made.connection = 0;
