@@ -171,7 +171,8 @@ fuzz-binaries: $(FUZZ_BIN)
 fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
 	$(Q)$<
 
-install: build ## Install rocecap and rocetrace, their manual pages and completions below PREFIX (/usr/local)
+install: packages ## Install rocecap and rocetrace, their manual pages and completions below PREFIX (/usr/local)
+	$(Q)+$(call make,$(TOOL) $(TRACER) $(TRACED))
 	$(Q)install -D -m 755 $(TRACER) $(DESTDIR)$(PREFIX)/bin/rocetrace
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
 	$(Q)install -D -m 644 docs/rocetrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/connection_agreement.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
 
@@ -78,6 +79,13 @@ TEST(Samples, decode_without_a_malformed_packet_and_with_good_icrcs) {
             const auto outcome = support::run({support::rocecap(), command, capture.string()});
             EXPECT_EQ(outcome.exit_code, 0) << capture << outcome.all().substr(0, 2000);
         }
+}
+
+TEST(Samples, have_connections_that_all_commands_agree_on) {
+    std::size_t connections = 0;
+    for (const fs::path& capture : captures())
+        connections += support::expect_connections_agree(capture.string());
+    EXPECT_GT(connections, 50U);
 }
 
 TEST(Samples, name_the_cause_of_each_packet_that_the_timeline_gives_one) {

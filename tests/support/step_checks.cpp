@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/connection_agreement.hpp"
 #include "support/tool.hpp"
 #include "support/tshark.hpp"
 
@@ -36,6 +37,11 @@ void expect_whole(const LabRun& run) {
         << verified.out;
 }
 
+void expect_connections_agree(const LabRun& run) {
+    expect_connections_agree(run.file("wire.pcapng"),
+                             {run.file("client.jsonl"), run.file("server.jsonl")});
+}
+
 void expect_counted(const LabRun& run) {
     const auto& counters = run.info["hosts"]["server"]["counters"];
     std::int64_t counted = 0;
@@ -52,6 +58,7 @@ void expect_nothing_lost_and_all_understood(const LabRun& run) {
     const auto packets = tshark_packets(run.file("wire.pcapng")).size();
     EXPECT_EQ(run.info["capture"]["packets"], packets);
     EXPECT_EQ(compare_with_tshark(run.file("wire.pcapng")).packets, packets);
+    expect_connections_agree(run);
 }
 
 std::size_t joined_packets(const LabRun& run) {

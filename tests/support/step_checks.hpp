@@ -12,6 +12,10 @@ namespace support {
 /// The PSNs that a post_send event predicts.
 std::set<std::uint32_t> psns_of(const runlog::Event& post);
 
+/// Expects that all commands say the same of the run's connections, with its logs
+/// (connection_agreement.hpp).
+void expect_connections_agree(const LabRun& run);
+
 /// Expects that the capture holds each packet the server's device counted, that none was dropped,
 /// that rocecap and tshark read the same in all of them, and that each ICRC is good.
 void expect_nothing_lost_and_all_understood(const LabRun& run);
