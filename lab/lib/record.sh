@@ -20,8 +20,8 @@ record_start() { # MODE
         write_file "$RUN_DIR/run.json"
 }
 
-# Descriptors of the connection to lab/host/begin of each host, which is open from record_hosts to record_counters_after.
-declare -gA ASK=() ANSWERS=()
+# The connection to lab/host/begin of each host: its descriptors, open from record_hosts to record_counters_after, and its process.
+declare -gA ASK=() ANSWERS=() ASK_PID=()
 
 # What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
 # emulation a command costs its host a tenth of a second and more.
@@ -29,9 +29,9 @@ record_hosts() {
     local host asked answers clocks='' lines=''
     for host in "${LAB_HOSTS[@]}"; do
         exec {asked}<> <(:)
-        exec {answers}< <(exec <"/dev/fd/$asked" && close_inherited &&
+        exec {answers}< <(exec <"/dev/fd/$asked" && close_inherited && ON_HOST_AS=(exec) &&
             on_host "$host" "exec bash lab/host/begin $(quote "$(backend_address "$host")" "$LAB_FAMILY")")
-        ASK[$host]=$asked ANSWERS[$host]=$answers
+        ASK[$host]=$asked ANSWERS[$host]=$answers ASK_PID[$host]=$!
     done
     for host in "${LAB_HOSTS[@]}"; do
         { read_part "$host" fact && read_part "$host" counter; } <&"${ANSWERS[$host]}" ||
@@ -79,12 +79,12 @@ check_facts() { # HOST GIVEN-ADDRESS
 
 # record_counters_after: what the counters of all hosts have become. A host that does not answer any more leaves its counters out.
 record_counters_after() {
-    local host counter answer lines='' asked answers
+    local host counter answer lines='' answers
     for host in "${!ASK[@]}"; do
         echo counters >&"${ASK[$host]}"
     done
     for host in "${!ASK[@]}"; do
-        asked=${ASK[$host]} answers=${ANSWERS[$host]} answer=
+        answers=${ANSWERS[$host]} answer=
         while IFS= read -r -t "$((${STOP_MS:-10000} / 1000))" -u "$answers" counter; do
             if [[ $counter == end ]]; then
                 lines+=$answer
@@ -92,11 +92,25 @@ record_counters_after() {
             fi
             answer+=$host$'\t'$counter$'\n'
         done
-        exec {asked}>&- {answers}<&-
     done
-    ASK=() ANSWERS=()
     record 'reduce ($lines | split("\n")[] | select(. != "") | split("\t")) as [$host, $port, $name, $value] (.;
             .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' --rawfile lines <(printf '%s' "$lines")
+}
+
+# end_asking: no connection of record_hosts is left after it. Each ends by itself when it is closed; but a host that was asked just
+# before the run was interrupted may be slow to notice.
+end_asking() {
+    local host fd deadline=$(($(now_ms) + 1000))
+    for fd in "${ASK[@]}" "${ANSWERS[@]}"; do
+        exec {fd}>&-
+    done
+    for host in "${!ASK_PID[@]}"; do
+        while kill -0 "${ASK_PID[$host]}" 2>/dev/null; do
+            (($(now_ms) < deadline)) || kill "${ASK_PID[$host]}" 2>/dev/null || true
+            sleep 0.02
+        done
+    done
+    ASK=() ANSWERS=() ASK_PID=()
 }
 
 # record_commands: what was started, word by word.

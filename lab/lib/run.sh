@@ -172,6 +172,7 @@ end_run() {
     if [[ -n ${HOST_DEVICE[server]:-} ]]; then
         record_counters_after
     fi
+    end_asking
     record '.ended = $ended' --arg ended "$(utc_now)" || incomplete run.json "lacks the end of the run"
     end_follow
     keep_keys

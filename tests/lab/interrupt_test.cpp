@@ -14,4 +14,25 @@ TEST(Interrupt, leaves_nothing_of_the_command_and_a_lab_that_comes_up_again) {
     EXPECT_NE(outcome.out.find("3 tries, 0 failures"), std::string::npos) << outcome.all();
 }
 
+// The hosts are asked for their facts in the first second of a run, each over a connection of its own.
+TEST(Interrupt, ends_the_connections_to_hosts_that_were_just_asked) {
+    ASSERT_EQ(support::bring_up(), std::nullopt);
+    for (const char* delay : {"0.1", "0.2", "0.4"}) {
+        const auto outcome = support::run({"bash", "-c",
+                                           R"(set -m
+LAB_MARK=$$ lab/lab capture 01 >/dev/null 2>&1 &
+sleep $0
+kill -TERM -- -$!
+wait $!
+status=$?
+for process in /proc/[0-9]*; do
+    grep -qzxsF "LAB_MARK=$$" $process/environ && tr '\0' ' ' <$process/cmdline | grep host/begin
+done
+exit $status)",
+                                           delay});
+        EXPECT_EQ(outcome.exit_code, 143) << outcome.all();
+        EXPECT_EQ(outcome.out, "") << "after " << delay << " s";
+    }
+}
+
 }  // namespace
