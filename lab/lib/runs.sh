@@ -18,6 +18,11 @@ run_steps() {
         ((${#steps[@]} == 1)) || usage_error "arguments for the client go with one step, not with ${#steps[@]}."
         arguments=("${@:2}")
     fi
+    # All of them, before the first one runs.
+    for step in "${steps[@]}"; do
+        find_step "$step"
+        need_built_step
+    done
     if ((${#steps[@]} == 1)); then
         run_step "$mode" "$step" "${arguments[@]}"
     else

@@ -14,6 +14,10 @@ find_step() {
     [[ ${#found[@]} == 1 && -d ${found[0]} ]] || usage_error "there is no step '$1'. Steps: $(list_steps)"
     STEP=$(basename "${found[0]}")
     STEP_DIR=$LAB_BUILD/examples/$STEP
+}
+
+# need_built_step: ends the script where STEP has no programs.
+need_built_step() {
     [[ -x $LAB_ROOT/$STEP_DIR/client && -x $LAB_ROOT/$STEP_DIR/server || -x $LAB_ROOT/$STEP_DIR/main ]] ||
         die "step $STEP is not built: run make build (looked in $STEP_DIR)."
 }
