@@ -7,15 +7,15 @@
 # guarded COMMAND...: runs it in the worker, and returns its exit status. On SIGHUP, SIGINT or SIGTERM the worker exits with 129, 130 or
 # 143 at its next such point. It reads the status from a pipe, and the end of that pipe means that this process was killed.
 guarded() {
-    local status
-    exec {TELL}<> <(:)
+    local status result
+    exec {TELL}<> <(:) {result}<> <(:)
     CAUGHT=
     trap 'tell 129' HUP
     trap 'tell 130' INT
     trap 'tell 143' TERM
     # Job control gives the worker its own process group: Ctrl-C in a terminal does not end the programs that it has started.
     set -m
-    work "$@" </dev/null &
+    work_and_report "$result" "$@" </dev/null &
     WORKER=$!
     set +m
     # A trapped signal ends `wait` early.
@@ -25,11 +25,13 @@ guarded() {
     do :; done
     status=0
     wait "$WORKER" || status=$?
+    # bash 5.2 loses the status of a process that ends just when a trapped signal ends `wait`.
+    ! read -r -t 0 -u "$result" || read -r status <&"$result"
     trap - HUP INT TERM
-    exec {TELL}>&-
+    exec {TELL}>&- {result}>&-
     # Above that: ssh's 255, of a client whose connection was lost.
     if ((status > 128 && status < 193)) && [[ -z $CAUGHT ]]; then
-        say "the lab's process $WORKER was killed by signal $((status - 128)): run the command again"
+        say "the lab's process was killed by signal $((status - 128)): run the command again"
         status=1
     fi
     return "$status"
@@ -42,11 +44,25 @@ tell() { # STATUS
     fi
 }
 
+# work_and_report DESCRIPTOR COMMAND...: writes the worker's exit status there.
+work_and_report() {
+    local status result=$1
+    exec {TOLD}<"/dev/fd/$TELL"
+    exec {TELL}>&-
+    set +e
+    (
+        set -e
+        exec {result}>&-
+        work "${@:2}"
+    )
+    status=$?
+    echo "$status" >&"$result"
+    exit "$status"
+}
+
 work() {
     # Without this, a terminal set to `stty tostop` stops a background process group that writes to it.
     trap '' TTOU
-    exec {TOLD}<"/dev/fd/$TELL"
-    exec {TELL}>&-
     WORKER=$BASHPID STOP_STATUS=
     "$@"
 }
