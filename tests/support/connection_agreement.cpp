@@ -151,7 +151,8 @@ std::size_t expect_connections_agree(const std::string& capture,
     if (!logs.empty())
         expect_timeline_agrees(flows, capture, logs);
     std::erase_if(flows, [](const json& one) { return one["transport"] != "RC"; });
-    expect_check_agrees(flows, objects({"check", capture}, logs).at(0));
+    if (!flows.empty())
+        expect_check_agrees(flows, objects({"check", capture}, logs).at(0));
     return flows.size();
 }
 
