@@ -46,13 +46,15 @@ tell() { # STATUS
 
 # work_and_report DESCRIPTOR COMMAND...: writes the worker's exit status there.
 work_and_report() {
-    local status result=$1
+    local status messages result=$1
     exec {TOLD}<"/dev/fd/$TELL"
     exec {TELL}>&-
+    # bash's own report of a worker that was killed is not for the user: guarded prints one.
+    exec {messages}>&2 2>/dev/null
     set +e
     (
         set -e
-        exec {result}>&-
+        exec 2>&"$messages" {messages}>&- {result}>&-
         work "${@:2}"
     )
     status=$?
