@@ -173,6 +173,8 @@ boot() {
     for host in "${LAB_HOSTS[@]}"; do
         stop_if_told
         start_guest "$host" "$1" || return 1
+        # The others would only waste CPU time where KVM does not work.
+        [[ $1 != kvm || $host != server ]] || kernel_boots server "$deadline" || return 1
     done
     [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_cable || return 1
     for host in "${LAB_HOSTS[@]}"; do

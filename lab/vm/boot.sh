@@ -23,6 +23,35 @@ await_guest() {
     return 1
 }
 
+# CPU seconds that a guest with KVM may use before its first program runs. It uses about one.
+KVM_BOOT_CPU_SECONDS=5
+
+# kernel_boots HOST DEADLINE_MS: 0 when the guest's kernel has started its first program; else 1 with the reason in FAILURE. A kernel
+# that hangs in nested virtualization uses all the CPU time that it gets: this limit is independent of what else runs on the host.
+kernel_boots() {
+    local host=$1 deadline=$2 pid
+    FAILED_HOST=$host
+    if pid=$(guest_pid "$host"); then
+        until grep -q '^lab: ' "$(guest_console "$host")"; do
+            kill -0 "$pid" 2>/dev/null && (($(now_ms) < deadline)) || break
+            if (($(cpu_seconds "$pid") >= KVM_BOOT_CPU_SECONDS)); then
+                FAILURE="the kernel of the $host guest did not start within $KVM_BOOT_CPU_SECONDS s of CPU time"
+                return 1
+            fi
+            pause 0.1
+        done
+    fi
+}
+
+# cpu_seconds PID: the whole seconds of CPU time that the process has used; 0 when it has ended.
+cpu_seconds() {
+    local stat fields
+    { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || stat=
+    # The name, in parentheses, may have spaces. After it, utime and stime are the 12th and 13th field.
+    read -ra fields <<<"${stat##*) }"
+    printf '%d' $(((${fields[11]:-0} + ${fields[12]:-0}) / $(getconf CLK_TCK)))
+}
+
 # The last lines of a console that say something, for a person who has to find out why.
 show_console() { # HOST
     local log
