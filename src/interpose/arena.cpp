@@ -47,7 +47,7 @@ void* take_memory(std::size_t bytes) {
     if (bytes > largest_pooled)
         return raw::map_private(bytes);
     const Guard guard(memory_lock);
-    Free*& pool = pools.at(pool_of(bytes));
+    Free*& pool = pools[pool_of(bytes)];
     if (pool == nullptr)
         return carve(bytes);
     Free* const taken = pool;
@@ -65,7 +65,7 @@ void give_memory(void* memory, std::size_t bytes) {
         return;
     }
     const Guard guard(memory_lock);
-    Free*& pool = pools.at(pool_of(bytes));
+    Free*& pool = pools[pool_of(bytes)];
     pool = new (memory) Free{pool};
 }
 

@@ -136,11 +136,11 @@ std::optional<Event> decode_event(std::span<const std::byte> bytes) {
 }
 
 Event decode_send(const PostSend& record) {
-    const auto opcode = static_cast<ibv_wr_opcode>(record.opcode);
+    const std::uint32_t opcode = record.opcode;
     const bool is_ud = (record.header.flags & PostSend::is_ud) != 0;
     Fields fields{{"qpn", record.qpn},
                   {"wr_id", record.wr_id},
-                  {"opcode", verbs::name_of(opcode)},
+                  {"opcode", opcode_name(opcode)},
                   {"len", record.len}};
     if (is_one_sided(opcode) || is_atomic(opcode)) {
         fields.emplace_back("remote_va", record.remote_va);

@@ -47,11 +47,11 @@ void JsonRenderer::begin(std::string& out, const Header& header, std::string_vie
 }
 
 void JsonRenderer::append_send(std::string& out, const PostSend& record) const {
-    const auto opcode = static_cast<ibv_wr_opcode>(record.opcode);
+    const std::uint32_t opcode = record.opcode;
     begin(out, record.header, "post_send");
     number(out, R"(,"qpn":)", record.qpn);
     number(out, R"(,"wr_id":)", record.wr_id);
-    word(out, R"(,"opcode":")", verbs::name_of(opcode));
+    word(out, R"(,"opcode":")", opcode_name(opcode));
     number(out, R"(,"len":)", record.len);
     if (is_one_sided(opcode) || is_atomic(opcode)) {
         number(out, R"(,"remote_va":)", record.remote_va);

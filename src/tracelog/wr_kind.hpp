@@ -1,21 +1,32 @@
-// Which fields a work request's opcode gives a meaning to.
+// What a work request's opcode says. It is the number that the program passed, which may be one
+// that an ibv_wr_opcode cannot hold.
 #pragma once
 
+#include <cstdint>
 #include <infiniband/verbs.h>
+#include <string_view>
+
+#include "verbs/names.hpp"
 
 namespace tracelog {
 
-constexpr bool has_immediate(ibv_wr_opcode opcode) {
+inline std::string_view opcode_name(std::uint32_t opcode) {
+    return opcode > IBV_WR_ATOMIC_WRITE ? "UNKNOWN"
+                                        : verbs::name_of(static_cast<ibv_wr_opcode>(opcode));
+}
+
+/// Which fields it gives a meaning to.
+constexpr bool has_immediate(std::uint32_t opcode) {
     return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
-constexpr bool invalidates(ibv_wr_opcode opcode) {
+constexpr bool invalidates(std::uint32_t opcode) {
     return opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_LOCAL_INV;
 }
-constexpr bool is_one_sided(ibv_wr_opcode opcode) {
+constexpr bool is_one_sided(std::uint32_t opcode) {
     return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
            opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_WRITE;
 }
-constexpr bool is_atomic(ibv_wr_opcode opcode) {
+constexpr bool is_atomic(std::uint32_t opcode) {
     return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 

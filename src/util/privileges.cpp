@@ -19,14 +19,7 @@
 
 #include "util/check.hpp"
 #include "util/error.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_LEAK_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_LEAK_SANITIZER
-#endif
-#endif
+#include "util/leak_sanitizer.hpp"
 
 namespace util {
 namespace {
@@ -137,8 +130,7 @@ void drop_privileges(const PrivilegeDrop& drop) {
     drop_capabilities();
     check_errno(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)");
 #ifdef WITH_LEAK_SANITIZER
-    // LeakSanitizer looks at the process from a copy of it, as ptrace does, which a change of user
-    // forbids.
+    // A change of user forbids tracing.
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 #endif
 }

@@ -6,10 +6,12 @@
 #include <sched.h>
 #include <seccomp.h>
 
+#include "util/leak_sanitizer.hpp"
+
 namespace util {
 
-#if defined(__SANITIZE_ADDRESS__)
-// Its search for leaks traces this process from another one.
+#ifdef WITH_LEAK_SANITIZER
+// It denies tracing.
 void enter_sandbox() {}
 #else
 
