@@ -40,9 +40,10 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-LAYERS   := util wire capture flow conformance verbs cm exchange runlog tracelog timeline predict report query page cable
+LAYERS   := util wire wire/text capture trace/flow trace/conformance trace/timeline trace/predict rdma net runlog rocetrace/tracelog render \
+            render/page filter emulator
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
-HOT      := util wire capture flow query tracelog
+HOT      := util wire capture trace/flow filter rocetrace/tracelog
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o
 TOOL     := $(BUILD)/rocecap
@@ -55,7 +56,7 @@ PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
 # Lessons that are linked with the interposing library, and log their own calls.
 TRACED_STEPS := 01 02 03 04 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
-SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o
+SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/rocetrace/interpose.o $(BUILD)/pic/rocetrace/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
 # of a function in both the instrumented one is taken.
@@ -67,7 +68,7 @@ hash      := \#
 # Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit. A test folder
 # is one translation unit, too.
 SUITES   := differential browser lab
-TEST_DIRS := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*_test.cpp))))
+TEST_DIRS := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*_test.cpp tests/*/*/*_test.cpp tests/*/*/*/*_test.cpp))))
 # This one counts allocations, with the sanitizer's help where there is one.
 COUNTER  := tests/support/allocation_count.cpp
 objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(filter-out $(COUNTER),$(1))) $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter $(COUNTER),$(1)))
@@ -179,10 +180,10 @@ install: packages ## Install rocecap and rocetrace, their manual pages and compl
 	$(Q)install -D -m 755 $(TRACER) $(DESTDIR)$(PREFIX)/bin/rocetrace
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
 	$(Q)install -D -m 644 docs/rocetrace.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1
-	$(Q)install -D -m 644 src/rocetrace/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
+	$(Q)install -D -m 644 src/tools/rocetrace/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
 	$(Q)install -D -m 755 $(TOOL) $(DESTDIR)$(PREFIX)/bin/rocecap
 	$(Q)install -D -m 644 docs/rocecap.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1
-	$(Q)install -D -m 644 src/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
+	$(Q)install -D -m 644 src/tools/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
 uninstall: ## Remove what install put there
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocetrace $(TRACED:$(BUILD)/%=$(DESTDIR)$(PREFIX)/lib/rocetrace/%) \
@@ -242,7 +243,7 @@ figures: ## Make the screenshots of docs/figures anew: real runs in the lab, ope
 	$(Q)lab/install-packages build lab test figures
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN) $(BUILD)/tests/shoot
 	$(Q)wireshark/figures
-	$(Q)src/page/figures
+	$(Q)src/render/page/figures
 
 certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
 	$(Q)lab/install-packages lab
@@ -337,14 +338,14 @@ as_named   = $(foreach f,$(1),$(hash)define LLVMFuzzerTestOneInput fuzz_$(basena
 same       = $(and $(findstring $(strip $(1)),$(strip $(2))),$(findstring $(strip $(2)),$(strip $(1))))
 write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))$(file >$(1),$(2)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
-$(foreach l,$(LAYERS) rocecap rocewire rocetrace interpose interpose/exported interpose/preload audit,$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
+$(foreach l,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace $(addprefix rocetrace/,interpose interpose/exported interpose/preload audit),$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(call write_unit,$(BUILD)/gen/examples/common.cpp,$(call included,$(sort $(filter-out %/tracer.cpp,$(wildcard examples/common/*.cpp)))))
 $(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
 
 # HTML, CSS and JavaScript, as constants of the program.
-$(BUILD)/gen/assets.cpp: src/page/embed src/page/page.html src/page/page.css $(wildcard src/page/script/*.js)
+$(BUILD)/gen/assets.cpp: src/render/page/embed src/render/page/page.html src/render/page/page.css $(wildcard src/render/page/script/*.js)
 	$(call say,GEN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$< > $@
@@ -358,15 +359,15 @@ $(LIB): $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@.new && $(AR) rcs $@.new $^ && mv -f $@.new $@
 
-$(TOOL): $(BUILD)/obj/src/rocecap.o $(LIB)
+$(TOOL): $(BUILD)/obj/src/tools/rocecap.o $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(CABLE): $(BUILD)/obj/src/rocewire.o $(LIB)
+$(CABLE): $(BUILD)/obj/src/tools/rocewire.o $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-$(TRACER): $(BUILD)/obj/src/rocetrace.o $(LIB)
+$(TRACER): $(BUILD)/obj/src/tools/rocetrace.o $(LIB)
 	$(call say,LD)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -375,12 +376,12 @@ $(BUILD)/pic/%.o: $(BUILD)/gen/src/%.cpp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(filter-out $(SANFLAGS) $(OPT),$(CPPFLAGS) $(CXXFLAGS)) $(PIC) -c -o $@ $<
 
-EXPORTS := src/interpose/exported/exports.map
-$(BUILD)/librocetrace.so: $(BUILD)/pic/interpose.o $(BUILD)/pic/interpose/exported.o $(BUILD)/pic/interpose/preload.o $(EXPORTS)
+EXPORTS := src/rocetrace/interpose/exported/exports.map
+$(BUILD)/librocetrace.so: $(BUILD)/pic/rocetrace/interpose.o $(BUILD)/pic/rocetrace/interpose/exported.o $(BUILD)/pic/rocetrace/interpose/preload.o $(EXPORTS)
 	$(call say,LD)
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -Wl,--version-script=$(EXPORTS) -o $@ $(filter %.o,$^) -lc -lgcc
 
-$(BUILD)/librocetrace-audit.so: $(BUILD)/pic/audit.o
+$(BUILD)/librocetrace-audit.so: $(BUILD)/pic/rocetrace/audit.o
 	$(call say,LD)
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $^ -lc
 
@@ -390,7 +391,7 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
 
-$(BUILD)/bench/trace: $(BUILD)/pic/interpose.o
+$(BUILD)/bench/trace: $(BUILD)/pic/rocetrace/interpose.o
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/made_run.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -416,9 +417,9 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(Q)$< $* $(@D)
 
 # The interposing library without the functions that it exports: a test calls what stands in their place.
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/rocetrace/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 # The folders whose tests have several threads: for SANITIZE=thread.
-$(BUILD)/tests/threads: $(call test_obj,cable exchange interpose steps tracelog) $(BUILD)/obj/src/interpose.o
+$(BUILD)/tests/threads: $(call test_obj,emulator net rocetrace/interpose steps rocetrace/tracelog) $(BUILD)/obj/src/rocetrace/interpose.o
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "bench/traffic.hpp"
-#include "flow/tracker.hpp"
-#include "query/field.hpp"
-#include "query/where.hpp"
-#include "report/json.hpp"
-#include "report/line.hpp"
+#include "filter/field.hpp"
+#include "filter/where.hpp"
+#include "trace/flow/tracker.hpp"
 #include "wire/packet.hpp"
+#include "wire/text/json.hpp"
+#include "wire/text/line.hpp"
 
 namespace {
 
@@ -78,7 +78,7 @@ void decode_and_check_icrc(benchmark::State& state) {
 BENCHMARK(decode_and_check_icrc);
 
 void decode_to_text(benchmark::State& state) {
-    report::Listing listing;
+    wire::Listing listing;
     std::string text;
     for_frames(state, [&](const Frame& frame, std::size_t number) {
         text.clear();
@@ -90,9 +90,9 @@ void decode_to_text(benchmark::State& state) {
 BENCHMARK(decode_to_text);
 
 void decode_to_eight_fields(benchmark::State& state) {
-    const query::Row row(
+    const filter::Row row(
         "frame,ip.src,ip.dst,bth.opcode,bth.destqp,bth.psn,reth.r_key,aeth.syndrome",
-        query::Row::Format::Tsv);
+        filter::Row::Format::Tsv);
     std::string text;
     std::string scratch;
     for_frames(state, [&](const Frame& frame, std::size_t number) {
@@ -106,9 +106,9 @@ BENCHMARK(decode_to_eight_fields);
 
 void decode_to_json(benchmark::State& state) {
     for_frames(state, [](const Frame& frame, std::size_t number) {
-        benchmark::DoNotOptimize(report::packet_json(number, frame.time,
-                                                     decoded(frame, wire::IcrcCheck::Compute),
-                                                     frame.bytes, frame.bytes.size())
+        benchmark::DoNotOptimize(wire::packet_json(number, frame.time,
+                                                   decoded(frame, wire::IcrcCheck::Compute),
+                                                   frame.bytes, frame.bytes.size())
                                      .dump());
     });
 }
@@ -116,7 +116,7 @@ BENCHMARK(decode_to_json);
 
 void decode_and_filter(benchmark::State& state) {
     const auto where =
-        query::Where::parse("bth.psn in 0x10..0x20 and r_key == 0x220 or aeth.type == NAK");
+        filter::Where::parse("bth.psn in 0x10..0x20 and r_key == 0x220 or aeth.type == NAK");
     std::string scratch;
     for_frames(state, [&](const Frame& frame, std::size_t number) {
         const wire::Packet packet = decoded(frame, wire::IcrcCheck::Skip);

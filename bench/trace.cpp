@@ -9,9 +9,9 @@
 
 #include <infiniband/verbs.h>
 
-#include "interpose/context.hpp"
-#include "interpose/sink.hpp"
-#include "tracelog/merge.hpp"
+#include "rocetrace/interpose/context.hpp"
+#include "rocetrace/interpose/sink.hpp"
+#include "rocetrace/tracelog/merge.hpp"
 
 namespace {
 

@@ -4,15 +4,15 @@
 #include <cstring>
 
 #include "examples/common/rc_states.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
-#include "verbs/names.hpp"
 
 namespace bench {
 
 Resources::Resources(ibv_context* context, int access)
     : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
       memory(memory_size),
-      mr(verbs::register_memory(pd.get(), memory, access)),
+      mr(rdma::register_memory(pd.get(), memory, access)),
       completions(context, 2) {}
 
 ibv_qp_init_attr Resources::qp_attributes() const {
@@ -28,29 +28,28 @@ ibv_qp_init_attr Resources::qp_attributes() const {
     return attributes;
 }
 
-verbs::Qp make_qp(const Resources& resources) {
+rdma::Qp make_qp(const Resources& resources) {
     ibv_qp_init_attr attributes = resources.qp_attributes();
-    return verbs::Qp{
+    return rdma::Qp{
         util::check_ptr(ibv_create_qp(resources.pd.get(), &attributes), "ibv_create_qp")};
 }
 
-exchange::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const verbs::Gid& gid,
-                               std::uint32_t psn) {
-    const ibv_port_attr port = verbs::query_port(qp.context, gid.port);
-    exchange::Endpoint mine{
-        .qpn = qp.qp_num,
-        .psn = psn,
-        .lid = port.lid,
-        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
-        .va = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
-        .length = resources.memory.size(),
-        .rkey = resources.mr->rkey};
+net::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const rdma::Gid& gid,
+                          std::uint32_t psn) {
+    const ibv_port_attr port = rdma::query_port(qp.context, gid.port);
+    net::Endpoint mine{.qpn = qp.qp_num,
+                       .psn = psn,
+                       .lid = port.lid,
+                       .path_mtu = static_cast<std::uint16_t>(rdma::bytes_of(port.active_mtu)),
+                       .va = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
+                       .length = resources.memory.size(),
+                       .rkey = resources.mr->rkey};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
     return mine;
 }
 
-void to_rts(ibv_qp* qp, const verbs::Gid& gid, const exchange::Endpoint& mine,
-            const exchange::Endpoint& theirs, int access) {
+void to_rts(ibv_qp* qp, const rdma::Gid& gid, const net::Endpoint& mine,
+            const net::Endpoint& theirs, int access) {
     common::RcPeer peer{.qpn = theirs.qpn, .psn = theirs.psn};
     std::memcpy(peer.gid.raw, theirs.gid.data(), theirs.gid.size());
     common::to_init(qp, gid.port, access);

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "exchange/endpoint.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/device.hpp"
-#include "verbs/handles.hpp"
+#include "net/endpoint.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/device.hpp"
+#include "rdma/handles.hpp"
 
 namespace bench {
 
@@ -19,23 +19,23 @@ inline constexpr int server_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_
 
 /// All but the queue pair, which rdma_cm makes itself.
 struct Resources {
-    verbs::Pd pd;
+    rdma::Pd pd;
     std::vector<std::byte> memory;
-    verbs::Mr mr;
-    verbs::CompletionQueue completions;
+    rdma::Mr mr;
+    rdma::CompletionQueue completions;
 
     Resources(ibv_context* context, int access);
     ibv_qp_init_attr qp_attributes() const;
 };
 
-verbs::Qp make_qp(const Resources& resources);
+rdma::Qp make_qp(const Resources& resources);
 
 /// This side's endpoint, as steps 06 and 07 fill it in.
-exchange::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const verbs::Gid& gid,
-                               std::uint32_t psn);
+net::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const rdma::Gid& gid,
+                          std::uint32_t psn);
 
 /// INIT, RTR, RTS. `access`: what the peer may do.
-void to_rts(ibv_qp* qp, const verbs::Gid& gid, const exchange::Endpoint& mine,
-            const exchange::Endpoint& theirs, int access);
+void to_rts(ibv_qp* qp, const rdma::Gid& gid, const net::Endpoint& mine,
+            const net::Endpoint& theirs, int access);
 
 }  // namespace bench

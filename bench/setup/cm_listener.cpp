@@ -1,30 +1,31 @@
 #include "bench/setup/cm_listener.hpp"
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
 #include "util/check.hpp"
 
 namespace bench {
 
 CmListener::CmListener(util::Address address)
-    : channel_(cm::make_channel()), listener_(cm::make_id(channel_.get())) {
+    : channel_(rdma::make_channel()), listener_(rdma::make_id(channel_.get())) {
     constexpr int backlog = 16;
     util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
     util::check_errno(rdma_listen(listener_.get(), backlog), "rdma_listen");
 }
 
-CmListener::Session::Session(cm::Id client)
+CmListener::Session::Session(rdma::CmId client)
     : id(std::move(client)), resources(id->verbs, server_access) {}
 
 void CmListener::take_event(util::StopSignal& stop) {
-    cm::Event event = cm::next_event(channel_.get(), stop, util::Clock::now());
+    rdma::CmEvent event = rdma::next_event(channel_.get(), stop, util::Clock::now());
     if (!event)
         return;
     rdma_cm_id* id = event->id;
     switch (event->event) {
         case RDMA_CM_EVENT_CONNECT_REQUEST:
-            accept(*sessions_.try_emplace(id, std::make_unique<Session>(cm::Id{id})).first->second);
+            accept(*sessions_.try_emplace(id, std::make_unique<Session>(rdma::CmId{id}))
+                        .first->second);
             break;
         case RDMA_CM_EVENT_DISCONNECTED:
         case RDMA_CM_EVENT_CONNECT_ERROR:
@@ -40,11 +41,11 @@ void CmListener::take_event(util::StopSignal& stop) {
 
 void CmListener::accept(Session& session) {
     ibv_qp_init_attr attributes = session.resources.qp_attributes();
-    session.qp = cm::make_qp(session.id.get(), session.resources.pd.get(), attributes);
+    session.qp = rdma::make_qp(session.id.get(), session.resources.pd.get(), attributes);
     const auto bytes =
-        cm::Capability{.va = reinterpret_cast<std::uintptr_t>(session.resources.memory.data()),
-                       .length = memory_size,
-                       .rkey = session.resources.mr->rkey}
+        rdma::Capability{.va = reinterpret_cast<std::uintptr_t>(session.resources.memory.data()),
+                         .length = memory_size,
+                         .rkey = session.resources.mr->rkey}
             .serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();

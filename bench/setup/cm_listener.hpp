@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "bench/setup/by_hand.hpp"
-#include "cm/handles.hpp"
+#include "rdma/cm_handles.hpp"
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
 
@@ -25,16 +25,16 @@ class CmListener {
 
   private:
     struct Session {
-        cm::Id id;
+        rdma::CmId id;
         Resources resources;
-        cm::Qp qp{};
+        rdma::CmQp qp{};
 
-        explicit Session(cm::Id client);
+        explicit Session(rdma::CmId client);
     };
     static void accept(Session& session);
 
-    cm::EventChannel channel_;
-    cm::Id listener_;
+    rdma::EventChannel channel_;
+    rdma::CmId listener_;
     std::map<rdma_cm_id*, std::unique_ptr<Session>> sessions_;
 };
 

@@ -1,11 +1,11 @@
 #include "bench/setup/connect.hpp"
 
 #include "bench/setup/by_hand.hpp"
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/07_secure_psn/tls.hpp"
 #include "examples/common/secure.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
 #include "util/check.hpp"
 
 namespace bench {
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t chosen_psn = 0xc11e00;  // step 06's
 
 void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uint32_t rkey,
-                    const exchange::TimeLimit& limit) {
+                    const net::TimeLimit& limit) {
     ibv_sge piece{.addr = reinterpret_cast<std::uintptr_t>(resources.memory.data()),
                   .length = 1,
                   .lkey = resources.mr->lkey};
@@ -27,8 +27,8 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
     wr.wr.rdma.rkey = rkey;
     ibv_send_wr* refused = nullptr;
     util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
-    verbs::expect_success(resources.completions.next(limit.stop, limit.deadline),
-                          "the first RDMA_WRITE");
+    rdma::expect_success(resources.completions.next(limit.stop, limit.deadline),
+                         "the first RDMA_WRITE");
 }
 
 }  // namespace
@@ -47,21 +47,20 @@ Client::Client(const common::ClientOptions& options, const common::SecureOptions
     : stop_(stop),
       timeout_(options.timeout),
       server_(options.resolve_server()),
-      control_(
-          exchange::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), limit())),
-      full_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
-      resuming_(step07::open_tls(exchange::TlsRole::Client, secure, log)),
-      device_(verbs::open_device_of(control_.socket().local())),
-      events_(cm::make_channel()) {
+      control_(net::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), limit())),
+      full_(step07::open_tls(net::TlsRole::Client, secure, log)),
+      resuming_(step07::open_tls(net::TlsRole::Client, secure, log)),
+      device_(rdma::open_device_of(control_.socket().local())),
+      events_(rdma::make_channel()) {
     resuming_->resume_sessions();
 }
 
-exchange::TimeLimit Client::limit() const {
+net::TimeLimit Client::limit() const {
     return {stop_, util::deadline_in(timeout_)};
 }
 
 Sample Client::connect(const Method& method) {
-    exchange::barrier(control_, limit());
+    net::barrier(control_, limit());
     return method.way == Way::Cm ? by_cm(method) : by_hand(method);
 }
 
@@ -69,11 +68,12 @@ Sample Client::connect(const Method& method) {
 Sample Client::by_cm(const Method& method) {
     util::Address server = address_for(method, server_);
     Stopwatch watch;
-    const cm::Id id = cm::make_id(events_.get());
+    const rdma::CmId id = rdma::make_id(events_.get());
     const auto expect = [&](rdma_cm_event_type wanted) {
-        return cm::expect_event(events_.get(), wanted, server, stop_, util::deadline_in(timeout_));
+        return rdma::expect_event(events_.get(), wanted, server, stop_,
+                                  util::deadline_in(timeout_));
     };
-    cm::resolve_address(id.get(), nullptr, server, stop_, timeout_);
+    rdma::resolve_address(id.get(), nullptr, server, stop_, timeout_);
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout_.count())),
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -81,7 +81,7 @@ Sample Client::by_cm(const Method& method) {
 
     Resources resources(id->verbs, 0);
     ibv_qp_init_attr attributes = resources.qp_attributes();
-    const cm::Qp qp = cm::make_qp(id.get(), resources.pd.get(), attributes);
+    const rdma::CmQp qp = rdma::make_qp(id.get(), resources.pd.get(), attributes);
     watch.lap(Phase::Resources);
 
     rdma_conn_param parameters{};
@@ -89,9 +89,9 @@ Sample Client::by_cm(const Method& method) {
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
-    cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
+    rdma::CmEvent established = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto& answer = established->param.conn;
-    const auto remote = cm::Capability::parse(std::as_bytes(
+    const auto remote = rdma::Capability::parse(std::as_bytes(
         std::span(static_cast<const char*>(answer.private_data), answer.private_data_len)));
     established.reset();
     watch.lap(Phase::Exchange);
@@ -110,17 +110,16 @@ Sample Client::by_hand(const Method& method) {
     if (is_kept && kept_)
         return over(*kept_, method, kept_->socket().local(), watch);
 
-    exchange::Socket socket =
-        exchange::connect_tcp(address_for(method, server_), std::nullopt, limit());
+    net::Socket socket = net::connect_tcp(address_for(method, server_), std::nullopt, limit());
     const util::Address local = socket.local();
     watch.lap(Phase::Connect);
     if (!is_tls(method.way)) {
-        exchange::TcpChannel channel(std::move(socket));
+        net::TcpChannel channel(std::move(socket));
         return over(channel, method, local, watch);
     }
 
     auto channel =
-        std::make_unique<exchange::TlsChannel>(context_of(method), std::move(socket), limit());
+        std::make_unique<net::TlsChannel>(context_of(method), std::move(socket), limit());
     watch.lap(Phase::Handshake);
     watch.sample.was_resumed = channel->was_resumed();
     const Sample sample = over(*channel, method, local, watch);
@@ -129,37 +128,37 @@ Sample Client::by_hand(const Method& method) {
     return sample;
 }
 
-exchange::TlsContext& Client::context_of(const Method& method) {
+net::TlsContext& Client::context_of(const Method& method) {
     return method.way == Way::TlsResumed ? *resuming_ : *full_;
 }
 
-Sample Client::over(exchange::Channel& channel, const Method& method, const util::Address& local,
+Sample Client::over(net::Channel& channel, const Method& method, const util::Address& local,
                     Stopwatch watch) {
-    const exchange::TimeLimit limit = this->limit();
-    verbs::DevicePort opened;
+    const net::TimeLimit limit = this->limit();
+    rdma::DevicePort opened;
     if (method.device == Device::OfTheConnection) {
-        opened = verbs::open_device_of(local);
+        opened = rdma::open_device_of(local);
         watch.lap(Phase::DeviceOpen);
     }
-    const verbs::DevicePort& device = opened.context ? opened : device_;
+    const rdma::DevicePort& device = opened.context ? opened : device_;
 
     Resources resources(device.context.get(), 0);
-    const verbs::Qp qp = make_qp(resources);
-    const exchange::Endpoint mine = endpoint_of(
-        resources, *qp, device.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
+    const rdma::Qp qp = make_qp(resources);
+    const net::Endpoint mine = endpoint_of(resources, *qp, device.gid,
+                                           is_tls(method.way) ? step07::random_psn() : chosen_psn);
     watch.lap(Phase::Resources);
 
-    exchange::send_endpoint(channel, mine, limit);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     watch.lap(Phase::Exchange);
 
     to_rts(qp.get(), device.gid, mine, theirs, 0);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     watch.lap(Phase::States);
 
     write_one_byte(qp.get(), resources, theirs.va, theirs.rkey, limit);
     watch.lap(Phase::FirstByte);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     return watch.sample;
 }
 

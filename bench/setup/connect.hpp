@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "bench/setup/method.hpp"
-#include "cm/handles.hpp"
 #include "examples/common/program.hpp"
-#include "exchange/tls.hpp"
-#include "verbs/device.hpp"
+#include "net/tls.hpp"
+#include "rdma/cm_handles.hpp"
+#include "rdma/device.hpp"
 
 namespace bench {
 
@@ -46,19 +46,19 @@ class Client {
   private:
     Sample by_cm(const Method& method);
     Sample by_hand(const Method& method);
-    Sample over(exchange::Channel& channel, const Method& method, const util::Address& local,
+    Sample over(net::Channel& channel, const Method& method, const util::Address& local,
                 Stopwatch watch);
-    exchange::TlsContext& context_of(const Method& method);
-    exchange::TimeLimit limit() const;
+    net::TlsContext& context_of(const Method& method);
+    net::TimeLimit limit() const;
 
     util::StopSignal& stop_;
     std::chrono::milliseconds timeout_;
     util::Address server_;
-    exchange::TcpChannel control_;
-    std::unique_ptr<exchange::TlsContext> full_, resuming_;
-    std::unique_ptr<exchange::TlsChannel> kept_;
-    verbs::DevicePort device_;
-    cm::EventChannel events_;
+    net::TcpChannel control_;
+    std::unique_ptr<net::TlsContext> full_, resuming_;
+    std::unique_ptr<net::TlsChannel> kept_;
+    rdma::DevicePort device_;
+    rdma::EventChannel events_;
 };
 
 }  // namespace bench

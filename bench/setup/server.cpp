@@ -12,7 +12,7 @@
 #include "examples/07_secure_psn/tls.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/secure.hpp"
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 
@@ -30,28 +30,28 @@ util::Address address_of(const common::ServerOptions& options) {
 }
 
 // The server of steps 06 and 07.
-void serve(const Method& method, exchange::Channel& channel, const util::Address& local,
-           const verbs::DevicePort& device, util::StopSignal& stop) {
-    verbs::DevicePort opened;
+void serve(const Method& method, net::Channel& channel, const util::Address& local,
+           const rdma::DevicePort& device, util::StopSignal& stop) {
+    rdma::DevicePort opened;
     if (method.device == Device::OfTheConnection)
-        opened = verbs::open_device_of(local);
-    const verbs::DevicePort& used = opened.context ? opened : device;
+        opened = rdma::open_device_of(local);
+    const rdma::DevicePort& used = opened.context ? opened : device;
     const Resources resources(used.context.get(), server_access);
-    const verbs::Qp qp = make_qp(resources);
-    const exchange::Endpoint mine = endpoint_of(
-        resources, *qp, used.gid, is_tls(method.way) ? step07::random_psn() : chosen_psn);
+    const rdma::Qp qp = make_qp(resources);
+    const net::Endpoint mine = endpoint_of(resources, *qp, used.gid,
+                                           is_tls(method.way) ? step07::random_psn() : chosen_psn);
 
-    const exchange::TimeLimit limit{stop, util::deadline_in(time_limit)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    exchange::send_endpoint(channel, mine, limit);
+    const net::TimeLimit limit{stop, util::deadline_in(time_limit)};
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
     to_rts(qp.get(), used.gid, mine, theirs, IBV_ACCESS_REMOTE_WRITE);
-    exchange::barrier(channel, limit);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
+    net::barrier(channel, limit);
 }
 
 struct Listener {
     const Method* method;
-    exchange::TcpListener socket;
+    net::TcpListener socket;
 };
 
 class Server {
@@ -61,16 +61,15 @@ class Server {
         : log_(log),
           stop_(stop),
           address_(address_of(options)),
-          full_(step07::open_tls(exchange::TlsRole::Server, secure, log)),
-          resuming_(step07::open_tls(exchange::TlsRole::Server, secure, log)),
-          device_(verbs::open_device_of(address_)),
+          full_(step07::open_tls(net::TlsRole::Server, secure, log)),
+          resuming_(step07::open_tls(net::TlsRole::Server, secure, log)),
+          device_(rdma::open_device_of(address_)),
           control_(address_),
           cm_(address_for(methods[0], address_)) {
         resuming_->resume_sessions();
         for (const Method& method : methods)
             if (method.way != Way::Cm)
-                listeners_.push_back(
-                    {&method, exchange::TcpListener(address_for(method, address_))});
+                listeners_.push_back({&method, net::TcpListener(address_for(method, address_))});
     }
 
     void run() {
@@ -112,16 +111,16 @@ class Server {
 
     void accept(Listener& listener) {
         const Method& method = *listener.method;
-        const exchange::TimeLimit limit{stop_, util::deadline_in(time_limit)};
+        const net::TimeLimit limit{stop_, util::deadline_in(time_limit)};
         auto socket = listener.socket.accept(limit);
         if (!socket)
             return;
         const util::Address local = socket->local();
         if (!is_tls(method.way)) {
-            exchange::TcpChannel channel(std::move(*socket));
+            net::TcpChannel channel(std::move(*socket));
             return serve(method, channel, local, device_, stop_);
         }
-        auto channel = std::make_unique<exchange::TlsChannel>(
+        auto channel = std::make_unique<net::TlsChannel>(
             method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(*socket), limit);
         if (method.way == Way::TlsKept)
             kept_ = {&method, std::move(channel)};  // what follows on it wakes step()
@@ -138,14 +137,14 @@ class Server {
     }
 
     void answer() {
-        const exchange::TimeLimit limit{stop_, util::deadline_in(time_limit)};
+        const net::TimeLimit limit{stop_, util::deadline_in(time_limit)};
         if (!client_) {
             if (auto socket = control_.accept(limit))
-                client_ = std::make_unique<exchange::TcpChannel>(std::move(*socket));
+                client_ = std::make_unique<net::TcpChannel>(std::move(*socket));
             return;
         }
         try {
-            exchange::barrier(*client_, limit);
+            net::barrier(*client_, limit);
         } catch (const util::Error&) {  // it has gone; the next one may come
             client_.reset();
         }
@@ -154,13 +153,13 @@ class Server {
     runlog::Log& log_;
     util::StopSignal& stop_;
     util::Address address_;
-    std::unique_ptr<exchange::TlsContext> full_, resuming_;
-    verbs::DevicePort device_;
-    exchange::TcpListener control_;
-    std::unique_ptr<exchange::TcpChannel> client_;
+    std::unique_ptr<net::TlsContext> full_, resuming_;
+    rdma::DevicePort device_;
+    net::TcpListener control_;
+    std::unique_ptr<net::TcpChannel> client_;
     struct Kept {
         const Method* method = nullptr;
-        std::unique_ptr<exchange::TlsChannel> channel;
+        std::unique_ptr<net::TlsChannel> channel;
     } kept_;
     CmListener cm_;
     std::vector<Listener> listeners_;

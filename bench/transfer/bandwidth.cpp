@@ -38,7 +38,7 @@ class Batch {
 
 }  // namespace
 
-Nanoseconds stream(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
+Nanoseconds stream(Link& link, const Plan& plan, const net::TimeLimit& limit) {
     const ibv_wr_opcode opcode =
         plan.test == Test::ReadBandwidth ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
     Batch full(link, opcode, std::min(plan.batch, plan.iterations));

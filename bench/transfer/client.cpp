@@ -11,10 +11,10 @@ struct Options {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bench::Plan plan = bench::plan_of(options.plan);
-    const exchange::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
+    const net::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
     const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
+    net::TcpChannel channel(
+        net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
     bench::measure(channel, bench::End::Active, plan, log, limit);
     return 0;
 }

@@ -28,15 +28,15 @@ runlog::Fields summary(const std::vector<Nanoseconds>& samples) {
 }
 
 // The active end's own figures; none of the passive one.
-runlog::Fields run_tcp(exchange::Channel& channel, End end, const Plan& plan,
-                       const exchange::TimeLimit& limit) {
+runlog::Fields run_tcp(net::Channel& channel, End end, const Plan& plan,
+                       const net::TimeLimit& limit) {
     if (end == End::Active)
         return {{"elapsed_ns", count_of(send_over_tcp(channel, plan, limit))}};
     receive_over_tcp(channel, plan, limit);
     return {};
 }
 
-runlog::Fields run_rdma(Link& link, End end, const Plan& plan, const exchange::TimeLimit& limit) {
+runlog::Fields run_rdma(Link& link, End end, const Plan& plan, const net::TimeLimit& limit) {
     if (!plan.is_latency()) {
         if (end == End::Active)
             return {{"elapsed_ns", count_of(stream(link, plan, limit))}};
@@ -51,16 +51,16 @@ runlog::Fields run_rdma(Link& link, End end, const Plan& plan, const exchange::T
 
 }  // namespace
 
-void measure(exchange::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
-             const exchange::TimeLimit& limit) {
+void measure(net::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
+             const net::TimeLimit& limit) {
     std::optional<Link> link;
     if (plan.test != Test::Tcp)
         link.emplace(channel, channel.socket().local(), plan, limit);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     const util::CpuUsage before = util::CpuUsage::now();
     const runlog::Fields figures =
         link ? run_rdma(*link, end, plan, limit) : run_tcp(channel, end, plan, limit);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     runlog::Fields fields{
         {"test", name_of(plan.test)},
         {"size", plan.size},

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/transfer/plan.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "runlog/log.hpp"
 
 namespace bench {
@@ -14,7 +14,7 @@ enum class End : std::uint8_t { Active, Passive };
 /// Runs `plan` over a connection that is there and writes a "result" event: test, size, iterations
 /// and machine_busy_ns on both ends; on the active one elapsed_ns, and of a latency p50_ns, p99_ns
 /// and mean_ns. Throws util::Error.
-void measure(exchange::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
-             const exchange::TimeLimit& limit);
+void measure(net::TcpChannel& channel, End end, const Plan& plan, runlog::Log& log,
+             const net::TimeLimit& limit);
 
 }  // namespace bench

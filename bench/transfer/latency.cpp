@@ -1,7 +1,7 @@
 #include "bench/transfer/measure.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace bench {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::uint64_t receives = 16;
 // perftest's: where a request is signalled, its completion is awaited before anything else.
 class Player {
   public:
-    Player(Link& link, const Plan& plan, const exchange::TimeLimit& limit)
+    Player(Link& link, const Plan& plan, const net::TimeLimit& limit)
         : link_(link), plan_(plan), limit_(limit), request_(link.request(opcode(), sge_)) {
         if (plan.depth < sends_a_completion)
             throw util::Error("--depth is " + std::to_string(sends_a_completion) +
@@ -79,7 +79,7 @@ class Player {
 
     Link& link_;
     const Plan& plan_;
-    const exchange::TimeLimit& limit_;
+    const net::TimeLimit& limit_;
     ibv_sge sge_{};
     ibv_send_wr request_;
     unsigned inline_ = 0;
@@ -88,7 +88,7 @@ class Player {
 
 }  // namespace
 
-std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
+std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const net::TimeLimit& limit) {
     Player player(link, plan, limit);
     const int ways = plan.test == Test::ReadLatency ? 1 : 2;
     std::vector<Nanoseconds> samples;
@@ -104,7 +104,7 @@ std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const exchange::Time
     return samples;
 }
 
-void pong(Link& link, const Plan& plan, const exchange::TimeLimit& limit) {
+void pong(Link& link, const Plan& plan, const net::TimeLimit& limit) {
     Player player(link, plan, limit);
     for (std::uint64_t i = 0; i < warm_up + plan.iterations; ++i) {
         player.await();

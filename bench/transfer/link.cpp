@@ -6,9 +6,9 @@
 
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/rc_states.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace bench {
 namespace {
@@ -47,31 +47,30 @@ void Link::Free::operator()(std::byte* memory) const noexcept {
     ::operator delete[](memory, page);
 }
 
-Link::Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
-           const exchange::TimeLimit& limit)
+Link::Link(net::Channel& channel, const util::Address& local, const Plan& plan,
+           const net::TimeLimit& limit)
     : size_(plan.size),
-      device_(verbs::open_device_of(local)),
+      device_(rdma::open_device_of(local)),
       pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
       memory_(new (page) std::byte[2 * plan.size]{}),
-      mr_(verbs::register_memory(pd_.get(), {memory_.get(), 2 * plan.size}, access_rights)),
+      mr_(rdma::register_memory(pd_.get(), {memory_.get(), 2 * plan.size}, access_rights)),
       completions_(device_.context.get(), static_cast<int>(2 * plan.depth)) {
     ibv_qp_init_attr attributes = attributes_of(plan, completions_.cq.get());
     qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
     most_inline_ = attributes.cap.max_inline_data;
 
-    const verbs::Gid& gid = device_.gid;
-    const ibv_port_attr port = verbs::query_port(device_.context.get(), gid.port);
-    exchange::Endpoint mine{
-        .qpn = qp_->qp_num,
-        .psn = step07::random_psn(),
-        .lid = port.lid,
-        .path_mtu = static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu)),
-        .va = reinterpret_cast<std::uintptr_t>(incoming().data()),
-        .length = size_,
-        .rkey = mr_->rkey};
+    const rdma::Gid& gid = device_.gid;
+    const ibv_port_attr port = rdma::query_port(device_.context.get(), gid.port);
+    net::Endpoint mine{.qpn = qp_->qp_num,
+                       .psn = step07::random_psn(),
+                       .lid = port.lid,
+                       .path_mtu = static_cast<std::uint16_t>(rdma::bytes_of(port.active_mtu)),
+                       .va = reinterpret_cast<std::uintptr_t>(incoming().data()),
+                       .length = size_,
+                       .rkey = mr_->rkey};
     std::memcpy(mine.gid.data(), gid.raw.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     if (theirs.length != size_)
         throw util::Error("the other end measures messages of " + std::to_string(theirs.length) +
                           " bytes, this one of " + std::to_string(size_) +
@@ -112,10 +111,10 @@ void Link::post_receive() const {
     util::check_rc(ibv_post_recv(qp_.get(), &wr, &bad), "ibv_post_recv");
 }
 
-ibv_wc await_completion(Link& link, bool is_polling, const exchange::TimeLimit& limit) {
+ibv_wc await_completion(Link& link, bool is_polling, const net::TimeLimit& limit) {
     constexpr std::string_view what = "a request of the measurement";
     if (!is_polling)
-        return verbs::expect_success(link.completions().next(limit.stop, limit.deadline), what);
+        return rdma::expect_success(link.completions().next(limit.stop, limit.deadline), what);
     ibv_wc wc{};
     int found = 0;
     spin_until(limit, [&] {
@@ -124,10 +123,10 @@ ibv_wc await_completion(Link& link, bool is_polling, const exchange::TimeLimit& 
     });
     if (found < 0)
         throw util::Error("ibv_poll_cq failed: the completion queue is broken.");
-    return verbs::expect_success(wc, what);
+    return rdma::expect_success(wc, what);
 }
 
-void check_limit(const exchange::TimeLimit& limit) {
+void check_limit(const net::TimeLimit& limit) {
     if (limit.stop.requested())
         throw util::Error("stopped before the measurement was done.");
     if (util::is_past(limit.deadline))

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "bench/transfer/plan.hpp"
-#include "exchange/tcp.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/device.hpp"
+#include "net/tcp.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/device.hpp"
 
 namespace bench {
 
@@ -18,11 +18,11 @@ class Link {
     /// Both ends make one at the same time. The memory is two messages: what is sent from, and
     /// behind it what the peer's messages come to; on a page's boundary, as perftest's. Throws
     /// util::Error, also where the other end has another --size.
-    Link(exchange::Channel& channel, const util::Address& local, const Plan& plan,
-         const exchange::TimeLimit& limit);
+    Link(net::Channel& channel, const util::Address& local, const Plan& plan,
+         const net::TimeLimit& limit);
 
     ibv_qp* qp() const { return qp_.get(); }
-    verbs::CompletionQueue& completions() { return completions_; }
+    rdma::CompletionQueue& completions() { return completions_; }
     std::span<std::byte> outgoing() const { return {memory_.get(), size_}; }
     std::span<std::byte> incoming() const { return {memory_.get() + size_, size_}; }
 
@@ -41,12 +41,12 @@ class Link {
     };
 
     std::size_t size_;
-    verbs::DevicePort device_;
-    verbs::Pd pd_;
+    rdma::DevicePort device_;
+    rdma::Pd pd_;
     std::unique_ptr<std::byte[], Free> memory_;
-    verbs::Mr mr_;
-    verbs::CompletionQueue completions_;
-    verbs::Qp qp_;
+    rdma::Mr mr_;
+    rdma::CompletionQueue completions_;
+    rdma::Qp qp_;
     std::uint32_t most_inline_ = 0;
     std::uint64_t remote_incoming_ = 0;
     std::uint32_t rkey_ = 0;
@@ -57,18 +57,18 @@ inline constexpr std::uint32_t wanted_inline = 220;
 
 /// The next completion, which must be a success: by polling alone, or asleep until there is one.
 /// Throws util::Error, also when the deadline passes or a stop is requested.
-ibv_wc await_completion(Link& link, bool is_polling, const exchange::TimeLimit& limit);
+ibv_wc await_completion(Link& link, bool is_polling, const net::TimeLimit& limit);
 
 /// Calls `is_done` until it is true, without giving up the processor. Throws util::Error when the
 /// deadline passes or a stop is requested.
 template <typename Condition>
-void spin_until(const exchange::TimeLimit& limit, Condition is_done);
+void spin_until(const net::TimeLimit& limit, Condition is_done);
 
 /// Throws where spin_until() is to end.
-void check_limit(const exchange::TimeLimit& limit);
+void check_limit(const net::TimeLimit& limit);
 
 template <typename Condition>
-void spin_until(const exchange::TimeLimit& limit, Condition is_done) {
+void spin_until(const net::TimeLimit& limit, Condition is_done) {
     constexpr unsigned looks_between_checks = 1 << 14;
     for (unsigned looks = 1; !is_done(); ++looks)
         if (looks % looks_between_checks == 0)

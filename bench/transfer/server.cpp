@@ -15,13 +15,13 @@ constexpr std::chrono::minutes longest{2};
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bench::Plan plan = bench::plan_of(options.plan);
     const util::Address address = options.server.address();
-    exchange::TcpListener listener(address);
+    net::TcpListener listener(address);
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    const exchange::TimeLimit limit{stop, util::deadline_in(longest)};
+    const net::TimeLimit limit{stop, util::deadline_in(longest)};
     auto socket = listener.accept(limit);
     if (!socket)
         throw util::Error("no client came within two minutes.");
-    exchange::TcpChannel channel(std::move(*socket));
+    net::TcpChannel channel(std::move(*socket));
     bench::measure(channel, bench::End::Passive, plan, log, limit);
     return 0;
 }

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "examples/common/program.hpp"
+#include "rdma/device.hpp"
+#include "rdma/doctor.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/device.hpp"
-#include "verbs/doctor.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -41,21 +41,21 @@ void show_port(ibv_context* context, std::uint8_t number, std::span<const ibv_gi
     util::check_rc(ibv_query_port(context, number, &port), "ibv_query_port");
     const runlog::Fields state{{"device", ibv_get_device_name(context->device)},
                                {"port", number},
-                               {"state", verbs::name_of(port.state)},
-                               {"path_mtu", verbs::bytes_of(port.active_mtu)}};
+                               {"state", rdma::name_of(port.state)},
+                               {"path_mtu", rdma::bytes_of(port.active_mtu)}};
     bool has_gid = false;
     for (const ibv_gid_entry& entry : gids) {
         if (entry.port_num != number)
             continue;
         has_gid = true;
-        const verbs::Gid gid{entry.gid_index, number, static_cast<ibv_gid_type>(entry.gid_type),
-                             entry.gid, entry.ndev_ifindex};
+        const rdma::Gid gid{entry.gid_index, number, static_cast<ibv_gid_type>(entry.gid_type),
+                            entry.gid, entry.ndev_ifindex};
         runlog::Fields fields = state;
         if (const std::string netdev = gid.netdev(); !netdev.empty())
             fields.emplace_back("netdev", netdev);
         fields.emplace_back("gid_index", gid.index);
         fields.emplace_back("gid", gid.text());
-        fields.emplace_back("gid_type", verbs::name_of(gid.type));
+        fields.emplace_back("gid_type", rdma::name_of(gid.type));
         log.event("device", std::move(fields));
         if (wanted && gid.type == IBV_GID_TYPE_ROCE_V2 && gid.address().host() == wanted->host())
             log.note(fmt::format("for {} use {} port {} GID index {}", wanted->host(),
@@ -75,7 +75,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
     ibv_device** list = ibv_get_device_list(&count);
     const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
     for (int i = 0; list != nullptr && i < count && !quiet; ++i) {
-        const verbs::Context context{
+        const rdma::Context context{
             util::check_ptr(ibv_open_device(list[i]),
                             fmt::format("ibv_open_device({})", ibv_get_device_name(list[i])))};
 
@@ -95,11 +95,11 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
 
     // 4. The doctor: each thing that a run needs, and the command that fixes what is wrong.
     int wrong = 0;
-    for (const verbs::Finding& finding : verbs::diagnose(verbs::gather(), address)) {
-        if (finding.verdict == verbs::Verdict::good && quiet)
+    for (const rdma::Finding& finding : rdma::diagnose(rdma::gather(), address)) {
+        if (finding.verdict == rdma::Verdict::good && quiet)
             continue;
-        log.event("check", verbs::describe(finding));
-        wrong += finding.verdict == verbs::Verdict::wrong;
+        log.event("check", rdma::describe(finding));
+        wrong += finding.verdict == rdma::Verdict::wrong;
     }
     if (wrong == 0)
         log.note("this host is ready for the next steps");

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -20,16 +20,16 @@ using std::chrono::milliseconds;
 
 // A call of rdma_cm only starts something. How that ends, its event says. Null when the time is over
 // or a signal came.
-cm::Event next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) {
+rdma::CmEvent next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) {
     rdma_cm_event* event = nullptr;
     if (util::wait_readable(id->channel->fd, stop, util::deadline_in(time)) == util::Ready::input)
         util::check_errno(rdma_get_cm_event(id->channel, &event), "rdma_get_cm_event");
-    return cm::Event{event};  // its destructor calls rdma_ack_cm_event
+    return rdma::CmEvent{event};  // its destructor calls rdma_ack_cm_event
 }
 
 // Hands the device one request, and waits until it is complete.
 void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,
-              const cm::Capability& remote, util::StopSignal& stop, milliseconds time) {
+              const rdma::Capability& remote, util::StopSignal& stop, milliseconds time) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                 .length = static_cast<std::uint32_t>(local.length),
                 .lkey = local.lkey};
@@ -50,24 +50,24 @@ void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_m
     int completed = 0;
     while (completed == 0 && common::nap(stop, end))
         completed = ibv_poll_cq(qp->send_cq, 1, &wc);
-    verbs::expect_success(completed > 0 ? std::optional(wc) : std::nullopt, verbs::name_of(opcode));
+    rdma::expect_success(completed > 0 ? std::optional(wc) : std::nullopt, rdma::name_of(opcode));
 }
 
 int run(const common::ClientOptions& options, std::size_t length, const std::string& text,
         runlog::Log& log, util::StopSignal& stop) {
     util::Address server = options.resolve_server();
     auto source = options.local.resolve(0, server.is_ipv6());
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id id = cm::make_id(channel.get());
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId id = rdma::make_id(channel.get());
     const auto expect = [&](rdma_cm_event_type wanted) {
-        return cm::expect(next_event(id.get(), stop, options.timeout), wanted, server, stop);
+        return rdma::expect(next_event(id.get(), stop, options.timeout), wanted, server, stop);
     };
 
     // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
     // GID to use. A neighbour that answered late is known at the next attempt.
     const milliseconds attempt = std::min(options.timeout, milliseconds(1000));
     const auto end = util::deadline_in(options.timeout);
-    cm::Event event;
+    rdma::CmEvent event;
     do {
         util::check_errno(rdma_resolve_addr(id.get(), source ? source->get() : nullptr,
                                             server.get(), static_cast<int>(attempt.count())),
@@ -75,7 +75,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
         event = next_event(id.get(), stop, options.timeout);
     } while (event && event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT &&
              !util::is_past(end));
-    cm::expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, server, stop);
+    rdma::expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, server, stop);
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())),
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -84,12 +84,12 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     // fills needs LOCAL_WRITE.
     std::vector<std::byte> outgoing = common::pattern(length, text);
     std::vector<std::byte> returned(length);
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
-    const verbs::Mr outgoing_mr{
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    const rdma::Mr outgoing_mr{
         util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), length, 0), "ibv_reg_mr")};
-    const verbs::Mr returned_mr{util::check_ptr(
+    const rdma::Mr returned_mr{util::check_ptr(
         ibv_reg_mr(pd.get(), returned.data(), length, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
@@ -101,7 +101,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
     util::check_errno(rdma_create_qp(id.get(), pd.get(), &attributes), "rdma_create_qp");
-    const cm::Qp qp{id.get()};  // its destructor calls rdma_destroy_qp
+    const rdma::CmQp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
     // 3. Connect. rdma_cm picks the starting PSNs and walks the QP to RTS; the capability comes in
     // the answer.
@@ -111,9 +111,9 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     parameters.rnr_retry_count = 7;  // 7 stands for "without end"
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
     event = expect(RDMA_CM_EVENT_ESTABLISHED);
-    const auto remote = cm::Capability::parse(event->param.conn);
+    const auto remote = rdma::Capability::parse(event->param.conn);
     event.reset();
-    log.event("exchange", cm::describe(remote, "received"));
+    log.event("exchange", rdma::describe(remote, "received"));
     if (remote.length < length)
         throw util::Error("the server exposes " + std::to_string(remote.length) +
                           " bytes, fewer than --length " + std::to_string(length) +

@@ -5,24 +5,24 @@
 #include <string>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/handles.hpp"
 #include "util/check.hpp"
-#include "verbs/handles.hpp"
 
 namespace {
 
 // All that one client costs, in the order of creation: destroyed from the last to the first.
 struct Session {
-    cm::Id id;
+    rdma::CmId id;
     std::vector<std::byte> memory;
-    verbs::Pd pd{};
-    verbs::Mr mr{};
-    verbs::Cq cq{};
-    cm::Qp qp{};
+    rdma::Pd pd{};
+    rdma::Mr mr{};
+    rdma::Cq cq{};
+    rdma::CmQp qp{};
 };
 
 // 3. A client asks: make its PD, memory region, CQ and QP, and accept with the capability in the
@@ -49,9 +49,9 @@ void accept(Session& session, runlog::Log& log) {
     util::check_errno(rdma_create_qp(id, session.pd.get(), &attributes), "rdma_create_qp");
     session.qp.reset(id);
 
-    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
-                                    .length = memory.size(),
-                                    .rkey = session.mr->rkey};
+    const rdma::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                      .length = memory.size(),
+                                      .rkey = session.mr->rkey};
     const auto bytes = capability.serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
@@ -59,15 +59,15 @@ void accept(Session& session, runlog::Log& log) {
     parameters.responder_resources = 1;  // one READ of the client's at a time
     parameters.rnr_retry_count = 7;      // 7 stands for "without end"
     util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
-    log.event("exchange", cm::describe(capability, "sent"));
+    log.event("exchange", rdma::describe(capability, "sent"));
 }
 
 int run(const common::ServerOptions& options, std::size_t memory_size, runlog::Log& log,
         util::StopSignal& stop) {
     // 1. Listen. A port of rdma_cm is a number inside its messages, not a UDP port: every packet
     // goes to UDP 4791.
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id listener = cm::make_id(channel.get());
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = rdma::make_id(channel.get());
     util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
@@ -80,12 +80,12 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
     while (util::wait_readable(channel->fd, stop, std::nullopt) == util::Ready::input) {
         rdma_cm_event* next = nullptr;
         util::check_errno(rdma_get_cm_event(channel.get(), &next), "rdma_get_cm_event");
-        cm::Event event{next};  // its destructor calls rdma_ack_cm_event
+        rdma::CmEvent event{next};  // its destructor calls rdma_ack_cm_event
         rdma_cm_id* id = event->id;
         switch (event->event) {
             case RDMA_CM_EVENT_CONNECT_REQUEST:
                 try {
-                    sessions[id] = {cm::Id{id}, std::vector<std::byte>(memory_size)};
+                    sessions[id] = {rdma::CmId{id}, std::vector<std::byte>(memory_size)};
                     accept(sessions[id], log);
                 } catch (const std::exception& error) {  // one client's failure is not the others'
                     log.error(error.what());

@@ -8,16 +8,16 @@
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/names.hpp"
 #include "slots.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
 // Writes message number `wr_id` into its slot, and waits until that has completed.
 void write(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t wr_id, const ibv_mr& local,
-           const cm::Capability& remote, util::StopSignal& stop, std::chrono::milliseconds time) {
+           const rdma::Capability& remote, util::StopSignal& stop, std::chrono::milliseconds time) {
     const std::uint32_t slot = wr_id % step02::slots;
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                 .length = static_cast<std::uint32_t>(local.length),
@@ -33,8 +33,8 @@ void write(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t wr_id, const ibv_mr& 
     wr.imm_data = htonl(slot);  // sent by RDMA_WRITE_WITH_IMM only
     ibv_send_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
-    verbs::expect_success(common::next_completion(qp->send_cq, stop, util::deadline_in(time)),
-                          verbs::name_of(opcode));
+    rdma::expect_success(common::next_completion(qp->send_cq, stop, util::deadline_in(time)),
+                         rdma::name_of(opcode));
 }
 
 int run(const common::ClientOptions& options, std::size_t length, std::uint64_t count,
@@ -42,14 +42,14 @@ int run(const common::ClientOptions& options, std::size_t length, std::uint64_t 
     // 1. Connect as in step 01.
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(length, "Wake up. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
                     .max_send_sge = 1,
                     .max_recv_sge = 1,
                     .max_inline_data = 0});
-    const cm::Capability remote = client.connect();
+    const rdma::Capability remote = client.connect();
     if (remote.length < step02::slots * step02::slot_size)
         throw util::Error(
             "the server exposes less memory than step 02's does. Is it another step's?");

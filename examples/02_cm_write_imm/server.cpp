@@ -28,9 +28,9 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id) {
 void serve(common::CmSession& session, runlog::Log& log) {
     // 1. The receives are there before the client can send: it may do so as soon as it is accepted.
     std::vector<std::byte> memory(step02::slots * step02::slot_size);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(session.pd(), memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                                       "ibv_reg_mr")};
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(session.pd(), memory.data(), memory.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                      "ibv_reg_mr")};
     session.make_qp({.max_send_wr = 1,
                      .max_recv_wr = receives,
                      .max_send_sge = 1,

@@ -7,9 +7,9 @@
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, util::StopSignal
         throw util::Error(
             "the server had no receive posted, and the device has retried often enough "
             "(RNR_RETRY_EXC_ERR). Give it more --rnr-retries; 7 stands for \"without limit\".");
-    verbs::expect_success(wc, verbs::name_of(wr.opcode));
+    rdma::expect_success(wc, rdma::name_of(wr.opcode));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -46,7 +46,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     // number goes to the server in the request, and the server accepts with it.
     common::CmClient client(options.client, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(options.length, "Are you ready? ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,

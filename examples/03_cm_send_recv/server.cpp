@@ -43,7 +43,7 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. The server hands out no rkey: only its own receive requests name its memory.
     std::vector<std::byte> memory(receives * options.buffer);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(session.pd(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
         "ibv_reg_mr")};
     session.make_qp({.max_send_wr = 1,
@@ -55,7 +55,7 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
     // 2. Accept: rnr_retry_count is that of the client's device. rdma_connect and rdma_accept each
     // set the other side's.
     rdma_conn_param parameters{};
-    const auto capability = cm::Capability{}.serialize();  // nothing is exposed
+    const auto capability = rdma::Capability{}.serialize();  // nothing is exposed
     parameters.private_data = capability.data();
     parameters.private_data_len = capability.size();
     parameters.rnr_retry_count =

@@ -5,10 +5,10 @@
 #include "examples/common/cm_client.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/names.hpp"
 #include "refusal.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -46,8 +46,8 @@ void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
     if (completed != 1)
         throw util::Error("no completion came in time: the peer does not respond.");
     if (wc.status != wanted)
-        throw util::Error("the completion has status " + std::string(verbs::name_of(wc.status)) +
-                          ", not " + std::string(verbs::name_of(wanted)) + ".");
+        throw util::Error("the completion has status " + std::string(rdma::name_of(wc.status)) +
+                          ", not " + std::string(rdma::name_of(wanted)) + ".");
 }
 
 void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::Log& log,
@@ -56,7 +56,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     log.note("trying " + std::string(text(refusal)));
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
@@ -64,7 +64,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
                     .max_recv_sge = 1,
                     .max_inline_data = 0});
     const auto request = static_cast<std::byte>(refusal);
-    const cm::Capability remote = client.connect({&request, 1});
+    const rdma::Capability remote = client.connect({&request, 1});
 
     // 2. The WRITE is sent all the same: only the responder's device knows the rights.
     const std::uint64_t va =
@@ -78,7 +78,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
     util::check_rc(ibv_query_qp(client.qp(), &attr, IBV_QP_STATE, &init), "ibv_query_qp");
-    log.event("qp_state", {{"qpn", client.qp()->qp_num}, {"state", verbs::name_of(attr.qp_state)}});
+    log.event("qp_state", {{"qpn", client.qp()->qp_num}, {"state", rdma::name_of(attr.qp_state)}});
 
     // 4. A second request, with nothing wrong in it, is never sent.
     post_write(client.qp(), 2, *mr, remote.va, remote.rkey);

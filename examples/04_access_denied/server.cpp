@@ -28,14 +28,14 @@ void serve(common::CmSession& session, runlog::Log& log) {
     // packet.
     const bool is_read_only = refusal == step04::Refusal::MissingRight;
     std::vector<std::byte> memory(memory_size);
-    verbs::Mr mr{util::check_ptr(
+    rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(session.pd(), memory.data(), memory.size(),
                    IBV_ACCESS_LOCAL_WRITE |
                        (is_read_only ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE)),
         "ibv_reg_mr")};
-    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
-                                    .length = memory.size(),
-                                    .rkey = mr->rkey};
+    const rdma::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                      .length = memory.size(),
+                                      .rkey = mr->rkey};
 
     // 2. After its region, a key is only a number.
     if (refusal == step04::Refusal::Deregistered) {

@@ -11,11 +11,11 @@
 
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
+#include "rdma/describe.hpp"
 #include "runlog/log.hpp"
 #include "transitions.hpp"
 #include "util/error.hpp"
 #include "util/stop_signal.hpp"
-#include "verbs/describe.hpp"
 
 namespace step05 {
 
@@ -85,10 +85,10 @@ class End {
     void judge(const std::optional<ibv_wc>& wc, ibv_wc_status wanted) {
         if (!wc)
             throw util::Error(fmt::format("no completion came at {} in five seconds.", name_));
-        log_.event("wc", verbs::describe(*wc));
+        log_.event("wc", rdma::describe(*wc));
         if (wc->status != wanted)
             throw util::Error(fmt::format("the completion at {} has status {}, not {}.", name_,
-                                          verbs::name_of(wc->status), verbs::name_of(wanted)));
+                                          rdma::name_of(wc->status), rdma::name_of(wanted)));
     }
 
     void dump() const { log_.event("qp_attr", describe(qp_.get())); }
@@ -111,11 +111,11 @@ class End {
 
     // The device, or the kernel before it, refuses a transition by the return value.
     int attempt(Transition transition, std::string_view why) {
-        const auto from = verbs::name_of(query(qp_.get()).qp_state);
+        const auto from = rdma::name_of(query(qp_.get()).qp_state);
         const int error = ibv_modify_qp(qp_.get(), &transition.attributes, transition.mask);
         runlog::Fields fields{{"end", name_},
                               {"from", from},
-                              {"to", verbs::name_of(transition.attributes.qp_state)},
+                              {"to", rdma::name_of(transition.attributes.qp_state)},
                               {"result", error == 0 ? "done" : strerrorname_np(error)}};
         if (!why.empty())
             fields.emplace_back("why", why);
@@ -127,9 +127,9 @@ class End {
     runlog::Log& log_;
     util::StopSignal& stop_;
     std::vector<std::byte> memory_;
-    verbs::Mr mr_;
-    verbs::Cq cq_;
-    verbs::Qp qp_;
+    rdma::Mr mr_;
+    rdma::Cq cq_;
+    rdma::Qp qp_;
 };
 
 }  // namespace step05

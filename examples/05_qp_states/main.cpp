@@ -16,14 +16,14 @@ using step05::to_rts;
 
 // Both ends have the same address: packets between them do not leave the device.
 Link link_to_itself(ibv_context* context) {
-    for (const verbs::Gid& gid : verbs::gid_table(context))
+    for (const rdma::Gid& gid : rdma::gid_table(context))
         if (gid.type == IBV_GID_TYPE_ROCE_V2 || gid.type == IBV_GID_TYPE_IB)
             return {.gid = gid};
     throw util::Error("the device has no RoCE v2 address. 00_devices says what is missing.");
 }
 
 int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSignal& stop) {
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")};
     End a("a", context, pd.get(), "From a to b. ", log, stop);  // sends
     End b("b", context, pd.get(), "", log, stop);               // receives
 
@@ -131,12 +131,12 @@ int main(int argc, char** argv) {
     std::string device;
     command_line.text("--device", device, "Use this RDMA device (default: the first)");
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
-        const auto names = verbs::device_names();
+        const auto names = rdma::device_names();
         if (device.empty() && names.empty())
             throw util::Error("this host has no RDMA device. 00_devices says what is missing.");
-        const verbs::Context context = verbs::open_device(device.empty() ? names[0] : device);
+        const rdma::Context context = rdma::open_device(device.empty() ? names[0] : device);
         const Link link = link_to_itself(context.get());
-        log.event("device", verbs::describe_device(context.get(), link.gid.port, &link.gid));
+        log.event("device", rdma::describe_device(context.get(), link.gid.port, &link.gid));
         return run(context.get(), link, log, stop);
     });
 }

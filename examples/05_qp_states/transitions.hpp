@@ -6,10 +6,10 @@
 
 #include <infiniband/verbs.h>
 
+#include "rdma/device.hpp"
+#include "rdma/names.hpp"
 #include "runlog/event.hpp"
 #include "util/check.hpp"
-#include "verbs/device.hpp"
-#include "verbs/names.hpp"
 
 namespace step05 {
 
@@ -20,7 +20,7 @@ struct Transition {
 
 /// What both ends of a connection within one port agree on.
 struct Link {
-    verbs::Gid gid;
+    rdma::Gid gid;
     ibv_mtu path_mtu = IBV_MTU_1024;
     std::uint32_t psn = 0x00abcd;  ///< the first one, of either direction
 };
@@ -90,12 +90,12 @@ inline ibv_qp_attr query(ibv_qp* qp) {
 inline runlog::Fields describe(ibv_qp* qp) {
     const ibv_qp_attr attributes = query(qp);
     return {{"qpn", qp->qp_num},
-            {"state", verbs::name_of(attributes.qp_state)},
+            {"state", rdma::name_of(attributes.qp_state)},
             {"port", attributes.port_num},
             {"pkey_index", attributes.pkey_index},
-            {"access", verbs::access_names(attributes.qp_access_flags)},
+            {"access", rdma::access_names(attributes.qp_access_flags)},
             {"dest_qpn", attributes.dest_qp_num},
-            {"path_mtu", verbs::bytes_of(attributes.path_mtu)},
+            {"path_mtu", rdma::bytes_of(attributes.path_mtu)},
             {"gid_index", attributes.ah_attr.grh.sgid_index},
             {"rq_psn", attributes.rq_psn},
             {"max_dest_rd_atomic", attributes.max_dest_rd_atomic},

@@ -9,18 +9,18 @@
 #include <span>
 #include <vector>
 
-#include "exchange/endpoint.hpp"
+#include "net/endpoint.hpp"
+#include "rdma/handles.hpp"
+#include "rdma/names.hpp"
 #include "util/address.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/handles.hpp"
-#include "verbs/names.hpp"
 
 namespace step06 {
 
 /// An open device, and the port and the GID that belong to an address of this host.
 struct Port {
-    verbs::Context context;
+    rdma::Context context;
     std::uint8_t number = 0;
     std::uint8_t gid_index = 0;
     ibv_gid gid{};
@@ -38,7 +38,7 @@ inline Port open_port(const util::Address& address) {
     const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
     for (ibv_device* device :
          std::span(list, list == nullptr ? 0 : static_cast<std::size_t>(count))) {
-        verbs::Context context{util::check_ptr(ibv_open_device(device), "ibv_open_device")};
+        rdma::Context context{util::check_ptr(ibv_open_device(device), "ibv_open_device")};
         std::vector<ibv_gid_entry> gids(1024);
         const auto entries = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
         util::check_rc(static_cast<int>(std::min<ssize_t>(entries, 0)), "ibv_query_gid_table");
@@ -55,7 +55,7 @@ inline Port open_port(const util::Address& address) {
                     static_cast<std::uint8_t>(entry.gid_index),
                     entry.gid,
                     port.lid,
-                    static_cast<std::uint16_t>(verbs::bytes_of(port.active_mtu))};
+                    static_cast<std::uint16_t>(rdma::bytes_of(port.active_mtu))};
         }
     }
     throw util::Error("no RDMA device of this host has the address " + address.host() +
@@ -78,11 +78,11 @@ inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
 
 /// RTR, ready to receive: where the peer is, and the PSN of the first packet that comes from there.
 /// `traffic_class`: of all packets to it, DSCP in bits 7:2 and ECN in bits 1:0 (step 20).
-inline void to_rtr(ibv_qp* qp, const Port& port, const exchange::Endpoint& peer,
+inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
                    std::uint8_t traffic_class = 0) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTR;
-    attr.path_mtu = verbs::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both can
+    attr.path_mtu = rdma::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both can
     attr.dest_qp_num = peer.qpn;
     attr.rq_psn = peer.psn;
     attr.max_dest_rd_atomic = 1;  // READs and atomics of the peer's in flight

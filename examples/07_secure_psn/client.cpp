@@ -24,27 +24,26 @@ struct Options {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::chrono::milliseconds timeout = options.client.timeout;
-    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
+    const net::TimeLimit limit{stop, util::deadline_in(timeout)};
     const util::Address server = options.client.resolve_server();
-    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
-    exchange::TlsChannel channel(
-        *tls,
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
+    net::TlsChannel channel(
+        *tls, net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
         limit);
 
     // 1. The device is the one that owns the address of this connection; on it, the same objects as
     // in step 01.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> outgoing = common::pattern(options.length, "By hand. ");
     std::vector<std::byte> returned(options.length);
-    const verbs::Mr outgoing_mr{
+    const rdma::Mr outgoing_mr{
         util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
-    const verbs::Mr returned_mr{util::check_ptr(
+    const rdma::Mr returned_mr{util::check_ptr(
         ibv_reg_mr(pd.get(), returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE),
         "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
@@ -54,18 +53,18 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
 
     // 2. The endpoints: what each side has to know of the other. This side exposes no memory; its
     // PSN is its own choice.
-    exchange::Endpoint mine{
+    net::Endpoint mine{
         .qpn = qp->qp_num, .psn = step07::random_psn(), .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
     log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
-    exchange::send_endpoint(channel, mine, limit);
-    log.event("exchange", exchange::describe(mine, "sent", channel.name()));
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    log.event("exchange", exchange::describe(theirs, "received", channel.name()));
+    net::send_endpoint(channel, mine, limit);
+    log.event("exchange", net::describe(mine, "sent", channel.name()));
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    log.event("exchange", net::describe(theirs, "received", channel.name()));
     if (theirs.length < options.length)
         throw util::Error("the server exposes " + std::to_string(theirs.length) +
                           " bytes, fewer than --length " + std::to_string(options.length) +
@@ -77,14 +76,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step06::to_rts(qp.get(), mine.psn);
 
     // 4. Neither side may send before the other is in RTR.
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     const common::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
     common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, timeout);
     common::transfer(qp.get(), 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, timeout);
     log.event("memory", common::describe_memory(returned));
 
     // 5. The server keeps its memory until both sides are done.
-    exchange::barrier(channel, {stop, util::deadline_in(timeout)});
+    net::barrier(channel, {stop, util::deadline_in(timeout)});
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
     log.note("the bytes read back equal the bytes written");

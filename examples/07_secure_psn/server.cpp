@@ -23,17 +23,17 @@ struct Options {
 constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::chrono::milliseconds exchange_time{5000};
 
-void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& log,
+void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. The device is the one that owns the address which the client has reached.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> memory(options.memory);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access),
         "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
@@ -43,23 +43,23 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
 
     // 2. The endpoints: what each side has to know of the other. The PSN is this side's choice.
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = step07::random_psn(),
-                            .lid = port.lid,
-                            .path_mtu = port.path_mtu,
-                            .va = reinterpret_cast<std::uintptr_t>(memory.data()),
-                            .length = memory.size(),
-                            .rkey = mr->rkey};
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = step07::random_psn(),
+                       .lid = port.lid,
+                       .path_mtu = port.path_mtu,
+                       .va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                       .length = memory.size(),
+                       .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
     log.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
-    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    log.event("exchange", exchange::describe(theirs, "received", channel.name()));
-    exchange::send_endpoint(channel, mine, limit);
-    log.event("exchange", exchange::describe(mine, "sent", channel.name()));
+    const net::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    log.event("exchange", net::describe(theirs, "received", channel.name()));
+    net::send_endpoint(channel, mine, limit);
+    log.event("exchange", net::describe(mine, "sent", channel.name()));
 
     // 3. From RESET to RTS.
     step06::to_init(qp.get(), port, peer_access);
@@ -68,16 +68,15 @@ void serve(exchange::TlsChannel& channel, const Options& options, runlog::Log& l
 
     // 4. Neither side may send before the other is in RTR; and the memory stays until the client is
     // done.
-    exchange::barrier(channel, limit);
-    exchange::barrier(channel, {stop, std::nullopt});
+    net::barrier(channel, limit);
+    net::barrier(channel, {stop, std::nullopt});
     log.event("memory", common::describe_memory(memory));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
-    common::serve_each(options.server.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TlsChannel channel(*tls, std::move(socket),
-                                     {stop, util::deadline_in(exchange_time)});
+    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
+    common::serve_each(options.server.address(), log, stop, [&](net::Socket socket) {
+        net::TlsChannel channel(*tls, std::move(socket), {stop, util::deadline_in(exchange_time)});
         serve(channel, options, log, stop);
     });
     return 0;

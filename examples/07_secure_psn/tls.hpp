@@ -8,18 +8,17 @@
 #include <openssl/x509v3.h>
 
 #include "examples/common/secure.hpp"
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
 
 namespace step07 {
 
 /// `peer_name`: the DNS name that the peer's certificate must have among its subjectAltNames.
 /// Throws util::Error where a file is missing or is not what it should be.
-inline exchange::SslContext make_ssl_context(exchange::TlsRole role,
-                                             const exchange::TlsFiles& files,
-                                             const std::string& peer_name) {
-    using exchange::check_tls;
-    exchange::SslContext context{
-        SSL_CTX_new(role == exchange::TlsRole::Client ? TLS_client_method() : TLS_server_method())};
+inline net::SslContext make_ssl_context(net::TlsRole role, const net::TlsFiles& files,
+                                        const std::string& peer_name) {
+    using net::check_tls;
+    net::SslContext context{
+        SSL_CTX_new(role == net::TlsRole::Client ? TLS_client_method() : TLS_server_method())};
     SSL_CTX* tls = context.get();
     check_tls(tls != nullptr, "SSL_CTX_new");
 
@@ -29,7 +28,7 @@ inline exchange::SslContext make_ssl_context(exchange::TlsRole role,
     check_tls(SSL_CTX_set1_groups_list(tls, "X25519:P-256:P-384"), "X25519, P-256 and P-384");
 
     // Who this side is: a certificate, and the private key that belongs to it.
-    exchange::check_files(files);
+    net::check_files(files);
     check_tls(SSL_CTX_use_certificate_chain_file(tls, files.certificate.c_str()),
               files.certificate);
     check_tls(SSL_CTX_use_PrivateKey_file(tls, files.key.c_str(), SSL_FILETYPE_PEM), files.key);
@@ -48,12 +47,12 @@ inline exchange::SslContext make_ssl_context(exchange::TlsRole role,
 
 /// The same for what the command line says. PSNs are kept out of the log from here on, unless they
 /// were asked for.
-inline std::unique_ptr<exchange::TlsContext> open_tls(exchange::TlsRole role,
-                                                      const common::SecureOptions& options,
-                                                      runlog::Log& log) {
-    const exchange::TlsFiles files = common::tls_files(role, options);
-    auto tls = std::make_unique<exchange::TlsContext>(
-        role, files, options.peer_name, make_ssl_context(role, files, options.peer_name));
+inline std::unique_ptr<net::TlsContext> open_tls(net::TlsRole role,
+                                                 const common::SecureOptions& options,
+                                                 runlog::Log& log) {
+    const net::TlsFiles files = common::tls_files(role, options);
+    auto tls = std::make_unique<net::TlsContext>(role, files, options.peer_name,
+                                                 make_ssl_context(role, files, options.peer_name));
     common::reveal_what_was_asked_for(*tls, options, log);
     return tls;
 }

@@ -32,13 +32,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::need_open_files(options.clients + 32, fmt::format("--clients {}", options.clients));
     const util::Address server = options.client.resolve_server();
     const auto source = options.client.local.resolve(0, server.is_ipv6());
-    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
+    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
     const step08::Process process{
         stop,
         *tls,
         server,
         source,
-        step06::open_port(source ? *source : exchange::local_address_towards(server)),
+        step06::open_port(source ? *source : net::local_address_towards(server)),
         options.client.timeout,
         options.operations,
         options.length};

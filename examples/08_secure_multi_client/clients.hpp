@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "rdma/names.hpp"
 #include "served_client.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace step08 {
 
@@ -30,7 +30,7 @@ class Clients {
         client.id = id;
         client.number = ++numbers_;
         client.peer = hub_.socket(id).peer;
-        client.times.tcp = exchange::round_trip(hub_.socket(id));
+        client.times.tcp = net::round_trip(hub_.socket(id));
         client.times.tls = hub_.handshake_time(id);
     }
 
@@ -122,14 +122,14 @@ class Clients {
             hub_.lose(client.id, Loss::Failed,
                       wc.status == IBV_WC_SUCCESS
                           ? fmt::format("a SEND of {} bytes is no report.", wc.byte_len)
-                          : fmt::format("a receive completed with {}.", verbs::name_of(wc.status)));
+                          : fmt::format("a receive completed with {}.", rdma::name_of(wc.status)));
         }
     }
 
     void release(ServedClient& client) {
         client.set.reset();
         if (!client.is_lost) {
-            hub_.send(client.id, exchange::serialize_header(exchange::MessageType::Done));
+            hub_.send(client.id, net::serialize_header(net::MessageType::Done));
             hub_.close(client.id);
         }
         forget(client);

@@ -19,8 +19,8 @@ class Connecting {
     }
 
     // 1. To INIT here, and to RTS on a thread that may wait: one a time for the clients of an address.
-    void begin(ServedClient& client, const exchange::Endpoint& theirs) {
-        exchange::check_gid(theirs, client.peer);
+    void begin(ServedClient& client, const net::Endpoint& theirs) {
+        net::check_gid(theirs, client.peer);
         client.set = std::make_unique<PrivateSet>(
             clients_.device_of(hub_.socket(client.id).local()), &client, memory_);
         client.set->prepare();
@@ -36,8 +36,7 @@ class Connecting {
 
   private:
     // 2. It is in RTR and may be sent requests: the client learns the endpoint only now.
-    void end(ServedClient& client, const exchange::Endpoint& theirs,
-             const std::exception_ptr& error) {
+    void end(ServedClient& client, const net::Endpoint& theirs, const std::exception_ptr& error) {
         client.times.qp += client.watch.lap();
         client.state = State::Ready;
         if (client.is_lost) {
@@ -49,14 +48,14 @@ class Connecting {
                 std::rethrow_exception(error);
             client.is_connected = true;
             statistics_.connected();
-            const exchange::Endpoint& mine = client.set->mine;
-            hub_.send(client.id, exchange::serialize(mine));
-            hub_.send(client.id, exchange::serialize_header(exchange::MessageType::Ready));
+            const net::Endpoint& mine = client.set->mine;
+            hub_.send(client.id, net::serialize(mine));
+            hub_.send(client.id, net::serialize_header(net::MessageType::Ready));
             if (!client.is_in_log())
                 return;
             log_.event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
-            log_.event("exchange", exchange::describe(theirs, "received", "TLS 1.3"));
-            log_.event("exchange", exchange::describe(mine, "sent", "TLS 1.3"));
+            log_.event("exchange", net::describe(theirs, "received", "TLS 1.3"));
+            log_.event("exchange", net::describe(mine, "sent", "TLS 1.3"));
         } catch (const std::exception& failure) {
             hub_.lose(client.id, Loss::Failed, failure.what());
         }

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "exchange/message_stream.hpp"
+#include "net/message_stream.hpp"
 #include "newcomers.hpp"
 #include "util/deadlines.hpp"
 #include "util/poller.hpp"
@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 5> loss_names{"closed", "late", "t
                                                             "failed"};
 
 /// What the hub calls. Where on_open or on_message throws, the connection is lost, for
-/// exchange::ProtocolError as Protocol, for others as Failed.
+/// net::ProtocolError as Protocol, for others as Failed.
 class Handler {
   public:
     Handler() = default;
@@ -43,7 +43,7 @@ class Handler {
 
     /// A peer has shown its certificate. From here on only the handler's deadlines hold.
     virtual void on_open(Id id) = 0;
-    virtual void on_message(Id id, const exchange::Message& message) = 0;
+    virtual void on_message(Id id, const net::Message& message) = 0;
     /// The deadline that the handler gave has passed.
     virtual void on_late(Id id) = 0;
     /// The connection is gone; on_open may never have been called.
@@ -53,7 +53,7 @@ class Handler {
 class Hub {
   public:
     /// Listens. The references must outlive the hub. Throws std::system_error.
-    Hub(exchange::TlsContext& tls, const util::Address& address, Bounds bounds, Handler& handler)
+    Hub(net::TlsContext& tls, const util::Address& address, Bounds bounds, Handler& handler)
         : tls_(tls), bounds_(bounds), handler_(handler), listener_(address), newcomers_(bounds) {
         poller_.add(listener_.fd(), EPOLLIN, listener_id);
     }
@@ -67,7 +67,7 @@ class Hub {
     /// Until a stop is requested.
     void run(util::StopSignal& stop);
 
-    const exchange::Socket& socket(Id id) const { return connections_.at(id).stream.socket(); }
+    const net::Socket& socket(Id id) const { return connections_.at(id).stream.socket(); }
     /// Between the connection's arrival and its handshake's end.
     std::chrono::nanoseconds handshake_time(Id id) const {
         return connections_.at(id).handshake_time;
@@ -86,10 +86,9 @@ class Hub {
   private:
     enum class State : std::uint8_t { Newcomer, Open, Closing, Ended };
     struct Connection {
-        Connection(exchange::TlsContext& tls, exchange::Socket socket)
-            : stream(tls, std::move(socket)) {}
+        Connection(net::TlsContext& tls, net::Socket socket) : stream(tls, std::move(socket)) {}
 
-        exchange::MessageStream stream;
+        net::MessageStream stream;
         State state = State::Newcomer;
         std::uint32_t events = EPOLLIN;  // that the poller looks for
         util::Clock::time_point arrived = util::Clock::now();
@@ -103,7 +102,7 @@ class Hub {
     // hub_loop.hpp: the loop, and the connections that it takes in
     void check_deadlines();
     void accept_some();
-    void take_in(exchange::Socket socket);
+    void take_in(net::Socket socket);
     void begin_handshakes();
     void look_for_room();
     // hub_connection.hpp: what one connection goes through
@@ -117,10 +116,10 @@ class Hub {
     void finish(Id id, Connection& connection);
     void update_poller(Id id, Connection& connection);
 
-    exchange::TlsContext& tls_;
+    net::TlsContext& tls_;
     Bounds bounds_;
     Handler& handler_;
-    exchange::TcpListener listener_;
+    net::TcpListener listener_;
     util::Poller poller_;
     util::Deadlines<Id> deadlines_;  // the hub's own
     util::Deadlines<Id> handler_deadlines_;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "exchange/client_hello.hpp"
 #include "hub.hpp"
+#include "net/client_hello.hpp"
 
 namespace step08 {
 
@@ -19,7 +19,7 @@ inline void Hub::advance(Id id, Connection& connection) {
             look_at_newcomer(id, connection);
         else
             converse(id, connection);
-    } catch (const exchange::ProtocolError& error) {
+    } catch (const net::ProtocolError& error) {
         lose(id, Loss::Protocol, error.what());
     } catch (const std::exception& error) {
         lose(id, connection.state == State::Open ? Loss::Closed : Loss::Tls, error.what());
@@ -28,11 +28,11 @@ inline void Hub::advance(Id id, Connection& connection) {
 
 inline void Hub::look_at_newcomer(Id id, Connection& connection) {
     using enum Newcomers::State;
-    const exchange::Socket& socket = connection.stream.socket();
+    const net::Socket& socket = connection.stream.socket();
     if (newcomers_.state_of(id) == Waiting) {
         // The poller looks for nothing of it: the event says that it has been reset.
         lose(id, Loss::Closed, fmt::format("{} has gone.", socket.peer.text()));
-    } else if (exchange::look_at_hello(socket) == exchange::Hello::Part) {
+    } else if (net::look_at_hello(socket) == net::Hello::Part) {
         if (newcomers_.state_of(id) == Silent)
             deadlines_.set(id, util::deadline_in(bounds_.hello_time));
         newcomers_.change(id, Hello);
@@ -68,7 +68,7 @@ template <typename Call>
 void Hub::tell(Id id, Call call) {
     try {
         call();
-    } catch (const exchange::ProtocolError& error) {
+    } catch (const net::ProtocolError& error) {
         lose(id, Loss::Protocol, error.what());
     } catch (const std::exception& error) {
         lose(id, Loss::Failed, error.what());
@@ -88,7 +88,7 @@ inline void Hub::lose(Id id, Loss loss, const std::string& text) {
     Connection& connection = it->second;
     const util::Address peer = connection.stream.socket().peer;
     if (connection.state == State::Open && loss != Loss::Closed) {
-        connection.stream.send(exchange::serialize_refusal(text));
+        connection.stream.send(net::serialize_refusal(text));
         leave(id, connection, State::Closing);
     } else if (loss == Loss::Late) {
         leave(id, connection, State::Ended);
@@ -126,7 +126,7 @@ inline void Hub::say_farewell(Connection& connection) {
 inline void Hub::finish(Id id, Connection& connection) {
     if (connection.state == State::Closing)
         say_farewell(connection);
-    if (exchange::discard_input(connection.stream.socket())) {
+    if (net::discard_input(connection.stream.socket())) {
         deadlines_.clear(id);
         connections_.erase(id);
     } else {

@@ -83,8 +83,8 @@ inline void Hub::accept_some() {
     }
 }
 
-inline void Hub::take_in(exchange::Socket socket) {
-    exchange::notice_when_gone(socket);
+inline void Hub::take_in(net::Socket socket) {
+    net::notice_when_gone(socket);
     const Id id = next_++;
     newcomers_.add(id, socket.peer);
     poller_.add(socket.fd.get(), EPOLLIN, id);

@@ -13,7 +13,7 @@
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
 #include "report.hpp"
 #include "runlog/log.hpp"
 #include "setup_times.hpp"
@@ -23,7 +23,7 @@ namespace step08 {
 /// What all clients of a process share.
 struct Process {
     util::StopSignal& stop;
-    exchange::TlsContext& tls;
+    net::TlsContext& tls;
     util::Address server;
     std::optional<util::Address> source;
     step06::Port port;
@@ -31,7 +31,7 @@ struct Process {
     std::uint64_t operations;
     std::uint64_t length;
 
-    exchange::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
+    net::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
 };
 
 class OneClient {
@@ -45,21 +45,21 @@ class OneClient {
 
     // 1. As in step 07, phase by phase.
     void connect() {
-        const exchange::TimeLimit limit = process_.limit();
+        const net::TimeLimit limit = process_.limit();
         Stopwatch watch;
-        exchange::Socket socket = exchange::connect_tcp(process_.server, process_.source, limit);
+        net::Socket socket = net::connect_tcp(process_.server, process_.source, limit);
         times_.tcp += watch.lap();
         channel_.emplace(process_.tls, std::move(socket), limit);
         times_.tls += watch.lap();
         make_queue_pair();
-        exchange::Endpoint mine{.qpn = qp_->qp_num,
-                                .psn = step07::random_psn(),
-                                .lid = process_.port.lid,
-                                .path_mtu = process_.port.path_mtu};
+        net::Endpoint mine{.qpn = qp_->qp_num,
+                           .psn = step07::random_psn(),
+                           .lid = process_.port.lid,
+                           .path_mtu = process_.port.path_mtu};
         std::memcpy(mine.gid.data(), process_.port.gid.raw, mine.gid.size());
         times_.qp += watch.lap();
-        exchange::send_endpoint(*channel_, mine, limit);
-        const exchange::Endpoint theirs = exchange::receive_endpoint(*channel_, limit);
+        net::send_endpoint(*channel_, mine, limit);
+        const net::Endpoint theirs = net::receive_endpoint(*channel_, limit);
         times_.exchange += watch.lap();
         if (theirs.length < process_.length)
             throw util::Error(fmt::format(
@@ -71,13 +71,13 @@ class OneClient {
         step06::to_rtr(qp_.get(), process_.port, theirs);
         step06::to_rts(qp_.get(), mine.psn);
         times_.qp += watch.lap();
-        exchange::barrier(*channel_, limit);
+        net::barrier(*channel_, limit);
         times_.exchange += watch.lap();
         if (log_ == nullptr)
             return;
         log_->event("psn", {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}});
-        log_->event("exchange", exchange::describe(mine, "sent", channel_->name()));
-        log_->event("exchange", exchange::describe(theirs, "received", channel_->name()));
+        log_->event("exchange", net::describe(mine, "sent", channel_->name()));
+        log_->event("exchange", net::describe(theirs, "received", channel_->name()));
     }
 
     // 2. WRITE and READ are between the devices: the server's program learns of them by the SEND.
@@ -100,7 +100,7 @@ class OneClient {
     // 3. No request of this client is outstanding: the server may drain and destroy its queue pair,
     // and then this side its own.
     void disconnect() {
-        exchange::finish(*channel_, process_.limit());
+        net::finish(*channel_, process_.limit());
         ibv_qp_attr attr{};
         attr.qp_state = IBV_QPS_ERR;
         util::check_rc(ibv_modify_qp(qp_.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
@@ -117,7 +117,7 @@ class OneClient {
     void make_queue_pair() {
         pd_.reset(util::check_ptr(ibv_alloc_pd(process_.port.context.get()), "ibv_alloc_pd"));
         const auto register_memory = [&](std::span<std::byte> bytes, int access) {
-            return verbs::Mr{util::check_ptr(
+            return rdma::Mr{util::check_ptr(
                 ibv_reg_mr(pd_.get(), bytes.data(), bytes.size(), access), "ibv_reg_mr")};
         };
         outgoing_mr_ = register_memory(outgoing_, 0);
@@ -137,14 +137,14 @@ class OneClient {
     const Process& process_;
     runlog::Log* log_;
     PhaseTimes times_;
-    std::optional<exchange::TlsChannel> channel_;
+    std::optional<net::TlsChannel> channel_;
     std::vector<std::byte> outgoing_, returned_;
     std::array<std::byte, Report::size> report_{};
     common::RemoteMemory remote_;
-    verbs::Pd pd_;
-    verbs::Mr outgoing_mr_, returned_mr_, report_mr_;
-    verbs::Cq cq_;
-    verbs::Qp qp_;
+    rdma::Pd pd_;
+    rdma::Mr outgoing_mr_, returned_mr_, report_mr_;
+    rdma::Cq cq_;
+    rdma::Qp qp_;
 };
 
 }  // namespace step08

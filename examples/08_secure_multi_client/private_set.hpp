@@ -22,14 +22,14 @@ struct PrivateSet {
     static constexpr std::uint32_t receives = 4;
 
     const SharedDevice& device;
-    verbs::Pd pd;
+    rdma::Pd pd;
     std::vector<std::byte> memory;  // exposed: the client writes and reads it
-    verbs::Mr memory_mr;
+    rdma::Mr memory_mr;
     std::array<std::byte, receives * Report::size> inbox{};  // where the client's SENDs go
-    verbs::Mr inbox_mr;
-    verbs::Cq cq;
-    verbs::Qp qp;
-    exchange::Endpoint mine;
+    rdma::Mr inbox_mr;
+    rdma::Cq cq;
+    rdma::Qp qp;
+    net::Endpoint mine;
     std::uint32_t posted = 0;  // receives that have not completed
 
     /// `owner` comes back with each event of the completion queue (ibv_get_cq_event(3)).
@@ -76,7 +76,7 @@ struct PrivateSet {
 
     /// To RTS. Blocks while the kernel resolves the client's GID, for about a second where nobody
     /// answers: for a thread that may wait.
-    void connect(const exchange::Endpoint& theirs) const {
+    void connect(const net::Endpoint& theirs) const {
         step06::to_rtr(qp.get(), device.port, theirs);
         step06::to_rts(qp.get(), mine.psn);
     }

@@ -19,7 +19,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::SignalFd usr1{SIGUSR1};
     util::need_open_files(options.clients + step08::Bounds().newcomers + 32,
                           fmt::format("--clients {}", options.clients));
-    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
+    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
     step08::Service service(options, *tls, log);
     service.run(stop, usr1);
     return 0;

@@ -23,7 +23,7 @@ struct Options {
 
 class Service : public Handler {
   public:
-    Service(const Options& options, exchange::TlsContext& tls, runlog::Log& log)
+    Service(const Options& options, net::TlsContext& tls, runlog::Log& log)
         : options_(options),
           log_(log),
           hub_(tls, options.server.address(),
@@ -53,7 +53,7 @@ class Service : public Handler {
         if (clients_.all.size() >= options_.clients) {
             ++statistics_.refused;
             hub_.send(
-                id, exchange::serialize_refusal(fmt::format(
+                id, net::serialize_refusal(fmt::format(
                         "the server already serves {} clients (--clients).", clients_.all.size())));
             hub_.close(id);
             return;
@@ -63,17 +63,17 @@ class Service : public Handler {
     }
 
     // 2. Each state has one message that leads to the next; any other one ends the connection.
-    void on_message(Id id, const exchange::Message& message) override {
+    void on_message(Id id, const net::Message& message) override {
         ServedClient& client = clients_.all.at(id);
         switch (client.state) {
             case State::Exchange:
-                exchange::check_type(message.type, exchange::MessageType::Endpoint);
+                net::check_type(message.type, net::MessageType::Endpoint);
                 client.times.exchange += client.watch.lap();
-                connecting_.begin(client, exchange::parse_endpoint(
-                                              message.body.first<exchange::endpoint_size>()));
+                connecting_.begin(client,
+                                  net::parse_endpoint(message.body.first<net::endpoint_size>()));
                 break;
             case State::Ready:
-                exchange::check_type(message.type, exchange::MessageType::Ready);
+                net::check_type(message.type, net::MessageType::Ready);
                 client.times.exchange += client.watch.lap();
                 client.state = State::Serving;
                 statistics_.set_up(client.times);
@@ -81,7 +81,7 @@ class Service : public Handler {
                 clients_.expect_more(client);
                 break;
             case State::Serving:
-                exchange::check_type(message.type, exchange::MessageType::Done);
+                net::check_type(message.type, net::MessageType::Done);
                 // Its last SEND may not have been looked at yet. A wrong one ends the connection.
                 clients_.take_completions(client);
                 if (!clients_.all.contains(id) || client.is_lost)
@@ -91,7 +91,7 @@ class Service : public Handler {
                 break;
             case State::Connecting:
             case State::Draining:
-                throw exchange::ProtocolError("the peer goes on before it has been answered.");
+                throw net::ProtocolError("the peer goes on before it has been answered.");
         }
     }
 

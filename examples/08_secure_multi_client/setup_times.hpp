@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "flow/latency.hpp"
 #include "runlog/event.hpp"
+#include "trace/flow/latency.hpp"
 
 namespace step08 {
 

@@ -10,7 +10,7 @@ namespace step08 {
 /// The open device, and the channel that all completion queues report to.
 struct SharedDevice {
     step06::Port port;
-    verbs::CompChannel channel;
+    rdma::CompChannel channel;
 
     explicit SharedDevice(const util::Address& address)
         : port(step06::open_port(address)),

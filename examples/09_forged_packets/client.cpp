@@ -21,11 +21,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step09::require_lab(server);
     common::trace_no_requests();
     step09::RawSender sender;
-    const exchange::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
-    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
-    exchange::TlsChannel channel(
-        *tls,
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+    const net::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
+    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
+    net::TlsChannel channel(
+        *tls, net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
         limit);
     step09::HonestClient client(channel, options.client.timeout, log, stop);
     step09::Stage stage(client, sender);

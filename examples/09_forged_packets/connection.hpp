@@ -4,36 +4,36 @@
 #include <string_view>
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "runlog/log.hpp"
 
 namespace step09 {
 
 struct Link {
-    verbs::Qp qp;
-    exchange::Endpoint mine;
-    exchange::Endpoint theirs;
+    rdma::Qp qp;
+    net::Endpoint mine;
+    net::Endpoint theirs;
 };
 
 inline constexpr std::size_t message_size = 64;
 inline constexpr std::string_view random_source = "RAND_bytes";
 inline constexpr std::string_view reused_source = "the one before";
 
-inline verbs::Pd make_pd(const step06::Port& port) {
-    return verbs::Pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+inline rdma::Pd make_pd(const step06::Port& port) {
+    return rdma::Pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
 }
 
-inline verbs::Mr register_memory(ibv_pd* pd, std::span<std::byte> bytes, unsigned access) {
-    return verbs::Mr{util::check_ptr(
+inline rdma::Mr register_memory(ibv_pd* pd, std::span<std::byte> bytes, unsigned access) {
+    return rdma::Mr{util::check_ptr(
         ibv_reg_mr(pd, bytes.data(), bytes.size(), static_cast<int>(access)), "ibv_reg_mr")};
 }
 
-inline verbs::Cq make_cq(const step06::Port& port) {
-    return verbs::Cq{util::check_ptr(ibv_create_cq(port.context.get(), 16, nullptr, nullptr, 0),
-                                     "ibv_create_cq")};
+inline rdma::Cq make_cq(const step06::Port& port) {
+    return rdma::Cq{util::check_ptr(ibv_create_cq(port.context.get(), 16, nullptr, nullptr, 0),
+                                    "ibv_create_cq")};
 }
 
-inline verbs::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
+inline rdma::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq;
@@ -43,13 +43,13 @@ inline verbs::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    return verbs::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
+    return rdma::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
 }
 
 /// `exposed`: null where this end exposes no memory.
-inline exchange::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step06::Port& port,
-                                      const ibv_mr* exposed) {
-    exchange::Endpoint endpoint{
+inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step06::Port& port,
+                                 const ibv_mr* exposed) {
+    net::Endpoint endpoint{
         .qpn = qp.qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(endpoint.gid.data(), port.gid.raw, endpoint.gid.size());
     if (exposed != nullptr) {
@@ -66,7 +66,7 @@ inline void reset(ibv_qp* qp, runlog::Log& log) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RESET;
     util::check_rc(ibv_modify_qp(qp, &attr, IBV_QP_STATE), "ibv_modify_qp(to RESET)");
-    log.event("qp", {{"qpn", qp->qp_num}, {"type", verbs::name_of(IBV_QPT_RC)}});
+    log.event("qp", {{"qpn", qp->qp_num}, {"type", rdma::name_of(IBV_QPT_RC)}});
 }
 
 /// What happens to a request that is not acknowledged.

@@ -5,17 +5,16 @@
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
 #include "examples/common/program.hpp"
-#include "verbs/counters.hpp"
+#include "rdma/counters.hpp"
 
 namespace step09 {
 
 /// The counters, once the device has counted `received` packets received; at the deadline whatever they
 /// are. The kernel answers with values that are up to 10 ms old (ib_core's "lifespan").
-inline verbs::Counters counters_after(std::uint64_t received, const step06::Port& port,
-                                      util::StopSignal& stop, util::Deadline deadline) {
+inline rdma::Counters counters_after(std::uint64_t received, const step06::Port& port,
+                                     util::StopSignal& stop, util::Deadline deadline) {
     while (true) {
-        auto counters =
-            verbs::read_counters(ibv_get_device_name(port.context->device), port.number);
+        auto counters = rdma::read_counters(ibv_get_device_name(port.context->device), port.number);
         const auto count = counters.find("rcvd_pkts");
         if (count == counters.end() || count->second >= received || !common::nap(stop, deadline))
             return counters;

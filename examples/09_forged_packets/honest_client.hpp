@@ -13,17 +13,17 @@
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/describe.hpp"
 #include "resources.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
 #include "wire/psn.hpp"
 
 namespace step09 {
 
 class HonestClient {
   public:
-    HonestClient(exchange::TlsChannel& channel, std::chrono::milliseconds timeout, runlog::Log& log,
+    HonestClient(net::TlsChannel& channel, std::chrono::milliseconds timeout, runlog::Log& log,
                  util::StopSignal& stop)
         : channel_(channel), timeout_(timeout), log_(log), stop_(stop) {
         witness_.qp = make_qp(own_.pd.get(), witness_cq_.get());
@@ -35,7 +35,7 @@ class HonestClient {
     const Link& target() const { return target_; }
     const Link& witness() const { return witness_; }
     const Report& report() const { return report_; }
-    exchange::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
+    net::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
 
     /// A new connection with secret PSNs.
     void connect() {
@@ -61,9 +61,9 @@ class HonestClient {
         ask(Ask::Connect, 0, [&] {
             exchange_endpoints(target_, step07::random_psn(), random_source);
             log_.event("qp_state", {{"qpn", target_.mine.qpn},
-                                    {"state", verbs::name_of(IBV_QPS_RESET)},
+                                    {"state", rdma::name_of(IBV_QPS_RESET)},
                                     {"dest_qpn", target_.theirs.qpn}});
-            exchange::barrier(channel_, limit());
+            net::barrier(channel_, limit());
         });
     }
 
@@ -84,17 +84,17 @@ class HonestClient {
         std::ranges::copy(common::pattern(message_size, text), own_.outgoing.begin());
         ibv_send_wr wr = own_.write_request({.va = target_.theirs.va, .rkey = target_.theirs.rkey},
                                             message_size);
-        const verbs::PsnRange psns{target_psn_, target_psn_};
+        const rdma::PsnRange psns{target_psn_, target_psn_};
         target_psn_ = (target_psn_ + 1) & wire::Psn::mask;
         log_.event("post_send",
-                   verbs::describe(*target_.qp, wr, is_first ? std::optional(psns) : std::nullopt));
+                   rdma::describe(*target_.qp, wr, is_first ? std::optional(psns) : std::nullopt));
         Resources::post(target_.qp.get(), wr);
         const auto wc =
             common::next_completion(target_cq_.get(), stop_, util::deadline_in(timeout_));
         if (!wc)
             return "TIMEOUT";
-        log_.event("wc", verbs::describe(*wc));
-        return verbs::name_of(wc->status);
+        log_.event("wc", rdma::describe(*wc));
+        return rdma::name_of(wc->status);
     }
 
     /// A WRITE of no bytes, which needs no key (IBTA volume 1, C9-88), and the wait for its ACK.
@@ -104,7 +104,7 @@ class HonestClient {
         witness_psn_ = (psn + 1) & wire::Psn::mask;
         ibv_send_wr wr = own_.write_request({}, 0);
         Resources::post(witness_.qp.get(), wr);
-        verbs::expect_success(
+        rdma::expect_success(
             common::next_completion(witness_cq_.get(), stop_, util::deadline_in(timeout_)),
             "the witness's WRITE");
         return psn;
@@ -121,8 +121,8 @@ class HonestClient {
     void exchange_endpoints(Link& link, std::uint32_t psn, std::string_view psn_source) {
         link.mine = endpoint_of(*link.qp, psn, own_.port, nullptr);
         log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
-        exchange::send_endpoint(channel_, link.mine, limit());
-        link.theirs = exchange::receive_endpoint(channel_, limit());
+        net::send_endpoint(channel_, link.mine, limit());
+        link.theirs = net::receive_endpoint(channel_, limit());
         target_psn_ = psn;
     }
 
@@ -130,16 +130,16 @@ class HonestClient {
                             const Retry& retry) {
         exchange_endpoints(link, psn, psn_source);
         raise(link, own_.port, 0, retry);
-        exchange::barrier(channel_, limit());
+        net::barrier(channel_, limit());
     }
 
-    exchange::TlsChannel& channel_;
+    net::TlsChannel& channel_;
     std::chrono::milliseconds timeout_;
     runlog::Log& log_;
     util::StopSignal& stop_;
     Resources own_{channel_.socket().local()};
-    verbs::Cq witness_cq_ = make_cq(own_.port);
-    verbs::Cq target_cq_ = make_cq(own_.port);
+    rdma::Cq witness_cq_ = make_cq(own_.port);
+    rdma::Cq target_cq_ = make_cq(own_.port);
     Link witness_;
     Link target_;
     std::uint32_t witness_psn_ = 0;  // of the next WRITE

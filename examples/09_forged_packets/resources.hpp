@@ -12,9 +12,9 @@ namespace step09 {
 
 struct Resources {
     step06::Port port;
-    verbs::Pd pd = make_pd(port);
+    rdma::Pd pd = make_pd(port);
     std::array<std::byte, message_size> outgoing{};
-    verbs::Mr outgoing_mr = register_memory(pd.get(), outgoing, 0);
+    rdma::Mr outgoing_mr = register_memory(pd.get(), outgoing, 0);
     ibv_sge sge{};
     std::uint64_t posted = 0;
 
@@ -43,7 +43,7 @@ struct Resources {
 
     /// The rkeys of as many memory regions, registered one after the other.
     std::vector<std::uint32_t> make_rkeys(int count) {
-        std::vector<verbs::Mr> regions;
+        std::vector<rdma::Mr> regions;
         std::vector<std::uint32_t> rkeys;
         for (int i = 0; i < count; ++i) {
             regions.push_back(register_memory(pd.get(), outgoing,

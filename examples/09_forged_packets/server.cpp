@@ -17,11 +17,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto address = options.server.address();
     if (!address.is_any())
         step09::require_lab(address);
-    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
-    common::serve_each(address, log, stop, [&](exchange::Socket socket) {
+    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
+    common::serve_each(address, log, stop, [&](net::Socket socket) {
         step09::require_lab(socket.peer);
-        exchange::TlsChannel channel(*tls, std::move(socket),
-                                     {stop, util::deadline_in(step09::exchange_time)});
+        net::TlsChannel channel(*tls, std::move(socket),
+                                {stop, util::deadline_in(step09::exchange_time)});
         step09::Session(channel, channel.socket().local(), log, stop).serve();
     });
     return 0;

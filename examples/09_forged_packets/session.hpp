@@ -20,7 +20,7 @@ constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_REA
 
 class Session {
   public:
-    Session(exchange::Channel& channel, const util::Address& own, runlog::Log& log,
+    Session(net::Channel& channel, const util::Address& own, runlog::Log& log,
             util::StopSignal& stop)
         : channel_(channel), log_(log), stop_(stop), port_(step06::open_port(own)) {}
 
@@ -40,7 +40,7 @@ class Session {
     }
 
   private:
-    exchange::TimeLimit limit() { return {stop_, util::deadline_in(exchange_time)}; }
+    net::TimeLimit limit() { return {stop_, util::deadline_in(exchange_time)}; }
 
     void obey(Ask ask) {
         switch (ask) {
@@ -73,10 +73,10 @@ class Session {
                  const ibv_mr& exposed) {
         link.mine = endpoint_of(*link.qp, psn, port_, &exposed);
         log_.event("psn", {{"qpn", link.mine.qpn}, {"psn", psn}, {"source", psn_source}});
-        link.theirs = exchange::receive_endpoint(channel_, limit());
-        exchange::send_endpoint(channel_, link.mine, limit());
+        link.theirs = net::receive_endpoint(channel_, limit());
+        net::send_endpoint(channel_, link.mine, limit());
         raise(link, port_, peer_access, no_retry);
-        exchange::barrier(channel_, limit());
+        net::barrier(channel_, limit());
     }
 
     // A request that the client's queue pair does not answer: there is nothing at this address.
@@ -95,7 +95,7 @@ class Session {
     }
 
     Report report(std::uint64_t at_least) {
-        const verbs::Counters counters =
+        const rdma::Counters counters =
             counters_after(at_least, port_, stop_, util::deadline_in(exchange_time));
         const auto counter = [&](const char* name) {
             const auto it = counters.find(name);
@@ -125,24 +125,24 @@ class Session {
         return report;
     }
 
-    exchange::Channel& channel_;
+    net::Channel& channel_;
     runlog::Log& log_;
     util::StopSignal& stop_;
     step06::Port port_;
-    verbs::Pd pd_ = make_pd(port_);
-    verbs::Pd other_pd_ = make_pd(port_);
+    rdma::Pd pd_ = make_pd(port_);
+    rdma::Pd other_pd_ = make_pd(port_);
     std::vector<std::byte> exposed_ = std::vector<std::byte>(memory_size);
     std::vector<std::byte> other_ = std::vector<std::byte>(memory_size);
     std::vector<std::byte> outgoing_ = common::pattern(message_size, "For the client. ");
     std::vector<std::byte> returned_ = std::vector<std::byte>(message_size);
-    verbs::Mr exposed_mr_ =
+    rdma::Mr exposed_mr_ =
         register_memory(pd_.get(), exposed_, IBV_ACCESS_LOCAL_WRITE | peer_access);
-    verbs::Mr other_mr_ =
+    rdma::Mr other_mr_ =
         register_memory(other_pd_.get(), other_, IBV_ACCESS_LOCAL_WRITE | peer_access);
-    verbs::Mr outgoing_mr_ = register_memory(pd_.get(), outgoing_, 0);
-    verbs::Mr returned_mr_ = register_memory(pd_.get(), returned_, IBV_ACCESS_LOCAL_WRITE);
-    verbs::Cq witness_cq_ = make_cq(port_);
-    verbs::Cq target_cq_ = make_cq(port_);
+    rdma::Mr outgoing_mr_ = register_memory(pd_.get(), outgoing_, 0);
+    rdma::Mr returned_mr_ = register_memory(pd_.get(), returned_, IBV_ACCESS_LOCAL_WRITE);
+    rdma::Cq witness_cq_ = make_cq(port_);
+    rdma::Cq target_cq_ = make_cq(port_);
     Link witness_, target_;
     std::uint64_t posted_ = 0;
 };

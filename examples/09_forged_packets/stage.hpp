@@ -11,9 +11,9 @@
 #include "honest_client.hpp"
 #include "packets.hpp"
 #include "raw_sender.hpp"
+#include "rdma/device.hpp"
 #include "trial.hpp"
 #include "util/error.hpp"
-#include "verbs/device.hpp"
 
 namespace step09 {
 
@@ -88,7 +88,7 @@ class Stage {
 
   private:
     static std::string interface_of(const step06::Port& port) {
-        return verbs::gid_at(port.context.get(), port.number, port.gid_index).netdev();
+        return rdma::gid_at(port.context.get(), port.number, port.gid_index).netdev();
     }
 
     template <typename Do>

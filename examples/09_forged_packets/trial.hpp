@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dialogue.hpp"
-#include "verbs/names.hpp"
+#include "rdma/names.hpp"
 
 namespace step09 {
 
@@ -26,14 +26,12 @@ struct Trial {
     std::string_view outcome() const { return completion().empty() ? "ignored" : completion(); }
     bool changed_memory() const { return before.memory_crc != after.memory_crc; }
     bool changed_read() const { return before.read_crc != after.read_crc; }
-    std::string_view state() const {
-        return verbs::name_of(static_cast<ibv_qp_state>(after.state));
-    }
+    std::string_view state() const { return rdma::name_of(static_cast<ibv_qp_state>(after.state)); }
     /// Empty where the server's request has not completed.
     std::string_view completion() const {
         return after.completion == Report::none
                    ? std::string_view()
-                   : verbs::name_of(static_cast<ibv_wc_status>(after.completion));
+                   : rdma::name_of(static_cast<ibv_wc_status>(after.completion));
     }
 };
 

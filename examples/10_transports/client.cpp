@@ -5,8 +5,8 @@
 #include "datagrams.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
-#include "exchange/tcp.hpp"
 #include "multicast.hpp"
+#include "net/tcp.hpp"
 #include "shared_queue.hpp"
 #include "transports.hpp"
 #include "xrc.hpp"
@@ -46,15 +46,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!std::ranges::any_of(std::array{"rc", "uc", "ud", "xrc"}, is_wanted))
         throw util::Error(
             fmt::format("--transport '{}' is none of rc, uc, ud, xrc and all.", options.transport));
-    const exchange::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
+    const net::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
     const util::Address server = options.client.resolve_server();
     const ibv_gid group = step10::group_of(!options.group.empty() ? options.group
                                            : server.is_ipv6()     ? "ff05::10:2:3"
                                                                   : "239.10.2.3");
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
+    net::TcpChannel channel(
+        net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
     step06::Port port = step06::open_port(channel.socket().local());
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const Side side{channel, std::move(port),       std::move(pd), 0xc11000, log,
                     stop,    options.client.timeout};
     const bool has_xrc = step10::has_xrc(side);

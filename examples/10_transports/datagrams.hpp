@@ -30,16 +30,16 @@ inline void send_datagrams(const Side& side, std::uint32_t q_key) {
 
     // 1. One queue pair, and one address handle for the host with the server's two.
     const std::uint32_t mtu = side.port.path_mtu;
-    const verbs::Cq cq = create_cq(side, Answer + 1);
+    const rdma::Cq cq = create_cq(side, Answer + 1);
     Slots slots(side, Answer, mtu + 1, "A datagram. ", IBV_ACCESS_LOCAL_WRITE);
     Slots answer(side, 1, grh_size + 4, "", IBV_ACCESS_LOCAL_WRITE);
-    const verbs::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), Answer, 1);
+    const rdma::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), Answer, 1);
     send_endpoint(side, qp.get());
-    const exchange::Endpoint first = receive_endpoint(side);
-    const exchange::Endpoint second = receive_endpoint(side);
+    const net::Endpoint first = receive_endpoint(side);
+    const net::Endpoint second = receive_endpoint(side);
     open_for_datagrams(side, qp.get(), q_key);
     post_recv(qp.get(), answer, 0);
-    const verbs::Ah host = create_ah(side, gid_of(first));
+    const rdma::Ah host = create_ah(side, gid_of(first));
     side.barrier();
 
     // 2. Four messages: two that arrive, one that the peer's device drops, and one that is not sent
@@ -62,7 +62,7 @@ inline void send_datagrams(const Side& side, std::uint32_t q_key) {
     for (std::size_t number = 0; number < fates.size(); ++number)
         side.log.event("fate",
                        {{"what", fates[number].first},
-                        {"status", verbs::name_of(fates[number].second)},
+                        {"status", rdma::name_of(fates[number].second)},
                         {"arrived", (report.value >> number & 1) != 0 ? "arrived" : "lost"}});
     for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), 1))
         log_datagram(side, wc, answer[wc.wr_id]);
@@ -74,7 +74,7 @@ inline void send_answer(const Side& side, ibv_qp* qp, ibv_wc message, std::span<
                         std::uint32_t q_key) {
     ibv_grh grh{};
     std::memcpy(&grh, slot.data(), sizeof grh);
-    const verbs::Ah ah{
+    const rdma::Ah ah{
         util::check_ptr(ibv_create_ah_from_wc(side.pd.get(), &message, &grh, side.port.number),
                         "ibv_create_ah_from_wc")};
     Slots slots(side, 1, 4, "", 0);
@@ -94,10 +94,10 @@ inline std::uint32_t q_key_violations(const Side& side) {
 inline void receive_datagrams(const Side& side, const Request& request) {
     // 1. Two queue pairs. A receive needs room for the GRH, too.
     const std::size_t room = grh_size + side.port.path_mtu + 1;
-    const verbs::Cq cq = create_cq(side, 2 * Answer + 1);
+    const rdma::Cq cq = create_cq(side, 2 * Answer + 1);
     Slots slots(side, std::size_t{2} * Answer, room, "", IBV_ACCESS_LOCAL_WRITE);
-    const verbs::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
-    const verbs::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
+    const rdma::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
+    const rdma::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, Answer);
     send_endpoint(side, first.get());
     receive_endpoint(side);
     send_endpoint(side, second.get());

@@ -8,8 +8,8 @@
 
 #include "examples/common/memory.hpp"
 #include "examples/common/request.hpp"
+#include "rdma/completion.hpp"
 #include "side.hpp"
-#include "verbs/completion.hpp"
 
 namespace step10 {
 
@@ -37,7 +37,7 @@ class Slots {
   private:
     std::size_t size_;
     std::vector<std::byte> bytes_;
-    verbs::Mr mr_;
+    rdma::Mr mr_;
 };
 
 /// Where a datagram goes.
@@ -84,8 +84,8 @@ inline std::uint32_t number_at(std::span<const std::byte> message) {
     return util::be32<0>(util::FixedBytes<4>(message.first<4>()));
 }
 
-inline verbs::Cq create_cq(const Side& side, std::size_t entries) {
-    return verbs::Cq{util::check_ptr(
+inline rdma::Cq create_cq(const Side& side, std::size_t entries) {
+    return rdma::Cq{util::check_ptr(
         ibv_create_cq(side.context(), static_cast<int>(entries), nullptr, nullptr, 0),
         "ibv_create_cq")};
 }

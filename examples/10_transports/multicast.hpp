@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include "datagrams.hpp"
+#include "rdma/device.hpp"
 #include "util/fd.hpp"
-#include "verbs/device.hpp"
 
 namespace step10 {
 
@@ -32,11 +32,11 @@ inline ibv_gid group_of(const std::string& text) {
 /// The client.
 inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t q_key) {
     send(side, Request{.part = Part::Multicast, .q_key = q_key, .group = group});
-    const verbs::Cq cq = create_cq(side, 1);
+    const rdma::Cq cq = create_cq(side, 1);
     Slots slots(side, 2, 64, "To all of you. ", 0);
-    const verbs::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), 1, 1);
+    const rdma::Qp qp = create_qp(side, IBV_QPT_UD, cq.get(), 1, 1);
     open_for_datagrams(side, qp.get(), q_key);
-    const verbs::Ah ah = create_ah(side, group);
+    const rdma::Ah ah = create_ah(side, group);
     const Destination to{ah.get(), multicast_qpn, q_key};
 
     // One message while the group has two members, and one when the second has left.
@@ -48,7 +48,7 @@ inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t 
         const Report report = receive_report(side);
         side.log.event(
             "fate", {{"what", number == 0 ? "one SEND to the group of two" : "and to that of one"},
-                     {"status", verbs::name_of(wc.status)},
+                     {"status", rdma::name_of(wc.status)},
                      {"arrived", fmt::format("{} {} arrived", report.arrived,
                                              report.arrived == 1 ? "copy" : "copies")}});
     }
@@ -62,7 +62,7 @@ inline util::Fd join_as_host(const Side& side, const ibv_gid& group) {
     util::check_rc(
         ibv_query_gid_ex(side.context(), side.port.number, side.port.gid_index, &entry, 0),
         "ibv_query_gid_ex");
-    verbs::Gid gid;
+    rdma::Gid gid;
     gid.raw = group;
     const util::Address address = gid.address();
     group_req request{};
@@ -80,13 +80,13 @@ struct Detach {
     ibv_gid group;
     void operator()(ibv_qp* qp) const noexcept {
         if (const int rc = ibv_detach_mcast(qp, &group, 0); rc != 0)
-            verbs::report_failed_destroy("ibv_detach_mcast", rc);
+            rdma::report_failed_destroy("ibv_detach_mcast", rc);
     }
 };
 /// A queue pair's. It cannot be destroyed before it has left (EBUSY).
 using Membership = std::unique_ptr<ibv_qp, Detach>;
 
-inline Membership join(const verbs::Qp& qp, const ibv_gid& group) {
+inline Membership join(const rdma::Qp& qp, const ibv_gid& group) {
     util::check_rc(ibv_attach_mcast(qp.get(), &group, 0), "ibv_attach_mcast");
     return {qp.get(), Detach{group}};
 }
@@ -94,10 +94,10 @@ inline Membership join(const verbs::Qp& qp, const ibv_gid& group) {
 /// The server.
 inline void receive_as_group(const Side& side, const Request& request) {
     // 1. Two queue pairs, as any that receive datagrams.
-    const verbs::Cq cq = create_cq(side, 4);
+    const rdma::Cq cq = create_cq(side, 4);
     Slots slots(side, 4, grh_size + 64, "", IBV_ACCESS_LOCAL_WRITE);
-    const verbs::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
-    const verbs::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
+    const rdma::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
+    const rdma::Qp second = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
     for (ibv_qp* qp : {first.get(), second.get()})
         open_for_datagrams(side, qp, request.q_key);
     for (std::size_t i = 0; i < slots.count(); ++i)

@@ -7,8 +7,8 @@
 namespace step10 {
 
 /// `receives`: room for receives of its own; 0 with a shared receive queue.
-inline verbs::Qp create_qp(const Side& side, ibv_qp_type type, ibv_cq* cq, std::uint32_t sends,
-                           std::uint32_t receives, ibv_srq* srq = nullptr) {
+inline rdma::Qp create_qp(const Side& side, ibv_qp_type type, ibv_cq* cq, std::uint32_t sends,
+                          std::uint32_t receives, ibv_srq* srq = nullptr) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = type;  // IBV_QPT_RC, IBV_QPT_UC or IBV_QPT_UD
     attributes.send_cq = cq;
@@ -19,28 +19,28 @@ inline verbs::Qp create_qp(const Side& side, ibv_qp_type type, ibv_cq* cq, std::
                       .max_send_sge = 1,
                       .max_recv_sge = receives == 0 ? 0U : 1U,
                       .max_inline_data = 0};
-    return verbs::Qp{util::check_ptr(ibv_create_qp(side.pd.get(), &attributes), "ibv_create_qp")};
+    return rdma::Qp{util::check_ptr(ibv_create_qp(side.pd.get(), &attributes), "ibv_create_qp")};
 }
 
 inline void send_endpoint(const Side& side, const ibv_qp* qp) {
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = side.first_psn,
-                            .lid = side.port.lid,
-                            .path_mtu = side.port.path_mtu};
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = side.first_psn,
+                       .lid = side.port.lid,
+                       .path_mtu = side.port.path_mtu};
     std::memcpy(mine.gid.data(), side.port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(side.channel, mine, side.limit());
-    side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
+    net::send_endpoint(side.channel, mine, side.limit());
+    side.log.event("exchange", net::describe(mine, "sent", side.channel.name()));
 }
 
-inline exchange::Endpoint receive_endpoint(const Side& side) {
-    const auto theirs = exchange::receive_endpoint(side.channel, side.limit());
-    side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
+inline net::Endpoint receive_endpoint(const Side& side) {
+    const auto theirs = net::receive_endpoint(side.channel, side.limit());
+    side.log.event("exchange", net::describe(theirs, "received", side.channel.name()));
     return theirs;
 }
 
 /// Of RC, UC and XRC: such a queue pair has one peer. XRC's two ends have one half of RC each: the
 /// sender retransmits, the receiver acknowledges.
-inline void connect(const Side& side, ibv_qp* qp, const exchange::Endpoint& peer) {
+inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
     const bool acknowledges = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV;
     const bool retransmits = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND;
 
@@ -57,7 +57,7 @@ inline void connect(const Side& side, ibv_qp* qp, const exchange::Endpoint& peer
     // sequence and sends nothing back.
     ibv_qp_attr rtr{};
     rtr.qp_state = IBV_QPS_RTR;
-    rtr.path_mtu = verbs::mtu_of(std::min(side.port.path_mtu, peer.path_mtu));
+    rtr.path_mtu = rdma::mtu_of(std::min(side.port.path_mtu, peer.path_mtu));
     rtr.dest_qp_num = peer.qpn;
     rtr.rq_psn = peer.psn;
     rtr.ah_attr.is_global = 1;
@@ -110,17 +110,17 @@ inline void open_for_datagrams(const Side& side, ibv_qp* qp, std::uint32_t q_key
 }
 
 /// The host that datagrams go to. The number of the queue pair there is in each request.
-inline verbs::Ah create_ah(const Side& side, const ibv_gid& gid) {
+inline rdma::Ah create_ah(const Side& side, const ibv_gid& gid) {
     ibv_ah_attr attributes{};
     attributes.is_global = 1;
     attributes.port_num = side.port.number;
     attributes.grh.dgid = gid;
     attributes.grh.sgid_index = side.port.gid_index;
     attributes.grh.hop_limit = 64;
-    return verbs::Ah{util::check_ptr(ibv_create_ah(side.pd.get(), &attributes), "ibv_create_ah")};
+    return rdma::Ah{util::check_ptr(ibv_create_ah(side.pd.get(), &attributes), "ibv_create_ah")};
 }
 
-inline ibv_gid gid_of(const exchange::Endpoint& endpoint) {
+inline ibv_gid gid_of(const net::Endpoint& endpoint) {
     ibv_gid gid{};
     std::memcpy(gid.raw, endpoint.gid.data(), endpoint.gid.size());
     return gid;

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "rdma/counters.hpp"
 #include "side.hpp"
-#include "verbs/counters.hpp"
 
 namespace step10 {
 
@@ -31,7 +31,7 @@ class PacketCount {
   private:
     std::optional<std::uint64_t> now() const {
         const auto all =
-            verbs::read_counters(ibv_get_device_name(side_.context()->device), side_.port.number);
+            rdma::read_counters(ibv_get_device_name(side_.context()->device), side_.port.number);
         const auto entry = all.find(counter_);
         return entry == all.end() ? std::nullopt : std::optional(entry->second);
     }
@@ -50,7 +50,7 @@ struct Result {
 };
 
 inline void log_result(runlog::Log& log, const Result& result) {
-    runlog::Fields fields{{"transport", verbs::name_of(type_of(result.request.part))},
+    runlog::Fields fields{{"transport", rdma::name_of(type_of(result.request.part))},
                           {"messages", result.request.messages},
                           {"len", result.request.length},
                           {"successes", result.successes},
@@ -71,7 +71,7 @@ inline void log_table(runlog::Log& log, const std::vector<Result>& results) {
     log.note("           of bytes  messages  SUCCESS  arrived  packets sent  came  came back");
     for (const Result& result : results)
         log.note(fmt::format("{:<9} {:>9} {:>9} {:>8} {:>8} {:>13} {:>5} {:>10}",
-                             verbs::name_of(type_of(result.request.part)), result.request.length,
+                             rdma::name_of(type_of(result.request.part)), result.request.length,
                              result.request.messages, result.successes, result.report.arrived,
                              number(result.packets_out),
                              result.report.packets == Report::not_counted

@@ -4,8 +4,8 @@
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
-#include "exchange/tcp.hpp"
 #include "multicast.hpp"
+#include "net/tcp.hpp"
 #include "shared_queue.hpp"
 #include "transports.hpp"
 #include "xrc.hpp"
@@ -17,9 +17,9 @@ using step10::Part;
 constexpr std::chrono::seconds timeout{10};
 
 // One part of the lesson after the other, as the client asks for them.
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     step06::Port port = step06::open_port(channel.socket().local());
-    verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const step10::Side side{channel, std::move(port), std::move(pd), 0x5e1000, log, stop, timeout};
     while (true) {
         const step10::Request request = step10::receive_request(side);
@@ -49,8 +49,8 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
+    common::serve_each(options.address(), log, stop, [&](net::Socket socket) {
+        net::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
     return 0;

@@ -19,8 +19,8 @@ constexpr std::array<std::array<std::uint32_t, sharers>, 3> rounds{
     {{4, 1, 1}, {0, 0, 1}, {1, 6, 0}}};
 
 /// `srq`: of the server's; the client's have none.
-inline std::vector<verbs::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_srq* srq) {
-    std::vector<verbs::Qp> qps;
+inline std::vector<rdma::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_srq* srq) {
+    std::vector<rdma::Qp> qps;
     for (std::size_t i = 0; i < sharers; ++i) {
         qps.push_back(
             create_qp(side, IBV_QPT_RC, cq, shared_receives, srq == nullptr ? 1 : 0, srq));
@@ -33,9 +33,9 @@ inline std::vector<verbs::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_
 /// The client: three connections, of which one is busier than the others.
 inline void send_to_shared_queue(const Side& side) {
     send(side, Request{.part = Part::SharedQueue});
-    const verbs::Cq cq = create_cq(side, shared_receives);
+    const rdma::Cq cq = create_cq(side, shared_receives);
     Slots slots(side, shared_receives, 64, "For whoever is next. ", 0);
-    const std::vector<verbs::Qp> qps = connect_sharers(side, cq.get(), nullptr);
+    const std::vector<rdma::Qp> qps = connect_sharers(side, cq.get(), nullptr);
     std::uint32_t number = 0;
     for (const auto& round : rounds) {
         side.barrier();
@@ -44,7 +44,7 @@ inline void send_to_shared_queue(const Side& side) {
             for (std::uint32_t n = 0; n < round.at(i); ++n)
                 post_send(qps[i].get(), slots, slot++, number++, 64);
         for (; slot > 0; --slot)
-            verbs::expect_success(next_completion(side, cq.get()), "a SEND");
+            rdma::expect_success(next_completion(side, cq.get()), "a SEND");
         side.barrier();
     }
     side.barrier();
@@ -82,16 +82,16 @@ inline bool limit_was_reached(const Side& side, std::chrono::milliseconds time) 
 /// The server.
 inline void receive_in_shared_queue(const Side& side) {
     // 1. The shared receive queue, ten receives in it, and three queue pairs without their own.
-    const verbs::Cq cq = create_cq(side, std::size_t{2} * shared_receives);
+    const rdma::Cq cq = create_cq(side, std::size_t{2} * shared_receives);
     ibv_srq_init_attr attributes{};
     attributes.attr = {.max_wr = shared_receives, .max_sge = 1, .srq_limit = 0};
-    const verbs::Srq srq{
+    const rdma::Srq srq{
         util::check_ptr(ibv_create_srq(side.pd.get(), &attributes), "ibv_create_srq")};
     Slots slots(side, shared_receives, 64, "", IBV_ACCESS_LOCAL_WRITE);
     for (std::size_t i = 0; i < shared_receives; ++i)
         post_srq_recv(srq.get(), slots, i);
     arm_limit(srq.get());
-    const std::vector<verbs::Qp> qps = connect_sharers(side, cq.get(), srq.get());
+    const std::vector<rdma::Qp> qps = connect_sharers(side, cq.get(), srq.get());
 
     // 2. Each message takes the next receive.
     std::vector<std::size_t> taken;
@@ -99,7 +99,7 @@ inline void receive_in_shared_queue(const Side& side) {
         side.barrier();
         side.barrier_without_limit();
         for (auto left = std::accumulate(round.begin(), round.end(), 0U); left > 0; --left) {
-            const ibv_wc wc = verbs::expect_success(next_completion(side, cq.get()), "a receive");
+            const ibv_wc wc = rdma::expect_success(next_completion(side, cq.get()), "a receive");
             side.log.event(
                 "taken",
                 {{"wr_id", wc.wr_id}, {"qpn", wc.qp_num}, {"number", number_at(slots[wc.wr_id])}});

@@ -21,27 +21,27 @@
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
 #include "examples/common/message.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "runlog/log.hpp"
 #include "util/cursor.hpp"
 
 namespace step10 {
 
 struct Side {
-    exchange::Channel& channel;
+    net::Channel& channel;
     step06::Port port;
-    verbs::Pd pd;
+    rdma::Pd pd;
     std::uint32_t first_psn;  // of each queue pair
     runlog::Log& log;
     util::StopSignal& stop;
     std::chrono::milliseconds timeout;  // of each wait
 
     ibv_context* context() const { return port.context.get(); }
-    exchange::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
+    net::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
     /// Returns when the peer is at the same place.
-    void barrier() const { exchange::barrier(channel, limit()); }
+    void barrier() const { net::barrier(channel, limit()); }
     /// The same without a time limit: only the end of the TCP connection ends the wait.
-    void barrier_without_limit() const { exchange::barrier(channel, {stop, std::nullopt}); }
+    void barrier_without_limit() const { net::barrier(channel, {stop, std::nullopt}); }
 };
 
 enum class Part : std::uint8_t {

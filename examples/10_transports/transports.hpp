@@ -24,12 +24,12 @@ inline Result send_numbered(const Side& side, const Request& request) {
     send(side, request);
 
     // 1. A queue pair of the transport, and of UD the address of the server's.
-    const verbs::Cq cq = create_cq(side, window);
+    const rdma::Cq cq = create_cq(side, window);
     Slots slots(side, window, request.length, "Numbered. ", 0);
-    const verbs::Qp qp = create_qp(side, type_of(request.part), cq.get(), window, 1);
+    const rdma::Qp qp = create_qp(side, type_of(request.part), cq.get(), window, 1);
     send_endpoint(side, qp.get());
-    const exchange::Endpoint peer = receive_endpoint(side);
-    verbs::Ah ah;
+    const net::Endpoint peer = receive_endpoint(side);
+    rdma::Ah ah;
     if (request.part == Part::Ud) {
         open_for_datagrams(side, qp.get(), request.q_key);
         ah = create_ah(side, gid_of(peer));
@@ -66,11 +66,11 @@ inline Result send_numbered(const Side& side, const Request& request) {
 inline void receive_numbered(const Side& side, const Request& request) {
     // 1. A receive for each message.
     const std::size_t header = request.part == Part::Ud ? grh_size : 0;
-    const verbs::Cq cq = create_cq(side, request.messages);
+    const rdma::Cq cq = create_cq(side, request.messages);
     Slots slots(side, request.messages, header + request.length, "", IBV_ACCESS_LOCAL_WRITE);
-    const verbs::Qp qp = create_qp(side, type_of(request.part), cq.get(), 1, request.messages);
+    const rdma::Qp qp = create_qp(side, type_of(request.part), cq.get(), 1, request.messages);
     send_endpoint(side, qp.get());
-    const exchange::Endpoint peer = receive_endpoint(side);
+    const net::Endpoint peer = receive_endpoint(side);
     if (request.part == Part::Ud)
         open_for_datagrams(side, qp.get(), request.q_key);
     else
@@ -97,7 +97,7 @@ inline void receive_numbered(const Side& side, const Request& request) {
     for (std::uint32_t number = 0; number < request.messages; ++number)
         if (!came[number])
             missing += fmt::format("{}{}", missing.empty() ? "" : " ", number);
-    runlog::Fields fields{{"transport", verbs::name_of(type_of(request.part))},
+    runlog::Fields fields{{"transport", rdma::name_of(type_of(request.part))},
                           {"messages", request.messages},
                           {"arrived", arrived}};
     if (!missing.empty())

@@ -38,7 +38,7 @@ inline void send_over_xrc(const Side& side) {
     send(side, Request{.part = Part::Xrc});
 
     // 1. A queue pair that only sends. It belongs to a protection domain, as an RC one.
-    const verbs::Cq cq = create_cq(side, xrc_queues);
+    const rdma::Cq cq = create_cq(side, xrc_queues);
     Slots slots(side, xrc_queues, 64, "For one of you. ", 0);
     ibv_qp_init_attr_ex attributes{};
     attributes.qp_type = IBV_QPT_XRC_SEND;
@@ -47,7 +47,7 @@ inline void send_over_xrc(const Side& side) {
     attributes.cap.max_send_sge = 1;
     attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
     attributes.pd = side.pd.get();
-    const verbs::Qp qp{
+    const rdma::Qp qp{
         util::check_ptr(ibv_create_qp_ex(side.context(), &attributes), "ibv_create_qp_ex")};
     send_endpoint(side, qp.get());
     connect(side, qp.get(), receive_endpoint(side));
@@ -66,7 +66,7 @@ inline void send_over_xrc(const Side& side) {
         wr.qp_type.xrc.remote_srqn = receive_report(side).value;
         ibv_send_wr* bad_wr = nullptr;
         util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
-        verbs::expect_success(next_completion(side, cq.get()), "a SEND");
+        rdma::expect_success(next_completion(side, cq.get()), "a SEND");
     }
     side.barrier();
 }
@@ -81,13 +81,12 @@ inline void receive_over_xrc(const Side& side) {
     domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
     domain.fd = -1;  // of this process alone
     domain.oflags = O_CREAT;
-    const verbs::Xrcd xrcd{
-        util::check_ptr(ibv_open_xrcd(side.context(), &domain), "ibv_open_xrcd")};
+    const rdma::Xrcd xrcd{util::check_ptr(ibv_open_xrcd(side.context(), &domain), "ibv_open_xrcd")};
 
     // 2. Receive queues in it, each with a number for the sender and a receive.
-    const verbs::Cq cq = create_cq(side, xrc_queues);
+    const rdma::Cq cq = create_cq(side, xrc_queues);
     Slots slots(side, xrc_queues, 64, "", IBV_ACCESS_LOCAL_WRITE);
-    std::vector<verbs::Srq> queues;
+    std::vector<rdma::Srq> queues;
     std::vector<std::uint32_t> numbers(xrc_queues);
     for (std::size_t i = 0; i < xrc_queues; ++i) {
         ibv_srq_init_attr_ex attributes{};
@@ -110,7 +109,7 @@ inline void receive_over_xrc(const Side& side) {
     attributes.qp_type = IBV_QPT_XRC_RECV;
     attributes.comp_mask = IBV_QP_INIT_ATTR_XRCD;
     attributes.xrcd = xrcd.get();
-    const verbs::Qp qp{
+    const rdma::Qp qp{
         util::check_ptr(ibv_create_qp_ex(side.context(), &attributes), "ibv_create_qp_ex")};
     send_endpoint(side, qp.get());
     connect(side, qp.get(), receive_endpoint(side));
@@ -118,7 +117,7 @@ inline void receive_over_xrc(const Side& side) {
     for (const std::uint32_t srqn : numbers)
         send(side, Report{.value = srqn});
     for (std::size_t i = 0; i < xrc_queues; ++i)
-        verbs::expect_success(next_completion(side, cq.get()), "a receive");
+        rdma::expect_success(next_completion(side, cq.get()), "a receive");
     side.barrier_without_limit();
 }
 

@@ -20,8 +20,8 @@ struct Connection {
     std::uint64_t completed = posted;  // the same of completions, which come in the same order
     std::vector<std::uint64_t> found;  // what a word was before: a slot for each atomic in flight
     common::CmClient client;
-    verbs::Mr mr;
-    cm::Capability remote;  // the words
+    rdma::Mr mr;
+    rdma::Capability remote;  // the words
 
     Connection(std::uint64_t client_number, const common::ClientOptions& options,
                std::size_t in_flight, runlog::Log& log, util::StopSignal& stop)

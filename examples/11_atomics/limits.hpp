@@ -6,10 +6,10 @@
 
 #include <infiniband/verbs.h>
 
+#include "rdma/names.hpp"
 #include "runlog/log.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace step11 {
 
@@ -26,7 +26,7 @@ inline ibv_device_attr query_device(ibv_context* context) {
 
 inline void log_device(ibv_context* context, const ibv_device_attr& attr, runlog::Log& log) {
     log.event("atomics", {{"device", ibv_get_device_name(context->device)},
-                          {"atomic_cap", verbs::name_of(attr.atomic_cap)},
+                          {"atomic_cap", rdma::name_of(attr.atomic_cap)},
                           {"max_qp_rd_atom", attr.max_qp_rd_atom},
                           {"max_qp_init_rd_atom", attr.max_qp_init_rd_atom}});
 }
@@ -40,14 +40,14 @@ inline void log_depth(ibv_qp* qp, runlog::Log& log) {
     log.event("rd_atomic", {{"qpn", qp->qp_num},
                             {"max_rd_atomic", attr.max_rd_atomic},
                             {"max_dest_rd_atomic", attr.max_dest_rd_atomic},
-                            {"access", verbs::access_names(attr.qp_access_flags)}});
+                            {"access", rdma::access_names(attr.qp_access_flags)}});
 }
 
 inline void log_state(ibv_qp* qp, runlog::Log& log) {
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
     util::check_rc(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init), "ibv_query_qp");
-    log.event("qp_state", {{"qpn", qp->qp_num}, {"state", verbs::name_of(attr.qp_state)}});
+    log.event("qp_state", {{"qpn", qp->qp_num}, {"state", rdma::name_of(attr.qp_state)}});
 }
 
 }  // namespace step11

@@ -19,7 +19,7 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
                        ibv_wc_status wanted, runlog::Log& log, util::StopSignal& stop) {
     common::CmClient client(options, 1, log, stop);
     std::uint64_t found = 0;
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(client.pd(), &found, sizeof found, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
 
     // 1. A queue pair that takes FETCH_ADDs by ibv_wr_*, too: that has to be said when it is made.
@@ -33,9 +33,9 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
     init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
     init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     util::check_errno(rdma_create_qp_ex(client.id(), &init), "rdma_create_qp_ex");
-    const cm::Qp qp{client.id()};  // its destructor calls rdma_destroy_qp
+    const rdma::CmQp qp{client.id()};  // its destructor calls rdma_destroy_qp
     const auto request = static_cast<std::byte>(key);
-    const cm::Capability remote = client.connect({&request, 1});
+    const rdma::Capability remote = client.connect({&request, 1});
 
     // 2. The request. Some libraries check the address themselves, but only here.
     ibv_sge sge{

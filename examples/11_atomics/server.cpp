@@ -16,8 +16,8 @@ struct Options {
 };
 
 struct Session {
-    cm::Id id;
-    cm::Qp qp{};
+    rdma::CmId id;
+    rdma::CmQp qp{};
 };
 
 // 2. A client asks: a queue pair, and the capability for the words.
@@ -35,7 +35,7 @@ void accept(Session& session, const step11::SharedWords& shared, const rdma_conn
 
     const auto* key = static_cast<const step11::Key*>(request.private_data);
     const bool is_without = request.private_data_len > 0 && *key == step11::Key::WithoutAtomics;
-    const cm::Capability capability{
+    const rdma::Capability capability{
         .va = reinterpret_cast<std::uintptr_t>(&shared.words),
         .length = sizeof shared.words,
         .rkey = (is_without ? shared.mr_without_atomics : shared.mr)->rkey};
@@ -52,16 +52,16 @@ void accept(Session& session, const step11::SharedWords& shared, const rdma_conn
                                  static_cast<std::uint64_t>(shared.device.max_qp_rd_atom)}));
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
-    log.event("exchange", cm::describe(capability, "sent"));
+    log.event("exchange", rdma::describe(capability, "sent"));
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     // 1. Listen, and serve as in step 01. The first client finds zeros.
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id listener = common::make_listener(channel.get(), options.server, log);
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = common::make_listener(channel.get(), options.server, log);
     std::optional<step11::SharedWords> shared;
     std::map<rdma_cm_id*, Session> sessions;
-    while (cm::Event event = cm::next_event(channel.get(), stop, std::nullopt)) {
+    while (rdma::CmEvent event = rdma::next_event(channel.get(), stop, std::nullopt)) {
         rdma_cm_id* id = event->id;
         if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
             sessions[id].id.reset(id);

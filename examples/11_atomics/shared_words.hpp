@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "limits.hpp"
-#include "verbs/handles.hpp"
+#include "rdma/handles.hpp"
 #include "words.hpp"
 
 namespace step11 {
@@ -13,10 +13,10 @@ namespace step11 {
 /// atomics, and std::system_error when a verb fails.
 struct SharedWords {
     ibv_device_attr device;
-    verbs::Pd pd;
+    rdma::Pd pd;
     Words words;
-    verbs::Mr mr, mr_without_atomics;
-    verbs::Cq cq;  // stays empty: no atomic of a client completes at the server
+    rdma::Mr mr, mr_without_atomics;
+    rdma::Cq cq;  // stays empty: no atomic of a client completes at the server
 
     // The right to atomics is one of its own. Like the right to write it needs LOCAL_WRITE
     // (ibv_reg_mr(3)).

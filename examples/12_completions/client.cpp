@@ -27,11 +27,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bool all = !options.waiting && !options.signalling && !options.inline_data &&
                      !options.overrun && !options.credits;
     const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()),
-                              {stop, util::deadline_in(options.client.timeout)}));
+    net::TcpChannel channel(net::connect_tcp(server,
+                                             options.client.local.resolve(0, server.is_ipv6()),
+                                             {stop, util::deadline_in(options.client.timeout)}));
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const step12::Side side{channel, port, pd.get(), 0xc12000, log, stop, options.client.timeout};
 
     if (all || options.waiting) {

@@ -6,14 +6,14 @@
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
 #include "examples/common/request.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "runlog/log.hpp"
 
 namespace step12 {
 
 /// What all connections of a program use.
 struct Side {
-    exchange::Channel& channel;
+    net::Channel& channel;
     const step06::Port& port;
     ibv_pd* pd;
     std::uint32_t first_psn;
@@ -23,10 +23,10 @@ struct Side {
 
     ibv_context* context() const { return port.context.get(); }
     util::Deadline deadline() const { return util::deadline_in(time); }
-    exchange::TimeLimit limit() const { return {stop, deadline()}; }
-    void barrier() const { exchange::barrier(channel, limit()); }
+    net::TimeLimit limit() const { return {stop, deadline()}; }
+    void barrier() const { net::barrier(channel, limit()); }
     /// However long the peer takes.
-    void last_barrier() const { exchange::barrier(channel, {stop, std::nullopt}); }
+    void last_barrier() const { net::barrier(channel, {stop, std::nullopt}); }
     /// For loops in which each completion is there at once.
     void check_stop() const {
         if (stop.requested())
@@ -35,14 +35,14 @@ struct Side {
 };
 
 /// `cap`: what is asked for; then what the device gave, which may be more.
-inline verbs::Qp make_qp(const Side& side, ibv_cq* cq, ibv_qp_cap& cap) {
+inline rdma::Qp make_qp(const Side& side, ibv_cq* cq, ibv_qp_cap& cap) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq;
     attributes.recv_cq = cq;
     attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED have a completion
     attributes.cap = cap;
-    verbs::Qp qp{util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp")};
+    rdma::Qp qp{util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp")};
     cap = attributes.cap;
     return qp;
 }
@@ -58,10 +58,10 @@ struct Retries {
 /// `exposed`: memory for the peer. Returns the peer's.
 inline common::RemoteMemory connect(const Side& side, ibv_qp* qp, const Retries& retries = {},
                                     const ibv_mr* exposed = nullptr) {
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = side.first_psn,
-                            .lid = side.port.lid,
-                            .path_mtu = side.port.path_mtu};
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = side.first_psn,
+                       .lid = side.port.lid,
+                       .path_mtu = side.port.path_mtu};
     std::memcpy(mine.gid.data(), side.port.gid.raw, mine.gid.size());
     if (exposed != nullptr) {
         mine.va = reinterpret_cast<std::uintptr_t>(exposed->addr);
@@ -70,10 +70,10 @@ inline common::RemoteMemory connect(const Side& side, ibv_qp* qp, const Retries&
     }
     side.log.event("psn",
                    {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "the program's default"}});
-    exchange::send_endpoint(side.channel, mine, side.limit());
-    side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
-    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.limit());
-    side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
+    net::send_endpoint(side.channel, mine, side.limit());
+    side.log.event("exchange", net::describe(mine, "sent", side.channel.name()));
+    const net::Endpoint theirs = net::receive_endpoint(side.channel, side.limit());
+    side.log.event("exchange", net::describe(theirs, "received", side.channel.name()));
 
     step06::to_init(qp, side.port, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
     step06::to_rtr(qp, side.port, theirs);

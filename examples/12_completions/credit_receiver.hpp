@@ -5,7 +5,7 @@
 
 #include "ask.hpp"
 #include "credits.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/completion.hpp"
 
 namespace step12 {
 
@@ -15,9 +15,9 @@ inline void receive_messages(const Side& side, const Ask& ask) {
     const auto buffer = [&](std::uint64_t i) {
         return std::span(bytes).subspan(i * message_size, message_size);
     };
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, bytes.data(), bytes.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context(), static_cast<int>(ask.receives) + 8, nullptr, nullptr, 0),
         "ibv_create_cq")};
     ibv_qp_cap cap{.max_send_wr = 8,
@@ -25,7 +25,7 @@ inline void receive_messages(const Side& side, const Ask& ask) {
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = credit_size};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get());
     ibv_qp_attr attributes{};
     attributes.min_rnr_timer = static_cast<std::uint8_t>(ask.rnr_timer);
@@ -42,7 +42,7 @@ inline void receive_messages(const Side& side, const Ask& ask) {
     std::uint64_t wr_id = 1000;
     for (std::uint32_t received = 0; received < ask.messages;) {
         side.check_stop();
-        const auto wc = verbs::expect_success(
+        const auto wc = rdma::expect_success(
             common::next_completion(cq.get(), side.stop, side.deadline()), "RECV");
         if (wc.opcode != IBV_WC_RECV)
             continue;

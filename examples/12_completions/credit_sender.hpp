@@ -6,8 +6,8 @@
 
 #include "ask.hpp"
 #include "credits.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/counters.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/counters.hpp"
 
 namespace step12 {
 
@@ -22,7 +22,7 @@ struct CreditOptions {
 /// RNR NAKs that the device has counted; nullopt where it does not.
 inline std::optional<std::uint64_t> rnr_naks(const Side& side) {
     const auto counters =
-        verbs::read_counters(ibv_get_device_name(side.context()->device), side.port.number);
+        rdma::read_counters(ibv_get_device_name(side.context()->device), side.port.number);
     const auto it = counters.find("rcvd_rnr_err");
     return it == counters.end() ? std::nullopt : std::optional(it->second);
 }
@@ -42,16 +42,16 @@ inline void send_messages(const Side& side, const CreditOptions& options, std::s
     const auto answer = [&](std::uint64_t i) {
         return std::span(bytes).subspan(message_size + i * credit_size, credit_size);
     };
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, bytes.data(), bytes.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 64, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_cap cap{.max_send_wr = 16,
                    .max_recv_wr = answers,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get());
     for (std::uint64_t i = 0; i < answers; ++i)
         post_receive(qp.get(), i, answer(i), mr->lkey);
@@ -88,7 +88,7 @@ inline void send_messages(const Side& side, const CreditOptions& options, std::s
             credits -= has_credits ? 1 : 0;
         }
         const auto wc =
-            verbs::expect_success(common::next_completion(cq.get(), side.stop, deadline()), "SEND");
+            rdma::expect_success(common::next_completion(cq.get(), side.stop, deadline()), "SEND");
         if (wc.opcode == IBV_WC_RECV) {
             ++credit_messages;
             credits += credits_in(answer(wc.wr_id));
@@ -98,7 +98,7 @@ inline void send_messages(const Side& side, const CreditOptions& options, std::s
         }
     }
     const auto took_us = (util::Clock::now() - began).count() / 1000;
-    exchange::barrier(side.channel, {side.stop, deadline()});
+    net::barrier(side.channel, {side.stop, deadline()});
 
     // 3. The result.
     const auto naks_after = rnr_naks(side);

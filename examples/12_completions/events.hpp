@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "rdma/handles.hpp"
 #include "util/check.hpp"
 #include "util/stop_signal.hpp"
-#include "verbs/handles.hpp"
 
 namespace step12 {
 

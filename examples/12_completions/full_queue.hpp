@@ -7,7 +7,7 @@
 
 #include "ask.hpp"
 #include "examples/common/memory.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/completion.hpp"
 
 namespace step12 {
 
@@ -15,17 +15,17 @@ inline void fill_the_queue(const Side& side) {
     // 1. A connection with a send queue of 16 slots, or more.
     constexpr std::uint32_t asked = 16;
     Ask{.task = Task::Expose}.send(side);
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 1, nullptr, nullptr, 0), "ibv_create_cq")};
     std::vector<std::byte> bytes = common::pattern(64, "Full. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = asked,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
     side.log.event("send_queue", {{"asked", asked}, {"slots", cap.max_send_wr}});
@@ -60,8 +60,8 @@ inline void fill_the_queue(const Side& side) {
     side.log.event("send_queue",
                    {{"polled", 0}, {"later", later == 0 ? "taken" : strerrorname_np(later)}});
     if (later == 0)  // else the queue is full for ever: no completion will free a slot
-        verbs::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
-                              "RDMA_WRITE");
+        rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
+                             "RDMA_WRITE");
     side.barrier();
 }
 

@@ -10,7 +10,7 @@
 
 #include "ask.hpp"
 #include "examples/common/memory.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/completion.hpp"
 
 namespace step12 {
 
@@ -22,21 +22,21 @@ inline void send_inline(const Side& side) {
     constexpr std::uint32_t asked = 64;
     constexpr std::uint32_t messages = 3;
     Ask{.task = Task::ReceiveLate, .messages = messages}.send(side);
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 8, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_cap cap{.max_send_wr = 8,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = asked};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     std::vector<std::byte> registered(inline_message_size);
     std::vector<std::byte> elsewhere(inline_message_size);
     std::vector<std::byte> returned(inline_message_size);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, registered.data(), registered.size(), 0),
-                                       "ibv_reg_mr")};
-    const verbs::Mr returned_mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, registered.data(), registered.size(), 0),
+                                      "ibv_reg_mr")};
+    const rdma::Mr returned_mr{util::check_ptr(
         ibv_reg_mr(side.pd, returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE),
         "ibv_reg_mr")};
     side.barrier();
@@ -70,8 +70,7 @@ inline void send_inline(const Side& side) {
         util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
         std::ranges::copy(common::pattern(inline_message_size, "After. "), message.buffer.begin());
         side.barrier();
-        verbs::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
-                              "SEND");
+        rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()), "SEND");
 
         // 3. A READ of what arrived there.
         common::transfer(qp.get(), ++wr_id, IBV_WR_RDMA_READ, *returned_mr, remote, side.stop,
@@ -103,7 +102,7 @@ inline void send_inline(const Side& side) {
     attributes.recv_cq = cq.get();
     attributes.cap = cap;
     attributes.cap.max_inline_data = 1 << 20;
-    const verbs::Qp refused{ibv_create_qp(side.pd, &attributes)};
+    const rdma::Qp refused{ibv_create_qp(side.pd, &attributes)};
     log_refusal(fmt::format("ibv_create_qp with max_inline_data {}", 1 << 20), refused ? 0 : errno);
     side.barrier();
 }

@@ -7,7 +7,7 @@
 #include "ask.hpp"
 #include "events.hpp"
 #include "examples/common/memory.hpp"
-#include "verbs/names.hpp"
+#include "rdma/names.hpp"
 
 namespace step12 {
 
@@ -38,24 +38,24 @@ inline std::string_view state_of(ibv_qp* qp) {
     ibv_qp_attr attributes{};
     ibv_qp_init_attr unused{};
     util::check_rc(ibv_query_qp(qp, &attributes, IBV_QP_STATE, &unused), "ibv_query_qp");
-    return verbs::name_of(attributes.qp_state);
+    return rdma::name_of(attributes.qp_state);
 }
 
 inline void overrun_own_queue(const Side& side) {
     // 1. A completion queue of 4 entries, or more, and a send queue with room for three more.
     Ask{.task = Task::Expose}.send(side);
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, nullptr, 0), "ibv_create_cq")};
     const int writes = cq->cqe + 3;
     std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = static_cast<std::uint32_t>(writes) + 1,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
 
@@ -84,7 +84,7 @@ inline void overrun_own_queue(const Side& side) {
                                {"polled", polled},
                                {"lost", static_cast<std::size_t>(writes) - polled},
                                {"state", state_of(qp.get())},
-                               {"next", wc ? verbs::name_of(wc->status) : "no completion"}});
+                               {"next", wc ? rdma::name_of(wc->status) : "no completion"}});
     side.barrier();
 }
 

@@ -13,17 +13,17 @@ inline void overrun_their_queue(const Side& side) {
     // 1. A connection that gives up early: 0.27 s for an acknowledgement, and two retries.
     constexpr std::uint32_t messages = 12;
     Ask{.task = Task::Overrun, .receives = messages, .messages = messages}.send(side);
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), messages, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(side.context(), messages, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     std::vector<std::byte> bytes = common::pattern(64, "Too many. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = messages,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get(), {.timeout = 16, .retry_cnt = 2});
     side.barrier();
 
@@ -50,18 +50,18 @@ inline void overrun_their_queue(const Side& side) {
 /// The server.
 inline void be_overrun(const Side& side, const Ask& ask) {
     // 1. A receive for each message, and a completion queue for a third of them.
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context(), static_cast<int>(ask.messages / 3), nullptr, nullptr, 0),
         "ibv_create_cq")};
     std::vector<std::byte> bytes(64);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, bytes.data(), bytes.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = 1,
                    .max_recv_wr = ask.receives,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get());
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = static_cast<std::uint32_t>(bytes.size()),

@@ -19,18 +19,18 @@ constexpr std::chrono::milliseconds time_limit{10'000};
 
 void expose(const Side& side) {
     std::vector<std::byte> memory(4096);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, memory.data(), memory.size(),
                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
         "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 1, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_cap cap{.max_send_wr = 1,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get(), {}, mr.get());
     side.barrier();
     side.last_barrier();
@@ -40,24 +40,23 @@ void expose(const Side& side) {
 // Part 3: each receive is posted when the client has overwritten its buffer.
 void receive_late(const Side& side, const Ask& ask) {
     std::vector<std::byte> bytes(step12::inline_message_size);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
-                                       "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
+                                      "ibv_reg_mr")};
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 2, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_cap cap{.max_send_wr = 1,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     connect(side, qp.get(), {}, mr.get());
     side.barrier();
     for (std::uint64_t i = 0; i < ask.messages; ++i) {
         side.barrier();
         step12::post_receive(qp.get(), i, bytes, mr->lkey);
-        verbs::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
-                              "RECV");
+        rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()), "RECV");
         side.log.event("memory", common::describe_memory(bytes));
         side.barrier();
     }
@@ -89,10 +88,10 @@ void serve(const Side& side) {
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
+    common::serve_each(options.address(), log, stop, [&](net::Socket socket) {
+        net::TcpChannel channel(std::move(socket));
         const step06::Port port = step06::open_port(channel.socket().local());
-        const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+        const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
         serve({channel, port, pd.get(), 0x5e2000, log, stop, time_limit});
     });
     return 0;

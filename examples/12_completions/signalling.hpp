@@ -9,9 +9,9 @@
 #include "events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/completion.hpp"
 #include "side_by_side.hpp"
 #include "util/thread_usage.hpp"
-#include "verbs/completion.hpp"
 
 namespace step12 {
 
@@ -51,19 +51,19 @@ inline void signal_some(const Side& side, const SignallingOptions& options) {
     // 1. A connection with a send queue of 16 slots, or more.
     constexpr std::uint32_t slots = 16;
     Ask{.task = Task::Expose}.send(side);
-    const verbs::CompChannel channel{
+    const rdma::CompChannel channel{
         util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context(), 4 * slots, nullptr, channel.get(), 0), "ibv_create_cq")};
     std::vector<std::byte> bytes = common::pattern(64, "Signal. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = slots,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
     if (options.every > cap.max_send_wr)
@@ -91,7 +91,7 @@ inline void signal_some(const Side& side, const SignallingOptions& options) {
                 util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
                 count.posted();
             }
-            const auto wc = verbs::expect_success(events.next(side.deadline()), "RDMA_WRITE");
+            const auto wc = rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
             ++cost.completions;
             count.completed(done = wc.wr_id);
         }

@@ -8,9 +8,9 @@
 #include "events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/completion.hpp"
 #include "side_by_side.hpp"
 #include "util/thread_usage.hpp"
-#include "verbs/completion.hpp"
 
 namespace step12 {
 
@@ -53,19 +53,19 @@ inline void log_cost(const Side& side, std::string_view way, const WaitingOption
 inline void compare_waiting(const Side& side, const WaitingOptions& options) {
     // 1. A completion queue that reports to a channel, and a connection.
     Ask{.task = Task::Expose}.send(side);
-    const verbs::CompChannel channel{
+    const rdma::CompChannel channel{
         util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0),
+                                      "ibv_create_cq")};
     std::vector<std::byte> bytes = common::pattern(64, "Ping. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = 2,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
 
@@ -89,7 +89,7 @@ inline void compare_waiting(const Side& side, const WaitingOptions& options) {
             util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
             const auto wc = next(side.deadline());
             cost.latencies.push_back(util::Clock::now() - began);
-            verbs::expect_success(wc, "RDMA_WRITE");
+            rdma::expect_success(wc, "RDMA_WRITE");
         }
         cost.pings += util::ThreadUsage::now() - before;
     };

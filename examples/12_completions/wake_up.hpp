@@ -8,26 +8,26 @@
 #include "ask.hpp"
 #include "events.hpp"
 #include "examples/common/memory.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/completion.hpp"
 
 namespace step12 {
 
 inline void miss_a_wake_up(const Side& side) {
     // 1. A completion queue that reports to a channel, and a connection.
     Ask{.task = Task::Expose}.send(side);
-    const verbs::CompChannel channel{
+    const rdma::CompChannel channel{
         util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0),
+                                      "ibv_create_cq")};
     std::vector<std::byte> bytes = common::pattern(64, "Ping. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     ibv_qp_cap cap{.max_send_wr = 2,
                    .max_recv_wr = 1,
                    .max_send_sge = 1,
                    .max_recv_sge = 1,
                    .max_inline_data = 0};
-    const verbs::Qp qp = make_qp(side, cq.get(), cap);
+    const rdma::Qp qp = make_qp(side, cq.get(), cap);
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
 
@@ -55,7 +55,7 @@ inline void miss_a_wake_up(const Side& side) {
         poll_and_be_busy(busy);
         events.arm();
         const bool was_woken = events.sleep(util::deadline_in(10 * busy));
-        verbs::expect_success(events.next(side.deadline()), "RDMA_WRITE");
+        rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
         log_outcome("poll, arm, sleep",
                     was_woken
                         ? "woken: the completion came after the arming"
@@ -72,7 +72,7 @@ inline void miss_a_wake_up(const Side& side) {
     log_outcome("poll, arm, poll, sleep", wc ? "the second look has found the completion"
                                              : "not there yet: it will make an event");
     if (!wc)
-        verbs::expect_success(events.next(side.deadline()), "RDMA_WRITE");
+        rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
     side.barrier();
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cost.hpp"
-#include "verbs/mr_cache.hpp"
+#include "rdma/mr_cache.hpp"
 
 namespace step13 {
 
@@ -37,9 +37,9 @@ inline std::vector<std::size_t> zipf(std::uint64_t buffers, std::uint64_t count,
 }
 
 /// What the cache calls for memory that it does not hold yet.
-inline verbs::MrCache make_cache(ibv_pd* pd, std::uint64_t room) {
+inline rdma::MrCache make_cache(ibv_pd* pd, std::uint64_t room) {
     return {room, [pd](std::span<std::byte> memory) {
-                return verbs::Mr{
+                return rdma::Mr{
                     util::check_ptr(ibv_reg_mr(pd, memory.data(), memory.size(),
                                                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
                                     "ibv_reg_mr")};
@@ -53,7 +53,7 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
     constexpr std::uint64_t turn = 1000;
     const Pages pages(buffers * length, Backing::small);
     pages.touch();
-    verbs::MrCache cache = make_cache(host.pd, options.room);
+    rdma::MrCache cache = make_cache(host.pd, options.room);
     std::uint64_t each_ns = 0, cached_ns = 0, done = 0;
     {
         common::HeldTrace held;

@@ -23,7 +23,7 @@ inline void meet_the_limit(const Host& host) {
     constexpr std::uint64_t allowed = 256 << 10;
     const Pages pages(64 << 10, Backing::small);
     const std::span<std::byte> memory = pages.bytes();
-    std::vector<verbs::Mr> regions;
+    std::vector<rdma::Mr> regions;
     const util::LockedMemoryLimit limit(allowed);
     if (limit.was_above_limits())
         host.log.note("this process has CAP_IPC_LOCK, so that no limit counts: dropped for now");
@@ -32,7 +32,7 @@ inline void meet_the_limit(const Host& host) {
     const std::string call = fmt::format("ibv_reg_mr({} bytes)", memory.size());
     try {
         while (regions.size() < 16)
-            regions.push_back(verbs::Mr{util::check_ptr(
+            regions.push_back(rdma::Mr{util::check_ptr(
                 ibv_reg_mr(host.pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE), call)});
         host.log.note("this device does not count what it pins against the locked-memory limit");
     } catch (const std::system_error& error) {

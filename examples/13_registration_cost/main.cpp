@@ -9,10 +9,10 @@
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
 #include "limit.hpp"
+#include "rdma/device.hpp"
 #include "sizes.hpp"
 #include "stale.hpp"
 #include "table.hpp"
-#include "verbs/device.hpp"
 #include "window_cost.hpp"
 #include "window_type_1.hpp"
 #include "window_type_2.hpp"
@@ -69,19 +69,19 @@ void try_windows(const Host& host, const Options& options) {
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!options.csv.empty())
         write_csv(options.csv, {});  // better now than after the measurement
-    const auto names = verbs::device_names();
+    const auto names = rdma::device_names();
     if (options.device.empty() && names.empty())
         throw util::Error("this host has no RDMA device. 00_devices says what is missing.");
-    const verbs::Context context =
-        verbs::open_device(options.device.empty() ? names[0] : options.device);
-    const auto gids = verbs::gid_table(context.get());
-    const auto gid = std::ranges::find_if(gids, [](const verbs::Gid& entry) {
+    const rdma::Context context =
+        rdma::open_device(options.device.empty() ? names[0] : options.device);
+    const auto gids = rdma::gid_table(context.get());
+    const auto gid = std::ranges::find_if(gids, [](const rdma::Gid& entry) {
         return entry.type == IBV_GID_TYPE_ROCE_V2 || entry.type == IBV_GID_TYPE_IB;
     });
     if (gid == gids.end())
         throw util::Error("the device has no RoCE v2 address. 00_devices says what is missing.");
-    log.event("device", verbs::describe_device(context.get(), gid->port, &*gid));
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
+    log.event("device", rdma::describe_device(context.get(), gid->port, &*gid));
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
     const Host host{context.get(), pd.get(), {.gid = *gid}, log, stop};
 
     const bool all = !options.sizes && !options.cache && !options.windows && !options.limit;

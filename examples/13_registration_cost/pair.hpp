@@ -9,10 +9,10 @@
 
 #include "examples/05_qp_states/transitions.hpp"
 #include "examples/12_completions/events.hpp"
+#include "rdma/handles.hpp"
 #include "runlog/log.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/handles.hpp"
 
 namespace step13 {
 
@@ -71,19 +71,19 @@ class Pair {
     }
 
   private:
-    static verbs::Cq make_cq(const Host& host) {
-        return verbs::Cq{
+    static rdma::Cq make_cq(const Host& host) {
+        return rdma::Cq{
             util::check_ptr(ibv_create_cq(host.context, 8, nullptr, nullptr, 0), "ibv_create_cq")};
     }
 
-    static verbs::Qp make_qp(const Host& host, ibv_cq* cq) {
+    static rdma::Qp make_qp(const Host& host, ibv_cq* cq) {
         ibv_qp_init_attr init{};
         init.qp_type = IBV_QPT_RC;
         init.send_cq = cq;
         init.recv_cq = cq;
         init.cap.max_send_wr = init.cap.max_recv_wr = 4;
         init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-        return verbs::Qp{util::check_ptr(ibv_create_qp(host.pd, &init), "ibv_create_qp")};
+        return rdma::Qp{util::check_ptr(ibv_create_qp(host.pd, &init), "ibv_create_qp")};
     }
 
     static void connect(const step05::Link& link, ibv_qp* qp, const ibv_qp* peer) {
@@ -93,8 +93,8 @@ class Pair {
     }
 
     util::StopSignal& stop_;
-    verbs::Cq requester_cq_, owner_cq_;
-    verbs::Qp requester_, owner_;
+    rdma::Cq requester_cq_, owner_cq_;
+    rdma::Qp requester_, owner_;
 };
 
 inline ibv_sge sge_of(std::span<const std::byte> memory, const ibv_mr& mr) {

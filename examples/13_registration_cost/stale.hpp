@@ -6,7 +6,7 @@
 #include "cache.hpp"
 #include "pages.hpp"
 #include "pair.hpp"
-#include "verbs/names.hpp"
+#include "rdma/names.hpp"
 
 namespace step13 {
 
@@ -15,11 +15,11 @@ inline void write_to_remapped_memory(const Host& host, bool is_told) {
     const Pair pair(host);
     const Pages source(small_page(), Backing::small);
     std::ranges::fill(source.bytes(), std::byte{'x'});
-    const verbs::Mr source_mr{util::check_ptr(
+    const rdma::Mr source_mr{util::check_ptr(
         ibv_reg_mr(host.pd, source.bytes().data(), source.bytes().size(), IBV_ACCESS_LOCAL_WRITE),
         "ibv_reg_mr")};
     const Pages memory(small_page(), Backing::small);
-    verbs::MrCache cache = make_cache(host.pd, 1 << 20);
+    rdma::MrCache cache = make_cache(host.pd, 1 << 20);
     cache.take(memory.bytes());
 
     // 2. The address gets other pages. The region still has the old ones.
@@ -35,7 +35,7 @@ inline void write_to_remapped_memory(const Host& host, bool is_told) {
     // 4. Who has the bytes?
     const bool is_written = memory.bytes()[0] == std::byte{'x'};
     host.log.event("remapped", {{"cache", is_told ? "told" : "not told"},
-                                {"status", verbs::name_of(status)},
+                                {"status", rdma::name_of(status)},
                                 {"memory", is_written ? "written" : "NOT written"}});
 }
 

@@ -11,7 +11,7 @@ namespace step13 {
 inline void measure_binding(const Host& host, std::uint64_t repeats) {
     const Exposed exposed(host, std::size_t{2} << 20);
     const Pair pair(host);
-    verbs::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
+    rdma::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
     for (const std::size_t length : {Exposed::window_length, exposed.pages.bytes().size()}) {
         const std::span<std::byte> part = exposed.pages.bytes().first(length);
         std::vector<std::uint64_t> bind_ns, reg_ns;
@@ -33,7 +33,7 @@ inline void measure_binding(const Host& host, std::uint64_t repeats) {
                 }));
                 if (wc.status != IBV_WC_SUCCESS)
                     throw util::Error(
-                        fmt::format("binding a window ended as {}.", verbs::name_of(wc.status)));
+                        fmt::format("binding a window ended as {}.", rdma::name_of(wc.status)));
             }
 
             // 2. Register.

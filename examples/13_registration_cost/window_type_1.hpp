@@ -14,7 +14,7 @@ inline void try_type_1(const Host& host) {
     const Pair pair(host);
 
     // 2. A window: a key without memory.
-    verbs::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
+    rdma::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
 
     // 3. It gets a part of the region. libibverbs makes a request of it, which completes, and
     // writes the new key to mw->rkey.

@@ -12,7 +12,7 @@ inline void try_type_2(const Host& host) {
     const Attempts attempts(host.log, 2);
     const Exposed exposed(host, 4 * Exposed::window_length);
     const Pair pair(host);
-    verbs::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_2), "ibv_alloc_mw")};
+    rdma::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_2), "ibv_alloc_mw")};
 
     // 2. Bind it. The owner chooses the last byte of the key: another one each time, so that an old
     // key is never valid again.

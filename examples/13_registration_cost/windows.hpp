@@ -9,7 +9,7 @@
 
 #include "pages.hpp"
 #include "pair.hpp"
-#include "verbs/names.hpp"
+#include "rdma/names.hpp"
 
 namespace step13 {
 
@@ -18,7 +18,7 @@ struct Exposed {
     static constexpr std::size_t window_length = 4096;
 
     Pages pages;
-    verbs::Mr mr;
+    rdma::Mr mr;
     std::span<std::byte> window;  // the second page
     ibv_sge source{};             // what is written into it
 
@@ -41,7 +41,7 @@ class Attempts {
     Attempts(runlog::Log& log, unsigned type) : log_(log), type_(type) {}
 
     void log(std::string_view what, ibv_wc_status status) const {
-        log_.event("mw", {{"type", type_}, {"what", what}, {"status", verbs::name_of(status)}});
+        log_.event("mw", {{"type", type_}, {"what", what}, {"status", rdma::name_of(status)}});
     }
     void succeeds(std::string_view what, ibv_wc_status status) const {
         log(what, status);

@@ -43,7 +43,7 @@ Outcome move_bytes(const common::RcSide& side, util::Address server, const std::
         step14::write_all(side, plan, depth, source, meter, outcome.client);
     } else {
         server.set_port(ready.port);
-        const exchange::Socket socket = exchange::connect_tcp(server, std::nullopt, side.limit());
+        const net::Socket socket = net::connect_tcp(server, std::nullopt, side.limit());
         step14::Stream stream{.is_zerocopy = transport == "tcp-zerocopy"};
         step14::send_all(side, socket, plan, source, stream, meter);
         outcome.client = stream.used;

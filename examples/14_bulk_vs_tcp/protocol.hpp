@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "examples/common/message.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "plan.hpp"
 #include "util/cpu_usage.hpp"
 #include "util/cursor.hpp"
@@ -26,7 +26,7 @@ struct Ask {
     Task task = Task::Done;
     Plan plan;
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
@@ -37,7 +37,7 @@ struct Ask {
     }
 
     /// Throws util::Error where it asks for nothing that can be.
-    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
         const Ask ask{static_cast<Task>(util::be8<5>(in)),
@@ -56,12 +56,12 @@ struct Ready {
     static constexpr std::size_t size = 8;
     std::uint16_t port = 0;
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto bytes = common::begin_message<size>(magic);
         util::put_be16<6>(std::span<std::byte, size>(bytes), port);
         channel.send(bytes, limit);
     }
-    static Ready receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Ready receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         return {util::be16<6>(util::FixedBytes<size>(bytes))};
     }
@@ -76,7 +76,7 @@ struct Result {
         return {crc, used.user, used.system, used.machine()};
     }
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be32<8>(out, crc);
@@ -85,7 +85,7 @@ struct Result {
         util::put_be64<32>(out, static_cast<std::uint64_t>(machine.count()));
         channel.send(bytes, limit);
     }
-    static Result receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Result receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
         const auto time = [](std::uint64_t us) {

@@ -11,8 +11,8 @@
 #include "meter.hpp"
 #include "plan.hpp"
 #include "protocol.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
 
 namespace step14 {
 
@@ -30,9 +30,9 @@ struct Depth {
 /// Client: to the last completion. Then all bytes are in the server's memory.
 inline void write_all(const common::RcSide& side, const Plan& plan, const Depth& depth,
                       std::vector<std::byte>& source, Meter& meter, util::CpuUsage& used) {
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, source.data(), source.size(), 0), "ibv_reg_mr")};
-    verbs::CompletionQueue completions(side.context, static_cast<int>(depth.requests));
+    rdma::CompletionQueue completions(side.context, static_cast<int>(depth.requests));
     common::RcConnection link(side, {.cq = completions.cq.get(),
                                      .first_psn = 0xc14000,
                                      .max_send_wr = static_cast<std::uint32_t>(depth.requests),
@@ -64,7 +64,7 @@ inline void write_all(const common::RcSide& side, const Plan& plan, const Depth&
             ibv_send_wr* bad_wr = nullptr;
             util::check_rc(ibv_post_send(link.qp(), &wr, &bad_wr), "ibv_post_send");
         }
-        const auto wc = verbs::expect_success(
+        const auto wc = rdma::expect_success(
             completions.next(side.stop, util::deadline_in(side.time)), "RDMA_WRITE");
         if (const auto now = util::Clock::now(); now >= next_write) {
             trace.write();
@@ -78,11 +78,11 @@ inline void write_all(const common::RcSide& side, const Plan& plan, const Depth&
 /// Server: exposes memory, and waits until the client is done.
 inline Result expose(const common::RcSide& side, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                                       "ibv_reg_mr")};
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                      "ibv_reg_mr")};
     Ready{}.send(side.channel, side.limit());
-    verbs::CompletionQueue unused(side.context, 1);
+    rdma::CompletionQueue unused(side.context, 1);
     const common::RcConnection link(
         side,
         {.cq = unused.cq.get(), .first_psn = 0x5e1400, .retry = long_timeout, .exposed = mr.get()});

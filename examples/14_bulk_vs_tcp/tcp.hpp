@@ -12,8 +12,8 @@
 
 #include "examples/common/memory.hpp"
 #include "examples/common/rc_connection.hpp"
-#include "exchange/tcp.hpp"
 #include "meter.hpp"
+#include "net/tcp.hpp"
 #include "plan.hpp"
 #include "protocol.hpp"
 #include "util/check.hpp"
@@ -21,13 +21,13 @@
 
 namespace step14 {
 
-[[noreturn]] inline void throw_gone(const exchange::Socket& socket, int error) {
+[[noreturn]] inline void throw_gone(const net::Socket& socket, int error) {
     throw util::Error(fmt::format("{} has gone during the transfer: {}.", socket.peer.text(),
                                   error == 0 ? "it closed the connection" : std::strerror(error)));
 }
 
 /// The part of what was sent that the peer's kernel has acknowledged.
-inline std::uint64_t acknowledged(const exchange::Socket& socket, std::uint64_t sent) {
+inline std::uint64_t acknowledged(const net::Socket& socket, std::uint64_t sent) {
     int queued = 0;
     util::check_errno(ioctl(socket.fd.get(), SIOCOUTQ, &queued), "ioctl(SIOCOUTQ)");
     return sent - static_cast<std::uint64_t>(queued);
@@ -41,7 +41,7 @@ struct Stream {
 };
 
 /// Client: until the server's program has said that it has all.
-inline void send_all(const common::RcSide& side, const exchange::Socket& socket, const Plan& plan,
+inline void send_all(const common::RcSide& side, const net::Socket& socket, const Plan& plan,
                      const std::vector<std::byte>& source, Stream& stream, Meter& meter) {
     const int on = 1;
     if (stream.is_zerocopy)
@@ -58,7 +58,7 @@ inline void send_all(const common::RcSide& side, const exchange::Socket& socket,
         side.check_stop();
         if (util::is_past(deadline))
             throw util::Error(socket.peer.text() + " takes no bytes any more.");
-        exchange::wait_for(socket, to_read, {side.stop, deadline});
+        net::wait_for(socket, to_read, {side.stop, deadline});
         if (stream.is_zerocopy)
             notifications.take();
     };
@@ -99,8 +99,8 @@ inline void send_all(const common::RcSide& side, const exchange::Socket& socket,
 }
 
 /// Server: into the same places as WRITEs go to.
-inline void receive_all(const common::RcSide& side, const exchange::Socket& socket,
-                        const Plan& plan, std::vector<std::byte>& memory) {
+inline void receive_all(const common::RcSide& side, const net::Socket& socket, const Plan& plan,
+                        std::vector<std::byte>& memory) {
     for (std::uint64_t got = 0; got < plan.size;) {
         const std::uint64_t within = got % plan.chunk;
         const ssize_t part =
@@ -109,12 +109,12 @@ inline void receive_all(const common::RcSide& side, const exchange::Socket& sock
         if (part > 0)
             got += static_cast<std::uint64_t>(part);
         else if (part < 0 && errno == EAGAIN)
-            exchange::wait_for(socket, true, side.limit());
+            net::wait_for(socket, true, side.limit());
         else if (part == 0 || errno != EINTR)
             throw_gone(socket, part == 0 ? 0 : errno);
     }
     const std::byte all_there{1};
-    exchange::wait_for(socket, false, side.limit());
+    net::wait_for(socket, false, side.limit());
     if (send(socket.fd.get(), &all_there, 1, MSG_NOSIGNAL) != 1)
         throw_gone(socket, errno);
 }
@@ -123,7 +123,7 @@ inline void receive_all(const common::RcSide& side, const exchange::Socket& sock
 inline Result receive_stream(const common::RcSide& side, util::Address address, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     address.set_port(static_cast<std::uint16_t>(address.port() + 1));
-    exchange::TcpListener listener(address);
+    net::TcpListener listener(address);
     Ready{listener.address().port()}.send(side.channel, side.limit());
     auto socket = listener.accept(side.limit());
     if (!socket)

@@ -9,7 +9,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "util/check.hpp"
 #include "util/fd.hpp"
 
@@ -18,7 +18,7 @@ namespace step14 {
 /// The send calls with MSG_ZEROCOPY that the kernel is done with.
 class Notifications {
   public:
-    explicit Notifications(const exchange::Socket& socket) : socket_(socket) {}
+    explicit Notifications(const net::Socket& socket) : socket_(socket) {}
 
     std::uint64_t done() const { return done_; }
     /// Of these, how many the kernel has copied all the same.
@@ -49,7 +49,7 @@ class Notifications {
     }
 
   private:
-    const exchange::Socket& socket_;
+    const net::Socket& socket_;
     std::uint64_t done_ = 0;
     std::uint64_t copied_ = 0;
 };

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "examples/common/message.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -29,7 +29,7 @@ struct Ask {
     Task task = Task::Done;
     std::uint64_t memory = 0;
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto bytes = common::begin_message<size>(magic);
         const std::span<std::byte, size> out(bytes);
         util::put_be8<5>(out, static_cast<std::uint8_t>(task));
@@ -37,7 +37,7 @@ struct Ask {
         channel.send(bytes, limit);
     }
     /// Throws util::Error where a value is out of range.
-    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};

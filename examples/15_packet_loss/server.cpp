@@ -16,10 +16,10 @@ using namespace step15;
 // Part 1: until the client is done.
 void expose(const common::RcSide& side, std::uint64_t size) {
     std::vector<std::byte> memory(size);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                                       "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                      "ibv_reg_mr")};
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context, 1, nullptr, nullptr, 0), "ibv_create_cq")};
     const common::RcConnection connection(
         side, {.cq = cq.get(), .first_psn = 0x5e1500, .exposed = mr.get()});
@@ -36,7 +36,7 @@ void expose(const common::RcSide& side, std::uint64_t size) {
 // Part 2: no message tells the client that the queue pair is destroyed.
 void fall_silent(const common::RcSide& side) {
     {
-        const verbs::Cq cq{
+        const rdma::Cq cq{
             util::check_ptr(ibv_create_cq(side.context, 1, nullptr, nullptr, 0), "ibv_create_cq")};
         const common::RcConnection connection(side, {.cq = cq.get(), .first_psn = 0x5e1580});
         side.barrier();

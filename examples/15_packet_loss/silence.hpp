@@ -11,10 +11,10 @@ namespace step15 {
 inline void write_to_nobody(const common::RcSide& side, const Settings& settings) {
     // 1. Connected as before; then the server destroys its queue pair.
     std::vector<std::byte> bytes = common::pattern(64, "Anybody? ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     Ask{Task::FallSilent, 0}.send(side.channel, side.limit());
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context, 2, nullptr, nullptr, 0), "ibv_create_cq")};
     const common::RcConnection connection =
         connect(side, {.cq = cq.get(), .first_psn = 0xc15800, .max_send_wr = 2}, settings.timeout,
@@ -33,7 +33,7 @@ inline void write_to_nobody(const common::RcSide& side, const Settings& settings
     const auto wc = write(1);
     const std::chrono::microseconds took =
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
-    side.log.event("qp_state", verbs::query_state(connection.qp()));
+    side.log.event("qp_state", rdma::query_state(connection.qp()));
 
     // 3. And one more: in ERR it is flushed, without a packet.
     const auto next = wc ? write(2) : std::nullopt;
@@ -43,8 +43,8 @@ inline void write_to_nobody(const common::RcSide& side, const Settings& settings
          {"retry_cnt", settings.retry_cnt},
          {"sent", counted.since("sent_pkts")},
          {"took_us", took.count()},
-         {"status", wc ? std::string(verbs::name_of(wc->status)) : "none until --timeout"},
-         {"next", next ? std::string(verbs::name_of(next->status)) : "not posted"}});
+         {"status", wc ? std::string(rdma::name_of(wc->status)) : "none until --timeout"},
+         {"next", next ? std::string(rdma::name_of(next->status)) : "not posted"}});
 }
 
 }  // namespace step15

@@ -12,9 +12,9 @@
 #include "examples/common/counted.hpp"
 #include "examples/common/memory.hpp"
 #include "protocol.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
-#include "verbs/names.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/describe.hpp"
+#include "rdma/names.hpp"
 
 namespace step15 {
 
@@ -61,18 +61,18 @@ inline void write_all(const common::RcSide& side, ibv_cq* cq,
         }
         const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.time));
         if (wc && wc->status != IBV_WC_SUCCESS) {
-            side.log.event("qp_state", verbs::query_state(connection.qp()));  // ERR
+            side.log.event("qp_state", rdma::query_state(connection.qp()));  // ERR
             throw util::Error(fmt::format(
                 "RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} ms "
                 "at least). The queue pair is in ERR: only a new connection can go on. The loss "
                 "that is set on the link: lab/lab wire, lab/lab netem.",
-                verbs::name_of(wc->status), ibv_wc_status_str(wc->status), settings.retry_cnt,
+                rdma::name_of(wc->status), ibv_wc_status_str(wc->status), settings.retry_cnt,
                 settings.timeout,
                 0.004096 * static_cast<double>(std::uint64_t{1} << settings.timeout)));
         }
         if (side.stop.requested())
             throw util::Error("stopped by a signal.");
-        done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
+        done = rdma::expect_success(wc, "RDMA_WRITE").wr_id;
         --outstanding;
     }
 }
@@ -80,10 +80,10 @@ inline void write_all(const common::RcSide& side, ibv_cq* cq,
 inline void transfer(const common::RcSide& side, const Settings& settings) {
     // 1. The memory, and a connection with the timeout and the retry count of the command line.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     Ask{Task::Expose, settings.bytes.size}.send(side.channel, side.limit());
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context, static_cast<int>(settings.depth), nullptr, nullptr, 0),
         "ibv_create_cq")};
     const common::RcConnection connection =

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cm/capability.hpp"
+#include "rdma/capability.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -37,24 +37,24 @@ struct Job {
 /// In the server's response: the worker's own slot, to be written; the weights, to be read; and its
 /// number among the workers, from 0.
 struct Place {
-    static constexpr std::size_t size = 2 * cm::Capability::size + 2;
+    static constexpr std::size_t size = 2 * rdma::Capability::size + 2;
 
-    cm::Capability slot;
-    cm::Capability weights;
+    rdma::Capability slot;
+    rdma::Capability weights;
     std::uint16_t rank = 0;
 
     std::array<std::byte, size> serialize() const {
         std::array<std::byte, size> bytes{};
         std::ranges::copy(slot.serialize(), bytes.begin());
-        std::ranges::copy(weights.serialize(), bytes.begin() + cm::Capability::size);
+        std::ranges::copy(weights.serialize(), bytes.begin() + rdma::Capability::size);
         util::put_be16<size - 2>(std::span(bytes), rank);
         return bytes;
     }
     static Place parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
             throw util::Error("the server's response is too short: it is not this step's.");
-        return {cm::Capability::parse(bytes),
-                cm::Capability::parse(bytes.subspan(cm::Capability::size)),
+        return {rdma::Capability::parse(bytes),
+                rdma::Capability::parse(bytes.subspan(rdma::Capability::size)),
                 util::be16<size - 2>(bytes.first<size>())};
     }
 };

@@ -6,19 +6,19 @@
 
 #include "block.hpp"
 #include "job.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
 
 namespace step16 {
 
 /// Made for the first worker of a job. Every call that fails throws std::system_error.
 struct Memory {
-    verbs::Pd pd;
-    verbs::CompletionQueue completions;  // of all workers' queue pairs
+    rdma::Pd pd;
+    rdma::CompletionQueue completions;  // of all workers' queue pairs
     Block block;
     std::vector<Gradient> slots;  // by rank
-    verbs::Mr block_mr;
-    std::vector<verbs::Mr> slot_mrs;
+    rdma::Mr block_mr;
+    std::vector<rdma::Mr> slot_mrs;
 
     // No worker can write the weights, nor another one's slot: each region has a key of its own.
     Memory(ibv_context* context, std::uint16_t workers)
@@ -40,7 +40,7 @@ struct Memory {
     }
 
   private:
-    static cm::Capability capability_of(const ibv_mr& mr) {
+    static rdma::Capability capability_of(const ibv_mr& mr) {
         return {
             .va = reinterpret_cast<std::uintptr_t>(mr.addr), .length = mr.length, .rkey = mr.rkey};
     }

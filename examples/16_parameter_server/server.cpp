@@ -31,7 +31,7 @@ struct Running {
 };
 
 // 1. A worker asks to take part in a job.
-void admit(std::optional<Running>& running, cm::Id id, const rdma_conn_param& request,
+void admit(std::optional<Running>& running, rdma::CmId id, const rdma_conn_param& request,
            runlog::Log& log) {
     const auto job = step16::Job::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
@@ -82,11 +82,11 @@ void leave(std::optional<Running>& running, rdma_cm_id* id, runlog::Log& log) {
     remove(running, id);
 }
 
-void take(cm::Event event, std::optional<Running>& running, runlog::Log& log) {
+void take(rdma::CmEvent event, std::optional<Running>& running, runlog::Log& log) {
     rdma_cm_id* id = event->id;
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         try {
-            admit(running, cm::Id{id}, event->param.conn, log);
+            admit(running, rdma::CmId{id}, event->param.conn, log);
         } catch (const std::exception& error) {  // destroying the id refuses this worker alone
             log.error(error.what());
             if (running)
@@ -105,8 +105,8 @@ void take(cm::Event event, std::optional<Running>& running, runlog::Log& log) {
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id listener = common::make_listener(channel.get(), options, log);
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = common::make_listener(channel.get(), options, log);
     std::optional<Running> running;
     while (!stop.requested()) {
         std::array<pollfd, 3> fds{
@@ -119,7 +119,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
             if (running)
                 take_completions(*running, stop);
             if (fds[1].revents != 0)
-                if (cm::Event event = cm::next_event(channel.get(), stop, util::Clock::now()))
+                if (rdma::CmEvent event = rdma::next_event(channel.get(), stop, util::Clock::now()))
                     take(std::move(event), running, log);
         } catch (const std::exception& error) {
             log.error(error.what());

@@ -1,15 +1,15 @@
 // Step 16, the server's side of a worker's connection.
 #pragma once
 
-#include "cm/handles.hpp"
 #include "memory.hpp"
+#include "rdma/cm_handles.hpp"
 #include "runlog/log.hpp"
 
 namespace step16 {
 
 struct Session {
-    cm::Id id;
-    cm::Qp qp{};
+    rdma::CmId id;
+    rdma::CmQp qp{};
     std::uint16_t rank = 0;
 };
 
@@ -43,8 +43,8 @@ inline void accept(Session& session, const Memory& memory, runlog::Log& log) {
     parameters.responder_resources = 1;  // one READ of the worker's in flight
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
-    log.event("exchange", cm::describe(place.slot, "sent"));
-    log.event("exchange", cm::describe(place.weights, "sent"));
+    log.event("exchange", rdma::describe(place.slot, "sent"));
+    log.event("exchange", rdma::describe(place.weights, "sent"));
 }
 
 }  // namespace step16

@@ -17,7 +17,7 @@ struct Worker {
     Block block;  // as it was when it was read
     Gradient gradient;
     common::CmClient client;
-    verbs::Mr block_mr, gradient_mr;
+    rdma::Mr block_mr, gradient_mr;
     Place place;
     std::uint64_t wr_id = 0;
 
@@ -36,7 +36,7 @@ struct Worker {
                         .max_inline_data = 0});
         client.connect(job.serialize());
         place = Place::parse(client.answer());
-        log.event("exchange", cm::describe(place.weights, "received"));
+        log.event("exchange", rdma::describe(place.weights, "received"));
         wr_id = 1000 * (place.rank + std::uint64_t{1});  // a line of the log tells whose it is
         log.event("worker", {{"rank", place.rank},
                              {"workers", job.workers},

@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 
 #include "protocol.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/stop_signal.hpp"
-#include "verbs/names.hpp"
 
 namespace step17 {
 
@@ -111,7 +111,7 @@ class Flags {
             return true;
         if (wc->status != IBV_WC_SUCCESS)
             throw util::Error(fmt::format("rank {}'s connection with rank {} failed: {} ({}).",
-                                          rank_, queue->second.peer, verbs::name_of(wc->status),
+                                          rank_, queue->second.peer, rdma::name_of(wc->status),
                                           ibv_wc_status_str(wc->status)));
         if ((wc->opcode & IBV_WC_RECV) == 0) {
             --queue->second.outstanding;

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstddef>
 
+#include "rdma/handles.hpp"
 #include "record.hpp"
 #include "util/check.hpp"
-#include "verbs/handles.hpp"
 
 namespace step17 {
 
@@ -43,7 +43,7 @@ struct Desk {
 struct Memory {
     Window window;
     Desk desk;
-    verbs::Mr window_mr, desk_mr;
+    rdma::Mr window_mr, desk_mr;
 
     explicit Memory(ibv_pd* pd)
         : window_mr(util::check_ptr(ibv_reg_mr(pd, &window, sizeof window,
@@ -66,7 +66,7 @@ struct Memory {
 
 /// To send a part of a region, or its first bytes.
 template <typename T>
-ibv_sge sge_of(const verbs::Mr& mr, const T& part, std::size_t size = sizeof(T)) {
+ibv_sge sge_of(const rdma::Mr& mr, const T& part, std::size_t size = sizeof(T)) {
     return {.addr = reinterpret_cast<std::uintptr_t>(&part),
             .length = static_cast<std::uint32_t>(size),
             .lkey = mr->lkey};

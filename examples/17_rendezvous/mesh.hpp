@@ -10,9 +10,9 @@
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/rc_states.hpp"
 #include "flags.hpp"
+#include "rdma/device.hpp"
 #include "record.hpp"
 #include "runlog/log.hpp"
-#include "verbs/device.hpp"
 
 namespace step17 {
 
@@ -21,7 +21,7 @@ struct Port {
     ibv_context* context;
     ibv_pd* pd;
     ibv_cq* cq;
-    verbs::Gid gid;
+    rdma::Gid gid;
 };
 
 class Mesh {
@@ -30,7 +30,7 @@ class Mesh {
         : rank_(rank),
           ranks_(ranks),
           port_(port),
-          path_mtu_(verbs::bytes_of(verbs::query_port(port.context, port.gid.port).active_mtu)),
+          path_mtu_(rdma::bytes_of(rdma::query_port(port.context, port.gid.port).active_mtu)),
           flags_(flags) {
         for (unsigned round = 0; round < rounds_of(ranks); ++round) {
             out_.push_back(make(1, log));
@@ -65,7 +65,7 @@ class Mesh {
 
   private:
     struct Queue {
-        verbs::Qp qp;
+        rdma::Qp qp;
         End end;
     };
 
@@ -80,7 +80,7 @@ class Mesh {
         init.cap.max_send_wr = 2;
         init.cap.max_recv_wr = receives;
         init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-        verbs::Qp qp{util::check_ptr(ibv_create_qp(port_.pd, &init), "ibv_create_qp")};
+        rdma::Qp qp{util::check_ptr(ibv_create_qp(port_.pd, &init), "ibv_create_qp")};
         const End end{.qpn = qp->qp_num, .psn = step07::random_psn()};
         log.event("psn", {{"qpn", end.qpn}, {"psn", end.psn}, {"source", "RAND_bytes"}});
         return {std::move(qp), end};

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
-#include "cm/capability.hpp"
 #include "examples/common/message.hpp"
+#include "rdma/capability.hpp"
 #include "schedule.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
@@ -88,9 +88,9 @@ struct Request {
 
 /// In rank 0's reply: the rank's slot, its number, and for how long rank 0 waits for others.
 struct Place {
-    static constexpr std::size_t size = cm::Capability::size + 4;
+    static constexpr std::size_t size = rdma::Capability::size + 4;
 
-    cm::Capability slot;
+    rdma::Capability slot;
     std::uint16_t rank = 0;
     std::uint16_t time_limit_s = 0;
 
@@ -105,7 +105,7 @@ struct Place {
         if (bytes.size() < size)
             throw util::Error("rank 0's reply is too short: is it another step's server?");
         const auto in = bytes.first<size>();
-        return {cm::Capability::parse(bytes), util::be16<size - 4>(in), util::be16<size - 2>(in)};
+        return {rdma::Capability::parse(bytes), util::be16<size - 4>(in), util::be16<size - 2>(in)};
     }
 };
 

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "member.hpp"
+#include "rdma/completion.hpp"
 #include "sessions.hpp"
-#include "verbs/completion.hpp"
 
 namespace step17 {
 
@@ -25,14 +25,14 @@ class RankZero : public Meeting {
              runlog::Log& log)
         : log_(log),
           job_(job),
-          gid_(verbs::choose_gid(first->verbs, util::Address(rdma_get_local_addr(first)))),
+          gid_(rdma::choose_gid(first->verbs, util::Address(rdma_get_local_addr(first)))),
           pd_(util::check_ptr(ibv_alloc_pd(first->verbs), "ibv_alloc_pd")),
           completions_(first->verbs, 8 * most_ranks),
           memory_(pd_.get()),
           flags_(0, time_limit, memory_.window.verdict, std::move(next)),
           sessions_(job, time_limit, pd_.get(), completions_.cq.get(), flags_, log) {}
 
-    verbs::CompletionQueue& completions() { return completions_; }
+    rdma::CompletionQueue& completions() { return completions_; }
     Sessions& sessions() { return sessions_; }
     bool is_over() const { return is_over_; }
 
@@ -120,9 +120,9 @@ class RankZero : public Meeting {
 
     runlog::Log& log_;
     Job job_;
-    verbs::Gid gid_;
-    verbs::Pd pd_;
-    verbs::CompletionQueue completions_;
+    rdma::Gid gid_;
+    rdma::Pd pd_;
+    rdma::CompletionQueue completions_;
     Memory memory_;
     Flags flags_;
     Sessions sessions_;

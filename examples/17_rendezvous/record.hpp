@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "protocol.hpp"
+#include "rdma/device.hpp"
 #include "runlog/event.hpp"
-#include "verbs/device.hpp"
 
 namespace step17 {
 
@@ -82,7 +82,7 @@ struct Record {
 
     /// The fields of a run log event.
     runlog::Fields describe(std::uint16_t ranks) const {
-        verbs::Gid text;
+        rdma::Gid text;
         std::ranges::copy(gid, reinterpret_cast<std::byte*>(text.raw.raw));
         return {{"rank", rank},
                 {"host", host},

@@ -4,10 +4,10 @@
 #include <memory>
 #include <poll.h>
 
-#include "cm/events.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
 #include "rank_zero.hpp"
+#include "rdma/cm_events.hpp"
 
 namespace {
 
@@ -21,8 +21,8 @@ class Server {
         : log_(log),
           stop_(stop),
           time_limit_(time_limit),
-          channel_(cm::make_channel()),
-          listener_(cm::make_id(channel_.get())) {
+          channel_(rdma::make_channel()),
+          listener_(rdma::make_id(channel_.get())) {
         util::Address address = options.address();
         util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
                           "rdma_bind_addr(" + address.text() + ")");
@@ -74,7 +74,7 @@ class Server {
     }
 
     void take_event() {
-        cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now());
+        rdma::CmEvent event = rdma::next_event(channel_.get(), stop_, util::Clock::now());
         if (!event)
             return;
         const rdma_cm_id* id = event->id;
@@ -96,8 +96,8 @@ class Server {
     }
 
     // 3. A rank that cannot be admitted hears why. The others are not affected.
-    void take_request(cm::Event event) {
-        cm::Id id(event->id);
+    void take_request(rdma::CmEvent event) {
+        rdma::CmId id(event->id);
         rdma_cm_id* asking = id.get();
         const auto& asked = event->param.conn;
         const bool is_first = !rendezvous_;
@@ -117,7 +117,7 @@ class Server {
             log_.error(std::string("refused: ") + error.what());
             event.reset();
             if (id)
-                cm::refuse(id.get(), error.what());
+                rdma::refuse(id.get(), error.what());
             if (is_first)
                 rendezvous_.reset();
         }
@@ -126,8 +126,8 @@ class Server {
     runlog::Log& log_;
     util::StopSignal& stop_;
     std::chrono::seconds time_limit_;
-    cm::EventChannel channel_;
-    cm::Id listener_;
+    rdma::EventChannel channel_;
+    rdma::CmId listener_;
     std::unique_ptr<RankZero> rendezvous_;
 };
 

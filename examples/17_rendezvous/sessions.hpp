@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "cm/events.hpp"
-#include "cm/handles.hpp"
 #include "flags.hpp"
 #include "memory.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/cm_handles.hpp"
 #include "runlog/log.hpp"
 
 namespace step17 {
@@ -62,11 +62,11 @@ class Sessions {
     }
 
     /// A rank comes.
-    void admit(cm::Id owned, std::uint16_t rank) {
+    void admit(rdma::CmId owned, std::uint16_t rank) {
         // 1. Its slot is exposed to it, with a key of its own.
         rdma_cm_id* id = owned.get();
         Slot& slot = slots_.at(rank);
-        Session session{.slot_mr = verbs::Mr{util::check_ptr(
+        Session session{.slot_mr = rdma::Mr{util::check_ptr(
                             ibv_reg_mr(pd_, &slot, sizeof slot,
                                        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
                             "ibv_reg_mr")},
@@ -97,7 +97,7 @@ class Sessions {
         parameters.responder_resources = 1;
         parameters.rnr_retry_count = 7;  // without limit
         util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
-        log_.event("exchange", cm::describe(place.slot, "sent"));
+        log_.event("exchange", rdma::describe(place.slot, "sent"));
         sessions_.emplace(rank, std::move(session));
         taken_.insert(rank);
     }
@@ -116,9 +116,9 @@ class Sessions {
 
   private:
     struct Session {
-        verbs::Mr slot_mr;
-        cm::Id id;
-        cm::Qp qp{};
+        rdma::Mr slot_mr;
+        rdma::CmId id;
+        rdma::CmQp qp{};
     };
 
     static constexpr unsigned receives = 2;

@@ -39,7 +39,7 @@ class Worker : public Meeting {
     void run() {
         ibv_qp* qp = client_.qp();
         const Self self{place_.rank, job_, *memory_, *flags_, log_};
-        Member(self, {qp->context, client_.pd(), qp->recv_cq, verbs::gid_of(qp)}, *this).run();
+        Member(self, {qp->context, client_.pd(), qp->recv_cq, rdma::gid_of(qp)}, *this).run();
         client_.disconnect();
     }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "connection.hpp"
-#include "verbs/names.hpp"
+#include "rdma/names.hpp"
 
 namespace step18 {
 
@@ -66,8 +66,7 @@ inline std::optional<std::uint32_t> next_notice(Connection& connection, util::St
         if (wc->status != IBV_WC_SUCCESS)
             throw util::Error(fmt::format(
                 "a request to the server failed with {} unanswered: {} ({}). Is it still running?",
-                connection.unanswered(), verbs::name_of(wc->status),
-                ibv_wc_status_str(wc->status)));
+                connection.unanswered(), rdma::name_of(wc->status), ibv_wc_status_str(wc->status)));
         if ((wc->opcode & IBV_WC_RECV) != 0) {
             connection.post_receive();
             return ntohl(wc->imm_data);

@@ -35,8 +35,8 @@ struct Connection {
     std::vector<Output> results;                 // of each slot: the server writes them
     std::array<std::byte, Header::size> header;  // of the batch that is posted
     common::CmClient client;
-    verbs::Mr inputs_mr, results_mr;
-    cm::Capability remote{};  // the server's slots
+    rdma::Mr inputs_mr, results_mr;
+    rdma::Capability remote{};  // the server's slots
     std::uint64_t wr_id = 0;
     std::uint32_t in_queue = 0;         // requests that have not completed,
     std::deque<std::uint32_t> lists{};  // and how many of them each batch has
@@ -69,7 +69,7 @@ struct Connection {
                                  .rkey = results_mr->rkey},
                                 terms.shape,
                                 terms.clients};
-        log.event("exchange", cm::describe(greeting.results, "sent"));
+        log.event("exchange", rdma::describe(greeting.results, "sent"));
         remote = client.connect(greeting.serialize());
         if (remote.length != terms.shape.slots_size())
             throw util::Error(

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "cm/capability.hpp"
 #include "model.hpp"
+#include "rdma/capability.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -66,18 +66,18 @@ inline std::size_t Shape::input_at(std::uint32_t id, std::size_t request) const 
 
 /// In a client's request for a connection.
 struct Greeting {
-    static constexpr std::size_t size = cm::Capability::size + 6;
+    static constexpr std::size_t size = rdma::Capability::size + 6;
 
-    cm::Capability results;  // where it wants its outputs
+    rdma::Capability results;  // where it wants its outputs
     Shape shape;
     std::uint16_t clients = 1;  // so many connections make a run, which begins when all are there
 
     std::array<std::byte, size> serialize() const {
         std::array<std::byte, size> bytes{};
         std::ranges::copy(results.serialize(), bytes.begin());
-        util::put_be16<cm::Capability::size>(std::span(bytes), shape.batch);
-        util::put_be16<cm::Capability::size + 2>(std::span(bytes), shape.depth);
-        util::put_be16<cm::Capability::size + 4>(std::span(bytes), clients);
+        util::put_be16<rdma::Capability::size>(std::span(bytes), shape.batch);
+        util::put_be16<rdma::Capability::size + 2>(std::span(bytes), shape.depth);
+        util::put_be16<rdma::Capability::size + 4>(std::span(bytes), clients);
         return bytes;
     }
     /// Throws util::Error where it is none, or asks for what cannot be.
@@ -85,10 +85,10 @@ struct Greeting {
         if (bytes.size() < size)
             throw util::Error("a request without batch and depth: it is no client of this step.");
         const auto fixed = bytes.first<size>();
-        const Greeting greeting{
-            cm::Capability::parse(bytes),
-            {util::be16<cm::Capability::size>(fixed), util::be16<cm::Capability::size + 2>(fixed)},
-            util::be16<cm::Capability::size + 4>(fixed)};
+        const Greeting greeting{rdma::Capability::parse(bytes),
+                                {util::be16<rdma::Capability::size>(fixed),
+                                 util::be16<rdma::Capability::size + 2>(fixed)},
+                                util::be16<rdma::Capability::size + 4>(fixed)};
         const Shape& shape = greeting.shape;
         if (shape.batch == 0 || shape.batch > most_batch || shape.depth == 0 ||
             shape.depth > most_depth || greeting.clients == 0)

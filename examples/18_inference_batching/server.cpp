@@ -14,7 +14,7 @@ constexpr std::size_t entries =
     most_clients * (step18::max_sends({1, step18::most_depth}) + step18::most_depth);
 
 // 1. A client says how many slots it wants, and how large.
-void admit(Service& service, cm::Id id, const rdma_conn_param& request) {
+void admit(Service& service, rdma::CmId id, const rdma_conn_param& request) {
     const auto greeting = step18::Greeting::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
     if (service.sessions.size() == most_clients)
@@ -56,11 +56,11 @@ void leave(Service& service, rdma_cm_id* id) {
     step18::end(service, session);
 }
 
-void take(cm::Event event, Service& service) {
+void take(rdma::CmEvent event, Service& service) {
     rdma_cm_id* id = event->id;
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         try {
-            admit(service, cm::Id{id}, event->param.conn);
+            admit(service, rdma::CmId{id}, event->param.conn);
         } catch (const std::exception& error) {  // destroying the id refuses this client alone
             service.log.error(error.what());
             if (const auto session = service.sessions.find(id); session != service.sessions.end())
@@ -80,8 +80,8 @@ void take(cm::Event event, Service& service) {
 }
 
 int run(const common::ServerOptions& options, Service service) {
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id listener = common::make_listener(channel.get(), options, service.log);
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = common::make_listener(channel.get(), options, service.log);
     while (!service.stop.requested()) {
         // 4. All notices that have come go into the queue, and then one batch is answered: what comes
         // in the meantime stands behind what was there.
@@ -95,8 +95,8 @@ int run(const common::ServerOptions& options, Service service) {
         step18::wait_for_any(fds, has_taken || has_answered ? util::Clock::now() : due);
         try {
             if (fds[1].revents != 0)
-                if (cm::Event event =
-                        cm::next_event(channel.get(), service.stop, util::Clock::now()))
+                if (rdma::CmEvent event =
+                        rdma::next_event(channel.get(), service.stop, util::Clock::now()))
                     take(std::move(event), service);
         } catch (const std::exception& error) {
             service.log.error(error.what());

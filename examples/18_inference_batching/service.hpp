@@ -7,8 +7,8 @@
 #include <map>
 
 #include "answer.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/names.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/names.hpp"
 
 namespace step18 {
 
@@ -29,7 +29,7 @@ struct Service {
     runlog::Log& log;
     util::StopSignal& stop;
     Model model{};
-    std::optional<verbs::CompletionQueue> completions{};  // while there are clients
+    std::optional<rdma::CompletionQueue> completions{};  // while there are clients
     Sessions sessions{};
     std::deque<Waiting> queue{};
     std::uint64_t clients = 0;  // that have come
@@ -62,7 +62,7 @@ inline void take(Service& service, Session& session, const ibv_wc& wc) {
     try {
         if (wc.status != IBV_WC_SUCCESS)
             throw util::Error(
-                fmt::format("a result could not be written: {}.", verbs::name_of(wc.status)));
+                fmt::format("a result could not be written: {}.", rdma::name_of(wc.status)));
         if ((wc.opcode & IBV_WC_RECV) == 0)
             return sent(session, wc.wr_id);
         const std::uint32_t requests = take_notice(session, wc);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "cm/events.hpp"
+#include "rdma/cm_events.hpp"
 #include "runlog/log.hpp"
 #include "slots.hpp"
 #include "util/check.hpp"
@@ -14,7 +14,7 @@ namespace step18 {
 
 /// Every call that fails throws util::Error or std::system_error. Destroying it ends the connection.
 struct Session {
-    cm::Id id;
+    rdma::CmId id;
     Greeting greeting;
     std::uint64_t number;  // of the client, from 1
     ServerSlots in_use;
@@ -22,12 +22,12 @@ struct Session {
     std::vector<Output> outputs;   // of each slot
     std::vector<bool> is_sending;  // by slot: its outputs are on their way
     std::optional<Time> since;     // the client's device has acknowledged nothing of these
-    verbs::Pd pd;                  // its own: its keys are worth nothing on another connection
-    verbs::Mr slots_mr, outputs_mr;
-    cm::Qp qp{};
+    rdma::Pd pd;                   // its own: its keys are worth nothing on another connection
+    rdma::Mr slots_mr, outputs_mr;
+    rdma::CmQp qp{};
     bool is_established = false, has_begun = false;
 
-    Session(cm::Id of, const Greeting& wanted, std::uint64_t client)
+    Session(rdma::CmId of, const Greeting& wanted, std::uint64_t client)
         : id(std::move(of)),
           greeting(wanted),
           number(client),
@@ -80,17 +80,17 @@ inline void accept(Session& session, ibv_cq* completions, runlog::Log& log) {
     for (std::uint16_t slot = 0; slot < session.greeting.shape.depth; ++slot)
         post_receive(session);
 
-    const cm::Capability slots{.va = reinterpret_cast<std::uintptr_t>(session.slots.data()),
-                               .length = session.slots.size(),
-                               .rkey = session.slots_mr->rkey};
+    const rdma::Capability slots{.va = reinterpret_cast<std::uintptr_t>(session.slots.data()),
+                                 .length = session.slots.size(),
+                                 .rkey = session.slots_mr->rkey};
     const auto bytes = slots.serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
     parameters.private_data_len = bytes.size();
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_accept(session.id.get(), &parameters), "rdma_accept");
-    log.event("exchange", cm::describe(session.greeting.results, "received"));
-    log.event("exchange", cm::describe(slots, "sent"));
+    log.event("exchange", rdma::describe(session.greeting.results, "received"));
+    log.event("exchange", rdma::describe(slots, "sent"));
 }
 
 }  // namespace step18

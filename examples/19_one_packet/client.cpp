@@ -3,9 +3,9 @@
 // chosen.
 #include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/names.hpp"
 #include "requests.hpp"
 #include "util/check.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -62,9 +62,9 @@ void exercise(const common::RcSide& side, const Plan& plan, const Options& optio
         plan.operation != Operation::Read && plan.operation != Operation::FetchAdd;
     std::vector<std::byte> local =
         is_source ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, local.data(), local.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
+    rdma::CompletionQueue completions(side.context, static_cast<int>(plan.messages));
     plan.send(side.channel, side.limit());
     const common::RcConnection link(
         side, {.cq = completions.cq.get(),
@@ -82,7 +82,7 @@ void exercise(const common::RcSide& side, const Plan& plan, const Options& optio
         step19::operation_names.at(static_cast<std::size_t>(plan.operation));
     if (status != IBV_WC_SUCCESS)
         throw util::Error(fmt::format("{} failed: {} ({}); its queue pair is in ERR.", name,
-                                      verbs::name_of(status), ibv_wc_status_str(status)));
+                                      rdma::name_of(status), ibv_wc_status_str(status)));
     if (const std::string found_wrong = damage(plan, local, found); !found_wrong.empty())
         throw util::Error(fmt::format("{}: {}.", name, found_wrong));
     side.log.event("check",

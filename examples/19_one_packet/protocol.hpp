@@ -16,7 +16,7 @@
 #include <fmt/ranges.h>
 
 #include "examples/common/message.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -44,7 +44,7 @@ struct Plan {
     std::uint64_t memory() const { return messages * size; }
 
     static constexpr std::size_t bytes = 32;
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto words = common::begin_message<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be8<5>(out, static_cast<std::uint8_t>(operation));
@@ -54,7 +54,7 @@ struct Plan {
         channel.send(words, limit);
     }
     /// Throws util::Error where it asks for nothing that can be.
-    static Plan receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Plan receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto words = common::receive_message<bytes>(channel, magic, limit);
         const util::FixedBytes<bytes> in(words);
         const Plan plan{static_cast<Operation>(util::be8<5>(in)), util::be64<8>(in),
@@ -77,7 +77,7 @@ struct Found {
     std::uint32_t received = 0;
     std::uint64_t word = 0;
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto words = common::begin_message<bytes>(magic);
         const std::span<std::byte, bytes> out(words);
         util::put_be32<8>(out, crc);
@@ -85,7 +85,7 @@ struct Found {
         util::put_be64<16>(out, word);
         channel.send(words, limit);
     }
-    static Found receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Found receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto words = common::receive_message<bytes>(channel, magic, limit);
         const util::FixedBytes<bytes> in(words);
         return {util::be32<8>(in), util::be32<12>(in), util::be64<16>(in)};

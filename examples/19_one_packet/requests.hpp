@@ -40,7 +40,7 @@ inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& s
 /// not SUCCESS is the end of the queue pair. Throws util::Error where one does not complete in time.
 inline ibv_wc_status perform(const common::RcSide& side, const Plan& plan,
                              const common::RcConnection& link, const ibv_mr& mr,
-                             verbs::CompletionQueue& completions) {
+                             rdma::CompletionQueue& completions) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge sge = sge_of(mr, plan, number);
         ibv_send_wr wr = request_of(plan, number, sge, link);
@@ -58,7 +58,7 @@ inline ibv_wc_status perform(const common::RcSide& side, const Plan& plan,
                             done, plan.messages,
                             std::chrono::duration_cast<std::chrono::seconds>(side.time).count()));
         if (wc->status != IBV_WC_SUCCESS) {
-            side.log.event("qp_state", verbs::query_state(link.qp()));
+            side.log.event("qp_state", rdma::query_state(link.qp()));
             return wc->status;
         }
     }

@@ -29,7 +29,7 @@ void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
 
 // 2. What has arrived when the client is done. A message that was sent twice must not be received
 // twice.
-std::uint32_t take_receives(const common::RcSide& side, verbs::CompletionQueue& completions) {
+std::uint32_t take_receives(const common::RcSide& side, rdma::CompletionQueue& completions) {
     std::uint32_t received = 0;
     const auto until = util::deadline_in(std::chrono::milliseconds(20));
     while (const auto wc = completions.next(side.stop, until))
@@ -41,9 +41,9 @@ void expose(const common::RcSide& side, const Plan& plan) {
     const bool is_read = plan.operation == Operation::Read;
     std::vector<std::byte> memory =
         is_read ? common::unlike_bytes(plan.memory()) : std::vector<std::byte>(plan.memory());
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(side.pd, memory.data(), memory.size(), step19::all_rights), "ibv_reg_mr")};
-    verbs::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
+    rdma::CompletionQueue completions(side.context, static_cast<int>(plan.messages) + 1);
     const common::RcConnection link(side, {.cq = completions.cq.get(),
                                            .first_psn = 0x5e1900,
                                            .max_recv_wr = static_cast<std::uint32_t>(plan.messages),

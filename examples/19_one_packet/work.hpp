@@ -7,8 +7,8 @@
 #include "examples/common/memory.hpp"
 #include "examples/common/rc_connection.hpp"
 #include "protocol.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/describe.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/describe.hpp"
 
 namespace step19 {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "examples/common/message.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -22,13 +22,13 @@ struct Ask {
     static constexpr std::size_t size = 16;
     std::uint64_t memory = 0;
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const {
+    void send(net::Channel& channel, const net::TimeLimit& limit) const {
         auto bytes = common::begin_message<size>(magic);
         util::put_be64<8>(std::span<std::byte, size>(bytes), memory);
         channel.send(bytes, limit);
     }
     /// Throws util::Error where it asks for more than is exposed.
-    static Ask receive(exchange::Channel& channel, const exchange::TimeLimit& limit) {
+    static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);
         const Ask ask{util::be64<8>(in)};

@@ -14,10 +14,10 @@ namespace {
 // One transfer: until the client is done, and then what has arrived.
 void expose(const common::RcSide& side, std::uint64_t size) {
     std::vector<std::byte> memory(size);
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                                       "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                      "ibv_reg_mr")};
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context, 1, nullptr, nullptr, 0), "ibv_create_cq")};
     const common::RcConnection connection(
         side, {.cq = cq.get(), .first_psn = 0x5e2000, .exposed = mr.get()});

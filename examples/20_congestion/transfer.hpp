@@ -13,9 +13,9 @@
 #include "examples/common/memory.hpp"
 #include "examples/common/rc_connection.hpp"
 #include "protocol.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/completion.hpp"
 #include "window.hpp"
 
 namespace step20 {
@@ -64,7 +64,7 @@ inline std::vector<Time> write_all(const common::RcSide& side, ibv_cq* cq,
         const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.time));
         if (side.stop.requested())
             throw util::Error("stopped by a signal.");
-        const std::uint64_t done = verbs::expect_success(wc, "RDMA_WRITE").wr_id;
+        const std::uint64_t done = rdma::expect_success(wc, "RDMA_WRITE").wr_id;
         times.push_back(util::Clock::now() - outstanding.extract(done).mapped());
         window.answered(times.back());
     }
@@ -75,10 +75,10 @@ inline void transfer(const common::RcSide& side, const Settings& settings, const
                      Window window) {
     // 1. The memory, and a connection whose packets have the traffic class.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
     Ask{settings.bytes.size}.send(side.channel, side.limit());
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context, static_cast<int>(settings.most), nullptr, nullptr, 0),
         "ibv_create_cq")};
     const common::RcConnection connection(

@@ -4,15 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/handles.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
-#include "verbs/handles.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -37,20 +37,20 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     auto source = options.client.local.resolve(0, server.is_ipv6());
 
     // 1. An id that knows its device and its route, and a queue pair that does not belong to it.
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id id = cm::make_id(channel.get());
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId id = rdma::make_id(channel.get());
     const auto expect = [&](rdma_cm_event_type wanted) {
-        return cm::expect_event(channel.get(), wanted, server, stop, util::deadline_in(timeout));
+        return rdma::expect_event(channel.get(), wanted, server, stop, util::deadline_in(timeout));
     };
-    cm::resolve_address(id.get(), source ? &*source : nullptr, server, stop, timeout);
+    rdma::resolve_address(id.get(), source ? &*source : nullptr, server, stop, timeout);
     util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout.count())),
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
     std::vector<std::byte> outgoing = common::pattern(1000, "Which PSN? ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
@@ -58,7 +58,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     init.recv_cq = cq.get();
     init.cap.max_send_wr = init.cap.max_recv_wr = 1;
     init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
     // 2. Connect. rdma_cm sends the number of this queue pair and a PSN of its own choice.
     int mask = 0;
@@ -69,10 +69,10 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     parameters.retry_count = 3;
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
-    cm::Event response = expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
-    const auto remote = cm::Capability::parse(response->param.conn);
+    rdma::CmEvent response = expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
+    const auto remote = rdma::Capability::parse(response->param.conn);
     response.reset();
-    log.event("exchange", cm::describe(remote, "received"));
+    log.event("exchange", rdma::describe(remote, "received"));
 
     // 3. The rest of the way. In RTS, rdma_cm's attributes have the PSN that it announced.
     attr = attributes_for(id.get(), IBV_QPS_RTR, mask);
@@ -103,7 +103,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     ibv_send_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
     const auto wc = common::next_completion(cq.get(), stop, util::deadline_in(timeout));
-    log.note("the WRITE " + (wc ? "completed with " + std::string(verbs::name_of(wc->status))
+    log.note("the WRITE " + (wc ? "completed with " + std::string(rdma::name_of(wc->status))
                                 : std::string("did not complete")));
 
     // 5. rdma_cm sends the DisconnectRequest; the queue pair is this program's to move.

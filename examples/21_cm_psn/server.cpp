@@ -3,28 +3,28 @@
 #include <string>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/handles.hpp"
 #include "util/check.hpp"
-#include "verbs/handles.hpp"
 
 namespace {
 
 constexpr std::size_t memory_size = 4096;
 
 // One client: from its ConnectRequest to its DisconnectRequest.
-void serve(const cm::Id& id, cm::Event request, rdma_event_channel* channel, runlog::Log& log,
-           util::StopSignal& stop) {
+void serve(const rdma::CmId& id, rdma::CmEvent request, rdma_event_channel* channel,
+           runlog::Log& log, util::StopSignal& stop) {
     const util::Address client(rdma_get_peer_addr(id.get()));
     std::vector<std::byte> memory(memory_size);
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
-    const verbs::Mr mr{util::check_ptr(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
-                                       "ibv_reg_mr")};
-    const verbs::Cq cq{
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
+    const rdma::Mr mr{util::check_ptr(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
+                                                 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+                                      "ibv_reg_mr")};
+    const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
@@ -33,11 +33,11 @@ void serve(const cm::Id& id, cm::Event request, rdma_event_channel* channel, run
     init.cap.max_send_wr = init.cap.max_recv_wr = 1;
     init.cap.max_send_sge = init.cap.max_recv_sge = 1;
     util::check_errno(rdma_create_qp(id.get(), pd.get(), &init), "rdma_create_qp");
-    const cm::Qp qp{id.get()};  // its destructor calls rdma_destroy_qp
+    const rdma::CmQp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
-    const cm::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
-                                    .length = memory.size(),
-                                    .rkey = mr->rkey};
+    const rdma::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                                      .length = memory.size(),
+                                      .rkey = mr->rkey};
     const auto bytes = capability.serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
@@ -45,10 +45,10 @@ void serve(const cm::Id& id, cm::Event request, rdma_event_channel* channel, run
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_accept(id.get(), &parameters), "rdma_accept");
     request.reset();
-    log.event("exchange", cm::describe(capability, "sent"));
+    log.event("exchange", rdma::describe(capability, "sent"));
 
     const auto expect = [&](rdma_cm_event_type wanted, util::Deadline deadline) {
-        cm::expect_event(channel, wanted, client, stop, deadline);
+        rdma::expect_event(channel, wanted, client, stop, deadline);
     };
     expect(RDMA_CM_EVENT_ESTABLISHED, util::deadline_in(std::chrono::seconds(5)));
     expect(RDMA_CM_EVENT_DISCONNECTED, std::nullopt);
@@ -56,17 +56,17 @@ void serve(const cm::Id& id, cm::Event request, rdma_event_channel* channel, run
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const cm::EventChannel channel = cm::make_channel();
-    const cm::Id listener = cm::make_id(channel.get());
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = rdma::make_id(channel.get());
     util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
     util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
-    while (cm::Event event = cm::next_event(channel.get(), stop, std::nullopt)) {
+    while (rdma::CmEvent event = rdma::next_event(channel.get(), stop, std::nullopt)) {
         if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
             continue;
-        const cm::Id id{event->id};
+        const rdma::CmId id{event->id};
         try {
             serve(id, std::move(event), channel.get(), log, stop);
         } catch (const std::exception& error) {  // the next client is served all the same

@@ -10,11 +10,11 @@
 #include "examples/common/program.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "protocol.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -27,7 +27,7 @@ struct Options {
 // A buffer of its own, and its registration.
 struct Buffer {
     std::vector<std::byte> bytes;
-    verbs::Mr mr;
+    rdma::Mr mr;
 
     Buffer(ibv_pd* pd, std::vector<std::byte> content, int access)
         : bytes(std::move(content)),
@@ -42,17 +42,17 @@ struct Buffer {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const std::chrono::milliseconds timeout = options.client.timeout;
-    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
+    const net::TimeLimit limit{stop, util::deadline_in(timeout)};
     const util::Address server = options.client.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
+    net::TcpChannel channel(
+        net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. A queue pair whose requests may have three entries. The device has a limit, too:
     // ibv_device_attr.max_sge.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
     init.send_cq = cq.get();
@@ -60,18 +60,18 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     init.cap.max_send_wr = init.cap.max_recv_wr = 1;
     init.cap.max_send_sge = 3;
     init.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
     // 2. Connect as in step 06.
-    exchange::Endpoint mine{
+    net::Endpoint mine{
         .qpn = qp->qp_num, .psn = 0xc22000, .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     step06::to_init(qp.get(), port, 0);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 
     // 3. Gather: the header and the two parts of the body lie in three registrations, each with an
     // lkey of its own. Nothing is copied together; the device takes them one after the other.
@@ -110,7 +110,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
     // 5. An lkey counts in its own protection domain only. The device checks each entry before it
     // sends: by the specification with LOC_PROT_ERR, by rxe with LOC_QP_OP_ERR.
-    const verbs::Pd other{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd other{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const Buffer stranger(other.get(), common::pattern(100, "of another PD. "), 0);
     entries[1] = stranger.sge();
     send.wr_id = 3;
@@ -119,8 +119,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto wc = common::next_completion(cq.get(), stop, util::deadline_in(timeout));
     if (!wc || wc->status == IBV_WC_SUCCESS)
         throw util::Error("an entry of another protection domain was not refused.");
-    log.note("the entry of another protection domain: " + std::string(verbs::name_of(wc->status)));
-    exchange::barrier(channel, limit);
+    log.note("the entry of another protection domain: " + std::string(rdma::name_of(wc->status)));
+    net::barrier(channel, limit);
     return 0;
 }
 

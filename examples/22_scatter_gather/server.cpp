@@ -11,23 +11,23 @@
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
 #include "protocol.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/completion.hpp"
 
 namespace {
 
 constexpr std::size_t most_body = 2 << 20;
 constexpr std::chrono::milliseconds exchange_time{5000};
 
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    const net::TimeLimit limit{stop, util::deadline_in(exchange_time)};
 
     // 1. A queue pair whose receives may have two entries.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
     init.send_cq = cq.get();
@@ -35,15 +35,15 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     init.cap.max_send_wr = init.cap.max_recv_wr = 1;
     init.cap.max_send_sge = 1;
     init.cap.max_recv_sge = 2;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
     // 2. Two buffers and one receive. Its entries are filled in their order: the second one gets what
     // the first has no room for.
     std::array<std::byte, step22::Header::size> head{};
     std::vector<std::byte> body(most_body);
-    const verbs::Mr head_mr{util::check_ptr(
+    const rdma::Mr head_mr{util::check_ptr(
         ibv_reg_mr(pd.get(), head.data(), head.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::Mr body_mr{
+    const rdma::Mr body_mr{
         util::check_ptr(ibv_reg_mr(pd.get(), body.data(), body.size(),
                                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ),
                         "ibv_reg_mr")};
@@ -62,35 +62,35 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     util::check_rc(ibv_post_recv(qp.get(), &receive, &bad_wr), "ibv_post_recv");
 
     // 3. Connect as in step 06; the body's buffer is open to READs.
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = 0x5e2200,
-                            .lid = port.lid,
-                            .path_mtu = port.path_mtu,
-                            .va = reinterpret_cast<std::uintptr_t>(body.data()),
-                            .length = body.size(),
-                            .rkey = body_mr->rkey};
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = 0x5e2200,
+                       .lid = port.lid,
+                       .path_mtu = port.path_mtu,
+                       .va = reinterpret_cast<std::uintptr_t>(body.data()),
+                       .length = body.size(),
+                       .rkey = body_mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
+    net::send_endpoint(channel, mine, limit);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 
     // 4. The message: byte_len counts both parts.
-    const ibv_wc wc = verbs::expect_success(common::next_completion(cq.get(), stop, limit.deadline),
-                                            "the receive");
+    const ibv_wc wc = rdma::expect_success(common::next_completion(cq.get(), stop, limit.deadline),
+                                           "the receive");
     const auto header = step22::Header::parse(head);
     if (wc.byte_len < head.size() || wc.byte_len - head.size() != header.length ||
         common::crc_of(std::span(body).first(header.length)) != header.crc)
         throw util::Error("the message is not what its header says.");
     log.event("memory", common::describe_memory(head));
     log.event("memory", common::describe_memory(std::span(body).first(header.length)));
-    exchange::barrier(channel, {stop, std::nullopt});
+    net::barrier(channel, {stop, std::nullopt});
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
+    common::serve_each(options.address(), log, stop, [&](net::Socket socket) {
+        net::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
     return 0;

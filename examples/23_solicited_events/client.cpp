@@ -8,8 +8,8 @@
 #include "examples/common/program.hpp"
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
 
 namespace {
 
@@ -41,18 +41,18 @@ void send_by_wr(ibv_qp_ex* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned f
 }
 
 int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::TimeLimit limit{stop, util::deadline_in(options.timeout)};
+    const net::TimeLimit limit{stop, util::deadline_in(options.timeout)};
     const util::Address server = options.resolve_server();
-    exchange::TcpChannel channel(
-        exchange::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), limit));
+    net::TcpChannel channel(
+        net::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. A queue pair that takes SENDs by ibv_wr_*, too: that has to be said when it is made.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> bytes = common::pattern(step23::message_size, "Wake up? ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(pd.get(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(port.context.get(), step23::messages, nullptr, nullptr, 0), "ibv_create_cq")};
     ibv_qp_init_attr_ex init{};
     init.qp_type = IBV_QPT_RC;
@@ -63,7 +63,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
     init.pd = pd.get();
     init.send_ops_flags = IBV_QP_EX_WITH_SEND;
     init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-    const verbs::Qp qp{
+    const rdma::Qp qp{
         util::check_ptr(ibv_create_qp_ex(port.context.get(), &init), "ibv_create_qp_ex")};
     ibv_qp_ex* extended = ibv_qp_to_qp_ex(qp.get());
     step23::connect(channel, limit, qp.get(), port, 0xc23000, [] {});
@@ -75,7 +75,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
             send_by_wr(extended, ++wr_id, *mr, flags);
     };
     const auto await_one = [&] {
-        verbs::expect_success(common::next_completion(cq.get(), stop, limit.deadline), "SEND");
+        rdma::expect_success(common::next_completion(cq.get(), stop, limit.deadline), "SEND");
     };
 
     // 2. Four messages, the last one solicited: the server, which asked for solicited events only,
@@ -84,16 +84,16 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
         send(i, i + 1 == step23::messages ? IBV_SEND_SOLICITED : 0);
     for (int i = 0; i < step23::messages; ++i)
         await_one();
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 
     // 3. Four more, unsolicited, for a server that asked for all events. Each is sent when the server
     // is armed again.
     for (int i = 0; i < step23::messages; ++i) {
-        exchange::barrier(channel, limit);
+        net::barrier(channel, limit);
         send(i, 0);
         await_one();
     }
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
     log.note(std::to_string(wr_id) + " messages sent, half by ibv_post_send and half by ibv_wr_*");
     return 0;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 
 namespace step23 {
 
@@ -12,18 +12,17 @@ inline constexpr std::uint32_t message_size = 64;
 /// From RESET to RTS. `posted`: called in INIT, for receives that are to be there before the first
 /// packet can come.
 template <typename Posted>
-void connect(exchange::Channel& channel, const exchange::TimeLimit& limit, ibv_qp* qp,
+void connect(net::Channel& channel, const net::TimeLimit& limit, ibv_qp* qp,
              const step06::Port& port, std::uint32_t psn, Posted posted) {
-    exchange::Endpoint mine{
-        .qpn = qp->qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
+    net::Endpoint mine{.qpn = qp->qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     step06::to_init(qp, port, 0);
     posted();
     step06::to_rtr(qp, port, theirs);
     step06::to_rts(qp, psn);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 }
 
 }  // namespace step23

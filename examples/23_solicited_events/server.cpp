@@ -7,9 +7,9 @@
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
+#include "rdma/completion.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/completion.hpp"
 
 namespace {
 
@@ -30,7 +30,7 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
 }
 
 // Sleeps until the channel has an event. The next one comes only after ibv_req_notify_cq.
-void await_event(ibv_comp_channel* channel, const exchange::TimeLimit& limit) {
+void await_event(ibv_comp_channel* channel, const net::TimeLimit& limit) {
     if (util::wait_readable(channel->fd, limit.stop, limit.deadline) != util::Ready::input)
         throw util::Error("no event came: does the client still run?");
     ibv_cq* cq = nullptr;
@@ -44,25 +44,25 @@ int drain(ibv_cq* cq) {
     int count = 0;
     ibv_wc wc{};
     while (ibv_poll_cq(cq, 1, &wc) > 0) {
-        verbs::expect_success(wc, "a receive");
+        rdma::expect_success(wc, "a receive");
         ++count;
     }
     return count;
 }
 
-void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+    const net::TimeLimit limit{stop, util::deadline_in(exchange_time)};
 
     // 1. A completion queue with a channel, armed for solicited events: SENDs and WRITEs with
     // immediate data whose sender set IBV_SEND_SOLICITED, and errors.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> inbox(std::size_t{step23::messages} * step23::message_size);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(pd.get(), inbox.data(), inbox.size(), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::CompChannel events{
+    const rdma::CompChannel events{
         util::check_ptr(ibv_create_comp_channel(port.context.get()), "ibv_create_comp_channel")};
-    const verbs::Cq cq{util::check_ptr(
+    const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(port.context.get(), receives, nullptr, events.get(), 0), "ibv_create_cq")};
     util::check_rc(ibv_req_notify_cq(cq.get(), 1), "ibv_req_notify_cq(solicited only)");
     ibv_qp_init_attr init{};
@@ -71,7 +71,7 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     init.recv_cq = cq.get();
     init.cap.max_recv_wr = receives;
     init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
     step23::connect(channel, limit, qp.get(), port, 0x5e2300, [&] {
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(qp.get(), wr_id, *mr);
@@ -82,7 +82,7 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     await_event(events.get(), limit);
     const int received = drain(cq.get());
     log.note("1 event, " + std::to_string(received) + " messages: solicited events only");
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 
     // 3. Four events for four messages: each completion makes one. The queue is polled once more
     // after it is armed, since a completion in between makes no event.
@@ -90,18 +90,18 @@ void serve(exchange::TcpChannel& channel, runlog::Log& log, util::StopSignal& st
     for (int i = 0; i < step23::messages; ++i) {
         util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq(all)");
         all += drain(cq.get());
-        exchange::barrier(channel, limit);
+        net::barrier(channel, limit);
         await_event(events.get(), limit);
         all += drain(cq.get());
     }
     log.note(std::to_string(step23::messages) + " events, " + std::to_string(all) +
              " messages: all events");
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 }
 
 int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    common::serve_each(options.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
+    common::serve_each(options.address(), log, stop, [&](net::Socket socket) {
+        net::TcpChannel channel(std::move(socket));
         serve(channel, log, stop);
     });
     return 0;

@@ -23,7 +23,7 @@ struct Options {
 // or not, and its completion does not tell.
 bool perform(const step24::Connection& on, ibv_wr_opcode opcode, std::uint64_t wr_id,
              util::StopSignal& stop, milliseconds timeout) {
-    const verbs::Mr& mr = opcode == IBV_WR_SEND ? on.out_mr : on.in_mr;
+    const rdma::Mr& mr = opcode == IBV_WR_SEND ? on.out_mr : on.in_mr;
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr->addr),
                 .length = step24::Message::size,
                 .lkey = mr->lkey};
@@ -49,10 +49,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step24::Applied applied;
     while (applied.sequence < options.messages && !stop.requested()) {
         // 1. Connect. The TCP connection is tried again and again until --timeout.
-        const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
+        const net::TimeLimit limit{stop, util::deadline_in(timeout)};
         const util::Address server = options.client.resolve_server();
         step24::Connection connection(
-            exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+            net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
             limit);
         ++connections;
         const auto read_applied = [&] {

@@ -5,7 +5,7 @@
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
 #include "examples/07_secure_psn/random_psn.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "protocol.hpp"
 
 namespace step24 {
@@ -28,16 +28,16 @@ inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
 
 // None of it survives an error. A queue pair in ERR sends nothing more, and its PSNs are worth nothing to a new one.
 struct Connection {
-    exchange::TcpChannel channel;
+    net::TcpChannel channel;
     step06::Port port;
-    verbs::Pd pd;
+    rdma::Pd pd;
     std::array<std::byte, step24::Message::size> out{}, in{};
-    verbs::Mr out_mr, in_mr;
-    verbs::Cq cq;
-    verbs::Qp qp;
-    exchange::Endpoint theirs;
+    rdma::Mr out_mr, in_mr;
+    rdma::Cq cq;
+    rdma::Qp qp;
+    net::Endpoint theirs;
 
-    Connection(exchange::Socket socket, const exchange::TimeLimit& limit)
+    Connection(net::Socket socket, const net::TimeLimit& limit)
         : channel(std::move(socket)),
           port(step06::open_port(channel.socket().local())),
           pd(util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")),
@@ -53,17 +53,17 @@ struct Connection {
         init.cap.max_send_wr = init.cap.max_recv_wr = 1;
         init.cap.max_send_sge = init.cap.max_recv_sge = 1;
         qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp"));
-        exchange::Endpoint mine{.qpn = qp->qp_num,
-                                .psn = step07::random_psn(),
-                                .lid = port.lid,
-                                .path_mtu = port.path_mtu};
+        net::Endpoint mine{.qpn = qp->qp_num,
+                           .psn = step07::random_psn(),
+                           .lid = port.lid,
+                           .path_mtu = port.path_mtu};
         std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-        exchange::send_endpoint(channel, mine, limit);
-        theirs = exchange::receive_endpoint(channel, limit);
+        net::send_endpoint(channel, mine, limit);
+        theirs = net::receive_endpoint(channel, limit);
         step06::to_init(qp.get(), port, 0);
         step06::to_rtr(qp.get(), port, theirs);
         to_rts(qp.get(), mine.psn);
-        exchange::barrier(channel, limit);
+        net::barrier(channel, limit);
     }
 };
 

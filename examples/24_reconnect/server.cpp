@@ -10,9 +10,9 @@
 #include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
 #include "protocol.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace {
 
@@ -43,56 +43,56 @@ void post_receive(ibv_qp* qp, std::uint64_t slot, const ibv_mr& mr) {
 }
 
 // One connection: until the client has gone, or until it is broken on purpose.
-void serve(exchange::TcpChannel& channel, const Options& options, State& state, runlog::Log& log,
+void serve(net::TcpChannel& channel, const Options& options, State& state, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. The resources of one connection.
-    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+    const net::TimeLimit limit{stop, util::deadline_in(exchange_time)};
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::array<std::array<std::byte, step24::Message::size>, slots> inbox{};
-    const verbs::Mr inbox_mr{util::check_ptr(
+    const rdma::Mr inbox_mr{util::check_ptr(
         ibv_reg_mr(pd.get(), inbox.data(), sizeof inbox, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const verbs::Mr state_mr{util::check_ptr(
+    const rdma::Mr state_mr{util::check_ptr(
         ibv_reg_mr(pd.get(), state.bytes.data(), state.bytes.size(), IBV_ACCESS_REMOTE_READ),
         "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(
-        ibv_create_cq(port.context.get(), slots, nullptr, nullptr, 0), "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), slots, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;
     init.send_cq = cq.get();
     init.recv_cq = cq.get();
     init.cap.max_recv_wr = slots;
     init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
     // 2. Connect as in step 06. Every connection has a new queue pair and a new random PSN.
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = step07::random_psn(),
-                            .lid = port.lid,
-                            .path_mtu = port.path_mtu,
-                            .va = reinterpret_cast<std::uintptr_t>(state.bytes.data()),
-                            .length = state.bytes.size(),
-                            .rkey = state_mr->rkey};
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = step07::random_psn(),
+                       .lid = port.lid,
+                       .path_mtu = port.path_mtu,
+                       .va = reinterpret_cast<std::uintptr_t>(state.bytes.data()),
+                       .length = state.bytes.size(),
+                       .rkey = state_mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
+    net::send_endpoint(channel, mine, limit);
     step06::to_init(qp.get(), port, IBV_ACCESS_REMOTE_READ);
     for (std::uint64_t slot = 0; slot < slots; ++slot)
         post_receive(qp.get(), slot, *inbox_mr);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::barrier(channel, limit);
+    net::barrier(channel, limit);
 
     // 3. Apply each message once, in the order of its number.
     for (std::uint64_t taken = 0; taken < options.break_after && !stop.requested();) {
         const auto wc = common::next_completion(cq.get(), stop,
                                                 util::deadline_in(std::chrono::milliseconds(50)));
-        if (!wc && exchange::discard_input(channel.socket()))
+        if (!wc && net::discard_input(channel.socket()))
             return;  // the client has closed its connection
         if (!wc)
             continue;
         if (wc->status != IBV_WC_SUCCESS)
-            throw util::Error("a receive failed: " + std::string(verbs::name_of(wc->status)));
+            throw util::Error("a receive failed: " + std::string(rdma::name_of(wc->status)));
         const auto message = step24::Message::parse(inbox.at(wc->wr_id));
         if (message.sequence != state.applied.sequence + 1)
             throw util::Error("message " + std::to_string(message.sequence) + " after " +
@@ -111,7 +111,7 @@ void serve(exchange::TcpChannel& channel, const Options& options, State& state, 
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_ERR;
     util::check_rc(ibv_modify_qp(qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
-    while (!exchange::discard_input(channel.socket()) &&
+    while (!net::discard_input(channel.socket()) &&
            util::wait_readable(channel.socket().fd.get(), stop, util::deadline_in(exchange_time)) ==
                util::Ready::input) {
     }
@@ -119,8 +119,8 @@ void serve(exchange::TcpChannel& channel, const Options& options, State& state, 
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     State state;
-    common::serve_each(options.server.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TcpChannel channel(std::move(socket));
+    common::serve_each(options.server.address(), log, stop, [&](net::Socket socket) {
+        net::TcpChannel channel(std::move(socket));
         serve(channel, options, state, log, stop);
     });
     log.note(std::to_string(state.applied.sequence) + " messages applied, sum " +

@@ -10,7 +10,7 @@
 #include "capture/live_source.hpp"
 #include "examples/09_forged_packets/packets.hpp"
 #include "examples/09_forged_packets/raw_sender.hpp"
-#include "exchange/endpoint.hpp"
+#include "net/endpoint.hpp"
 #include "util/error.hpp"
 
 namespace step25 {
@@ -51,7 +51,7 @@ class Attacker {
 };
 
 /// A WRITE Only in plain RoCE, between the hosts of the packet that was seen.
-inline Frame plain_write(const step09::Seen& seen, const exchange::Endpoint& server, wire::Psn psn,
+inline Frame plain_write(const step09::Seen& seen, const net::Endpoint& server, wire::Psn psn,
                          util::Bytes payload) {
     return step09::altered(seen, [&](wire::Packet& packet) {
         constexpr std::uint8_t rc_write_only = 0x0a;

@@ -40,33 +40,32 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step09::require_lab(server);
     if (!options.no_esp)
         step25::prepare();
-    const exchange::TimeLimit limit{stop, util::deadline_in(timeout)};
-    const auto tls = step07::open_tls(exchange::TlsRole::Client, options.secure, log);
-    exchange::TlsChannel channel(
-        *tls,
-        exchange::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
+    const net::TimeLimit limit{stop, util::deadline_in(timeout)};
+    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
+    net::TlsChannel channel(
+        *tls, net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
         limit);
 
     // 1. As in step 07: a queue pair with a random PSN, and the exchange of endpoints over TLS.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> outgoing = common::pattern(step25::Report::shown, "Honest. ");
-    const verbs::Mr mr{
+    const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
     attributes.recv_cq = cq.get();
     attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
     attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
-    exchange::Endpoint mine{
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    net::Endpoint mine{
         .qpn = qp->qp_num, .psn = step07::random_psn(), .lid = port.lid, .path_mtu = port.path_mtu};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    exchange::send_endpoint(channel, mine, limit);
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
 
     // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
     const step25::Sa in = options.no_esp ? step25::Sa{} : step25::Sa::random();
@@ -84,7 +83,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step06::to_init(qp.get(), port, 0);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::barrier(channel, {stop, util::deadline_in(timeout)});
+    net::barrier(channel, {stop, util::deadline_in(timeout)});
 
     // 4. An honest WRITE. The attacker records its packet, and is told all that the client knows but
     // the keys: address, rkey, QPN and the PSN that comes next.

@@ -25,34 +25,34 @@ constexpr std::size_t memory_size = 4096;
 constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE;
 constexpr std::chrono::milliseconds exchange_time{10'000};
 
-void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
+void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     // 1. As in step 07: a queue pair with a random PSN, memory, and the exchange of both over TLS.
     const step06::Port port = step06::open_port(channel.socket().local());
-    const verbs::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> memory(memory_size);
-    const verbs::Mr mr{util::check_ptr(
+    const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access),
         "ibv_reg_mr")};
-    const verbs::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
-                                       "ibv_create_cq")};
+    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
+                                      "ibv_create_cq")};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
     attributes.recv_cq = cq.get();
     attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
     attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
-    const verbs::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
-    exchange::Endpoint mine{.qpn = qp->qp_num,
-                            .psn = step07::random_psn(),
-                            .lid = port.lid,
-                            .path_mtu = port.path_mtu,
-                            .va = reinterpret_cast<std::uintptr_t>(memory.data()),
-                            .length = memory.size(),
-                            .rkey = mr->rkey};
+    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    net::Endpoint mine{.qpn = qp->qp_num,
+                       .psn = step07::random_psn(),
+                       .lid = port.lid,
+                       .path_mtu = port.path_mtu,
+                       .va = reinterpret_cast<std::uintptr_t>(memory.data()),
+                       .length = memory.size(),
+                       .rkey = mr->rkey};
     std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
-    const exchange::TimeLimit limit{stop, util::deadline_in(exchange_time)};
-    const exchange::Endpoint theirs = exchange::receive_endpoint(channel, limit);
-    exchange::send_endpoint(channel, mine, limit);
+    const net::TimeLimit limit{stop, util::deadline_in(exchange_time)};
+    const net::Endpoint theirs = net::receive_endpoint(channel, limit);
+    net::send_endpoint(channel, mine, limit);
 
     // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
     std::array<std::byte, step25::Sa::size> bytes{};
@@ -69,11 +69,11 @@ void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& st
     step06::to_init(qp.get(), port, peer_access);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
-    exchange::barrier(channel, {stop, util::deadline_in(exchange_time)});
+    net::barrier(channel, {stop, util::deadline_in(exchange_time)});
 
     // 4. What became of the memory, and what the kernel has dropped, whenever the client asks.
     for (std::array<std::byte, 1> ask{}; true;) {
-        const exchange::TimeLimit next{stop, util::deadline_in(exchange_time)};
+        const net::TimeLimit next{stop, util::deadline_in(exchange_time)};
         channel.receive(ask, next);
         if (ask[0] == std::byte{0})
             break;
@@ -86,10 +86,9 @@ void serve(exchange::TlsChannel& channel, runlog::Log& log, util::StopSignal& st
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step25::prepare();
-    const auto tls = step07::open_tls(exchange::TlsRole::Server, options.secure, log);
-    common::serve_each(options.server.address(), log, stop, [&](exchange::Socket socket) {
-        exchange::TlsChannel channel(*tls, std::move(socket),
-                                     {stop, util::deadline_in(exchange_time)});
+    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
+    common::serve_each(options.server.address(), log, stop, [&](net::Socket socket) {
+        net::TlsChannel channel(*tls, std::move(socket), {stop, util::deadline_in(exchange_time)});
         serve(channel, log, stop);
     });
     return 0;

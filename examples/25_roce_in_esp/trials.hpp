@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "protocol.hpp"
 #include "runlog/log.hpp"
 
@@ -16,7 +16,7 @@ namespace step25 {
 class Trials {
   public:
     /// `timeout`: of each question to the server.
-    Trials(exchange::Channel& channel, util::StopSignal& stop, std::chrono::milliseconds timeout,
+    Trials(net::Channel& channel, util::StopSignal& stop, std::chrono::milliseconds timeout,
            runlog::Log& log)
         : channel_(channel), stop_(stop), timeout_(timeout), log_(log), before_(ask()) {
         line("packet", "memory", "the server's kernel");
@@ -37,7 +37,7 @@ class Trials {
     void finish() { channel_.send(std::array{std::byte{0}}, limit()); }
 
   private:
-    exchange::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
+    net::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
 
     Report ask() {
         channel_.send(std::array{std::byte{1}}, limit());
@@ -49,7 +49,7 @@ class Trials {
         log_.note(fmt::format("{:<40}  {:<7}  {}", packet, memory, reason));
     }
 
-    exchange::Channel& channel_;
+    net::Channel& channel_;
     util::StopSignal& stop_;
     std::chrono::milliseconds timeout_;
     runlog::Log& log_;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 
 namespace common {
 
@@ -24,9 +24,9 @@ struct Seen {
     std::uint32_t out_of_sequence = 0;  // counted by its device
     std::uint32_t duplicates = 0;       // counted by its device
 
-    void send(exchange::Channel& channel, const exchange::TimeLimit& limit) const;
+    void send(net::Channel& channel, const net::TimeLimit& limit) const;
     /// Throws util::Error where it is something else.
-    static Seen receive(exchange::Channel& channel, const exchange::TimeLimit& limit);
+    static Seen receive(net::Channel& channel, const net::TimeLimit& limit);
 };
 
 }  // namespace common

@@ -5,9 +5,9 @@
 #include <poll.h>
 #include <string>
 
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace common {
 
@@ -17,22 +17,22 @@ CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& l
       log_(log),
       stop_(stop),
       server_(options.resolve_server()),
-      channel_(cm::make_channel()),
-      id_(cm::make_id(channel_.get())) {
+      channel_(rdma::make_channel()),
+      id_(rdma::make_id(channel_.get())) {
     auto source = options.local.resolve(0, server_.is_ipv6());
-    cm::Event resolved =
-        cm::resolve_address(id_.get(), source ? &*source : nullptr, server_, stop, options.timeout);
+    rdma::CmEvent resolved = rdma::resolve_address(id_.get(), source ? &*source : nullptr, server_,
+                                                   stop, options.timeout);
     resolved.reset();
     util::check_errno(rdma_resolve_route(id_.get(), static_cast<int>(options.timeout.count())),
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
-    pd_ = verbs::Pd{util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")};
+    pd_ = rdma::Pd{util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")};
     completions_.emplace(id_->verbs, completions);
 }
 
-cm::Event CmClient::expect(rdma_cm_event_type wanted) {
-    cm::Event event = cm::expect_event(channel_.get(), wanted, server_, stop_,
-                                       util::deadline_in(options_.timeout));
+rdma::CmEvent CmClient::expect(rdma_cm_event_type wanted) {
+    rdma::CmEvent event = rdma::expect_event(channel_.get(), wanted, server_, stop_,
+                                             util::deadline_in(options_.timeout));
     return event;
 }
 
@@ -42,10 +42,10 @@ void CmClient::make_qp(const ibv_qp_cap& cap) {
     attributes.send_cq = completions_->cq.get();
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
-    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
+    qp_ = rdma::make_qp(id_.get(), pd_.get(), attributes);
 }
 
-cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
+rdma::Capability CmClient::connect(std::span<const std::byte> private_data) {
     rdma_conn_param parameters{};
     parameters.private_data = private_data.data();
     parameters.private_data_len = static_cast<std::uint8_t>(private_data.size());
@@ -56,14 +56,14 @@ cm::Capability CmClient::connect(std::span<const std::byte> private_data) {
     return await_established();
 }
 
-cm::Capability CmClient::await_established() {
-    const cm::Event established = expect(RDMA_CM_EVENT_ESTABLISHED);
+rdma::Capability CmClient::await_established() {
+    const rdma::CmEvent established = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto& answer = established->param.conn;
     const auto data = std::as_bytes(
         std::span(static_cast<const char*>(answer.private_data), answer.private_data_len));
     answer_.assign(data.begin(), data.end());
-    const auto remote = cm::Capability::parse(answer_);
-    log_.event("exchange", cm::describe(remote, "received"));
+    const auto remote = rdma::Capability::parse(answer_);
+    log_.event("exchange", rdma::describe(remote, "received"));
     return remote;
 }
 
@@ -101,7 +101,7 @@ void CmClient::expect_success(std::string_view what) {
     const auto wc = completion();
     if (!wc && stop_.requested())
         throw util::Error("stopped by a signal.");
-    verbs::expect_success(wc, what);
+    rdma::expect_success(wc, what);
 }
 
 void CmClient::expect_status(ibv_wc_status wanted) {
@@ -111,12 +111,13 @@ void CmClient::expect_status(ibv_wc_status wanted) {
                               ? "stopped by a signal."
                               : "no completion came in time: the peer does not answer.");
     if (wc->status != wanted)
-        throw util::Error("the completion says " + std::string(verbs::name_of(wc->status)) +
-                          ", where " + std::string(verbs::name_of(wanted)) + " was to be seen.");
+        throw util::Error("the completion says " + std::string(rdma::name_of(wc->status)) +
+                          ", where " + std::string(rdma::name_of(wanted)) + " was to be seen.");
 }
 
 bool CmClient::has_ended() {
-    while (const cm::Event event = cm::next_event(channel_.get(), stop_, util::Clock::now())) {
+    while (const rdma::CmEvent event =
+               rdma::next_event(channel_.get(), stop_, util::Clock::now())) {
         has_ended_ |= event->event == RDMA_CM_EVENT_DISCONNECTED ||
                       event->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
     }

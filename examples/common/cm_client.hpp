@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/program.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/completion.hpp"
 
 namespace common {
 
@@ -33,9 +33,9 @@ class CmClient {
 
     /// Connects, with `private_data` in the request (at most 56 bytes: rdma_connect(3)); the
     /// capability comes in the server's answer.
-    cm::Capability connect(std::span<const std::byte> private_data = {});
+    rdma::Capability connect(std::span<const std::byte> private_data = {});
     /// The same for a caller that has called rdma_connect(3) itself.
-    cm::Capability await_established();
+    rdma::Capability await_established();
 
     /// All of the private data in the server's answer, which rdma_cm pads with zeros; the
     /// capability is its beginning.
@@ -59,7 +59,7 @@ class CmClient {
 
     /// For who waits for several things at once: what to poll for completions, and for the end of
     /// the connection.
-    verbs::CompletionQueue& completions() { return *completions_; }
+    rdma::CompletionQueue& completions() { return *completions_; }
     int events_fd() const { return channel_->fd; }
     /// Takes the connection's events that are there, and says whether the server has ended it.
     bool has_ended();
@@ -67,17 +67,17 @@ class CmClient {
     void disconnect();
 
   private:
-    cm::Event expect(rdma_cm_event_type wanted);
+    rdma::CmEvent expect(rdma_cm_event_type wanted);
 
     const ClientOptions& options_;
     runlog::Log& log_;
     util::StopSignal& stop_;
     util::Address server_;
-    cm::EventChannel channel_;
-    cm::Id id_;
-    verbs::Pd pd_;
-    std::optional<verbs::CompletionQueue> completions_;
-    cm::Qp qp_;
+    rdma::EventChannel channel_;
+    rdma::CmId id_;
+    rdma::Pd pd_;
+    std::optional<rdma::CompletionQueue> completions_;
+    rdma::CmQp qp_;
     std::vector<std::byte> answer_;
     bool has_ended_ = false;
 };

@@ -16,8 +16,9 @@ constexpr std::chrono::milliseconds establish_limit{5000};
 
 }  // namespace
 
-cm::Id make_listener(rdma_event_channel* channel, const ServerOptions& options, runlog::Log& log) {
-    cm::Id listener = cm::make_id(channel);
+rdma::CmId make_listener(rdma_event_channel* channel, const ServerOptions& options,
+                         runlog::Log& log) {
+    rdma::CmId listener = rdma::make_id(channel);
     util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
@@ -35,7 +36,7 @@ bool is_end(rdma_cm_event_type type) {
 CmServer::CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop)
     : log_(log),
       stop_(stop),
-      channel_(cm::make_channel()),
+      channel_(rdma::make_channel()),
       listener_(make_listener(channel_.get(), options, log)) {}
 
 void CmServer::serve_each(const std::function<void(CmSession&)>& serve) {
@@ -61,7 +62,7 @@ std::unique_ptr<CmSession> CmServer::next_client() {
 
 std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
                                                        util::Deadline deadline) {
-    cm::Event event = cm::next_event(channel_.get(), stop_, deadline);
+    rdma::CmEvent event = rdma::next_event(channel_.get(), stop_, deadline);
     if (!event)
         return std::nullopt;
     const rdma_cm_event_type type = event->event;
@@ -70,7 +71,7 @@ std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
         const auto& conn = event->param.conn;
         const auto data = std::as_bytes(
             std::span(static_cast<const char*>(conn.private_data), conn.private_data_len));
-        waiting_.push_back({cm::Id{about}, {data.begin(), data.end()}});
+        waiting_.push_back({rdma::CmId{about}, {data.begin(), data.end()}});
         return std::nullopt;
     }
     event.reset();  // an id can go only when its events are acknowledged
@@ -79,7 +80,7 @@ std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
     return about == id ? std::optional(type) : std::nullopt;
 }
 
-CmSession::CmSession(CmServer& server, cm::Id id, std::vector<std::byte> request)
+CmSession::CmSession(CmServer& server, rdma::CmId id, std::vector<std::byte> request)
     : server_(server),
       id_(std::move(id)),
       request_(std::move(request)),
@@ -92,10 +93,10 @@ void CmSession::make_qp(const ibv_qp_cap& cap) {
     attributes.send_cq = completions_->cq.get();
     attributes.recv_cq = completions_->cq.get();
     attributes.cap = cap;
-    qp_ = cm::make_qp(id_.get(), pd_.get(), attributes);
+    qp_ = rdma::make_qp(id_.get(), pd_.get(), attributes);
 }
 
-void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retries) {
+void CmSession::accept(const rdma::Capability& capability, std::uint8_t rnr_retries) {
     const auto bytes = capability.serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
@@ -103,7 +104,7 @@ void CmSession::accept(const cm::Capability& capability, std::uint8_t rnr_retrie
     parameters.responder_resources = 1;
     parameters.rnr_retry_count = rnr_retries;
     util::check_errno(rdma_accept(id_.get(), &parameters), "rdma_accept");
-    server_.log_.event("exchange", cm::describe(capability, "sent"));
+    server_.log_.event("exchange", rdma::describe(capability, "sent"));
 }
 
 void CmSession::await_established() {

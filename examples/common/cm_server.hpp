@@ -11,15 +11,16 @@
 #include <span>
 #include <vector>
 
-#include "cm/capability.hpp"
-#include "cm/events.hpp"
 #include "examples/common/program.hpp"
-#include "verbs/completion.hpp"
+#include "rdma/capability.hpp"
+#include "rdma/cm_events.hpp"
+#include "rdma/completion.hpp"
 
 namespace common {
 
 /// An id that listens where `options` say; logs "ready". Throws util::Error or std::system_error.
-cm::Id make_listener(rdma_event_channel* channel, const ServerOptions& options, runlog::Log& log);
+rdma::CmId make_listener(rdma_event_channel* channel, const ServerOptions& options,
+                         runlog::Log& log);
 
 /// Whether an event of this type ends a connection, or says that it was not made.
 bool is_end(rdma_cm_event_type type);
@@ -41,7 +42,7 @@ class CmSession {
     void make_qp(const ibv_qp_cap& cap);
     /// Accepts with the capability as private data. The client may send from here on, and its
     /// device tries `rnr_retries` times again where no receive is posted; 7: without end.
-    void accept(const cm::Capability& capability, std::uint8_t rnr_retries = 7);
+    void accept(const rdma::Capability& capability, std::uint8_t rnr_retries = 7);
     /// Waits until the client says that the connection is up.
     void await_established();
 
@@ -59,14 +60,14 @@ class CmSession {
 
   private:
     friend CmServer;
-    CmSession(CmServer& server, cm::Id id, std::vector<std::byte> request);
+    CmSession(CmServer& server, rdma::CmId id, std::vector<std::byte> request);
 
     CmServer& server_;
-    cm::Id id_;
+    rdma::CmId id_;
     std::vector<std::byte> request_;
-    verbs::Pd pd_;
-    std::optional<verbs::CompletionQueue> completions_;
-    cm::Qp qp_;
+    rdma::Pd pd_;
+    std::optional<rdma::CompletionQueue> completions_;
+    rdma::CmQp qp_;
     bool is_gone_ = false;
 };
 
@@ -82,7 +83,7 @@ class CmServer {
   private:
     friend CmSession;
     struct Request {
-        cm::Id id;
+        rdma::CmId id;
         std::vector<std::byte> private_data;
     };
 
@@ -94,8 +95,8 @@ class CmServer {
 
     runlog::Log& log_;
     util::StopSignal& stop_;
-    cm::EventChannel channel_;
-    cm::Id listener_;
+    rdma::EventChannel channel_;
+    rdma::CmId listener_;
     std::deque<Request> waiting_;
 };
 

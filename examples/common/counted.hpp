@@ -5,15 +5,15 @@
 
 #include <thread>
 
+#include "rdma/counters.hpp"
+#include "rdma/device.hpp"
 #include "util/stop_signal.hpp"
-#include "verbs/counters.hpp"
-#include "verbs/device.hpp"
 
 namespace common {
 
 class Counted {
   public:
-    explicit Counted(const ibv_context* context, const verbs::Gid& gid)
+    explicit Counted(const ibv_context* context, const rdma::Gid& gid)
         : device_(ibv_get_device_name(context->device)), port_(gid.port), before_(read()) {}
 
     /// By how much it has grown since. The kernel answers with values that are up to 12 ms old
@@ -29,12 +29,12 @@ class Counted {
     }
 
   private:
-    verbs::Counters read() const { return verbs::read_counters(device_, port_); }
+    rdma::Counters read() const { return rdma::read_counters(device_, port_); }
 
     std::string device_;
     unsigned port_;
-    verbs::Counters before_;
-    mutable verbs::Counters now_;
+    rdma::Counters before_;
+    mutable rdma::Counters now_;
 };
 
 }  // namespace common

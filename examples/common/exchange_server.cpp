@@ -6,8 +6,8 @@
 namespace common {
 
 void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
-                const std::function<void(exchange::Socket)>& serve) {
-    exchange::TcpListener listener(address);
+                const std::function<void(net::Socket)>& serve) {
+    net::TcpListener listener(address);
     const util::Address listening = listener.address();
     log.event("ready", {{"address", listening.host()}, {"port", listening.port()}});
     while (auto socket = listener.accept({stop, std::nullopt}))

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 #include "runlog/log.hpp"
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
@@ -14,6 +14,6 @@ namespace common {
 /// wrong with one is logged, and the next one is served. Throws std::system_error where it cannot
 /// listen.
 void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
-                const std::function<void(exchange::Socket)>& serve);
+                const std::function<void(net::Socket)>& serve);
 
 }  // namespace common

@@ -4,14 +4,14 @@
 #include <fmt/ranges.h>
 
 #include "examples/common/program.hpp"
+#include "rdma/device.hpp"
 #include "util/error.hpp"
-#include "verbs/device.hpp"
 
 namespace common {
 namespace {
 
 std::string only_device() {
-    const auto names = verbs::device_names();
+    const auto names = rdma::device_names();
     if (names.empty())
         throw util::Error(
             "this host has no RDMA device. Run 00_devices: it names what is missing.");
@@ -24,10 +24,10 @@ std::string only_device() {
 
 // The RoCE v2 entry a person would pick: of the family in use, and global rather than link-local,
 // which would need a scope on the other end too.
-verbs::Gid usual_gid(ibv_context* context, bool ipv6) {
-    auto table = verbs::gid_table(context);
-    std::erase_if(table, [](const verbs::Gid& gid) { return gid.type != IBV_GID_TYPE_ROCE_V2; });
-    const auto cost = [ipv6](const verbs::Gid& gid) {
+rdma::Gid usual_gid(ibv_context* context, bool ipv6) {
+    auto table = rdma::gid_table(context);
+    std::erase_if(table, [](const rdma::Gid& gid) { return gid.type != IBV_GID_TYPE_ROCE_V2; });
+    const auto cost = [ipv6](const rdma::Gid& gid) {
         const util::Address address = gid.address();
         const bool link_local = gid.raw.raw[0] == 0xfe && (gid.raw.raw[1] & 0xc0) == 0x80;
         return 2 * (address.is_ipv6() != ipv6) + link_local;
@@ -51,9 +51,9 @@ std::optional<util::Address> LocalEnd::resolve(std::uint16_t port, bool ipv6) co
     }
     if (device.empty() && !gid_index)
         return std::nullopt;
-    const verbs::Context context = verbs::open_device(device.empty() ? only_device() : device);
-    const verbs::Gid gid =
-        gid_index ? verbs::gid_at(context.get(), 1, *gid_index) : usual_gid(context.get(), ipv6);
+    const rdma::Context context = rdma::open_device(device.empty() ? only_device() : device);
+    const rdma::Gid gid =
+        gid_index ? rdma::gid_at(context.get(), 1, *gid_index) : usual_gid(context.get(), ipv6);
     if (gid.type != IBV_GID_TYPE_ROCE_V2)
         throw util::Error(fmt::format(
             "GID index {} is not RoCE v2: these lessons speak RoCE v2 on both ends.", gid.index));

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
@@ -45,8 +45,8 @@ void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
 
 /// Waits until `limit` for a whole message. Throws util::Error where none comes, or another one.
 template <std::size_t N>
-std::array<std::byte, N> receive_message(exchange::Channel& channel, std::uint32_t magic,
-                                         const exchange::TimeLimit& limit) {
+std::array<std::byte, N> receive_message(net::Channel& channel, std::uint32_t magic,
+                                         const net::TimeLimit& limit) {
     std::array<std::byte, N> bytes{};
     channel.receive(bytes, limit);
     check_message(util::FixedBytes<N>(bytes), magic);

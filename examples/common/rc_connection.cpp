@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "rdma/names.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
-#include "verbs/names.hpp"
 
 namespace common {
 
@@ -27,12 +27,12 @@ RcConnection::RcConnection(const RcSide& side, const Wanted& wanted) {
                       .max_inline_data = 0};
     qp_.reset(util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp"));
 
-    const ibv_port_attr port = verbs::query_port(side.context, side.gid.port);
-    exchange::Endpoint mine{.qpn = qp_->qp_num,
-                            .psn = wanted.first_psn,
-                            .lid = port.lid,
-                            .path_mtu = static_cast<std::uint16_t>(
-                                std::min(verbs::bytes_of(port.active_mtu), wanted.path_mtu))};
+    const ibv_port_attr port = rdma::query_port(side.context, side.gid.port);
+    net::Endpoint mine{.qpn = qp_->qp_num,
+                       .psn = wanted.first_psn,
+                       .lid = port.lid,
+                       .path_mtu = static_cast<std::uint16_t>(
+                           std::min(rdma::bytes_of(port.active_mtu), wanted.path_mtu))};
     std::memcpy(mine.gid.data(), side.gid.raw.raw, mine.gid.size());
     if (wanted.exposed != nullptr) {
         mine.va = reinterpret_cast<std::uintptr_t>(wanted.exposed->addr);
@@ -41,10 +41,10 @@ RcConnection::RcConnection(const RcSide& side, const Wanted& wanted) {
     }
     side.log.event("psn",
                    {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "the program's default"}});
-    exchange::send_endpoint(side.channel, mine, side.limit());
-    const exchange::Endpoint theirs = exchange::receive_endpoint(side.channel, side.limit());
-    side.log.event("exchange", exchange::describe(mine, "sent", side.channel.name()));
-    side.log.event("exchange", exchange::describe(theirs, "received", side.channel.name()));
+    net::send_endpoint(side.channel, mine, side.limit());
+    const net::Endpoint theirs = net::receive_endpoint(side.channel, side.limit());
+    side.log.event("exchange", net::describe(mine, "sent", side.channel.name()));
+    side.log.event("exchange", net::describe(theirs, "received", side.channel.name()));
     remote_ = {.va = theirs.va, .rkey = theirs.rkey};
     remote_length_ = theirs.length;
 

@@ -9,27 +9,27 @@
 
 #include "examples/common/rc_states.hpp"
 #include "examples/common/request.hpp"
-#include "exchange/channel.hpp"
+#include "net/channel.hpp"
+#include "rdma/device.hpp"
+#include "rdma/handles.hpp"
 #include "runlog/log.hpp"
-#include "verbs/device.hpp"
-#include "verbs/handles.hpp"
 
 namespace common {
 
 /// What all connections of a program use. The references must outlive them.
 struct RcSide {
-    exchange::Channel& channel;
+    net::Channel& channel;
     ibv_context* context;
-    const verbs::Gid& gid;
+    const rdma::Gid& gid;
     ibv_pd* pd;
     runlog::Log& log;
     util::StopSignal& stop;
     std::chrono::milliseconds time;  // time limit of each wait
 
-    exchange::TimeLimit limit() const { return {stop, util::deadline_in(time)}; }
-    void barrier() const { exchange::barrier(channel, limit()); }
+    net::TimeLimit limit() const { return {stop, util::deadline_in(time)}; }
+    void barrier() const { net::barrier(channel, limit()); }
     /// However long the peer takes: only the end of the channel ends the wait.
-    void barrier_without_limit() const { exchange::barrier(channel, {stop, std::nullopt}); }
+    void barrier_without_limit() const { net::barrier(channel, {stop, std::nullopt}); }
     /// For loops that may find all they wait for, and so never wait. Throws util::Error.
     void check_stop() const;
 };
@@ -60,7 +60,7 @@ class RcConnection {
     unsigned path_mtu() const { return path_mtu_; }
 
   private:
-    verbs::Qp qp_;
+    rdma::Qp qp_;
     RemoteMemory remote_;
     std::uint64_t remote_length_ = 0;
     unsigned path_mtu_ = 0;

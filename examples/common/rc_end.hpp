@@ -7,7 +7,7 @@
 
 #include "examples/common/program.hpp"
 #include "examples/common/rc_connection.hpp"
-#include "exchange/tcp.hpp"
+#include "net/tcp.hpp"
 
 namespace common {
 
@@ -19,7 +19,7 @@ class RcEnd {
 
     /// Of a connection that there is. `time`: for whatever is waited for. Throws util::Error where
     /// its address is no RDMA device's.
-    RcEnd(exchange::Socket socket, runlog::Log& log, util::StopSignal& stop,
+    RcEnd(net::Socket socket, runlog::Log& log, util::StopSignal& stop,
           std::chrono::milliseconds time);
 
     RcEnd(const RcEnd&) = delete;
@@ -33,9 +33,9 @@ class RcEnd {
     const util::Address& peer() const { return channel_.socket().peer; }
 
   private:
-    exchange::TcpChannel channel_;
-    verbs::DevicePort device_;
-    verbs::Pd pd_;
+    net::TcpChannel channel_;
+    rdma::DevicePort device_;
+    rdma::Pd pd_;
     RcSide side_;
 };
 

@@ -1,7 +1,7 @@
 #include "examples/common/rc_states.hpp"
 
+#include "rdma/names.hpp"
 #include "util/check.hpp"
-#include "verbs/names.hpp"
 
 namespace common {
 
@@ -16,11 +16,11 @@ void to_init(ibv_qp* qp, std::uint8_t port, int access) {
         "ibv_modify_qp(RESET to INIT)");
 }
 
-void to_rtr(ibv_qp* qp, const verbs::Gid& own, const RcPeer& peer, unsigned path_mtu,
+void to_rtr(ibv_qp* qp, const rdma::Gid& own, const RcPeer& peer, unsigned path_mtu,
             std::uint8_t reads) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTR;
-    attributes.path_mtu = verbs::mtu_of(path_mtu);
+    attributes.path_mtu = rdma::mtu_of(path_mtu);
     attributes.dest_qp_num = peer.qpn;
     attributes.rq_psn = peer.psn;
     attributes.max_dest_rd_atomic = reads;

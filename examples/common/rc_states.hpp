@@ -6,7 +6,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "verbs/device.hpp"
+#include "rdma/device.hpp"
 
 namespace common {
 
@@ -24,7 +24,7 @@ struct RcPeer {
 void to_init(ibv_qp* qp, std::uint8_t port, int access);
 /// `path_mtu`: bytes, 256 to 4096, at most what both ends support. `reads`: READs and atomics of the
 /// peer that may be outstanding; at least as many as the peer passes to its to_rts().
-void to_rtr(ibv_qp* qp, const verbs::Gid& own, const RcPeer& peer, unsigned path_mtu,
+void to_rtr(ibv_qp* qp, const rdma::Gid& own, const RcPeer& peer, unsigned path_mtu,
             std::uint8_t reads = 1);
 
 /// What happens to a request without a response (IBTA volume 1, 9.9.2.4.1).

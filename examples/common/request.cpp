@@ -3,9 +3,9 @@
 #include <span>
 
 #include "examples/common/program.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/names.hpp"
 #include "util/check.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/names.hpp"
 
 namespace common {
 
@@ -29,8 +29,7 @@ ibv_wc perform(ibv_qp* qp, ibv_send_wr& wr, util::StopSignal& stop,
     for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
         length += sge.length;
     const auto end = util::deadline_in(time + std::chrono::seconds(length >> 20U));
-    return verbs::expect_success(next_completion(qp->send_cq, stop, end),
-                                 verbs::name_of(wr.opcode));
+    return rdma::expect_success(next_completion(qp->send_cq, stop, end), rdma::name_of(wr.opcode));
 }
 
 void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,

@@ -14,7 +14,7 @@ namespace common {
 namespace {
 
 // An NSS key log that only its owner can read, whoever made the file.
-void log_secrets_to_file(exchange::TlsContext& tls, const std::string& path) {
+void log_secrets_to_file(net::TlsContext& tls, const std::string& path) {
     auto file = std::make_shared<util::Fd>(
         open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!*file || fchmod(file->get(), S_IRUSR | S_IWUSR) != 0)
@@ -29,14 +29,14 @@ void log_secrets_to_file(exchange::TlsContext& tls, const std::string& path) {
 
 }  // namespace
 
-exchange::TlsFiles tls_files(exchange::TlsRole role, const SecureOptions& options) {
+net::TlsFiles tls_files(net::TlsRole role, const SecureOptions& options) {
     const std::string own =
-        options.certificates + (role == exchange::TlsRole::Client ? "/client" : "/server");
+        options.certificates + (role == net::TlsRole::Client ? "/client" : "/server");
     return {
         .ca = options.certificates + "/ca.crt", .certificate = own + ".crt", .key = own + ".key"};
 }
 
-void reveal_what_was_asked_for(exchange::TlsContext& tls, const SecureOptions& options,
+void reveal_what_was_asked_for(net::TlsContext& tls, const SecureOptions& options,
                                runlog::Log& log) {
     if (!options.show_psn)
         log.hide_psns();

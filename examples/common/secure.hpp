@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
 #include "runlog/log.hpp"
 
 namespace common {
@@ -17,11 +17,11 @@ struct SecureOptions {
 };
 
 /// This role's files of `make certs`.
-exchange::TlsFiles tls_files(exchange::TlsRole role, const SecureOptions& options);
+net::TlsFiles tls_files(net::TlsRole role, const SecureOptions& options);
 
 /// Keeps PSNs out of the log from here on and TLS secrets out of every file, unless they were asked
 /// for. Throws util::Error where the key log cannot be written.
-void reveal_what_was_asked_for(exchange::TlsContext& tls, const SecureOptions& options,
+void reveal_what_was_asked_for(net::TlsContext& tls, const SecureOptions& options,
                                runlog::Log& log);
 
 }  // namespace common

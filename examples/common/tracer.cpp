@@ -11,10 +11,10 @@
 #include <thread>
 #include <utility>
 
-#include "interpose/sink.hpp"
-#include "tracelog/contact.hpp"
-#include "tracelog/merge.hpp"
-#include "tracelog/record.hpp"
+#include "rocetrace/interpose/sink.hpp"
+#include "rocetrace/tracelog/contact.hpp"
+#include "rocetrace/tracelog/merge.hpp"
+#include "rocetrace/tracelog/record.hpp"
 #include "util/check.hpp"
 
 namespace common {

@@ -1,5 +1,5 @@
 // Logs every verbs and rdma_cm call of this program in its run log, as rocetrace does for any program
-// (docs/tracing.md): the calls go through the functions of src/interpose, which a lesson is linked
+// (docs/tracing.md): the calls go through the functions of src/rocetrace/interpose, which a lesson is linked
 // with. So a lesson has no logging between its verbs.
 #pragma once
 

@@ -5,18 +5,18 @@
 #include <cstdint>
 
 #include "examples/common/request.hpp"
+#include "rdma/completion.hpp"
+#include "rdma/psn.hpp"
 #include "runlog/log.hpp"
 #include "util/stop_signal.hpp"
-#include "verbs/completion.hpp"
-#include "verbs/psn.hpp"
 
 namespace common {
 
 /// What all requests of a queue pair have in common.
 struct Requester {
     ibv_qp* qp;
-    verbs::PsnPredictor& psns;
-    verbs::CompletionQueue& completions;
+    rdma::PsnPredictor& psns;
+    rdma::CompletionQueue& completions;
     std::chrono::milliseconds limit;
     runlog::Log* log;  // null: what is done is not written down
     util::StopSignal& stop;
@@ -29,8 +29,8 @@ void perform(const Requester& requester, ibv_send_wr& wr);
 
 /// A signalled request over the whole of `local`, one-sided.
 void transfer(ibv_qp* qp, ibv_wr_opcode opcode, std::uint64_t wr_id, const ibv_mr& local,
-              const RemoteMemory& remote, verbs::PsnPredictor& psns,
-              verbs::CompletionQueue& completions, std::chrono::milliseconds limit,
-              runlog::Log& log, util::StopSignal& stop);
+              const RemoteMemory& remote, rdma::PsnPredictor& psns,
+              rdma::CompletionQueue& completions, std::chrono::milliseconds limit, runlog::Log& log,
+              util::StopSignal& stop);
 
 }  // namespace common

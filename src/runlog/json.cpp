@@ -1,13 +1,13 @@
-#include <algorithm>
+#include "util/json.hpp"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "runlog/event.hpp"
 
 namespace runlog {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using util::Json;
 
 // Takes an event's members as they are parsed, without a tree of them in between. Of a member that
 // comes twice the last one counts; what is neither text, truth nor integer is passed over.

@@ -1,7 +1,7 @@
 #include "wire/decode_transport.hpp"
 
 #include "util/in_place.hpp"
-#include "wire/extension_headers.hpp"
+#include "wire/each_header.hpp"
 
 namespace wire {
 namespace {

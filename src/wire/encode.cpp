@@ -4,8 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "wire/checksum.hpp"
-#include "wire/extension_headers.hpp"
+#include "wire/each_header.hpp"
+#include "wire/ip.hpp"
 
 namespace wire {
 namespace {

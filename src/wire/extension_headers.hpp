@@ -1,32 +1,127 @@
-// The extension headers of a packet in the order of the wire, for whoever reads or writes them all.
+// The extension headers behind a BTH, but for the AETH (aeth.hpp). Sections are of IBTA volume 1.
 #pragma once
 
 #include <cstddef>
-#include <utility>
+#include <cstdint>
+#include <span>
+#include <string_view>
 
-#include "wire/packet.hpp"
+#include "util/cursor.hpp"
 
 namespace wire {
 
-/// Calls visit(mask bit, name, optional header) for each one, present or not, until it returns
-/// false; the result says whether it never did.
-template <typename SomePacket, typename Visit>
-bool for_each_extension_header(SomePacket& packet, Visit visit) {
-    return visit(header::rdeth, "RDETH", packet.rdeth) &&
-           visit(header::deth, "DETH", packet.deth) &&
-           visit(header::xrceth, "XRCETH", packet.xrceth) &&
-           visit(header::feth, "FETH", packet.feth) && visit(header::reth, "RETH", packet.reth) &&
-           visit(header::atomic_eth, "AtomicETH", packet.atomic_eth) &&
-           visit(header::aeth, "AETH", packet.aeth) &&
-           visit(header::atomic_ack_eth, "AtomicAckETH", packet.atomic_ack_eth) &&
-           visit(header::immdt, "ImmDt", packet.immdt) && visit(header::ieth, "IETH", packet.ieth);
-}
+/// In UD and RD requests: the sending queue pair, and the Q_Key (9.3.2).
+struct Deth {
+    static constexpr std::size_t size = 8;
 
-inline constexpr std::size_t cnp_reserved_size = 16;
+    std::uint32_t q_key = 0;
+    std::uint32_t src_qpn = 0;  ///< 24 bits
 
-static_assert(header_sizes == std::array<std::uint8_t, 11>{
-                                  Rdeth::size, Deth::size, Xrceth::size, Feth::size, Reth::size,
-                                  AtomicEth::size, Aeth::size, AtomicAckEth::size, ImmDt::size,
-                                  Ieth::size, cnp_reserved_size});
+    static Deth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Deth&, const Deth&) = default;
+};
+
+/// In every RD packet: the end-to-end context (9.3.1).
+struct Rdeth {
+    static constexpr std::size_t size = 4;
+
+    std::uint32_t eecnxt = 0;  ///< 24 bits
+
+    static Rdeth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Rdeth&, const Rdeth&) = default;
+};
+
+/// In XRC requests: the shared receive queue that the message is for (annex A14).
+struct Xrceth {
+    static constexpr std::size_t size = 4;
+
+    std::uint32_t xrcsrq = 0;  ///< 24 bits
+
+    static Xrceth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Xrceth&, const Xrceth&) = default;
+};
+
+/// FLUSH Extended Transport Header (annex A19; bits as in Linux rxe_hdr.h).
+struct Feth {
+    static constexpr std::size_t size = 4;
+
+    static constexpr std::uint8_t global_visibility = 1;
+    static constexpr std::uint8_t persistence = 2;
+
+    std::uint8_t plt = 0;  ///< 4 bits, placement type: global_visibility and persistence
+    std::uint8_t sel = 0;  ///< 2 bits, selectivity: 0 the range of the RETH, 1 the whole region
+
+    /// "memory range", "whole memory region" or "reserved".
+    std::string_view sel_name() const;
+
+    static Feth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Feth&, const Feth&) = default;
+};
+
+/// What a WRITE or a READ request addresses (IBTA volume 1, 9.3.3).
+struct Reth {
+    static constexpr std::size_t size = 16;
+
+    std::uint64_t va = 0;  ///< virtual address in the responder's memory region
+    std::uint32_t rkey = 0;
+    std::uint32_t dmalen = 0;  ///< bytes of the whole message, not of this packet
+
+    static Reth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Reth&, const Reth&) = default;
+};
+
+/// In the request of an atomic operation (9.3.4).
+struct AtomicEth {
+    static constexpr std::size_t size = 28;
+
+    std::uint64_t va = 0;
+    std::uint32_t rkey = 0;
+    std::uint64_t swapdt = 0;  ///< the value to swap in, or to add
+    std::uint64_t cmpdt = 0;   ///< the value to compare with; no meaning in a FetchAdd
+
+    static AtomicEth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const AtomicEth&, const AtomicEth&) = default;
+};
+
+/// In its response (9.5.3).
+struct AtomicAckEth {
+    static constexpr std::size_t size = 8;
+
+    std::uint64_t origremdt = 0;  ///< the remote value before the operation
+
+    static AtomicAckEth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const AtomicAckEth&, const AtomicAckEth&) = default;
+};
+
+/// Immediate data, in the last packet of a message (9.3.6).
+struct ImmDt {
+    static constexpr std::size_t size = 4;
+
+    /// Host byte order, the bytes taken as big-endian. ibv_wc.imm_data keeps the wire's order:
+    /// ntohl(imm_data) is this value.
+    std::uint32_t value = 0;
+
+    static ImmDt parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const ImmDt&, const ImmDt&) = default;
+};
+
+/// The rkey that a SEND with Invalidate makes invalid (9.3.7).
+struct Ieth {
+    static constexpr std::size_t size = 4;
+
+    std::uint32_t rkey = 0;
+
+    static Ieth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Ieth&, const Ieth&) = default;
+};
 
 }  // namespace wire

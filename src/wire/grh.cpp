@@ -1,6 +1,6 @@
 #include "wire/grh.hpp"
 
-#include "wire/ipv6.hpp"
+#include "wire/ip.hpp"
 
 namespace wire {
 

@@ -7,7 +7,7 @@
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
-#include "wire/ipv4.hpp"
+#include "wire/ip.hpp"
 
 namespace wire {
 

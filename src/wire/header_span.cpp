@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "wire/extension_headers.hpp"
+#include "wire/each_header.hpp"
 #include "wire/tcp.hpp"
 
 namespace wire {

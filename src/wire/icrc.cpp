@@ -7,8 +7,7 @@
 
 #include "wire/bth.hpp"
 #include "wire/grh.hpp"
-#include "wire/ipv4.hpp"
-#include "wire/ipv6.hpp"
+#include "wire/ip.hpp"
 #include "wire/udp.hpp"
 
 namespace wire {

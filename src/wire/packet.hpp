@@ -9,20 +9,15 @@
 
 #include "util/cursor.hpp"
 #include "wire/aeth.hpp"
-#include "wire/atomiceth.hpp"
 #include "wire/bth.hpp"
 #include "wire/cm.hpp"
-#include "wire/deth.hpp"
 #include "wire/ethernet.hpp"
-#include "wire/feth.hpp"
+#include "wire/extension_headers.hpp"
 #include "wire/grh.hpp"
 #include "wire/icrc.hpp"
-#include "wire/immdt.hpp"
-#include "wire/ipv4.hpp"
-#include "wire/ipv6.hpp"
+#include "wire/ip.hpp"
 #include "wire/mad.hpp"
 #include "wire/opcode.hpp"
-#include "wire/reth.hpp"
 #include "wire/udp.hpp"
 
 namespace wire {

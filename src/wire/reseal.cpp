@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
-#include "wire/checksum.hpp"
 #include "wire/header_span.hpp"
+#include "wire/ip.hpp"
 #include "wire/packet.hpp"
 
 namespace wire {

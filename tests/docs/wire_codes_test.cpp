@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "support/wire_document.hpp"
-#include "wire/extension_headers.hpp"
+#include "wire/each_header.hpp"
 #include "wire/packet.hpp"
 
 namespace {

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "query/field.hpp"
+#include "filter/field.hpp"
 #include "support/wire_document.hpp"
-#include "wire/extension_headers.hpp"
+#include "wire/each_header.hpp"
 #include "wire/sample_frames.hpp"
 
 namespace {
@@ -126,7 +126,7 @@ struct IsMadeOf {
     bool operator()(double) const { return true; }
     bool operator()(std::string_view) const { return true; }
     // Reject information has a length of its own.
-    bool operator()(const query::Octets& octets) const {
+    bool operator()(const filter::Octets& octets) const {
         return octets.bytes.data() == bytes.data() && octets.bytes.size() <= bytes.size();
     }
     template <std::size_t N, typename Tag>
@@ -137,7 +137,7 @@ struct IsMadeOf {
 
 class Layout {
   public:
-    Layout(const query::View& view, util::Bytes header) : view_(view), header_(header) {}
+    Layout(const filter::View& view, util::Bytes header) : view_(view), header_(header) {}
 
     void row(const Cells& cells) {
         ASSERT_EQ(cells.size(), 6U);
@@ -170,17 +170,17 @@ class Layout {
 
     void field_value(const std::string& name, const std::string& cell, util::Bytes bytes,
                      Range bits) {
-        const query::Field* field = query::find_field(name);
+        const filter::Field* field = filter::find_field(name);
         ASSERT_NE(field, nullptr) << name;
         EXPECT_EQ(field->name, name);
-        const query::Value value = field->get(view_);
+        const filter::Value value = field->get(view_);
         EXPECT_TRUE(std::visit(IsMadeOf{bytes, bits}, value)) << name << " is not these bits";
         std::string printed;
-        query::append(printed, value, field->kind);
+        filter::append(printed, value, field->kind);
         EXPECT_TRUE(says(cell, printed)) << cell << ", but " << name << " is " << printed;
     }
 
-    const query::View& view_;
+    const filter::View& view_;
     util::Bytes header_;
     std::set<std::size_t> covered_;  // bits, counted from the first byte's highest
 };
@@ -213,12 +213,12 @@ void check(const Table& table, const Place& place) {
     ASSERT_LE(place.from + place.size, frame.size());
     const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
     std::string scratch;
-    const query::View view{.number = 1,
-                           .time = {},
-                           .packet = packet,
-                           .frame = frame,
-                           .length = frame.size(),
-                           .scratch = scratch};
+    const filter::View view{.number = 1,
+                            .time = {},
+                            .packet = packet,
+                            .frame = frame,
+                            .length = frame.size(),
+                            .scratch = scratch};
     Layout layout(view, frame.subspan(place.from, place.size));
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
         SCOPED_TRACE("line " + std::to_string(table.line + 2 + i));
@@ -252,8 +252,8 @@ TEST(WireFormat, every_field_of_a_packet_is_named) {
         return name.find('.') == std::string_view::npos ||
                std::ranges::any_of(groups, [&](auto group) { return name.starts_with(group); });
     };
-    for (const query::Field& field : query::fields()) {
-        const bool is_due = field.kind != query::Kind::Present && !is_elsewhere(field.name);
+    for (const filter::Field& field : filter::fields()) {
+        const bool is_due = field.kind != filter::Kind::Present && !is_elsewhere(field.name);
         EXPECT_TRUE(!is_due || wire_document().text.find('`' + std::string(field.name) + '`') !=
                                    std::string::npos)
             << field.name;

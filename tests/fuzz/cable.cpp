@@ -4,30 +4,33 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cable/frame_reader.hpp"
-#include "cable/stage.hpp"
+#include "emulator/frame_reader.hpp"
+#include "emulator/stage.hpp"
 #include "fuzz/check.hpp"
 #include "util/error.hpp"
 
 namespace {
 
-class Counter : public cable::StageOutput {
+class Counter : public emulator::StageOutput {
   public:
     std::uint64_t came = 0;
     std::uint64_t left = 0;
     util::Bytes frame;  // that came last
 
-    void arrived(const cable::Arrival& arrival, const std::vector<cable::Event>& events) override {
+    void arrived(const emulator::Arrival& arrival,
+                 const std::vector<emulator::Event>& events) override {
         ++came;
         frame = arrival.bytes;
-        for (const cable::Event& event : events)
+        for (const emulator::Event& event : events)
             fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
     }
-    void leaves(cable::Host from, std::optional<cable::Host> /*to*/, util::Bytes bytes) override {
+    void leaves(emulator::Host from, std::optional<emulator::Host> /*to*/,
+                util::Bytes bytes) override {
         ++left;
         fuzz::require(from == 0, "a frame goes on from its sender");
-        fuzz::require(bytes.size() >= cable::shortest_frame && bytes.size() <= cable::longest_frame,
-                      "what goes on is a frame");
+        fuzz::require(
+            bytes.size() >= emulator::shortest_frame && bytes.size() <= emulator::longest_frame,
+            "what goes on is a frame");
     }
 };
 
@@ -44,16 +47,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto rules = static_cast<std::size_t>(zero - input.begin());
     const std::string_view text(reinterpret_cast<const char*>(data), rules);
     const std::vector<std::string> hosts{"server", "client"};
-    cable::Stage stage(hosts);
+    emulator::Stage stage(hosts);
     try {
-        for (cable::Rule& rule : cable::parse_rules(text, hosts))
+        for (emulator::Rule& rule : emulator::parse_rules(text, hosts))
             stage.add(std::move(rule));
     } catch (const util::Error& error) {
         check_sentence(error.what());
         return 0;
     }
     util::Bytes stream = input.subspan(std::min(rules + 1, input.size()));
-    cable::FrameReader reader;
+    emulator::FrameReader reader;
     Counter out;
     auto now = util::Clock::time_point{};
     try {
@@ -70,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 stage.release(now, out);
             }
         }
-    } catch (const cable::NotFrames& error) {
+    } catch (const emulator::NotFrames& error) {
         check_sentence(error.what());
     }
     for (int i = 0; stage.next() && i < 1000; ++i)

@@ -2,49 +2,49 @@
 
 #include <algorithm>
 
-#include "query/where.hpp"
-#include "report/json.hpp"
-#include "report/line.hpp"
+#include "filter/where.hpp"
 #include "wire/packet_invariants.hpp"
+#include "wire/text/json.hpp"
+#include "wire/text/line.hpp"
 
 namespace fuzz {
 namespace {
 
 std::string all_fields() {
     std::string names;
-    for (const query::Field& field : query::fields())
+    for (const filter::Field& field : filter::fields())
         names.append(names.empty() ? "" : ",").append(field.name);
     return names;
 }
 
-std::vector<query::Where> filters() {
-    std::vector<query::Where> all;
+std::vector<filter::Where> filters() {
+    std::vector<filter::Where> all;
     for (const auto* filter :
          {"ip.addr == 192.0.2.0/24 or ipv6.addr == 2001:db8::/32 or cm.ip_cm.sip == 10.0.0.0/8",
           "bth.psn in 0xfffff0..0x10 and not (aeth.type == NAK or reth.va >= 0x1000)",
           "bth.opcode_name contains WRITE or malformed contains length or cm.private contains 00",
           "eth.addr != 02:00:00:00:00:01 and time > -1.5 and aeth.timer_ms in 0.01..5",
           "not_roce contains TCP or truncated or icrc.status in {good, bad} or tcp.port == 80"})
-        all.push_back(query::Where::parse(filter));
+        all.push_back(filter::Where::parse(filter));
     return all;
 }
 
-void check_text(const query::View& view) {
+void check_text(const filter::View& view) {
     for (const bool colour : {false, true}) {
-        const std::string line = report::Listing(report::Style(colour))
+        const std::string line = wire::Listing(util::TextStyle(colour))
                                      .line(view.number, view.time, view.packet, view.frame);
         require(std::ranges::count(line, '\n') == 1 && line.ends_with('\n'),
                 "a packet's line is one line: " + line);
     }
 }
 
-void check_rows(const query::View& view) {
-    static const query::Row tsv(all_fields(), query::Row::Format::Tsv);
-    static const query::Row csv(all_fields(), query::Row::Format::Csv);
+void check_rows(const filter::View& view) {
+    static const filter::Row tsv(all_fields(), filter::Row::Format::Tsv);
+    static const filter::Row csv(all_fields(), filter::Row::Format::Csv);
     std::string row;
     tsv.append(row, view);
     const auto tabs = static_cast<std::size_t>(std::ranges::count(row, '\t'));
-    require(tabs + 1 == query::fields().size() && std::ranges::count(row, '\n') == 1,
+    require(tabs + 1 == filter::fields().size() && std::ranges::count(row, '\n') == 1,
             "a row has a column a field: " + row);
     csv.append(row, view);
 }
@@ -72,13 +72,13 @@ void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
     check_without_icrc(packet, frame, link, length);
 
     std::string scratch;
-    const query::View view{1, time, packet, frame, length, scratch};
+    const filter::View view{1, time, packet, frame, length, scratch};
     check_text(view);
     check_rows(view);
-    static const std::vector<query::Where> all = filters();
-    for (const query::Where& filter : all)
+    static const std::vector<filter::Where> all = filters();
+    for (const filter::Where& filter : all)
         static_cast<void>(filter.matches(view));
-    const auto json = report::packet_json(1, time, packet, frame, length);
+    const auto json = wire::packet_json(1, time, packet, frame, length);
     require(!json.dump().empty(), "a packet has a JSON object");
 }
 

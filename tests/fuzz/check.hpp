@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "query/field.hpp"
+#include "filter/field.hpp"
 #include "wire/packet.hpp"
 
 namespace fuzz {

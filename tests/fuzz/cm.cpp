@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "fuzz/check.hpp"
-#include "report/json.hpp"
-#include "report/summary.hpp"
 #include "wire/packet_invariants.hpp"
 #include "wire/sample_frames.hpp"
+#include "wire/text/json.hpp"
+#include "wire/text/summary.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
     constexpr std::size_t head = 2;
@@ -19,13 +19,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t siz
 
     const auto cm = wire::Cm::parse(attribute, data);
     fuzz::require(wire_test::is_inside(cm, data), "the message's data lie in the datagram");
-    fuzz::require(!report::cm_details(cm).empty(), "a message has words");
+    fuzz::require(!wire::cm_details(cm).empty(), "a message has words");
 
     const auto mad = wire_test::cm_mad(static_cast<wire::CmAttribute>(attribute), data);
     const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
     fuzz::look_at(frame, wire::LinkType::Ethernet, frame.size());
     const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
-    fuzz::require(packet.cm && report::cm_json(*packet.cm) == report::cm_json(cm),
+    fuzz::require(packet.cm && wire::cm_json(*packet.cm) == wire::cm_json(cm),
                   "a message is the same in its packet");
     return 0;
 }

@@ -3,35 +3,35 @@
 #include <cstdint>
 #include <string>
 
-#include "exchange/endpoint.hpp"
 #include "fuzz/check.hpp"
+#include "net/endpoint.hpp"
 #include "util/printable.hpp"
 
 namespace {
 
-using exchange::MessageType;
+using net::MessageType;
 
 // True where a whole message was there.
 bool check_message(util::Bytes& input) {
-    if (input.size() < exchange::header_size)
+    if (input.size() < net::header_size)
         return false;
-    const auto first = input.first<exchange::header_size>();
-    const exchange::Header header = exchange::parse_header(first);
-    if (input.size() < exchange::header_size + header.size)
+    const auto first = input.first<net::header_size>();
+    const net::Header header = net::parse_header(first);
+    if (input.size() < net::header_size + header.size)
         return false;
-    const util::Bytes whole = input.first(exchange::header_size + header.size);
-    const util::Bytes body = whole.subspan(exchange::header_size);
+    const util::Bytes whole = input.first(net::header_size + header.size);
+    const util::Bytes body = whole.subspan(net::header_size);
     input = input.subspan(whole.size());
     if (header.type == MessageType::Endpoint) {
-        const auto endpoint = exchange::parse_endpoint(body.first<exchange::endpoint_size>());
-        fuzz::require(std::ranges::equal(exchange::serialize(endpoint), whole),
+        const auto endpoint = net::parse_endpoint(body.first<net::endpoint_size>());
+        fuzz::require(std::ranges::equal(net::serialize(endpoint), whole),
                       "an endpoint is read as it was written");
         fuzz::require(endpoint.qpn <= 0xffffff && endpoint.psn <= 0xffffff, "numbers have 24 bits");
     } else if (header.type == MessageType::Refused) {
-        const std::string refusal = exchange::parse_refusal(body);
+        const std::string refusal = net::parse_refusal(body);
         fuzz::require(util::printable(refusal) == refusal, "a refusal can be printed");
     } else {
-        fuzz::require(std::ranges::equal(exchange::serialize_header(header.type), whole),
+        fuzz::require(std::ranges::equal(net::serialize_header(header.type), whole),
                       "a message is read as it was written");
     }
     return true;
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         while (check_message(input)) {
         }
-    } catch (const exchange::ProtocolError& error) {
+    } catch (const net::ProtocolError& error) {
         const std::string sentence = error.what();
         fuzz::require(sentence.ends_with('.') || sentence.ends_with('?'),
                       "an error is a sentence: " + sentence);

@@ -3,10 +3,10 @@
 #include <array>
 #include <cstdint>
 
-#include "flow/tracker.hpp"
 #include "fuzz/check.hpp"
-#include "report/flow_json.hpp"
-#include "report/flow_text.hpp"
+#include "render/flow_json.hpp"
+#include "render/flow_text.hpp"
+#include "trace/flow/tracker.hpp"
 #include "wire/opcode.hpp"
 
 namespace {
@@ -51,8 +51,8 @@ void check(const flow::Tracker& tracker) {
     tracker.for_each([&](const flow::Conversation& conversation) {
         packets += conversation.forward.packets +
                    (conversation.backward ? conversation.backward->packets : 0);
-        fuzz::require(!report::flow_text(conversation, {}, report::Style()).empty(), "no text");
-        fuzz::require(!report::flow_json(conversation).dump().empty(), "no JSON");
+        fuzz::require(!render::flow_text(conversation, {}, util::TextStyle()).empty(), "no text");
+        fuzz::require(!render::flow_json(conversation).dump().empty(), "no JSON");
         const auto& requests = conversation.forward.requests;
         fuzz::require(requests.repeats + requests.late <= requests.packets,
                       "more requests are out of order than there are");

@@ -1,5 +1,5 @@
 // A display filter, and a list of fields.
-#include "query/where.hpp"
+#include "filter/where.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "filter/sample_view.hpp"
 #include "fuzz/check.hpp"
-#include "query/sample_view.hpp"
 
 namespace {
 
@@ -23,7 +23,7 @@ std::vector<query_test::Sample> samples() {
     return all;
 }
 
-void check_error(const query::SyntaxError& error, std::string_view text) {
+void check_error(const filter::SyntaxError& error, std::string_view text) {
     const std::string marked = error.marked();
     fuzz::require(error.column() >= 1 && error.column() <= text.size() + 1 && error.width() >= 1,
                   "an error is in the filter");
@@ -34,11 +34,11 @@ void check_error(const query::SyntaxError& error, std::string_view text) {
 }
 
 void check_filter(std::string_view text) {
-    const auto filter = query::Where::parse(text);
-    std::optional<query::Where> opposite;
+    const auto filter = filter::Where::parse(text);
+    std::optional<filter::Where> opposite;
     try {
-        opposite = query::Where::parse("not (" + std::string(text) + ")");
-    } catch (const query::SyntaxError& error) {
+        opposite = filter::Where::parse("not (" + std::string(text) + ")");
+    } catch (const filter::SyntaxError& error) {
         fuzz::require(std::string_view(error.what()).find("nested") != std::string_view::npos,
                       "a filter has an opposite: " + std::string(error.what()));
     }
@@ -53,7 +53,7 @@ void check_filter(std::string_view text) {
 
 void check_row(std::string_view names) {
     try {
-        const query::Row row(names, query::Row::Format::Tsv);
+        const filter::Row row(names, filter::Row::Format::Tsv);
         const std::string header = row.header();
         fuzz::require(std::ranges::count(header, '\t') == std::ranges::count(names, ','),
                       "a header has all names");
@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text(data, data + size);
     try {
         check_filter(text);
-    } catch (const query::SyntaxError& error) {
+    } catch (const filter::SyntaxError& error) {
         check_error(error, text);
     }
     check_row(text);

@@ -1,5 +1,5 @@
 // Step 07 in the lab: PSNs that nobody reads before the first packet has them, and the refusals.
-// Who else is refused over TLS, and with which words, is in tests/exchange/tls*_test.cpp.
+// Who else is refused over TLS, and with which words, is in tests/net/tls*_test.cpp.
 #include <algorithm>
 #include <filesystem>
 #include <regex>

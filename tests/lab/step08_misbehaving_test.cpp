@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "exchange/endpoint.hpp"
 #include "lab/step08_serving.hpp"
+#include "net/endpoint.hpp"
 
 namespace step08_test {
 
@@ -89,13 +89,13 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
 // A file, which the guests see, with the endpoint message of a client that names this address as its
 // GID.
 std::string endpoint_file(const std::string& address) {
-    const exchange::Endpoint endpoint{
+    const net::Endpoint endpoint{
         .qpn = 17,
         .psn = 5,
         .path_mtu = 4096,
         .gid = util::Address::parse(address).value().ipv6_bytes(),
     };
-    const auto bytes = exchange::serialize(endpoint);
+    const auto bytes = net::serialize(endpoint);
     std::filesystem::create_directories("build/step08_test");
     std::string name = "build/step08_test/" + address;
     std::ofstream(name, std::ios::binary)

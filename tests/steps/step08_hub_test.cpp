@@ -15,10 +15,10 @@
 namespace step08_hub_test {
 
 using namespace std::chrono_literals;
-using exchange::MessageType;
-using exchange::TimeLimit;
-using exchange::TlsChannel;
-using exchange::TlsRole;
+using net::MessageType;
+using net::TimeLimit;
+using net::TlsChannel;
+using net::TlsRole;
 using step08::Hub;
 using step08::Id;
 using step08::Loss;
@@ -38,12 +38,12 @@ class Answering : public step08::Handler {
         if (limit)
             hub->set_deadline(id, util::deadline_in(*limit));
     }
-    void on_message(Id id, const exchange::Message& message) override {
+    void on_message(Id id, const net::Message& message) override {
         if (message.type == MessageType::Endpoint)
             throw std::runtime_error("there is no memory left");
         if (message.type == MessageType::Refused)
-            throw exchange::ProtocolError("a client does not refuse.");
-        hub->send(id, exchange::serialize_header(message.type));
+            throw net::ProtocolError("a client does not refuse.");
+        hub->send(id, net::serialize_header(message.type));
         if (message.type == MessageType::Done)
             hub->close(id);
     }
@@ -78,15 +78,15 @@ class HubTest : public testing::Test {
     }
 
     TimeLimit limit() { return {stop_, util::deadline_in(20s)}; }
-    exchange::Socket connect() { return exchange::connect_tcp(address_, std::nullopt, limit()); }
+    net::Socket connect() { return net::connect_tcp(address_, std::nullopt, limit()); }
     std::unique_ptr<TlsChannel> join(const char* from = "127.0.0.1") {
         return std::make_unique<TlsChannel>(
-            client_, exchange::connect_tcp(address_, util::Address::parse(from), limit()), limit());
+            client_, net::connect_tcp(address_, util::Address::parse(from), limit()), limit());
     }
     // Connections that have said the first part of a ClientHello, or a whole one, and say no more.
-    std::vector<exchange::Socket> stuck(int count, std::size_t bytes) {
+    std::vector<net::Socket> stuck(int count, std::size_t bytes) {
         const std::string hello = client_hello().substr(0, bytes);
-        std::vector<exchange::Socket> sockets;
+        std::vector<net::Socket> sockets;
         for (int i = 0; i < count; ++i) {
             sockets.push_back(connect());
             EXPECT_EQ(send(sockets.back().fd.get(), hello.data(), hello.size(), 0),
@@ -108,19 +108,19 @@ class HubTest : public testing::Test {
         return bytes;
     }
     // Waits until the hub has closed its end.
-    void expect_end(const exchange::Socket& socket) {
-        while (!exchange::discard_input(socket))
+    void expect_end(const net::Socket& socket) {
+        while (!net::discard_input(socket))
             ASSERT_EQ(util::wait_readable(socket.fd.get(), stop_, util::deadline_in(20s)),
                       util::Ready::input);
     }
     // What a peer that says `type` is told.
     std::string answer_to(MessageType type, std::size_t size = 0) {
         const auto channel = join();
-        std::vector<std::byte> message(exchange::header_size + size);
-        std::ranges::copy(exchange::serialize_header(type, size), message.begin());
+        std::vector<std::byte> message(net::header_size + size);
+        std::ranges::copy(net::serialize_header(type, size), message.begin());
         channel->send(message, limit());
         try {
-            exchange::barrier(*channel, limit());
+            net::barrier(*channel, limit());
         } catch (const util::Error& error) {
             expect_end(channel->socket());
             return error.what();
@@ -128,15 +128,15 @@ class HubTest : public testing::Test {
         return "ready";
     }
 
-    static exchange::TlsContext context(TlsRole role) {
+    static net::TlsContext context(TlsRole role) {
         return support::tls_context(
             role, support::files_of(role, certificates->str(), certificates->str()),
             role == TlsRole::Client ? "rdma-server" : "rdma-client");
     }
 
     util::StopSignal stop_;
-    exchange::TlsContext server_ = context(TlsRole::Server);
-    exchange::TlsContext client_ = context(TlsRole::Client);
+    net::TlsContext server_ = context(TlsRole::Server);
+    net::TlsContext client_ = context(TlsRole::Client);
     Answering handler_;
     util::Address address_;
 
@@ -151,10 +151,10 @@ TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
         std::vector<std::unique_ptr<TlsChannel>> channels(40);
         for (auto& channel : channels) {
             channel = join();
-            exchange::barrier(*channel, limit());
+            net::barrier(*channel, limit());
         }
         for (const auto& channel : channels) {
-            exchange::finish(*channel, limit());
+            net::finish(*channel, limit());
             channel->close(limit());
         }
     });
@@ -164,12 +164,12 @@ TEST_F(HubTest, many_are_open_at_once_and_each_leaves_in_peace) {
 
 TEST_F(HubTest, silent_peers_are_dropped_and_nobody_waits_for_their_handshake) {
     serve({.newcomers = 8, .handshakes = 1, .setup_time = 1500ms}, [&] {
-        std::vector<exchange::Socket> silent;
+        std::vector<net::Socket> silent;
         silent.reserve(5);
         for (int i = 0; i < 5; ++i)
             silent.push_back(connect());
         const auto begin = util::Clock::now();
-        exchange::barrier(*join(), limit());
+        net::barrier(*join(), limit());
         EXPECT_LT(util::Clock::now() - begin, 1500ms);
         for (const auto& socket : silent)
             expect_end(socket);
@@ -179,10 +179,10 @@ TEST_F(HubTest, silent_peers_are_dropped_and_nobody_waits_for_their_handshake) {
 
 TEST_F(HubTest, newcomers_beyond_the_bound_wait_in_the_kernel_for_their_turn) {
     serve({.newcomers = 3, .setup_time = 300ms}, [&] {
-        std::deque<exchange::Socket> silent;
+        std::deque<net::Socket> silent;
         for (int i = 0; i < 9; ++i)
             silent.push_back(connect());
-        exchange::barrier(*join(), limit());
+        net::barrier(*join(), limit());
         for (const auto& socket : silent)
             expect_end(socket);
     });
@@ -192,10 +192,10 @@ TEST_F(HubTest, newcomers_beyond_the_bound_wait_in_the_kernel_for_their_turn) {
 TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
     serve({.handshakes = 1, .setup_time = 300ms}, [&] {
         // The header of a ClientHello, and no more.
-        const exchange::Socket half = connect();
+        const net::Socket half = connect();
         const std::array<unsigned char, 5> hello{0x16, 3, 1, 0, 200};
         ASSERT_EQ(send(half.fd.get(), hello.data(), hello.size(), 0), 5);
-        exchange::barrier(*join(), limit());
+        net::barrier(*join(), limit());
         expect_end(half);
     });
     EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);
@@ -204,10 +204,10 @@ TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
 TEST_F(HubTest, a_part_of_a_ClientHello_takes_no_handshakes_place) {
     serve({.handshakes = 1, .hello_time = 1000ms}, [&] {
         auto sockets = stuck(20, 1);
-        for (exchange::Socket& more : stuck(20, 100))
+        for (net::Socket& more : stuck(20, 100))
             sockets.push_back(std::move(more));
         const auto begin = util::Clock::now();
-        exchange::barrier(*join(), limit());
+        net::barrier(*join(), limit());
         EXPECT_LT(util::Clock::now() - begin, 1000ms);
         for (const auto& socket : sockets)
             expect_end(socket);
@@ -249,7 +249,7 @@ TEST_F(HubTest, one_source_does_not_get_all_handshakes) {
     serve({.handshakes = 4, .handshakes_a_source = 2}, [&] {
         const auto sockets = stuck(10, whole);
         const auto begin = util::Clock::now();
-        exchange::barrier(*join("127.0.0.2"), limit());
+        net::barrier(*join("127.0.0.2"), limit());
         EXPECT_LT(util::Clock::now() - begin, 5s);
     });
     EXPECT_EQ(handler_.opened, 1U);
@@ -260,7 +260,7 @@ TEST_F(HubTest, who_keeps_the_server_waiting_makes_room) {
         const auto silent = connect();
         const auto sockets = stuck(3, whole);
         const auto begin = util::Clock::now();
-        exchange::barrier(*join("127.0.0.2"), limit());
+        net::barrier(*join("127.0.0.2"), limit());
         EXPECT_LT(util::Clock::now() - begin, 5s);
         expect_end(silent);
     });
@@ -273,11 +273,11 @@ TEST_F(HubTest, who_keeps_the_server_waiting_makes_room) {
 
 TEST_F(HubTest, garbage_is_dropped_at_once_and_told_by_an_alert_where_it_looked_like_tls) {
     serve({}, [&] {
-        const exchange::Socket http = connect();
+        const net::Socket http = connect();
         ASSERT_EQ(send(http.fd.get(), "GET / HTTP/1.0\r\n\r\n", 18, 0), 18);
         expect_end(http);
         // A record with a handshake message of the unknown type 99.
-        const exchange::Socket socket = connect();
+        const net::Socket socket = connect();
         const std::array<unsigned char, 9> record{0x16, 3, 1, 0, 4, 99, 0, 0, 0};
         ASSERT_EQ(send(socket.fd.get(), record.data(), record.size(), 0), 9);
         ASSERT_EQ(util::wait_readable(socket.fd.get(), stop_, util::deadline_in(5s)),
@@ -302,10 +302,10 @@ TEST_F(HubTest, what_the_protocol_does_not_have_ends_the_connection_with_a_sente
 TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
     serve({}, [&] {
         const auto other = join();
-        EXPECT_EQ(answer_to(MessageType::Endpoint, exchange::endpoint_size),
+        EXPECT_EQ(answer_to(MessageType::Endpoint, net::endpoint_size),
                   "the peer refuses: there is no memory left");
-        exchange::barrier(*other, limit());
-        exchange::finish(*other, limit());
+        net::barrier(*other, limit());
+        net::finish(*other, limit());
     });
     EXPECT_EQ(handler_.losses, std::vector{Loss::Failed});
 }
@@ -313,7 +313,7 @@ TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
 TEST_F(HubTest, a_peer_that_goes_without_a_word_is_lost_at_once) {
     serve({}, [&] {
         const auto channel = join();
-        exchange::barrier(*channel, limit());
+        net::barrier(*channel, limit());
         shutdown(channel->socket().fd.get(), SHUT_WR);
         expect_end(channel->socket());
     });
@@ -324,10 +324,10 @@ TEST_F(HubTest, the_handlers_deadline_holds_for_an_open_connection) {
     handler_.limit = 200ms;
     serve({}, [&] {
         const auto channel = join();
-        exchange::barrier(*channel, limit());
+        net::barrier(*channel, limit());
         std::array<std::byte, 8> header{};
         channel->receive(header, limit());
-        EXPECT_EQ(exchange::parse_header(header).type, MessageType::Refused);
+        EXPECT_EQ(net::parse_header(header).type, MessageType::Refused);
     });
     EXPECT_EQ(handler_.losses, std::vector{Loss::Late});
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "examples/07_secure_psn/tls.hpp"
-#include "exchange/tls.hpp"
+#include "net/tls.hpp"
 #include "support/process.hpp"
 
 namespace support {
@@ -18,14 +18,14 @@ inline void make_certificates(const std::string& folder, const Argv& settings = 
 }
 
 /// The files of one role: `trusted` has the CA's certificate, `own` the role's own and its key.
-inline exchange::TlsFiles files_of(exchange::TlsRole role, const std::string& trusted,
-                                   const std::string& own) {
-    const std::string base = own + (role == exchange::TlsRole::Client ? "/client" : "/server");
+inline net::TlsFiles files_of(net::TlsRole role, const std::string& trusted,
+                              const std::string& own) {
+    const std::string base = own + (role == net::TlsRole::Client ? "/client" : "/server");
     return {.ca = trusted + "/ca.crt", .certificate = base + ".crt", .key = base + ".key"};
 }
 
-inline exchange::TlsContext tls_context(exchange::TlsRole role, const exchange::TlsFiles& files,
-                                        const std::string& peer_name) {
+inline net::TlsContext tls_context(net::TlsRole role, const net::TlsFiles& files,
+                                   const std::string& peer_name) {
     return {role, files, peer_name, step07::make_ssl_context(role, files, peer_name)};
 }
 

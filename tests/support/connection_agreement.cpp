@@ -13,7 +13,7 @@
 
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "timeline/finished_run.hpp"
+#include "trace/timeline/finished_run.hpp"
 
 namespace support {
 namespace {

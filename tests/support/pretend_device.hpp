@@ -11,10 +11,10 @@
 
 #include <infiniband/verbs.h>
 
-#include "interpose/context.hpp"
-#include "interpose/sink.hpp"
+#include "rocetrace/interpose/context.hpp"
+#include "rocetrace/interpose/sink.hpp"
+#include "rocetrace/tracelog/merge.hpp"
 #include "runlog/event.hpp"
-#include "tracelog/merge.hpp"
 
 namespace support {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "timeline/finished_run.hpp"
+#include "trace/timeline/finished_run.hpp"
 
 namespace support {
 

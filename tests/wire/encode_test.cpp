@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/checksum.hpp"
+#include "wire/ip.hpp"
 #include "wire/sample_frames.hpp"
 
 namespace encode_test {

@@ -1,10 +1,9 @@
 // Every extension header from known bytes and back (IBTA volume 1, 9.3; annexes A14 and A19).
-#include "wire/extension_headers.hpp"
-
 #include <array>
 
 #include <gtest/gtest.h>
 
+#include "wire/each_header.hpp"
 #include "wire/sample_frames.hpp"
 
 namespace extension_headers_test {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "report/json.hpp"
 #include "wire/packet_invariants.hpp"
 #include "wire/sample_set.hpp"
+#include "wire/text/json.hpp"
 
 namespace header_span_test {
 
@@ -244,7 +244,7 @@ TEST(HeaderSpans, have_the_names_of_the_json) {
                                                      "not_roce", "truncated", "malformed"};
     for (const auto& [link, bytes] : wire_test::sample_set()) {
         const auto packet = wire::decode(bytes, link);
-        const auto json = report::packet_json(1, {}, packet, bytes, bytes.size());
+        const auto json = wire::packet_json(1, {}, packet, bytes, bytes.size());
         const auto spans = wire::header_spans(packet, bytes);
         for (const auto& span : spans)
             EXPECT_TRUE(json.contains(span.name) ||

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "cm/capability.hpp"
-#include "exchange/endpoint.hpp"
-#include "rocecap/capture_file.hpp"
+#include "net/endpoint.hpp"
+#include "rdma/capability.hpp"
+#include "tools/rocecap/capture_file.hpp"
 #include "wire/cm_data.hpp"
 #include "wireshark/plain_tshark.hpp"
 #include "wireshark/tcp_frame.hpp"
@@ -48,7 +48,8 @@ class Dissector : public testing::Test {
 // The private data of one message.
 class DissectorOfPrivateData : public Dissector {
   protected:
-    static constexpr cm::Capability lent{.va = 0x7fa5'2f6e'5010, .length = 1048576, .rkey = 0x1995};
+    static constexpr rdma::Capability lent{
+        .va = 0x7fa5'2f6e'5010, .length = 1048576, .rkey = 0x1995};
 
     void add(wire::CmAttribute attribute, std::size_t at, util::Bytes private_data) {
         Bytes data(wire::Mad::data_size);
@@ -92,14 +93,14 @@ TEST_F(DissectorOfPrivateData, leaves_other_programs_data_alone) {
 // Messages in TCP segments from the client to the server's port.
 class DissectorOfExchange : public Dissector {
   protected:
-    static exchange::Endpoint endpoint() {
-        exchange::Endpoint made{.qpn = 0x12,
-                                .psn = 0xc11e00,
-                                .lid = 0x203,
-                                .path_mtu = 4096,
-                                .va = 0x7f0c'2190'5010,
-                                .length = 1048576,
-                                .rkey = 0x98e};
+    static net::Endpoint endpoint() {
+        net::Endpoint made{.qpn = 0x12,
+                           .psn = 0xc11e00,
+                           .lid = 0x203,
+                           .path_mtu = 4096,
+                           .va = 0x7f0c'2190'5010,
+                           .length = 1048576,
+                           .rkey = 0x98e};
         for (const std::size_t i : {10U, 11U})
             made.gid[i] = std::byte{0xff};
         made.gid[12] = std::byte{192};
@@ -108,7 +109,7 @@ class DissectorOfExchange : public Dissector {
         return made;
     }
     static Bytes message() {
-        const auto bytes = exchange::serialize(endpoint());
+        const auto bytes = net::serialize(endpoint());
         return {bytes.begin(), bytes.end()};
     }
 
@@ -163,7 +164,7 @@ TEST_F(DissectorOfExchange, puts_a_message_together_wherever_it_is_divided) {
 
 TEST_F(DissectorOfExchange, shows_both_messages_of_one_segment) {
     Bytes both = message();
-    const auto ready = exchange::serialize_header(exchange::MessageType::Ready);
+    const auto ready = net::serialize_header(net::MessageType::Ready);
     both.insert(both.end(), ready.begin(), ready.end());
     segment(both);
     EXPECT_EQ(fields({"rwlx.type", "rwlx.qpn"}), "1|1,2|0x00000012\n");
@@ -172,9 +173,9 @@ TEST_F(DissectorOfExchange, shows_both_messages_of_one_segment) {
 }
 
 TEST_F(DissectorOfExchange, shows_what_a_refusal_says) {
-    segment(exchange::serialize_refusal("the server is full."));
-    segment(exchange::serialize_refusal(""));
-    segment(exchange::serialize_header(exchange::MessageType::Done));
+    segment(net::serialize_refusal("the server is full."));
+    segment(net::serialize_refusal(""));
+    segment(net::serialize_header(net::MessageType::Done));
     EXPECT_EQ(fields({"rwlx.type", "rwlx.reason", "_ws.col.Info"}),
               "1|4|the server is full.|refused: the server is full.  \n2|4||refused  \n"
               "3|3||done  \n");

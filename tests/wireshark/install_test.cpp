@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rocecap/capture_file.hpp"
+#include "tools/rocecap/capture_file.hpp"
 #include "wireshark/plain_tshark.hpp"
 
 namespace {

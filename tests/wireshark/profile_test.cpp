@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "capture/pcapng_writer.hpp"
-#include "exchange/endpoint.hpp"
+#include "net/endpoint.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/opcode.hpp"
 #include "wireshark/plain_tshark.hpp"
@@ -70,10 +70,10 @@ const std::vector<Sample>& samples() {
             wire_test::cm_mad(wire::CmAttribute::ReadyToUse, wire_test::CmData().bytes());
         all.push_back(
             {"CM", wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4)), ""});
-        all.push_back({"Exchange",
-                       wireshark_test::tcp_frame(
-                           exchange::serialize_header(exchange::MessageType::Ready), 18515, 1),
-                       ""});
+        all.push_back(
+            {"Exchange",
+             wireshark_test::tcp_frame(net::serialize_header(net::MessageType::Ready), 18515, 1),
+             ""});
         all.push_back({"TCP", wireshark_test::tcp_frame(wire_test::from_hex("00"), 4000, 1), ""});
         return all;
     }();

@@ -1,7 +1,7 @@
 -- RDMA Wire Lab for Wireshark 4.0: what the steps tell each other before any RDMA.
 --
---   rwl    the capability in rdma_cm's private data (steps 01 to 04): src/cm/capability.hpp
---   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/exchange/message.hpp
+--   rwl    the capability in rdma_cm's private data (steps 01 to 04): src/rdma/capability.hpp
+--   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/net/message.hpp
 --
 -- Integers are in network order. Both begin with a mark, by which they are known on any port.
 

@@ -12,7 +12,7 @@
 
 #include "capture/link_type.hpp"
 #include "capture/pcapng_writer.hpp"
-#include "exchange/endpoint.hpp"
+#include "net/endpoint.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/sample_set.hpp"
 
@@ -203,15 +203,15 @@ void write_cable() {
 }
 
 void write_exchange() {
-    exchange::Endpoint endpoint{
+    net::Endpoint endpoint{
         .qpn = 17, .psn = 0xabcdef, .path_mtu = 4096, .va = 4096, .length = 64, .rkey = 5};
-    const auto message = exchange::serialize(endpoint);
+    const auto message = net::serialize(endpoint);
     const Octets whole(message.begin(), message.end());
-    const Octets ready = Octets{} + exchange::serialize_header(exchange::MessageType::Ready);
-    const Octets done = Octets{} + exchange::serialize_header(exchange::MessageType::Done);
+    const Octets ready = Octets{} + net::serialize_header(net::MessageType::Ready);
+    const Octets done = Octets{} + net::serialize_header(net::MessageType::Done);
     write("exchange", "endpoint", whole);
     write("exchange", "all", whole + ready + done);
-    write("exchange", "refused", exchange::serialize_refusal("the server already serves 2."));
+    write("exchange", "refused", net::serialize_refusal("the server already serves 2."));
 }
 
 }  // namespace

@@ -1,0 +1,118 @@
+#include "emulator/recorder.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+#include "wire/packet.hpp"
+
+namespace emulator {
+namespace {
+
+constexpr std::uint32_t before_rules = 0;
+constexpr std::uint32_t after_rules = 1;
+
+std::string comment_of(const std::vector<Event>& events) {
+    std::string comment;
+    for (const Event& event : events)
+        comment += fmt::format("{}rule {}: {}{}{}", comment.empty() ? "" : "\n", event.rule,
+                               event.text, event.detail.empty() ? "" : ": ", event.detail);
+    return comment;
+}
+
+}  // namespace
+
+void Recorder::start(const std::string& capture, const std::string& log) {
+    stop();
+    // The log first: a capture that nobody explains is not begun.
+    if (!log.empty())
+        log_ = std::make_unique<runlog::Log>("cable", log);
+    // The link stands still meanwhile: no waiting for the reader of a FIFO.
+    capture::PcapngWriter writer(capture::Sink::create(capture, {.end = util::Clock::now()}),
+                                 {{}, capture::os_name(), "rocewire", {}});
+    writer.add_interface(
+        {wire::LinkType::Ethernet, "before", "each frame as its host sent it", {}, 0});
+    writer.add_interface(
+        {wire::LinkType::Ethernet, "after", "each frame as it left the cable's rules", {}, 0});
+    writer.flush();
+    writer_ = std::move(writer);
+    path_ = capture;
+    frames_ = 0;
+}
+
+std::uint64_t Recorder::stop() {
+    const std::uint64_t frames = std::exchange(frames_, 0);
+    guarded([this] {
+        if (writer_)
+            writer_->close();
+    });
+    writer_.reset();
+    log_.reset();
+    path_.clear();
+    if (!failure_.empty())
+        throw util::Error(std::exchange(failure_, {}));
+    return frames;
+}
+
+template <typename Function>
+void Recorder::guarded(Function function) {
+    try {
+        function();
+    } catch (const std::exception& error) {
+        failure_ = error.what();
+        writer_.reset();
+        log_.reset();
+    }
+}
+
+void Recorder::before(const Arrival& arrival, const std::vector<Event>& events) {
+    if (!writer_)
+        return;
+    guarded([&] {
+        write(before_rules, arrival.time, arrival.bytes, comment_of(events));
+        if (log_ && !events.empty())
+            log_events(arrival, events);
+    });
+}
+
+void Recorder::after(capture::Time time, util::Bytes bytes) {
+    if (writer_)
+        guarded([&] { write(after_rules, time, bytes, {}); });
+}
+
+void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
+                     const std::string& comment) {
+    writer_->packet(
+        interface,
+        {time, bytes, static_cast<std::uint32_t>(bytes.size()), wire::LinkType::Ethernet}, comment);
+    ++frames_;
+}
+
+void Recorder::log_events(const Arrival& arrival, const std::vector<Event>& events) {
+    const wire::Packet packet = wire::decode(arrival.bytes, wire::LinkType::Ethernet,
+                                             arrival.bytes.size(), wire::IcrcCheck::Skip);
+    for (const Event& event : events) {
+        runlog::Fields fields{{"rule", event.rule},
+                              {"text", event.text},
+                              {"from", hosts_.at(arrival.from)},
+                              {"to", arrival.to ? hosts_.at(*arrival.to) : "all"},
+                              {"frame", frames_}};
+        if (!event.detail.empty())
+            fields.emplace_back("detail", event.detail);
+        if (packet.bth) {
+            if (packet.opcode != nullptr)
+                fields.emplace_back("opcode_name", std::string(packet.opcode->name));
+            fields.emplace_back("dest_qpn", packet.bth->dest_qpn);
+            fields.emplace_back("psn", packet.bth->psn.value());
+        }
+        log_->event_at(arrival.time.count(), event.name, std::move(fields));
+    }
+}
+
+void Recorder::flush() {
+    if (writer_)
+        guarded([this] { writer_->flush(); });
+}
+
+}  // namespace emulator

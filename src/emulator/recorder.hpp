@@ -1,0 +1,49 @@
+// What crosses the cable, kept: a pcapng file with two interfaces, "before" the rules and "after"
+// them, and the rules' events as a run log (docs/run-log.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/pcapng_writer.hpp"
+#include "emulator/stage.hpp"
+#include "runlog/log.hpp"
+
+namespace emulator {
+
+class Recorder {
+  public:
+    explicit Recorder(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
+
+    /// Ends what was being recorded. `log`: empty: none. Throws util::Error.
+    void start(const std::string& capture, const std::string& log);
+    /// Frames in the file, both interfaces together; 0 where nothing was recorded. Throws
+    /// util::Error.
+    std::uint64_t stop();
+    bool is_recording() const { return writer_.has_value(); }
+    const std::string& path() const { return path_; }
+    std::uint64_t frames() const { return frames_; }
+
+    /// These do not throw: what cannot be written ends the recording, and stop() says why.
+    void before(const Arrival& arrival, const std::vector<Event>& events);
+    void after(capture::Time time, util::Bytes bytes);
+    void flush();
+
+  private:
+    void write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
+               const std::string& comment);
+    void log_events(const Arrival& arrival, const std::vector<Event>& events);
+    template <typename Function>
+    void guarded(Function function);
+
+    std::vector<std::string> hosts_;
+    std::string path_;
+    std::string failure_;
+    std::optional<capture::PcapngWriter> writer_;
+    std::unique_ptr<runlog::Log> log_;
+    std::uint64_t frames_ = 0;
+};
+
+}  // namespace emulator

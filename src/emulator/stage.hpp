@@ -1,0 +1,122 @@
+// Where the rules are applied: frames go in as their hosts sent them, and come out, or not, at once
+// or later, changed or not. No sockets, and no clock of its own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "capture/frame.hpp"
+#include "emulator/rule.hpp"
+#include "util/stop_signal.hpp"
+
+namespace emulator {
+
+using Host = std::size_t;  ///< which of the hosts: 0, 1, …
+
+/// A frame that has come in. Its bytes are valid during the call.
+struct Arrival {
+    capture::Time time{};
+    Host from = 0;
+    std::optional<Host> to;  ///< nullopt: to all others, or nobody knows yet
+    util::Bytes bytes;
+};
+
+/// A rule took a frame.
+struct Event {
+    std::uint32_t rule = 0;
+    std::string_view name;  ///< name_of(action); "limit" also where its queue was full
+    std::string text;       ///< the rule as it was written
+    std::string detail;     ///< what exactly: "20 ms", "byte 28: 0x41 is 0xbe"; may be empty
+};
+
+class StageOutput {
+  public:
+    StageOutput() = default;
+    StageOutput(const StageOutput&) = delete;
+    StageOutput& operator=(const StageOutput&) = delete;
+    StageOutput(StageOutput&&) = delete;
+    StageOutput& operator=(StageOutput&&) = delete;
+    virtual ~StageOutput() = default;
+
+    /// First, of each frame: as it came.
+    virtual void arrived(const Arrival& arrival, const std::vector<Event>& events) = 0;
+    /// Then each frame that goes on, in the order in which it does.
+    virtual void leaves(Host from, std::optional<Host> to, util::Bytes bytes) = 0;
+};
+
+class Stage {
+  public:
+    struct RuleState {
+        std::uint32_t number = 0;
+        Rule rule;
+        std::optional<Host> from;
+        std::optional<Host> to;
+        std::uint64_t seen = 0;   ///< frames that direction and expression left
+        std::uint64_t taken = 0;  ///< of those, by the rule
+        std::mt19937_64 random{};
+        std::deque<util::Clock::time_point> queue{};  ///< of Limit: when those that wait will leave
+    };
+
+    explicit Stage(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
+        cut_until_.resize(hosts_.size());
+        cut_by_.resize(hosts_.size());
+    }
+
+    /// Numbers are not used again. Rules apply in the order of their numbers.
+    std::uint32_t add(Rule rule);
+    bool remove(std::uint32_t number);
+    void clear();
+    /// All rules count from 1, and draw from their seeds' first number on.
+    void restart();
+    const std::list<RuleState>& rules() const { return rules_; }
+    const std::vector<std::string>& hosts() const { return hosts_; }
+
+    void take(const Arrival& arrival, util::Clock::time_point now, StageOutput& out);
+    /// What was held and may go now. Call it when next() has come.
+    void release(util::Clock::time_point now, StageOutput& out);
+    util::Deadline next() const;
+    std::size_t held_bytes() const { return held_bytes_; }
+
+    /// A frame that is to be overtaken waits no longer for others.
+    static constexpr std::chrono::milliseconds overtaking_time{200};
+
+  private:
+    struct Held {
+        Host from = 0;
+        std::optional<Host> to;
+        std::vector<std::byte> bytes;
+    };
+    struct Overtaken {
+        Held held;
+        std::uint32_t left = 0;  // frames that go before it
+        util::Clock::time_point until;
+    };
+    struct Passage;
+
+    bool picks(RuleState& state, const Arrival& arrival, bool is_roce, const filter::View& view);
+    bool apply(RuleState& state, Passage& passage, util::Clock::time_point now);
+    bool is_cut(const Arrival& arrival, util::Clock::time_point now, Passage& passage);
+    void hold(util::Clock::time_point until, Held held);
+    void pass(Passage& passage, StageOutput& out);
+    void count_overtakers(Host from, StageOutput& out);
+
+    std::vector<std::string> hosts_;
+    std::list<RuleState> rules_;
+    std::uint32_t last_number_ = 0;
+    std::vector<util::Clock::time_point> cut_until_;  // a host each
+    std::vector<Event> cut_by_;
+    std::multimap<util::Clock::time_point, Held> delayed_;
+    std::list<Overtaken> overtaken_;
+    std::size_t held_bytes_ = 0;
+    std::string scratch_;
+};
+
+}  // namespace emulator

@@ -1,0 +1,195 @@
+#include <array>
+
+#include "filter/field_tables.hpp"
+#include "filter/getter.hpp"
+
+namespace filter {
+namespace {
+
+using wire::CmApr;
+using wire::CmDrep;
+using wire::CmDreq;
+using wire::CmLap;
+using wire::CmMra;
+using wire::CmPath;
+using wire::CmRej;
+using wire::CmRep;
+using wire::CmReq;
+using wire::CmRtu;
+using wire::CmSidrRep;
+using wire::CmSidrReq;
+using wire::IpCm;
+using wire::Mad;
+using wire::Packet;
+using enum Kind;
+
+Value message(const View& view) {
+    if (!view.packet.cm || view.packet.cm->name().empty())
+        return {};
+    return view.packet.cm->name();
+}
+
+template <auto... Members>
+Value primary(const View& view) {
+    const auto* req = view.packet.cm ? view.packet.cm->as<CmReq>() : nullptr;
+    return req != nullptr ? follow(req->primary, Members...) : Value();
+}
+template <auto... Members>
+Value alternate(const View& view) {
+    const auto* req = view.packet.cm ? view.packet.cm->as<CmReq>() : nullptr;
+    return req != nullptr ? follow(req->alternate, Members...) : Value();
+}
+
+const std::optional<IpCm>* ip_cm_of(const View& view) {
+    if (!view.packet.cm)
+        return nullptr;
+    if (const auto* req = view.packet.cm->as<CmReq>())
+        return &req->ip_cm;
+    const auto* sidr = view.packet.cm->as<CmSidrReq>();
+    return sidr != nullptr ? &sidr->ip_cm : nullptr;
+}
+template <auto... Members>
+Value ip_cm(const View& view) {
+    const auto* ip = ip_cm_of(view);
+    return ip != nullptr && *ip ? follow(**ip, Members...) : Value();
+}
+template <auto V4, auto V6>
+Value ip_cm_address(const View& view) {
+    const auto* ip = ip_cm_of(view);
+    if (ip == nullptr || !*ip)
+        return {};
+    return (*ip)->ip_version == 4 ? follow(**ip, V4) : follow(**ip, V6);
+}
+Value port(const View& view) {
+    if (!view.packet.cm)
+        return {};
+    const auto* req = view.packet.cm->as<CmReq>();
+    const auto* sidr = view.packet.cm->as<CmSidrReq>();
+    const auto* service = req != nullptr    ? &req->ip_service
+                          : sidr != nullptr ? &sidr->ip_service
+                                            : nullptr;
+    return service != nullptr && *service ? Value(std::uint64_t{(*service)->port}) : Value();
+}
+
+constexpr auto cm_table = std::to_array<Field>({
+    {"mad", Present, "management datagram", has<&Packet::mad>},
+    {"mad.baseversion", Hex2, "base version, 1", in<&Packet::mad, &Mad::base_version>},
+    {"mad.mgmtclass", Hex2, "class: 7 is the connection manager",
+     in<&Packet::mad, &Mad::mgmt_class>},
+    {"mad.classversion", Hex2, "class version", in<&Packet::mad, &Mad::class_version>},
+    {"mad.method", Hex2, "method", in<&Packet::mad, &Mad::method>},
+    {"mad.status", Hex4, "status", in<&Packet::mad, &Mad::status>},
+    {"mad.classspecific", Hex4, "the class's own", in<&Packet::mad, &Mad::class_specific>},
+    {"mad.transactionid", Hex16, "transaction", in<&Packet::mad, &Mad::transaction_id>},
+    {"mad.attributeid", Hex4, "attribute: the message", in<&Packet::mad, &Mad::attribute_id>},
+    {"mad.attributemodifier", Hex8, "attribute modifier",
+     in<&Packet::mad, &Mad::attribute_modifier>},
+
+    {"cm", Present, "message of the connection manager", has<&Packet::cm>},
+    {"cm.message", Text, "ConnectRequest, ConnectReply, ReadyToUse, ...", message},
+    {"cm.localcommid", Hex8, "the sender's connection",
+     cm<&CmReq::local_comm_id, &CmRep::local_comm_id, &CmRtu::local_comm_id, &CmRej::local_comm_id,
+        &CmMra::local_comm_id, &CmDreq::local_comm_id, &CmDrep::local_comm_id,
+        &CmLap::local_comm_id, &CmApr::local_comm_id>},
+    {"cm.remotecommid", Hex8, "the receiver's connection",
+     cm<&CmRep::remote_comm_id, &CmRtu::remote_comm_id, &CmRej::remote_comm_id,
+        &CmMra::remote_comm_id, &CmDreq::remote_comm_id, &CmDrep::remote_comm_id,
+        &CmLap::remote_comm_id, &CmApr::remote_comm_id>},
+    {"cm.requestid", Hex8, "of a service ID resolution",
+     cm<&CmSidrReq::request_id, &CmSidrRep::request_id>},
+    {"cm.serviceid", Hex16, "what is asked for",
+     cm<&CmReq::service_id, &CmSidrReq::service_id, &CmSidrRep::service_id>},
+    {"cm.port", Decimal, "rdma_cm's port in the service ID", port},
+    {"cm.localcaguid", Hex16, "the sender's adapter",
+     cm<&CmReq::local_ca_guid, &CmRep::local_ca_guid>},
+    {"cm.localqkey", Hex8, "the sender's queue key", cm<&CmReq::local_q_key, &CmRep::local_q_key>},
+    {"cm.localqpn", Hex6, "the sender's queue pair", cm<&CmReq::local_qpn, &CmRep::local_qpn>},
+    {"cm.remoteqpn", Hex6, "the receiver's queue pair",
+     cm<&CmDreq::remote_qpn, &CmLap::remote_qpn>},
+    {"cm.qpn", Hex6, "the queue pair of a service", cm<&CmSidrRep::qpn>},
+    {"cm.qkey", Hex8, "and its queue key", cm<&CmSidrRep::q_key>},
+    {"cm.startpsn", Kind::Psn, "PSN of the first packet to the sender",
+     cm<&CmReq::starting_psn, &CmRep::starting_psn>},
+    {"cm.responderres", Decimal, "READs and atomics the sender answers at once",
+     cm<&CmReq::responder_resources>},
+    {"cm.respres", Decimal, "the same in a ConnectReply", cm<&CmRep::responder_resources>},
+    {"cm.initdepth", Decimal, "READs and atomics the sender asks at once",
+     cm<&CmReq::initiator_depth, &CmRep::initiator_depth>},
+    {"cm.localeecn", Hex6, "end-to-end context (RD)", cm<&CmReq::local_eecn, &CmRep::local_eecn>},
+    {"cm.remoteeecn", Hex6, "end-to-end context (RD)", cm<&CmReq::remote_eecn>},
+    {"cm.remoteresptout", Decimal, "answer within 4.096 us * 2^n",
+     cm<&CmReq::remote_cm_response_timeout>},
+    {"cm.localresptout", Decimal, "answers come within 4.096 us * 2^n",
+     cm<&CmReq::local_cm_response_timeout>},
+    {"cm.transpsvctype", Decimal, "0 RC, 1 UC, 2 RD, 3 see ext_transport",
+     cm<&CmReq::transport_service_type>},
+    {"cm.ext_transport", Decimal, "1 XRC", cm<&CmReq::extended_transport>},
+    {"cm.e2eflowctrl", Flag, "flow control by credits",
+     cm<&CmReq::end_to_end_flow_control, &CmRep::end_to_end_flow_control>},
+    {"cm.retrcount", Decimal, "retries", cm<&CmReq::retry_count>},
+    {"cm.rnrretrcount", Decimal, "retries after an RNR NAK, 7: without end",
+     cm<&CmReq::rnr_retry_count, &CmRep::rnr_retry_count>},
+    {"cm.maxcmretr", Decimal, "retries of these messages", cm<&CmReq::max_cm_retries>},
+    {"cm.pkey", Hex4, "partition", cm<&CmReq::p_key, &CmSidrReq::p_key>},
+    {"cm.pppmtu", Decimal, "path MTU: 1 to 5 for 256 to 4096 bytes", cm<&CmReq::path_mtu>},
+    {"cm.rdcexist", Flag, "an RD channel exists", cm<&CmReq::rdc_exists>},
+    {"cm.srq", Flag, "shared receive queue", cm<&CmReq::srq, &CmRep::srq>},
+    {"cm.tgtackdelay", Decimal, "ACKs take up to 4.096 us * 2^n", cm<&CmRep::target_ack_delay>},
+    {"cm.failoveracc", Decimal, "alternate path accepted", cm<&CmRep::failover_accepted>},
+    {"cm.msgrej", Decimal, "rejected: 0 REQ, 1 REP, 2 no message", cm<&CmRej::message_rejected>},
+    {"cm.reason", Decimal, "why rejected", cm<&CmRej::reason>},
+    {"cm.reason_name", Text, "\"Invalid Service ID\", ...", cm<&CmRej::reason_name>},
+    {"cm.ari", Bytes, "additional reject information", cm<&CmRej::ari>},
+    {"cm.msgmraed", Decimal, "received: 0 REQ, 1 REP, 2 LAP", cm<&CmMra::message_mraed>},
+    {"cm.servtimeout", Decimal, "the answer takes up to 4.096 us * 2^n",
+     cm<&CmMra::service_timeout>},
+    {"cm.status", Decimal, "of a ServiceIDResReqResp or an AlternatePathResponse",
+     cm<&CmSidrRep::status, &CmApr::status>},
+    {"cm.status_name", Text, "\"Valid QPN\", ...", cm<&CmSidrRep::status_name>},
+    {"cm.alt_localgid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_local_gid>},
+    {"cm.alt_remotegid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_remote_gid>},
+    {"cm.prim.locallid", Hex4, "primary path", primary<&CmPath::local_lid>},
+    {"cm.prim.remotelid", Hex4, "primary path", primary<&CmPath::remote_lid>},
+    {"cm.prim.localgid", Kind::Ipv6, "primary path", primary<&CmPath::local_gid>},
+    {"cm.prim.remotegid", Kind::Ipv6, "primary path", primary<&CmPath::remote_gid>},
+    {"cm.prim.flowlabel", Hex6, "primary path", primary<&CmPath::flow_label>},
+    {"cm.prim.pktrate", Decimal, "primary path", primary<&CmPath::packet_rate>},
+    {"cm.prim.tfcclass", Decimal, "primary path", primary<&CmPath::traffic_class>},
+    {"cm.prim.hoplim", Decimal, "primary path", primary<&CmPath::hop_limit>},
+    {"cm.prim.sl", Decimal, "primary path", primary<&CmPath::sl>},
+    {"cm.prim.subnetlocal", Flag, "primary path", primary<&CmPath::subnet_local>},
+    {"cm.prim.localacktout", Decimal, "primary path: ACKs within 4.096 us * 2^n",
+     primary<&CmPath::local_ack_timeout>},
+    {"cm.alt.locallid", Hex4, "alternate path", alternate<&CmPath::local_lid>},
+    {"cm.alt.remotelid", Hex4, "alternate path", alternate<&CmPath::remote_lid>},
+    {"cm.alt.localgid", Kind::Ipv6, "alternate path", alternate<&CmPath::local_gid>},
+    {"cm.alt.remotegid", Kind::Ipv6, "alternate path", alternate<&CmPath::remote_gid>},
+    {"cm.alt.flowlabel", Hex6, "alternate path", alternate<&CmPath::flow_label>},
+    {"cm.alt.pktrate", Decimal, "alternate path", alternate<&CmPath::packet_rate>},
+    {"cm.alt.tfcclass", Decimal, "alternate path", alternate<&CmPath::traffic_class>},
+    {"cm.alt.hoplim", Decimal, "alternate path", alternate<&CmPath::hop_limit>},
+    {"cm.alt.sl", Decimal, "alternate path", alternate<&CmPath::sl>},
+    {"cm.alt.subnetlocal", Flag, "alternate path", alternate<&CmPath::subnet_local>},
+    {"cm.alt.localacktout", Decimal, "alternate path: ACKs within 4.096 us * 2^n",
+     alternate<&CmPath::local_ack_timeout>},
+    {"cm.ip_cm.majv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::major_version>},
+    {"cm.ip_cm.minv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::minor_version>},
+    {"cm.ip_cm.ipv", Decimal, "rdma_cm's header: 4 or 6", ip_cm<&IpCm::ip_version>},
+    {"cm.ip_cm.sport", Decimal, "rdma_cm's header: source port", ip_cm<&IpCm::src_port>},
+    {"cm.ip_cm.sip", Ip, "rdma_cm's header: source", ip_cm_address<&IpCm::src_ipv4, &IpCm::src>},
+    {"cm.ip_cm.dip", Ip, "rdma_cm's header: destination",
+     ip_cm_address<&IpCm::dst_ipv4, &IpCm::dst>},
+    {"cm.private", Bytes, "the program's own",
+     cm<&CmReq::private_data, &CmRep::private_data, &CmRtu::private_data, &CmRej::private_data,
+        &CmMra::private_data, &CmDreq::private_data, &CmDrep::private_data,
+        &CmSidrReq::private_data, &CmSidrRep::private_data, &CmLap::private_data,
+        &CmApr::private_data>},
+});
+
+}  // namespace
+
+std::span<const Field> cm_fields() {
+    return cm_table;
+}
+
+}  // namespace filter

@@ -1,0 +1,177 @@
+#include "filter/field.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filter/field_tables.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace filter {
+namespace {
+
+// Wireshark's, where they are not the field's own behind "infiniband.".
+constexpr auto other_names = std::to_array<std::pair<std::string_view, std::string_view>>({
+    {"frame.number", "frame"},
+    {"frame.time_epoch", "time"},
+    {"frame.len", "len"},
+    {"frame.cap_len", "caplen"},
+    {"ip.dsfield.dscp", "ip.dscp"},
+    {"ip.dsfield.ecn", "ip.ecn"},
+    {"ip.flags.df", "ip.df"},
+    {"ipv6.tclass.dscp", "ipv6.dscp"},
+    {"ipv6.tclass.ecn", "ipv6.ecn"},
+    {"infiniband.invariant.crc", "icrc.value"},
+    // Wireshark has one name for RETH and AtomicETH.
+    {"infiniband.reth.va", "va"},
+    {"infiniband.reth.r_key", "r_key"},
+});
+
+// Changed, missing, added and swapped letters each count one (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1);
+    std::vector<std::size_t> last(b.size() + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(last.begin(), last.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t changed = a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + changed});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+std::string_view last_part(std::string_view name) {
+    const auto dot = name.rfind('.');
+    return dot == std::string_view::npos ? name : name.substr(dot + 1);
+}
+
+std::string_view without_prefix(std::string_view name) {
+    constexpr std::string_view wiresharks = "infiniband.";
+    return name.substr(name.starts_with(wiresharks) ? wiresharks.size() : 0);
+}
+
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' '))
+        text.remove_prefix(1);
+    while (text.ends_with(' '))
+        text.remove_suffix(1);
+    return text;
+}
+
+const Field* field_or_throw(std::string_view name) {
+    if (name.empty())
+        throw util::Error("the list of fields has an empty name: 'bth.psn,reth.r_key' is one.");
+    if (const Field* field = find_field(name))
+        return field;
+    const std::string_view similar = similar_field(name);
+    throw util::Error(fmt::format("there is no field '{}'{}: 'rocecap fields' lists what there is.",
+                                  util::printable(name),
+                                  similar.empty() ? "" : fmt::format(" (is it '{}'?)", similar)));
+}
+
+void append_tsv(std::string& out, std::size_t from) {
+    std::replace_if(
+        out.begin() + static_cast<std::ptrdiff_t>(from), out.end(),
+        [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+}
+
+void append_csv(std::string& out, std::size_t from) {
+    if (out.find_first_of(",\"\r\n", from) == std::string::npos)
+        return;
+    for (std::size_t at = from; (at = out.find('"', at)) != std::string::npos; at += 2)
+        out.insert(at, 1, '"');
+    out.insert(from, 1, '"').push_back('"');
+}
+
+}  // namespace
+
+std::span<const Field> fields() {
+    static const std::vector<Field> all = [] {
+        std::vector<Field> fields;
+        for (const auto part : {frame_fields(), transport_fields(), cm_fields()})
+            fields.insert(fields.end(), part.begin(), part.end());
+        return fields;
+    }();
+    return all;
+}
+
+const Field* find_field(std::string_view name) {
+    if (const auto* other =
+            std::ranges::find(other_names, name, [](auto pair) { return pair.first; });
+        other != other_names.end())
+        name = other->second;
+    name = without_prefix(name);
+    const auto all = fields();
+    const auto found = std::ranges::find(all, name, &Field::name);
+    return found == all.end() ? nullptr : &*found;
+}
+
+// "psn" is as good as "bth.psn" with a letter wrong.
+std::string_view similar_field(std::string_view name) {
+    constexpr std::size_t longest = 64;
+    constexpr std::size_t far = 3;
+    name = without_prefix(name);
+    if (name.empty() || name.size() > longest)
+        return {};
+    std::string_view best;
+    std::size_t least = far;
+    for (const Field& field : fields()) {
+        const auto [shorter, longer] = std::minmax({name.size(), field.name.size()});
+        const bool is_last_part = last_part(field.name) == name;
+        if (longer - shorter >= far && !is_last_part)  // so many letters are missing at least
+            continue;
+        const std::size_t distance = is_last_part ? 1 : edit_distance(name, field.name);
+        if (distance < least && 2 * distance < field.name.size()) {
+            least = distance;
+            best = field.name;
+        }
+    }
+    return best;
+}
+
+Row::Row(std::string_view names, Format format) : format_(format) {
+    while (true) {
+        const auto comma = names.find(',');
+        fields_.push_back(field_or_throw(trimmed(names.substr(0, comma))));
+        if (comma == std::string_view::npos)
+            break;
+        names.remove_prefix(comma + 1);
+    }
+}
+
+std::string Row::header() const {
+    std::string line;
+    for (const Field* field : fields_)
+        line.append(line.empty() ? "" : format_ == Format::Tsv ? "\t" : ",").append(field->name);
+    return line + '\n';
+}
+
+void Row::append(std::string& out, const View& view) const {
+    bool first = true;
+    for (const Field* field : fields_) {
+        if (!std::exchange(first, false))
+            out.push_back(format_ == Format::Tsv ? '\t' : ',');
+        const std::size_t from = out.size();
+        filter::append(out, field->get(view), field->kind);
+        if (field->kind == Kind::Text)
+            format_ == Format::Tsv ? append_tsv(out, from) : append_csv(out, from);
+    }
+    out.push_back('\n');
+}
+
+bool Row::needs_icrc() const {
+    return std::ranges::any_of(fields_, &Field::needs_icrc);
+}
+
+}  // namespace filter

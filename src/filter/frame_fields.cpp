@@ -1,0 +1,129 @@
+#include <array>
+
+#include "filter/field_tables.hpp"
+#include "filter/getter.hpp"
+#include "wire/tcp.hpp"
+
+namespace filter {
+namespace {
+
+using wire::Ethernet;
+using wire::Grh;
+using wire::Ipv4;
+using wire::Ipv6;
+using wire::LinuxCooked;
+using wire::Packet;
+using wire::TcpSegment;
+using wire::Udp;
+using wire::Vlan;
+using enum Kind;
+
+Value number(const View& view) {
+    return view.number;
+}
+Value t_ns(const View& view) {
+    return std::int64_t{view.time.count()};
+}
+Value len(const View& view) {
+    return std::uint64_t{view.length};
+}
+Value caplen(const View& view) {
+    return std::uint64_t{view.frame.size()};
+}
+
+template <std::size_t Index, auto... Members>
+Value vlan(const View& view) {
+    const wire::Vlans& vlans = view.packet.vlans;
+    return Index < vlans.count ? follow(vlans.tags[Index], Members...) : Value();
+}
+template <std::size_t Index>
+Value has_vlan(const View& view) {
+    return Index < view.packet.vlans.count ? Value(true) : Value();
+}
+
+template <auto... Members>
+Value tcp(const View& view) {
+    const auto segment = wire::tcp_segment(view.packet, view.frame);
+    return segment ? follow(*segment, Members...) : Value();
+}
+Value has_tcp(const View& view) {
+    return wire::tcp_segment(view.packet, view.frame) ? Value(true) : Value();
+}
+
+constexpr auto frame_table = std::to_array<Field>({
+    {"frame", Decimal, "number in the capture, from 1", number},
+    {"time", Time, "seconds since 1970", t_ns},
+    {"t_ns", Signed, "nanoseconds since 1970", t_ns},
+    {"len", Decimal, "bytes on the wire", len},
+    {"caplen", Decimal, "bytes captured", caplen},
+
+    {"eth", Present, "Ethernet header", has<&Packet::ethernet>},
+    {"eth.dst", Mac, "destination", in<&Packet::ethernet, &Ethernet::dst>},
+    {"eth.src", Mac, "source", in<&Packet::ethernet, &Ethernet::src>},
+    {"eth.type", Hex4, "EtherType behind the addresses", in<&Packet::ethernet, &Ethernet::type>},
+    {"vlan", Present, "VLAN tag, the outer one of two", has_vlan<0>},
+    {"vlan.priority", Decimal, "priority, 0 to 7", vlan<0, &Vlan::priority>},
+    {"vlan.dei", Flag, "drop eligible", vlan<0, &Vlan::dei>},
+    {"vlan.id", Decimal, "VLAN", vlan<0, &Vlan::id>},
+    {"vlan.etype", Hex4, "EtherType behind the tag", vlan<0, &Vlan::type>},
+    {"inner_vlan", Present, "the inner one of two VLAN tags", has_vlan<1>},
+    {"inner_vlan.priority", Decimal, "priority, 0 to 7", vlan<1, &Vlan::priority>},
+    {"inner_vlan.dei", Flag, "drop eligible", vlan<1, &Vlan::dei>},
+    {"inner_vlan.id", Decimal, "VLAN", vlan<1, &Vlan::id>},
+    {"inner_vlan.etype", Hex4, "EtherType behind the tag", vlan<1, &Vlan::type>},
+    {"sll", Present, "Linux cooked header", has<&Packet::sll>},
+    {"sll.etype", Hex4, "EtherType", in<&Packet::sll, &LinuxCooked::protocol>},
+    {"sll.hatype", Decimal, "the interface's type, ARPHRD_*",
+     in<&Packet::sll, &LinuxCooked::arphrd>},
+    {"sll.pkttype", Decimal, "0 to us, 3 to others, 4 sent by us",
+     in<&Packet::sll, &LinuxCooked::packet_type>},
+
+    {"ip", Present, "IPv4 header", has<&Packet::ipv4>},
+    {"ip.src", Kind::Ipv4, "source", in<&Packet::ipv4, &Ipv4::src>},
+    {"ip.dst", Kind::Ipv4, "destination", in<&Packet::ipv4, &Ipv4::dst>},
+    {"ip.dscp", Decimal, "differentiated services", in<&Packet::ipv4, &Ipv4::dscp>},
+    {"ip.ecn", Decimal, "congestion: 0 none, 1 and 2 capable, 3 experienced",
+     in<&Packet::ipv4, &Ipv4::ecn>},
+    {"ip.len", Decimal, "bytes, this header included", in<&Packet::ipv4, &Ipv4::total_length>},
+    {"ip.id", Hex4, "identification", in<&Packet::ipv4, &Ipv4::id>},
+    {"ip.df", Flag, "do not fragment", in<&Packet::ipv4, &Ipv4::df>},
+    {"ip.ttl", Decimal, "time to live", in<&Packet::ipv4, &Ipv4::ttl>},
+    {"ip.proto", Decimal, "protocol: 17 is UDP", in<&Packet::ipv4, &Ipv4::protocol>},
+    {"ipv6", Present, "IPv6 header", has<&Packet::ipv6>},
+    {"ipv6.src", Kind::Ipv6, "source", in<&Packet::ipv6, &Ipv6::src>},
+    {"ipv6.dst", Kind::Ipv6, "destination", in<&Packet::ipv6, &Ipv6::dst>},
+    {"ipv6.dscp", Decimal, "differentiated services", in<&Packet::ipv6, &Ipv6::dscp>},
+    {"ipv6.ecn", Decimal, "congestion: 0 none, 1 and 2 capable, 3 experienced",
+     in<&Packet::ipv6, &Ipv6::ecn>},
+    {"ipv6.flow", Hex6, "flow label", in<&Packet::ipv6, &Ipv6::flow_label>},
+    {"ipv6.plen", Decimal, "bytes behind this header", in<&Packet::ipv6, &Ipv6::payload_length>},
+    {"ipv6.nxt", Decimal, "next header: 17 is UDP", in<&Packet::ipv6, &Ipv6::next_header>},
+    {"ipv6.hlim", Decimal, "hop limit", in<&Packet::ipv6, &Ipv6::hop_limit>},
+    {"grh", Present, "global route header, of RoCEv1", has<&Packet::grh>},
+    {"grh.ipver", Decimal, "version, 6", in<&Packet::grh, &Grh::ipver>},
+    {"grh.tclass", Decimal, "traffic class", in<&Packet::grh, &Grh::tclass>},
+    {"grh.flowlabel", Decimal, "flow label", in<&Packet::grh, &Grh::flowlabel>},
+    {"grh.paylen", Decimal, "bytes behind this header", in<&Packet::grh, &Grh::paylen>},
+    {"grh.nxthdr", Decimal, "next header: 27 is the BTH", in<&Packet::grh, &Grh::nxthdr>},
+    {"grh.hoplmt", Decimal, "hop limit", in<&Packet::grh, &Grh::hoplmt>},
+    {"grh.sgid", Kind::Ipv6, "source GID", in<&Packet::grh, &Grh::sgid>},
+    {"grh.dgid", Kind::Ipv6, "destination GID", in<&Packet::grh, &Grh::dgid>},
+    {"udp", Present, "UDP header", has<&Packet::udp>},
+    {"udp.srcport", Decimal, "source port: of RoCEv2 its entropy for routers",
+     in<&Packet::udp, &Udp::src_port>},
+    {"udp.dstport", Decimal, "destination port: 4791 is RoCEv2", in<&Packet::udp, &Udp::dst_port>},
+    {"udp.length", Decimal, "bytes, this header included", in<&Packet::udp, &Udp::length>},
+    {"tcp", Present, "TCP header, of a packet that is no RoCE", has_tcp},
+    {"tcp.srcport", Decimal, "source port", tcp<&TcpSegment::src_port>},
+    {"tcp.dstport", Decimal, "destination port", tcp<&TcpSegment::dst_port>},
+    {"tcp.flags", Hex2, "FIN 1, SYN 2, RST 4, PSH 8, ACK 16", tcp<&TcpSegment::flags>},
+    {"tcp.len", Decimal, "bytes of payload", tcp<&TcpSegment::payload_length>},
+});
+
+}  // namespace
+
+std::span<const Field> frame_fields() {
+    return frame_table;
+}
+
+}  // namespace filter

@@ -1,0 +1,91 @@
+// From a pointer to a member to a function that fetches its value: the rows of the field table
+// name only where a field is.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "filter/field.hpp"
+
+namespace filter {
+
+inline Value to_value(bool flag) {
+    return flag;
+}
+template <std::unsigned_integral Number>
+requires(!std::same_as<Number, bool>) Value to_value(Number number) {
+    return std::uint64_t{number};
+}
+inline Value to_value(wire::Psn psn) {
+    return std::uint64_t{psn.value()};
+}
+inline Value to_value(double number) {
+    return number;
+}
+inline Value to_value(std::string_view text) {
+    return text;
+}
+inline Value to_value(util::Bytes bytes) {
+    return Octets{bytes};
+}
+template <std::size_t N, typename Tag>
+Value to_value(const wire::AddressBytes<N, Tag>& address) {
+    return address;
+}
+template <typename T>
+Value to_value(const std::optional<T>& value) {
+    return value ? to_value(*value) : Value();
+}
+
+/// The value of a chain of members, the first of an object; a member may be data or a const
+/// function without arguments, and an optional that is empty ends the chain.
+template <typename Object>
+Value follow(const Object& object) {
+    return to_value(object);
+}
+template <typename Object, typename Member, typename... More>
+Value follow(const Object& object, Member member, More... more) {
+    const auto& next = std::invoke(member, object);
+    if constexpr (sizeof...(more) == 0)
+        return to_value(next);
+    else if constexpr (requires { next.has_value(); })
+        return next ? follow(*next, more...) : Value();
+    else
+        return follow(next, more...);
+}
+
+/// A member of a packet: in<&Packet::bth, &Bth::psn>.
+template <auto... Members>
+Value in(const View& view) {
+    return follow(view.packet, Members...);
+}
+
+/// A header of a packet.
+template <auto Header>
+Value has(const View& view) {
+    return (view.packet.*Header).has_value() ? Value(true) : Value();
+}
+
+template <typename Message, typename Member>
+Message message_of(Member Message::*);
+
+/// A member of the connection manager's message, by whichever message has it. Each is a member of
+/// its own message: cm<&CmReq::local_qpn, &CmRep::local_qpn>.
+template <auto... Members>
+Value cm(const View& view) {
+    Value value;
+    if (!view.packet.cm)
+        return value;
+    const auto take = [&](auto member) {
+        if (const auto* message = view.packet.cm->as<decltype(message_of(member))>())
+            value = to_value(std::invoke(member, *message));
+        return is_there(value);
+    };
+    static_cast<void>((take(Members) || ...));
+    return value;
+}
+
+}  // namespace filter

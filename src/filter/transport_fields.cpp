@@ -1,0 +1,148 @@
+#include <array>
+
+#include "filter/field_tables.hpp"
+#include "filter/getter.hpp"
+#include "wire/text/other.hpp"
+
+namespace filter {
+namespace {
+
+using wire::Aeth;
+using wire::AtomicAckEth;
+using wire::AtomicEth;
+using wire::Bth;
+using wire::Deth;
+using wire::Feth;
+using wire::Icrc;
+using wire::Packet;
+using wire::Rdeth;
+using wire::Reth;
+using wire::Xrceth;
+using enum Kind;
+
+Value opcode_name(const View& view) {
+    return view.packet.opcode != nullptr ? Value(view.packet.opcode->name) : Value();
+}
+Value transport(const View& view) {
+    return view.packet.opcode != nullptr ? Value(name(view.packet.opcode->transport())) : Value();
+}
+
+Value aeth_type(const View& view) {
+    return view.packet.aeth ? Value(name(view.packet.aeth->kind())) : Value();
+}
+Value aeth_error(const View& view) {
+    const auto& aeth = view.packet.aeth;
+    if (!aeth || aeth->kind() != wire::AethKind::Nak)
+        return {};
+    return aeth->nak_name().value_or("Reserved");
+}
+
+// What part of the peer's memory a request is for, whichever header says so.
+Value va(const View& view) {
+    return view.packet.reth ? in<&Packet::reth, &Reth::va>(view)
+                            : in<&Packet::atomic_eth, &AtomicEth::va>(view);
+}
+Value rkey(const View& view) {
+    return view.packet.reth ? in<&Packet::reth, &Reth::rkey>(view)
+                            : in<&Packet::atomic_eth, &AtomicEth::rkey>(view);
+}
+
+// Of a decoding that got as far as the ICRC.
+Value payload_length(const View& view) {
+    return view.packet.icrc ? Value(std::uint64_t{view.packet.payload_length}) : Value();
+}
+Value icrc_status(const View& view) {
+    return view.packet.icrc ? Value(name(view.packet.icrc->status)) : Value();
+}
+Value icrc_computed(const View& view) {
+    const auto& icrc = view.packet.icrc;
+    return icrc && icrc->status == wire::IcrcStatus::Bad ? to_value(icrc->computed) : Value();
+}
+Value icrc_reason(const View& view) {
+    const auto& icrc = view.packet.icrc;
+    return icrc && icrc->status == wire::IcrcStatus::Unchecked ? Value(icrc->reason) : Value();
+}
+
+Value composed(const View& view, std::string text) {
+    view.scratch = std::move(text);
+    return std::string_view(view.scratch);
+}
+Value not_roce(const View& view) {
+    return view.packet.not_roce ? composed(view, wire::other_summary(view.packet, view.frame))
+                                : Value();
+}
+Value truncated(const View& view) {
+    return view.packet.truncated ? composed(view, view.packet.truncated->text()) : Value();
+}
+Value malformed(const View& view) {
+    return view.packet.malformed ? composed(view, view.packet.malformed->text()) : Value();
+}
+
+constexpr auto transport_table = std::to_array<Field>({
+    {"bth", Present, "base transport header: the packet is RoCE", has<&Packet::bth>},
+    {"bth.opcode", Decimal, "opcode", in<&Packet::bth, &Bth::opcode>},
+    {"bth.opcode_name", Text, "\"RC RDMA WRITE Only\"", opcode_name},
+    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC: the opcode's first bits", transport},
+    {"bth.se", Flag, "solicited event", in<&Packet::bth, &Bth::se>},
+    {"bth.m", Flag, "migration state", in<&Packet::bth, &Bth::m>},
+    {"bth.padcnt", Decimal, "bytes of padding", in<&Packet::bth, &Bth::padcnt>},
+    {"bth.tver", Decimal, "header version, 0", in<&Packet::bth, &Bth::tver>},
+    {"bth.p_key", Decimal, "partition", in<&Packet::bth, &Bth::p_key>},
+    {"bth.fecn", Flag, "congestion on the way here", in<&Packet::bth, &Bth::fecn>},
+    {"bth.becn", Flag, "congestion on the way back", in<&Packet::bth, &Bth::becn>},
+    {"bth.destqp", Hex6, "queue pair it is sent to", in<&Packet::bth, &Bth::dest_qpn>},
+    {"bth.a", Flag, "asks for an acknowledgement", in<&Packet::bth, &Bth::a>},
+    {"bth.psn", Kind::Psn, "packet sequence number", in<&Packet::bth, &Bth::psn>},
+    {"rdeth", Present, "RD extended transport header", has<&Packet::rdeth>},
+    {"rdeth.eecnxt", Decimal, "end-to-end context", in<&Packet::rdeth, &Rdeth::eecnxt>},
+    {"deth", Present, "datagram extended transport header", has<&Packet::deth>},
+    {"deth.q_key", Hex16, "queue key", in<&Packet::deth, &Deth::q_key>},
+    {"deth.srcqp", Hex8, "queue pair it comes from", in<&Packet::deth, &Deth::src_qpn>},
+    {"xrceth", Present, "XRC extended transport header", has<&Packet::xrceth>},
+    {"xrceth.xrcsrq", Hex6, "shared receive queue", in<&Packet::xrceth, &Xrceth::xrcsrq>},
+    {"feth", Present, "FLUSH extended transport header", has<&Packet::feth>},
+    {"feth.plt", Hex2, "placement type", in<&Packet::feth, &Feth::plt>},
+    {"feth.sel", Decimal, "selectivity: 0 the range, 1 the region", in<&Packet::feth, &Feth::sel>},
+    {"reth", Present, "RDMA extended transport header", has<&Packet::reth>},
+    {"reth.va", Hex16, "address in the peer's memory", in<&Packet::reth, &Reth::va>},
+    {"reth.r_key", Hex8, "right to it", in<&Packet::reth, &Reth::rkey>},
+    {"reth.dmalen", Decimal, "bytes of the whole message", in<&Packet::reth, &Reth::dmalen>},
+    {"atomiceth", Present, "atomic extended transport header", has<&Packet::atomic_eth>},
+    {"atomiceth.va", Hex16, "address in the peer's memory",
+     in<&Packet::atomic_eth, &AtomicEth::va>},
+    {"atomiceth.r_key", Hex8, "right to it", in<&Packet::atomic_eth, &AtomicEth::rkey>},
+    {"atomiceth.swapdt", Decimal, "value to swap in, or to add",
+     in<&Packet::atomic_eth, &AtomicEth::swapdt>},
+    {"atomiceth.cmpdt", Decimal, "value to compare with",
+     in<&Packet::atomic_eth, &AtomicEth::cmpdt>},
+    {"va", Hex16, "address in the peer's memory, of a RETH or AtomicETH", va},
+    {"r_key", Hex8, "right to it, of a RETH or AtomicETH", rkey},
+    {"aeth", Present, "acknowledge extended transport header", has<&Packet::aeth>},
+    {"aeth.syndrome", Decimal, "ACK or NAK, and which", in<&Packet::aeth, &Aeth::syndrome>},
+    {"aeth.msn", Decimal, "messages completed", in<&Packet::aeth, &Aeth::msn>},
+    {"aeth.type", Text, "ACK, RNR NAK, NAK or reserved", aeth_type},
+    {"aeth.credits", Decimal, "of an ACK: receive credits", in<&Packet::aeth, &Aeth::credits>},
+    {"aeth.timer_ms", Real, "of an RNR NAK: wait so long", in<&Packet::aeth, &Aeth::rnr_timer_ms>},
+    {"aeth.error", Text, "of a NAK: \"Remote Access Error\", ...", aeth_error},
+    {"atomicacketh", Present, "atomic acknowledge header", has<&Packet::atomic_ack_eth>},
+    {"atomicacketh.origremdt", Decimal, "value before the operation",
+     in<&Packet::atomic_ack_eth, &AtomicAckEth::origremdt>},
+    {"immdt", Hex8, "immediate data", in<&Packet::immdt, &wire::ImmDt::value>},
+    {"ieth", Hex8, "rkey to invalidate", in<&Packet::ieth, &wire::Ieth::rkey>},
+    {"payload_len", Decimal, "bytes of payload on the wire", payload_length},
+    {"icrc.value", Hex8, "invariant CRC", in<&Packet::icrc, &Icrc::value>},
+    {"icrc.status", Text, "good, bad or unchecked", icrc_status, true},
+    {"icrc.computed", Hex8, "where it is bad: what it should be", icrc_computed, true},
+    {"icrc.reason", Text, "where it is unchecked: why", icrc_reason, true},
+    {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
+    {"truncated", Text, "what the snap length cut off", truncated},
+    {"malformed", Text, "why the packet is not valid", malformed},
+});
+
+}  // namespace
+
+std::span<const Field> transport_fields() {
+    return transport_table;
+}
+
+}  // namespace filter

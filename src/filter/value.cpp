@@ -1,0 +1,103 @@
+#include "filter/value.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "util/append.hpp"
+
+namespace filter {
+namespace {
+
+std::size_t digits(Kind kind) {
+    switch (kind) {
+        case Kind::Hex2:
+            return 2;
+        case Kind::Hex4:
+            return 4;
+        case Kind::Hex6:
+            return 6;
+        case Kind::Hex8:
+            return 8;
+        case Kind::Hex16:
+            return 16;
+        default:
+            return 0;
+    }
+}
+
+// With nine digits behind the point, as tshark writes times.
+void append_seconds(std::string& out, std::int64_t nanoseconds) {
+    constexpr std::uint64_t second = 1'000'000'000;
+    constexpr std::size_t places = 9;
+    if (nanoseconds < 0)
+        out.push_back('-');
+    const auto distance = nanoseconds < 0
+                              ? std::uint64_t{0} - static_cast<std::uint64_t>(nanoseconds)
+                              : static_cast<std::uint64_t>(nanoseconds);
+    util::append_decimal(out, distance / second);
+    out.push_back('.');
+    util::append_decimal(out, distance % second, places);
+}
+
+struct Append {
+    std::string& out;
+    Kind kind;
+
+    void operator()(std::monostate) const {}
+    void operator()(std::uint64_t number) const {
+        const std::size_t width = digits(kind);
+        if (width == 0)
+            return util::append_decimal(out, number);
+        out.append("0x");
+        util::append_hex(out, number, width);
+    }
+    void operator()(std::int64_t number) const {
+        if (kind != Kind::Time)
+            return util::append_decimal(out, number);
+        append_seconds(out, number);
+    }
+    void operator()(bool flag) const { out.push_back(flag ? '1' : '0'); }
+    void operator()(double number) const { fmt::format_to(std::back_inserter(out), "{}", number); }
+    void operator()(std::string_view text) const { out.append(text); }
+    void operator()(const wire::MacAddress& address) const { wire::append(out, address); }
+    void operator()(const wire::Ipv4Address& address) const { wire::append(out, address); }
+    void operator()(const wire::Ipv6Address& address) const { wire::append(out, address); }
+    void operator()(const Octets& octets) const {
+        for (const std::byte byte : octets.bytes)
+            util::append_hex(out, std::to_integer<unsigned>(byte), 2);
+    }
+};
+
+}  // namespace
+
+std::string_view name(Kind kind) {
+    switch (kind) {
+        case Kind::Present:
+            return "header";
+        case Kind::Flag:
+            return "true or false";
+        case Kind::Psn:
+            return "PSN";
+        case Kind::Text:
+            return "text";
+        case Kind::Mac:
+            return "MAC address";
+        case Kind::Ipv4:
+            return "IPv4 address";
+        case Kind::Ipv6:
+            return "IPv6 address";
+        case Kind::Ip:
+            return "IP address";
+        case Kind::Bytes:
+            return "bytes";
+        default:
+            return "number";
+    }
+}
+
+void append(std::string& out, const Value& value, Kind kind) {
+    std::visit(Append{out, kind}, value);
+}
+
+}  // namespace filter

@@ -1,0 +1,281 @@
+#include "filter/where.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filter/comparison.hpp"
+#include "util/style.hpp"
+
+namespace filter {
+
+enum class Logic : std::uint8_t { And, Or, Not, Leaf };
+
+// A Leaf has a comparison, Not one child, And and Or two or more.
+struct Node {
+    Logic logic = Logic::Leaf;
+    std::vector<Node> children;
+    std::optional<Comparison> comparison;
+};
+
+namespace {
+
+bool matches(const Node& node, const View& view) {
+    const auto child_matches = [&](const Node& child) { return matches(child, view); };
+    switch (node.logic) {
+        case Logic::And:
+            return std::ranges::all_of(node.children, child_matches);
+        case Logic::Or:
+            return std::ranges::any_of(node.children, child_matches);
+        case Logic::Not:
+            return !matches(node.children.front(), view);
+        case Logic::Leaf:
+            break;
+    }
+    return node.comparison->matches(view);
+}
+
+bool needs_icrc(const Node& node) {
+    return node.logic == Logic::Leaf ? node.comparison->field().needs_icrc
+                                     : std::ranges::any_of(node.children, needs_icrc);
+}
+
+// "a number", "an IP address"
+std::string described(Kind kind) {
+    if (kind == Kind::Flag || kind == Kind::Text || kind == Kind::Bytes)
+        return std::string(name(kind));
+    return fmt::format("{} {}", name(kind).starts_with('I') ? "an" : "a", name(kind));
+}
+
+// A name for two fields, one of each direction.
+struct EitherField {
+    std::string_view name;
+    std::string_view one;
+    std::string_view other;
+};
+constexpr auto either_fields = std::to_array<EitherField>({
+    {"ip.addr", "ip.src", "ip.dst"},
+    {"ipv6.addr", "ipv6.src", "ipv6.dst"},
+    {"eth.addr", "eth.src", "eth.dst"},
+    {"udp.port", "udp.srcport", "udp.dstport"},
+    {"tcp.port", "tcp.srcport", "tcp.dstport"},
+});
+
+// Recursive descent, a function for each level of the grammar in where.hpp.
+class Parser {
+  public:
+    Parser(std::string_view text, std::size_t from) : lexer_(text, from), token_(lexer_.next()) {}
+
+    Node parse() {
+        Node node = either();
+        if (token_.kind != Token::Kind::End)
+            refuse(token_, fmt::format("'{}' is not expected here: join comparisons with and, or",
+                                       token_.text));
+        return node;
+    }
+
+  private:
+    static constexpr int deepest = 100;
+
+    [[noreturn]] static void refuse(const Token& token, const std::string& why) {
+        throw SyntaxError(fmt::format("{} (column {})", why, token.column), token.column,
+                          token.width());
+    }
+
+    Token take() { return std::exchange(token_, lexer_.next()); }
+
+    bool take_if(std::string_view symbol, std::string_view word = {}) {
+        const bool is = token_.is(symbol) || (!word.empty() && token_.is(word));
+        if (is)
+            take();
+        return is;
+    }
+
+    Node either() {
+        return joined(Logic::Or, "||", "or", [this] { return both(); });
+    }
+    Node both() {
+        return joined(Logic::And, "&&", "and", [this] { return negation(); });
+    }
+
+    template <typename Operand>
+    Node joined(Logic logic, std::string_view symbol, std::string_view word, Operand operand) {
+        Node first = operand();
+        if (!token_.is(symbol) && !token_.is(word))
+            return first;
+        Node node{logic, {}, {}};
+        node.children.push_back(std::move(first));
+        while (take_if(symbol, word))
+            node.children.push_back(operand());
+        return node;
+    }
+
+    Node negation() {
+        if (depth_++ > deepest)
+            refuse(token_, fmt::format("the filter is nested more than {} deep", deepest));
+        Node node = take_if("!", "not") ? Node{Logic::Not, {}, {}} : Node();
+        if (node.logic == Logic::Not)
+            node.children.push_back(negation());
+        else
+            node = primary();
+        --depth_;
+        return node;
+    }
+
+    Node primary() {
+        if (!take_if("("))
+            return comparison();
+        Node node = either();
+        if (!take_if(")"))
+            refuse(token_, "a parenthesis is not closed");
+        return node;
+    }
+
+    Node comparison() {
+        if (token_.kind != Token::Kind::Word)
+            refuse(token_, token_.kind == Token::Kind::End
+                               ? "the filter ends where a field is expected"
+                               : fmt::format("'{}' stands where a field is expected", token_.text));
+        const Token name = take();
+        for (const EitherField& either : either_fields)
+            if (name.text == either.name)
+                return either_comparison(either, name);
+        const Field* field = find_field(name.text);
+        if (field == nullptr) {
+            const std::string_view similar = similar_field(name.text);
+            refuse(name, fmt::format("there is no field '{}'{}", name.text,
+                                     similar.empty() ? std::string(": 'rocecap fields' lists them")
+                                                     : fmt::format(": is it '{}'?", similar)));
+        }
+        const Operator op = take_operator(*field);
+        return leaf(*field, op, constants(*field, op));
+    }
+
+    // Neither of two addresses is another one: "ip.addr != X" is what a person means by it.
+    Node either_comparison(const EitherField& either, const Token& name) {
+        const Field& one = *find_field(either.one);
+        const Operator op = take_operator(one);
+        if (op == Operator::There)
+            refuse(name, fmt::format("{} has to be compared with something", name.text));
+        const auto values = constants(one, op);
+        Node node{op == Operator::NotEqual ? Logic::And : Logic::Or, {}, {}};
+        node.children.push_back(leaf(one, op, values));
+        node.children.push_back(leaf(*find_field(either.other), op, values));
+        return node;
+    }
+
+    static Node leaf(const Field& field, Operator op, std::vector<Range> constants) {
+        return {Logic::Leaf, {}, Comparison(field, op, std::move(constants))};
+    }
+
+    Operator take_operator(const Field& field) {
+        const auto op = operator_of(token_);
+        if (!op) {
+            if (token_.is("="))
+                refuse(token_, "equality is written ==");
+            return Operator::There;
+        }
+        if (!allows(field.kind, *op))
+            refuse(token_, fmt::format("'{}' does not work with {}, which is {}", token_.text,
+                                       field.name, described(field.kind)));
+        take();
+        return *op;
+    }
+
+    std::vector<Range> constants(const Field& field, Operator op) {
+        std::vector<Range> all;
+        if (op == Operator::There)
+            return all;
+        const bool is_set = op == Operator::In && take_if("{");
+        do {
+            if (is_set && token_.is("}"))
+                refuse(token_, "a value is missing");
+            const Token low = take_value(field);
+            if (op == Operator::In && take_if(".."))
+                all.push_back(parse_range(field, low, take_value(field)));
+            else
+                all.push_back(constant(field, op, low));
+        } while (is_set && take_if(","));
+        if (is_set && !take_if("}"))
+            refuse(token_, "the set is not closed by '}'");
+        return all;
+    }
+
+    // What a text contains is any text, also of fields that have only certain words.
+    static Range constant(const Field& field, Operator op, const Token& token) {
+        if (op == Operator::Contains && field.kind == Kind::Text)
+            return {token.text, token.text};
+        Range range = parse_constant(field, token);
+        if (range.prefix && op != Operator::Equal && op != Operator::NotEqual && op != Operator::In)
+            refuse(token, "a network has no order: compare with == or !=");
+        return range;
+    }
+
+    Token take_value(const Field& field) {
+        if (token_.kind == Token::Kind::End || token_.kind == Token::Kind::Symbol)
+            refuse(token_, fmt::format("a value for {} is missing", field.name));
+        return take();
+    }
+
+    Lexer lexer_;
+    Token token_;
+    int depth_ = 0;
+};
+
+}  // namespace
+
+// A character is taken for a column; one that moves the terminal's cursor becomes a blank.
+namespace {
+
+// Columns that the first `characters` of `text` take, escapes for unprintable ones included.
+std::size_t shown_width(std::string_view text, std::size_t characters) {
+    std::size_t end = 0;
+    for (; end < text.size(); ++end)
+        if ((static_cast<unsigned char>(text[end]) & 0xc0U) != 0x80 && characters-- == 0)
+            break;
+    return util::display_width(util::printable(text.substr(0, end)));
+}
+
+}  // namespace
+
+std::string SyntaxError::marked() const {
+    const std::size_t before = shown_width(expression_, column_ - 1);
+    const std::size_t end = shown_width(expression_, column_ - 1 + width_);
+    return fmt::format("  {}\n  {:>{}}{:~>{}}\n", util::printable(expression_), "^", before + 1, "",
+                       std::max(end, before + 1) - before - 1);
+}
+
+// The constants point into the expression.
+struct Where::Program {
+    std::string expression;
+    Node root;
+};
+
+Where Where::parse(std::string_view text, std::size_t from) {
+    auto program = std::make_unique<Program>(Program{std::string(text), {}});
+    try {
+        program->root = Parser(program->expression, from).parse();
+    } catch (const SyntaxError& error) {
+        throw SyntaxError(error.what(), error.column(), error.width(), text);
+    }
+    return Where(std::move(program));
+}
+
+Where::Where(std::unique_ptr<const Program> program) : program_(std::move(program)) {}
+Where::Where(Where&&) noexcept = default;
+Where& Where::operator=(Where&&) noexcept = default;
+Where::~Where() = default;
+
+bool Where::matches(const View& view) const {
+    return filter::matches(program_->root, view);
+}
+
+bool Where::needs_icrc() const {
+    return filter::needs_icrc(program_->root);
+}
+
+}  // namespace filter

@@ -1,0 +1,50 @@
+#include "rdma/completion.hpp"
+
+#include <fmt/format.h>
+
+#include "rdma/names.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+
+namespace rdma {
+
+CompletionQueue::CompletionQueue(ibv_context* context, int entries)
+    : channel(util::check_ptr(ibv_create_comp_channel(context), "ibv_create_comp_channel")),
+      cq(util::check_ptr(ibv_create_cq(context, entries, nullptr, channel.get(), 0),
+                         "ibv_create_cq")) {
+    util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq");
+}
+
+// The order matters: a completion that arrives between an empty poll and the request for a
+// notification would make no event. So after each event the notification is asked for again before
+// the queue is polled (ibv_get_cq_event(3)).
+std::optional<ibv_wc> CompletionQueue::next(util::StopSignal& stop, util::Deadline deadline) {
+    while (true) {
+        ibv_wc wc{};
+        const int found = ibv_poll_cq(cq.get(), 1, &wc);
+        if (found < 0)
+            throw util::Error("ibv_poll_cq failed: the completion queue is broken.");
+        if (found == 1)
+            return wc;
+        if (util::wait_readable(channel->fd, stop, deadline) != util::Ready::input)
+            return std::nullopt;
+        ibv_cq* ready = nullptr;
+        void* user_context = nullptr;
+        util::check_errno(ibv_get_cq_event(channel.get(), &ready, &user_context),
+                          "ibv_get_cq_event");
+        ibv_ack_cq_events(ready, 1);
+        util::check_rc(ibv_req_notify_cq(ready, 0), "ibv_req_notify_cq");
+    }
+}
+
+ibv_wc expect_success(std::optional<ibv_wc> wc, std::string_view what) {
+    if (!wc)
+        throw util::Error(fmt::format(
+            "{} did not complete in time: the peer does not answer. Is it still running?", what));
+    if (wc->status != IBV_WC_SUCCESS)
+        throw util::Error(fmt::format("{} failed: {} ({}).", what, name_of(wc->status),
+                                      ibv_wc_status_str(wc->status)));
+    return *wc;
+}
+
+}  // namespace rdma

@@ -1,0 +1,28 @@
+// Waiting for completions without burning the processor: the completion channel sleeps until the CQ
+// has something.
+#pragma once
+
+#include <optional>
+
+#include "rdma/handles.hpp"
+#include "util/stop_signal.hpp"
+
+namespace rdma {
+
+/// A completion queue with the channel that wakes its waiter.
+struct CompletionQueue {
+    CompChannel channel;
+    Cq cq;
+
+    CompletionQueue(ibv_context* context, int entries);
+
+    /// The next completion; nullopt when the deadline passed or a stop was requested. Its status is
+    /// the caller's to read: an error completion is a result, not a failure of this call.
+    std::optional<ibv_wc> next(util::StopSignal& stop, util::Deadline deadline);
+};
+
+/// Waits for the completion of the one work request outstanding. Throws util::Error naming the
+/// request and what came of it, when it failed or did not complete in time.
+ibv_wc expect_success(std::optional<ibv_wc> wc, std::string_view what);
+
+}  // namespace rdma

@@ -1,0 +1,24 @@
+#include "rdma/counters.hpp"
+
+#include <fstream>
+#include <system_error>
+
+namespace rdma {
+
+Counters read_counters(const std::string& device, unsigned port,
+                       const std::filesystem::path& root) {
+    Counters counters;
+    const auto folder = root / device / "ports" / std::to_string(port) / "hw_counters";
+    std::error_code none;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
+        // For how long the kernel answers with old values: a setting, not a counter.
+        if (entry.path().filename() == "lifespan")
+            continue;
+        std::uint64_t value = 0;
+        if (std::ifstream(entry.path()) >> value)
+            counters[entry.path().filename()] = value;
+    }
+    return counters;
+}
+
+}  // namespace rdma

@@ -1,0 +1,18 @@
+// What an RDMA device counts at a port, by the names its driver gives: rxe's are in the kernel's
+// drivers/infiniband/sw/rxe/rxe_hw_counters.c, a network card has others.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace rdma {
+
+using Counters = std::map<std::string, std::uint64_t>;
+
+/// Every number in DEVICE/ports/PORT/hw_counters below `root`; empty where there is none.
+Counters read_counters(const std::string& device, unsigned port,
+                       const std::filesystem::path& root = "/sys/class/infiniband");
+
+}  // namespace rdma

@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <charconv>
+#include <dirent.h>
+#include <filesystem>
+#include <fstream>
+#include <ifaddrs.h>
+#include <iterator>
+#include <memory>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "rdma/doctor.hpp"
+#include "rdma/names.hpp"
+
+namespace rdma {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+unsigned number_in(const fs::path& path) {
+    const std::string line = first_line(path);
+    unsigned value = 0;
+    std::from_chars(line.data(), line.data() + line.size(), value);
+    return value;
+}
+
+std::vector<std::string> entries_of(const fs::path& directory) {
+    std::vector<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(directory, ignored))
+        names.push_back(entry.path().filename());
+    std::ranges::sort(names);
+    return names;
+}
+
+// modules.dep lists every module file of the kernel, compressed or not (depmod(8)).
+void look_for_rxe(HostFacts& host) {
+    host.rxe_loaded = fs::exists("/sys/module/rdma_rxe");
+    std::ifstream file("/lib/modules/" + host.kernel + "/modules.dep");
+    host.rxe_modules_known = file.good();
+    for (std::string line; std::getline(file, line);)
+        if (line.find("/rdma_rxe.ko") < line.find(':'))
+            host.rxe_available = true;
+}
+
+void look_at_nodes(HostFacts& host) {
+    for (const std::string& name : entries_of("/dev/infiniband"))
+        if (name.starts_with("uverbs")) {
+            host.uverbs_node = true;
+            host.uverbs_access |= access(("/dev/infiniband/" + name).c_str(), R_OK | W_OK) == 0;
+        }
+    host.rdma_cm_node = access("/dev/infiniband/rdma_cm", F_OK) == 0;
+    host.rdma_cm_access = access("/dev/infiniband/rdma_cm", R_OK | W_OK) == 0;
+}
+
+void look_at_netdevs(HostFacts& host) {
+    for (const std::string& name : entries_of("/sys/class/net")) {
+        const fs::path path = "/sys/class/net/" + name;
+        if (name != "lo" && first_line(path / "operstate") == "up")
+            host.netdevs.push_back({name, fs::exists(path / "device"), {}});
+    }
+    ifaddrs* first = nullptr;
+    if (getifaddrs(&first) != 0)
+        return;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, freeifaddrs);
+    for (const ifaddrs* entry = first; entry != nullptr; entry = entry->ifa_next) {
+        const bool is_ip = entry->ifa_addr != nullptr && (entry->ifa_addr->sa_family == AF_INET ||
+                                                          entry->ifa_addr->sa_family == AF_INET6);
+        const auto netdev = std::ranges::find(host.netdevs, entry->ifa_name, &NetdevFacts::name);
+        if (is_ip && netdev != host.netdevs.end())
+            netdev->addresses.push_back(util::Address(entry->ifa_addr).host());
+    }
+}
+
+PortFacts look_at_port(ibv_context* context, std::uint8_t port, const std::vector<Gid>& gids) {
+    const ibv_port_attr attr = query_port(context, port);
+    PortFacts facts;
+    facts.device = ibv_get_device_name(context->device);
+    facts.port = port;
+    facts.state = attr.state;
+    facts.is_ethernet = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
+    facts.path_mtu = bytes_of(attr.active_mtu);
+    std::ranges::copy_if(gids, std::back_inserter(facts.gids),
+                         [&](const Gid& gid) { return gid.port == port; });
+    for (const Gid& gid : facts.gids)
+        if (facts.netdev.empty())
+            facts.netdev = gid.netdev();
+    if (facts.netdev.empty())  // no GID names it: rxe's parent does
+        facts.netdev = first_line("/sys/class/infiniband/" + facts.device + "/parent");
+    if (!facts.netdev.empty()) {
+        const fs::path netdev = "/sys/class/net/" + facts.netdev;
+        facts.netdev_mtu = number_in(netdev / "mtu");
+        facts.netdev_up = first_line(netdev / "operstate") == "up";
+    }
+    facts.default_roce_mode = first_line(fmt::format(
+        "/sys/kernel/config/rdma_cm/{}/ports/{}/default_roce_mode", facts.device, port));
+    return facts;
+}
+
+void look_at_devices(HostFacts& host) {
+    host.kernel_devices = entries_of("/sys/class/infiniband");
+    host.verbs_devices = device_names();
+    for (const std::string& name : host.verbs_devices) {
+        try {
+            const Context context = open_device(name);
+            const auto gids = gid_table(context.get());
+            ibv_device_attr device{};
+            if (ibv_query_device(context.get(), &device) == 0)
+                for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port)
+                    host.ports.push_back(look_at_port(context.get(), port, gids));
+        } catch (const std::exception&) {
+            // A device that cannot be opened has no ports here; the checks on /dev/infiniband say
+            // why.
+        }
+    }
+}
+
+}  // namespace
+
+HostFacts gather() {
+    HostFacts host;
+    utsname name{};
+    uname(&name);
+    host.kernel = name.release;
+    host.is_root = geteuid() == 0;
+    look_at_netdevs(host);
+    look_for_rxe(host);
+    look_at_nodes(host);
+    rlimit limit{};
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        host.memlock = limit.rlim_cur;
+    look_at_devices(host);
+    return host;
+}
+
+}  // namespace rdma

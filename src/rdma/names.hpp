@@ -1,0 +1,33 @@
+// The verbs enumerations in words, as the man pages spell them without their prefix:
+// IBV_WC_REM_ACCESS_ERR is "REM_ACCESS_ERR".
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <infiniband/verbs.h>
+
+namespace rdma {
+
+std::string_view name_of(ibv_qp_state state);
+std::string_view name_of(ibv_qp_type type);
+std::string_view name_of(ibv_port_state state);
+std::string_view name_of(ibv_wr_opcode opcode);
+std::string_view name_of(ibv_wc_opcode opcode);
+std::string_view name_of(ibv_wc_status status);
+std::string_view name_of(ibv_atomic_cap capability);
+std::string_view name_of(ibv_event_type event);
+
+/// "RoCE v2", "RoCE v1", "InfiniBand".
+std::string_view name_of(ibv_gid_type type);
+
+/// "local_write remote_write", or "local_read" where no bit is set (reading is always allowed).
+std::string access_names(unsigned access);
+
+/// The path MTU in bytes: 256 to 4096; 0 for a value that is none of the five.
+unsigned bytes_of(ibv_mtu mtu);
+
+/// The reverse. Throws util::Error where `bytes` is none of the five.
+ibv_mtu mtu_of(unsigned bytes);
+
+}  // namespace rdma

@@ -1,0 +1,31 @@
+// How many PSNs a work request takes (IBTA volume 1, 9.7.2 and 9.7.3.1).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <infiniband/verbs.h>
+
+namespace rdma {
+
+constexpr std::uint32_t psn_mask = 0xffffff;  // a PSN has 24 bits
+
+/// One PSN a packet, max(1, ceil(length / path MTU)) of them; a READ takes as many as its response
+/// has packets, an atomic exactly one. 0 for an operation that stays inside the host. `length` and
+/// `path_mtu` in bytes; `path_mtu` is not 0.
+constexpr std::uint32_t psn_count(ibv_wr_opcode opcode, std::uint64_t length, unsigned path_mtu) {
+    switch (opcode) {
+        case IBV_WR_LOCAL_INV:
+        case IBV_WR_BIND_MW:
+            return 0;
+        case IBV_WR_ATOMIC_CMP_AND_SWP:
+        case IBV_WR_ATOMIC_FETCH_AND_ADD:
+            return 1;
+        default:
+            return static_cast<std::uint32_t>(
+                       std::max<std::uint64_t>(1, (length + path_mtu - 1) / path_mtu)) &
+                   psn_mask;
+    }
+}
+
+}  // namespace rdma

@@ -1,0 +1,147 @@
+#include "render/device_list.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "util/json.hpp"
+
+namespace render {
+namespace {
+
+constexpr std::size_t columns = 100;
+
+struct Row {
+    std::string name, state, kind;
+    std::vector<std::string> words;  // of the last column, which wraps
+    std::string note;                // a line of its own
+};
+
+std::vector<std::string> words_of(std::string text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(' '), text.size());
+        words.push_back(text.substr(0, end));
+        text.erase(0, end + 1);
+    }
+    return words;
+}
+
+// What stands before the words is as wide as `indent`; the lines that follow are indented as far.
+void append_wrapped(std::string& text, const std::vector<std::string>& words, std::size_t indent) {
+    std::size_t column = indent;
+    for (const std::string& word : words) {
+        if (column > indent && column + 1 + word.size() > columns) {
+            text += '\n' + std::string(indent, ' ');
+            column = indent;
+        }
+        if (column > indent) {
+            text += ' ';
+            ++column;
+        }
+        text += word;
+        column += word.size();
+    }
+}
+
+Row row_of(const capture::Interface& interface, const DeviceList& list) {
+    Row row{interface.name,
+            interface.is_up ? "up" : "down",
+            interface.kind,
+            words_of(fmt::format("{}", fmt::join(interface.addresses, ", "))),
+            {}};
+    const auto devices = capture::offloading(list.rdma_devices, interface.name);
+    if (!devices.empty())
+        row.note = fmt::format("RoCE that {} handles in hardware does not appear here",
+                               fmt::join(devices, ", "));
+    return row;
+}
+
+std::string advice(const capture::RdmaDevice& device, const DeviceList& list) {
+    if (device.offloads_roce())
+        return fmt::format("capture with '-i {}'{}", device.name,
+                           list.libpcap_names.contains(device.name)
+                               ? ""
+                               : ", but this libpcap has no RDMA sniffing");
+    if (device.is_iwarp)
+        return "iWARP, no RoCE";
+    return device.netdevs.empty() ? std::string()
+                                  : fmt::format("capture with '-i {}'", device.netdevs.front());
+}
+
+Row row_of(const capture::RdmaDevice& device, const DeviceList& list) {
+    const std::string of =
+        device.netdevs.empty() ? "" : fmt::format("of {}", fmt::join(device.netdevs, ", "));
+    const std::string what = advice(device, list);
+    std::string state = device.state;
+    std::ranges::transform(state, state.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+    return {device.name,
+            state,
+            device.is_software() ? "RDMA in software" : "RDMA, " + device.driver,
+            words_of(of + (of.empty() || what.empty() ? "" : ": ") + what),
+            {}};
+}
+
+}  // namespace
+
+DeviceList DeviceList::gather() {
+    return {capture::interfaces(), capture::rdma_devices(), capture::libpcap_names()};
+}
+
+std::string DeviceList::text() const {
+    std::vector<Row> rows;
+    for (const auto& interface : interfaces)
+        rows.push_back(row_of(interface, *this));
+    for (const auto& device : rdma_devices)
+        rows.push_back(row_of(device, *this));
+    std::size_t name = 0, state = 0, kind = 0;
+    for (const Row& row : rows) {
+        name = std::max(name, row.name.size());
+        state = std::max(state, row.state.size());
+        kind = std::max(kind, row.kind.size());
+    }
+    std::string text;
+    for (const Row& row : rows) {
+        std::string line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.name, name, row.state, state,
+                                       row.kind, kind);
+        append_wrapped(line, row.words, line.size());
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+        if (!row.note.empty()) {
+            text.append(name + 2, ' ');
+            append_wrapped(text, words_of(row.note), name + 2);
+            text += '\n';
+        }
+    }
+    return text;
+}
+
+std::string DeviceList::json() const {
+    std::string text;
+    for (const auto& interface : interfaces)
+        text += util::Json{{"name", interface.name},
+                           {"type", "interface"},
+                           {"kind", interface.kind},
+                           {"up", interface.is_up},
+                           {"addresses", interface.addresses},
+                           {"offloaded_to", capture::offloading(rdma_devices, interface.name)}}
+                    .dump() +
+                '\n';
+    for (const auto& device : rdma_devices)
+        text += util::Json{{"name", device.name},
+                           {"type", "rdma_device"},
+                           {"state", device.state},
+                           {"node_guid", device.node_guid},
+                           {"driver",
+                            device.is_software() ? util::Json(nullptr) : util::Json(device.driver)},
+                           {"netdevs", device.netdevs},
+                           {"roce_offloaded", device.offloads_roce()},
+                           {"sniffable", libpcap_names.contains(device.name)}}
+                    .dump() +
+                '\n';
+    return text;
+}
+
+}  // namespace render

@@ -1,0 +1,60 @@
+#include "render/icrc_tally.hpp"
+
+#include <fmt/format.h>
+
+#include "util/json.hpp"
+
+namespace render {
+namespace {
+
+std::string packets_text(std::uint64_t count) {
+    return fmt::format("{} packet{}", count, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void IcrcTally::add(const wire::Packet& packet) {
+    ++packets_;
+    roce_ += packet.is_roce() ? 1 : 0;
+    if (packet.malformed)
+        ++malformed_;
+    else if (packet.not_roce)
+        ++not_roce_;
+    else if (!packet.icrc)
+        ++unchecked_["a header is cut off by the snap length"];
+    else if (packet.icrc->status == wire::IcrcStatus::Unchecked)
+        ++unchecked_[packet.icrc->reason];
+    else
+        ++(packet.icrc->status == wire::IcrcStatus::Good ? good_ : bad_);
+}
+
+std::uint64_t IcrcTally::unchecked() const {
+    std::uint64_t sum = 0;
+    for (const auto& [reason, count] : unchecked_)
+        sum += count;
+    return sum;
+}
+
+std::string IcrcTally::text() const {
+    std::string text = fmt::format("{}, {} of them RoCE\nICRC: {} good, {} bad, {} unchecked\n",
+                                   packets_text(packets_), roce_, good_, bad_, unchecked());
+    for (const auto& [reason, count] : unchecked_)
+        text += fmt::format("  unchecked: {}: {}\n", reason, packets_text(count));
+    if (malformed_ != 0)
+        text += fmt::format("malformed: {}\n", packets_text(malformed_));
+    return text;
+}
+
+util::Json IcrcTally::json() const {
+    util::Json reasons = util::Json::object();
+    for (const auto& [reason, count] : unchecked_)
+        reasons[std::string(reason)] = count;
+    return {{"packets", packets_},
+            {"roce", roce_},
+            {"icrc", {{"good", good_}, {"bad", bad_}, {"unchecked", unchecked()}}},
+            {"unchecked", reasons},
+            {"malformed", malformed_},
+            {"not_roce", not_roce_}};
+}
+
+}  // namespace render

@@ -1,0 +1,43 @@
+// How the invariant CRCs of a capture came out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "util/json.hpp"
+#include "wire/packet.hpp"
+
+namespace render {
+
+class IcrcTally {
+  public:
+    /// A packet that was decoded with its ICRC computed.
+    void add(const wire::Packet& packet);
+
+    std::uint64_t packets() const { return packets_; }
+    std::uint64_t bad() const { return bad_; }
+    std::uint64_t malformed() const { return malformed_; }
+    std::uint64_t checked() const { return good_ + bad_; }
+
+    /// Lines for a terminal, nothing of what did not happen but the counts of good and bad.
+    std::string text() const;
+    /// {"packets", "roce", "icrc": {"good", "bad", "unchecked"}, "unchecked": {reason: packets},
+    /// "malformed", "not_roce"}. Every packet is one of good, bad, unchecked, malformed, not_roce.
+    util::Json json() const;
+
+  private:
+    std::uint64_t unchecked() const;
+
+    std::uint64_t packets_ = 0;
+    std::uint64_t roce_ = 0;
+    std::uint64_t good_ = 0;
+    std::uint64_t bad_ = 0;
+    std::uint64_t malformed_ = 0;
+    std::uint64_t not_roce_ = 0;
+    std::map<std::string_view, std::uint64_t> unchecked_;  // by reason: few, static texts
+};
+
+}  // namespace render

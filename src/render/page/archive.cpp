@@ -1,0 +1,65 @@
+#include "render/page/archive.hpp"
+
+#include <cstdint>
+#include <libdeflate.h>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <openssl/evp.h>
+
+#include "util/json.hpp"
+
+namespace page {
+namespace {
+
+// RFC 4648, 4.
+std::string base64(std::span<const std::uint8_t> bytes) {
+    std::string text((bytes.size() + 2) / 3 * 4, '=');
+    // One more byte, a zero, is written behind the text: where a string has its own.
+    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
+                    static_cast<int>(bytes.size()));
+    return text;
+}
+
+using Compressor = std::unique_ptr<libdeflate_compressor, decltype([](libdeflate_compressor* made) {
+                                       libdeflate_free_compressor(made);
+                                   })>;
+
+}  // namespace
+
+std::string deflated(const std::string& json) {
+    constexpr int level = 6;
+    static const Compressor compressor(libdeflate_alloc_compressor(level));
+    if (!compressor)
+        throw std::bad_alloc();
+    std::vector<std::uint8_t> out(libdeflate_zlib_compress_bound(compressor.get(), json.size()));
+    const std::size_t size = libdeflate_zlib_compress(compressor.get(), json.data(), json.size(),
+                                                      out.data(), out.size());
+    return base64(std::span(out).first(size));
+}
+
+void Archive::add(const util::Json& value) {
+    open_ += held_ == 0 ? '[' : ',';
+    // What is no UTF-8 (a log may hold anything) is replaced instead of refused.
+    open_ += value.dump(-1, ' ', false, util::Json::error_handler_t::replace);
+    if (++held_ == chunk_)
+        close_chunk();
+}
+
+void Archive::close_chunk() {
+    open_ += ']';
+    lines_ += deflated(open_) + '\n';
+    open_.clear();
+    held_ = 0;
+}
+
+std::string Archive::take() {
+    if (held_ > 0)
+        close_chunk();
+    return std::exchange(lines_, {});
+}
+
+}  // namespace page

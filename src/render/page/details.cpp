@@ -1,0 +1,175 @@
+#include "render/page/details.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filter/field.hpp"
+#include "util/append.hpp"
+#include "util/json.hpp"
+#include "wire/header_span.hpp"
+
+namespace page {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> headers{{
+    {"eth", "Ethernet"},
+    {"vlan", "VLAN tag"},
+    {"sll", "Linux cooked capture"},
+    {"ip", "IPv4"},
+    {"ipv6", "IPv6"},
+    {"grh", "GRH: global route header"},
+    {"udp", "UDP"},
+    {"bth", "BTH: base transport header"},
+    {"rdeth", "RDETH: reliable datagram extended header"},
+    {"deth", "DETH: datagram extended header"},
+    {"xrceth", "XRCETH: XRC extended header"},
+    {"feth", "FETH: flush extended header"},
+    {"reth", "RETH: RDMA extended header"},
+    {"atomiceth", "AtomicETH: atomic extended header"},
+    {"aeth", "AETH: ACK extended header"},
+    {"atomicacketh", "AtomicAckETH: atomic acknowledge header"},
+    {"immdt", "ImmDt: immediate data"},
+    {"ieth", "IETH: invalidate extended header"},
+    {"mad", "MAD: management datagram"},
+    {"cm", "CM: the connection manager's message"},
+    {"payload", "Payload"},
+    {"pad", "Padding to four bytes"},
+    {"icrc", "ICRC: invariant CRC"},
+    {"tcp", "TCP"},
+    {"data", "TCP's data"},
+    {"trailer", "Behind the packet's end"},
+    {"rest", "Not decoded"},
+}};
+
+bool is_contents(std::string_view header) {
+    return header == "payload" || header == "data" || header == "rest";
+}
+
+void add_bytes(std::string& lines, const capture::Frame& frame, std::size_t offset,
+               std::size_t end) {
+    util::append_decimal(lines, offset);
+    lines += ' ';
+    for (const std::byte byte : frame.bytes.subspan(offset, end - offset))
+        util::append_hex(lines, std::to_integer<std::uint64_t>(byte), 2);
+    lines += '\n';
+}
+
+std::string bytes_of(const capture::Frame& frame, const std::vector<wire::HeaderSpan>& spans,
+                     std::size_t most_payload) {
+    std::string lines;
+    const std::size_t size = frame.bytes.size();
+    const auto is_long = [&](const wire::HeaderSpan& span) {
+        return is_contents(span.name) && span.length > most_payload;
+    };
+    const auto contents = std::ranges::find_if(spans, is_long);
+    if (contents == spans.end()) {
+        add_bytes(lines, frame, 0, size);
+        return lines;
+    }
+    add_bytes(lines, frame, 0, contents->offset + most_payload);
+    if (const std::size_t behind = contents->offset + contents->length; behind < size)
+        add_bytes(lines, frame, behind, size);
+    return lines;
+}
+
+std::string spans_of(const std::vector<wire::HeaderSpan>& spans) {
+    std::string lines;
+    for (const wire::HeaderSpan& span : spans) {
+        lines.append(span.name) += ' ';
+        util::append_decimal(lines, span.offset);
+        lines += ' ';
+        util::append_decimal(lines, span.length);
+        lines += '\n';
+    }
+    return lines;
+}
+
+std::string fields_of(const filter::View& view) {
+    std::string lines;
+    std::size_t number = 0;
+    for (const filter::Field& field : filter::fields()) {
+        const filter::Value value = field.get(view);
+        if (filter::is_there(value) && field.kind != filter::Kind::Present) {
+            util::append_decimal(lines, number);
+            lines += ' ';
+            filter::append(lines, value, field.kind);
+            // Wireshark has PSNs in decimal, the lab's listings in hexadecimal.
+            if (field.kind == filter::Kind::Psn) {
+                lines += " = 0x";
+                util::append_hex(lines, std::get<std::uint64_t>(value), 6);
+            }
+            lines += '\n';
+        }
+        ++number;
+    }
+    return lines;
+}
+
+std::string note_of(const wire::Packet& packet) {
+    if (packet.malformed)
+        return "Malformed: " + packet.malformed->text() + ".";
+    if (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad)
+        return "Its ICRC is wrong.";
+    return packet.truncated ? "Cut: " + packet.truncated->text() + "." : "";
+}
+
+std::string text_of(const runlog::Value& value) {
+    if (const auto* text = std::get_if<std::string>(&value))
+        return *text;
+    if (const auto* flag = std::get_if<bool>(&value))
+        return *flag ? "yes" : "no";
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return fmt::format("{}", *number);
+    const auto number = std::get<std::uint64_t>(value);
+    return number < 10 ? fmt::format("{}", number) : fmt::format("{} = {:#x}", number, number);
+}
+
+}  // namespace
+
+util::Json details_of(const wire::Packet& packet, const capture::Frame& frame, std::uint64_t number,
+                      std::size_t most_payload) {
+    const auto spans = wire::header_spans(packet, frame.bytes);
+    std::string scratch;
+    const filter::View view{.number = number,
+                            .time = frame.time,
+                            .packet = packet,
+                            .frame = frame.bytes,
+                            .length = frame.original_length,
+                            .scratch = scratch};
+    return {{"spans", spans_of(spans)},
+            {"bytes", bytes_of(frame, spans, most_payload)},
+            {"fields", fields_of(view)},
+            {"note", note_of(packet)}};
+}
+
+util::Json details_of(const runlog::Event& event) {
+    util::Json fields = util::Json::array();
+    for (const runlog::Field& field : event.fields) {
+        std::string text = text_of(field.value);
+        if (event.name == "tls_secret")
+            text.resize(std::min(text.size(), text.find(' ')));
+        fields.push_back({field.key, std::move(text)});
+    }
+    return fields;
+}
+
+util::Json field_table() {
+    util::Json table = util::Json::array();
+    for (const filter::Field& field : filter::fields())
+        table.push_back({{"name", field.name}, {"help", field.help}});
+    return table;
+}
+
+util::Json header_names() {
+    util::Json names = util::Json::object();
+    for (const auto& [name, text] : headers)
+        names[std::string(name)] = text;
+    return names;
+}
+
+}  // namespace page

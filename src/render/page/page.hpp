@@ -1,0 +1,29 @@
+// Packets and events as one HTML file, which needs nothing beside itself: a ladder of both programs' events and
+// the packets between them, plots, tables. A browser shows it without a network.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/sink.hpp"
+#include "trace/timeline/finished_run.hpp"
+
+namespace page {
+
+/// What one page has of its own; the rest is the same for all (page/assets.hpp).
+struct Page {
+    std::string title;
+    std::string run, rows, details;  // archives (page/archive.hpp)
+    std::uint64_t packets = 0;       // that it holds
+    std::uint64_t events = 0;
+    std::uint64_t left_out = 0;  // packets and events beyond the limit
+};
+
+/// `most_packets`: how many the page holds; what comes behind is left out, and the page says so.
+/// Throws util::Error where the run's files cannot be read once more.
+Page read(timeline::FinishedRun& run, std::uint64_t most_packets);
+
+/// Throws as the sink does.
+void write(const Page& page, capture::Sink& sink);
+
+}  // namespace page

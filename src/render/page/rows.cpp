@@ -1,0 +1,217 @@
+#include "render/page/rows.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "render/cause_text.hpp"
+#include "render/page/details.hpp"
+#include "wire/tcp.hpp"
+#include "wire/text/summary.hpp"
+
+namespace page {
+namespace {
+
+enum Side { client = 0, server = 1, others = 2 };
+
+std::string_view kind_of(const wire::OpcodeInfo& opcode) {
+    switch (opcode.operation) {
+        case wire::Operation::Send:
+            return "send";
+        case wire::Operation::RdmaWrite:
+            return "write";
+        case wire::Operation::RdmaReadRequest:
+        case wire::Operation::RdmaReadResponse:
+            return "read";
+        case wire::Operation::Acknowledge:
+            return "ack";
+        case wire::Operation::AtomicAcknowledge:
+        case wire::Operation::CmpSwap:
+        case wire::Operation::FetchAdd:
+        case wire::Operation::AtomicWrite:
+            return "atomic";
+        case wire::Operation::Cnp:
+            return "cnp";
+        case wire::Operation::Resync:
+        case wire::Operation::Flush:
+            break;
+    }
+    return "other";
+}
+
+std::string_view kind_of(const wire::Packet& packet) {
+    if (packet.not_roce == wire::NotRoce::Tcp)
+        return "exchange";
+    if (packet.mad)
+        return "cm";
+    if (packet.aeth && packet.aeth->kind() == wire::AethKind::Nak)
+        return "nak";
+    if (packet.aeth && packet.aeth->kind() == wire::AethKind::RnrNak)
+        return "rnr";
+    return packet.opcode != nullptr ? kind_of(*packet.opcode) : "other";
+}
+
+bool is_notable(const wire::Packet& packet, const timeline::PacketRow& row) {
+    return packet.malformed || (row.cause && row.cause->seen != timeline::Seen::First) ||
+           (row.key && row.key->is_nak) ||
+           (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
+}
+
+bool is_notable(const runlog::Event& event) {
+    return event.name == "error" || event.name == "lost" || event.role == timeline::cable_role ||
+           (event.name == "wc" && event.text("status") != "SUCCESS");
+}
+
+// Columns of a terminal are no columns here.
+std::string single_spaced(std::string text) {
+    const auto are_spaces = [](char a, char b) { return a == ' ' && b == ' '; };
+    text.erase(std::unique(text.begin(), text.end(), are_spaces), text.end());
+    return text;
+}
+
+// Without the arrow.
+std::string cause_of(const timeline::PacketRow& row) {
+    constexpr std::string_view arrow = "← ";
+    std::string text = render::cause_arrow(row);
+    return text.starts_with(arrow) ? text.substr(arrow.size()) : text;
+}
+
+// The more packets there are, the less of each can be kept.
+std::size_t most_payload(std::uint64_t packets) {
+    constexpr std::uint64_t few = 10'000;
+    return packets < few ? 512 : 64;
+}
+
+}  // namespace
+
+Rows::Rows(const timeline::FinishedRun& run, std::uint64_t most_packets)
+    : hosts_(run.hosts()),
+      addresses_(run.info().addresses.begin(), run.info().addresses.end()),
+      most_packets_(most_packets) {}
+
+bool Rows::has_room() const {
+    return kept_.packets < most_packets_ && kept_.events < 2 * most_packets_;
+}
+
+std::int64_t Rows::since_first(std::int64_t t_ns) {
+    if (!origin_ns_)
+        origin_ns_ = t_ns;
+    return t_ns - *origin_ns_;
+}
+
+void Rows::event(const runlog::Event& event, std::int64_t t_ns,
+                 const timeline::WorkRequest* request) {
+    if (!has_room()) {
+        ++left_out_.events;
+        return;
+    }
+    const std::size_t row = kept_.packets + kept_.events++;
+    const auto number = number_of(request);
+    if (number >= 0 && event.name == "post_send")
+        requests_[static_cast<std::size_t>(number)].row = row;
+    events_[event.role].emplace_back(t_ns, row);
+    const bool is_named = event.role == "server" || event.role == "client";
+    // What the cable did stands on the side from which the packet came.
+    const std::string_view side =
+        event.role == timeline::cable_role ? event.text("from") : std::string_view(event.role);
+    rows_.add({0, since_first(t_ns), side_of(side), event.name,
+               (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
+               is_notable(event) ? 1 : 0});
+    details_.add(details_of(event));
+}
+
+void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
+                  const capture::Frame& frame, std::uint64_t number,
+                  const timeline::WorkRequest* request) {
+    const auto tcp = wire::tcp_segment(packet, frame.bytes);
+    const std::size_t payload = tcp ? tcp->payload_length : packet.icrc ? packet.payload_length : 0;
+    if (!first_packet_ns_)
+        first_packet_ns_ = row.t_ns;
+    count_payload(row, payload);
+    if (!has_room()) {
+        ++left_out_.packets;
+        return;
+    }
+    const auto request_number = number_of(request);
+    const int side = side_of(row);
+    std::string text = single_spaced(wire::packet_summary(packet, util::TextStyle(), frame.bytes));
+    if (side == others && !row.source.empty())
+        text = fmt::format("{} → {}: {}", row.source, row.destination, text);
+    text.insert(0, further_client(row));
+    rows_.add({1, since_first(row.t_ns), side, kind_of(packet), std::move(text), request_number,
+               is_notable(packet, row) ? 1 : 0, number, cause_of(row),
+               row.cause ? static_cast<int>(row.cause->seen) : 0,
+               request_number < 0 ? std::int64_t{-1}
+                                  : static_cast<std::int64_t>(
+                                        requests_[static_cast<std::size_t>(request_number)].sender),
+               row.key ? static_cast<std::int64_t>(row.key->psn) : std::int64_t{-1}, payload,
+               row.key && row.key->is_response ? 1 : 0});
+    details_.add(details_of(packet, frame, number, most_payload(kept_.packets)));
+    ++kept_.packets;
+}
+
+std::int64_t Rows::number_of(const timeline::WorkRequest* request) {
+    if (request == nullptr)
+        return -1;
+    const auto [entry, is_new] = numbers_.try_emplace(request, requests_.size());
+    if (is_new)
+        requests_.push_back({request, sender_of(*request), std::nullopt});
+    return static_cast<std::int64_t>(entry->second);
+}
+
+std::size_t Rows::sender_of(const timeline::WorkRequest& request) {
+    const std::pair key(request.role, request.qpn);
+    const auto [entry, is_new] = sender_numbers_.try_emplace(key, senders_.size());
+    if (is_new)
+        senders_.push_back(key);
+    return entry->second;
+}
+
+int Rows::side_of(std::string_view role) const {
+    if (role == "server" || role == "client")
+        return role == "server" ? server : client;
+    const auto address = addresses_.find(role);
+    return address != addresses_.end() && address->second == hosts_.server ? server : client;
+}
+
+int Rows::side_of(const timeline::PacketRow& row) const {
+    const auto& clients = hosts_.clients;
+    if (clients.contains(hosts_.server))
+        return others;
+    if (clients.contains(row.source) && row.destination == hosts_.server)
+        return client;
+    return row.source == hosts_.server && clients.contains(row.destination) ? server : others;
+}
+
+// "client2: " and "to client2: ", where the two columns do not say it.
+std::string Rows::further_client(const timeline::PacketRow& row) const {
+    const int side = side_of(row);
+    if (side == others || hosts_.clients.size() == 1)
+        return {};
+    const std::string& role = hosts_.clients.at(side == client ? row.source : row.destination);
+    if (role == "client")
+        return {};
+    return (side == client ? "" : "to ") + role + ": ";
+}
+
+void Rows::count_payload(const timeline::PacketRow& row, std::size_t bytes) {
+    const int side = side_of(row);
+    if (bytes == 0 || side == others)
+        return;
+    const bool is_tcp = row.segment.has_value();
+    const auto stream = side == client ? (is_tcp ? Stream::TcpAhead : Stream::RoceAhead)
+                                       : (is_tcp ? Stream::TcpBack : Stream::RoceBack);
+    throughput_.add(stream, row.t_ns - *first_packet_ns_, bytes);
+}
+
+std::optional<std::size_t> Rows::row_of_event(const std::string& role, std::int64_t t_ns) const {
+    const auto events = events_.find(role);
+    if (events == events_.end())
+        return std::nullopt;
+    const auto found = std::ranges::lower_bound(events->second, t_ns, {},
+                                                &std::pair<std::int64_t, std::size_t>::first);
+    return found == events->second.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace page

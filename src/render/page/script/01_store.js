@@ -1,0 +1,57 @@
+// What the page carries, deflated, a chunk a line: the run, its rows, and what each row opens to.
+"use strict";
+
+let run;  // facts about it, its queue pairs and work requests: src/render/page/page.cpp
+
+const chunksOf = id => document.getElementById(id).textContent.trim().split("\n").filter(Boolean);
+
+async function inflate(base64) {
+    const bytes = Uint8Array.from(atob(base64), letter => letter.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
+const Seen = { first: 0, again: 1, late: 2 };
+
+// The order of the fields is that of src/render/page/rows.cpp. t: nanoseconds since the first row.
+function toRow(fields, index) {
+    const [isPacket, t, side, kind, text, request, notable] = fields;
+    const row = { index, isPacket: isPacket === 1, t, side, kind, text, request, notable: notable === 1 };
+    if (row.isPacket)
+        [row.frame, row.cause, row.seen, row.psns, row.psn, row.payload, row.isResponse] = fields.slice(7);
+    row.searched = (row.isPacket ? `${row.text} ${row.cause} frame ${row.frame}` : row.text).toLowerCase();
+    return row;
+}
+
+const rows = [];
+const byRequest = [];  // for each work request its rows, in order
+const byFrame = new Map();
+
+async function load() {
+    run = await inflate(document.getElementById("run").textContent);
+    for (const chunk of await Promise.all(chunksOf("rows-data").map(inflate)))
+        for (const fields of chunk)
+            rows.push(toRow(fields, rows.length));
+    for (const row of rows) {
+        if (row.request >= 0)
+            (byRequest[row.request] ??= []).push(row.index);
+        if (row.isPacket)
+            byFrame.set(row.frame, row.index);
+    }
+}
+
+// Details of a row, its chunk inflated when it is first looked at. The last few chunks are kept.
+const details = {
+    chunks: chunksOf("details-data"),
+    inflated: new Map(),
+    async of(index) {
+        const number = Math.floor(index / run.chunk);
+        let chunk = this.inflated.get(number);
+        if (!chunk) {
+            chunk = inflate(this.chunks[number]);
+            this.inflated.set(number, chunk);
+            if (this.inflated.size > 8)
+                this.inflated.delete(this.inflated.keys().next().value);
+        }
+        return (await chunk)[index % run.chunk];
+    },
+};

@@ -1,0 +1,116 @@
+#include "render/timeline_text.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "render/cause_text.hpp"
+#include "render/work_request_table.hpp"
+#include "util/printable.hpp"
+
+namespace render {
+namespace {
+
+constexpr std::size_t who_width = 15;  // "client → server"
+constexpr std::size_t usual_length = 160;
+constexpr std::size_t continuation_indent = 38;  // below what stands behind an event's name
+
+util::TextRole role_of(const std::string& name) {
+    return name == "server" ? util::TextRole::Server : util::TextRole::Client;
+}
+
+}  // namespace
+
+TimelineText::TimelineText(util::TextStyle style,
+                           const std::map<std::string, std::string>& addresses, std::size_t columns)
+    : style_(style), columns_(columns) {
+    for (const auto& [role, address] : addresses) {
+        const auto [entry, is_new] = roles_.emplace(address, role);
+        if (!is_new)
+            entry->second = addresses.size() == 2 ? "host" : address;  // it plays several
+    }
+}
+
+std::string_view TimelineText::who(const std::string& address) const {
+    const auto role = roles_.find(address);
+    return role == roles_.end() ? address : role->second;
+}
+
+std::string TimelineText::line(const timeline::Row& row) {
+    if (const auto* event = std::get_if<runlog::Event>(&row.what))
+        return line(row.t_ns, *event);
+    const auto& packet = std::get<timeline::PacketRow>(row.what);
+    return line(packet, packet.text);
+}
+
+std::string TimelineText::line(std::int64_t t_ns, const runlog::Event& event) {
+    std::string text = time(t_ns);
+    style_.begin(text, role_of(event.role));
+    text.append(util::padded(util::printable(event.role), who_width))
+        .append("  ")
+        .append(runlog::to_text(event));
+    style_.end(text, role_of(event.role));
+    return finished(std::move(text));
+}
+
+std::string TimelineText::line(const timeline::PacketRow& row, std::string_view packet) {
+    std::string text = time(row.t_ns);
+    std::size_t width = 0;
+    if (!row.source.empty()) {
+        const std::size_t begin = text.size();
+        text.append(who(row.source)).append(" → ").append(who(row.destination));
+        width = util::display_width(std::string_view(text).substr(begin));
+    }
+    text.append(who_width - std::min(width, who_width) + 2, ' ').append(packet);
+    if (row.has_cause()) {
+        style_.begin(text, util::TextRole::Dim);
+        text.append("  ").append(cause_arrow(row));
+        style_.end(text, util::TextRole::Dim);
+    }
+    return finished(std::move(text));
+}
+
+// What a line begins with.
+std::string TimelineText::time(std::int64_t t_ns) {
+    if (!first_ns_)
+        first_ns_ = t_ns;
+    std::string text;
+    text.reserve(usual_length);
+    style_.begin(text, util::TextRole::Dim);
+    fmt::format_to(std::back_inserter(text), "{:9.6f}",
+                   static_cast<double>(t_ns - *first_ns_) / 1e9);
+    style_.end(text, util::TextRole::Dim);
+    return text.append("  ");
+}
+
+std::string TimelineText::finished(std::string text) const {
+    if (columns_ > continuation_indent)
+        text = util::wrapped(text, columns_, continuation_indent);
+    text.push_back('\n');
+    return text;
+}
+
+std::string TimelineText::summary(const timeline::Matcher& run, bool has_logs) {
+    const timeline::JoinCount& joins = run.joins();
+    if (!has_logs)
+        return fmt::format(
+            "{} packets, {} of them RoCE, {} on connected queue pairs; without a run log (--log) "
+            "no packet has a cause\n",
+            joins.packets, joins.roce, joins.joinable - joins.datagrams);
+    std::string text = fmt::format(
+        "{} packets; of {} on connected queue pairs{}, {} belong to a work request; of {} others, "
+        "{} set a connection up\n",
+        joins.packets, joins.joinable - joins.datagrams,
+        joins.datagrams == 0 ? "" : fmt::format(" and {} datagrams", joins.datagrams), joins.joined,
+        joins.packets - joins.joinable, joins.set_up);
+    for (const auto& [role, clock] : run.clocks())
+        if (clock.known())
+            text += fmt::format(
+                "the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by the pairs that match\n",
+                role, static_cast<double>(clock.shift()) / 1e6,
+                static_cast<double>(clock.uncertainty()) / 1e6);
+    return text + work_request_table(run);
+}
+
+}  // namespace render

@@ -1,0 +1,344 @@
+#include "rocetrace/interpose/context.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "rocetrace/interpose/arena.hpp"
+#include "rocetrace/interpose/real.hpp"
+#include "rocetrace/interpose/sink.hpp"
+
+namespace interpose {
+
+using tracelog::Category;
+using tracelog::EventWriter;
+using tracelog::Type;
+
+PointerMap<Context> contexts;
+PointerMap<QueuePair> queue_pairs;
+PointerMap<QueuePair> numbered_queue_pairs;
+PointerMap<ExtendedCq> extended_cqs;
+
+namespace {
+
+Lock adoption;
+std::uint32_t last_number = 0;
+
+std::uint64_t address_of(const void* object) {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
+
+Context* context_of(ibv_context* context) {
+    return contexts.find(context);
+}
+
+template <typename Function>
+void replace(Function& function, Function& kept, Function own) {
+    if (function == nullptr || function == own)
+        return;
+    kept = function;
+    function = own;
+}
+
+// A provider's extended function: those it is too old to know of lie before its context.
+#define REPLACE_EXTENDED(context, kept, name)                            \
+    do {                                                                 \
+        if (verbs_context* extended = verbs_get_ctx_op((context), name)) \
+            replace(extended->name, (kept).name, &interpose::ex_##name); \
+    } while (false)
+
+ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+    ibv_qp* qp = context_of(context)->create_qp_ex(context, attr);
+    if (qp == nullptr) {
+        log(failure("ibv_create_qp_ex", errno)
+                .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
+                .add("max_send_wr", attr->cap.max_send_wr)
+                .add("max_recv_wr", attr->cap.max_recv_wr));
+        return qp;
+    }
+    const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
+    adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap},
+          extended ? real<decltype(&ibv_qp_to_qp_ex)>(Library::verbs, "ibv_qp_to_qp_ex",
+                                                      "IBVERBS_1.6")(qp)
+                   : nullptr);
+    return qp;
+}
+
+ibv_qp* ex_open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+    ibv_qp* qp = context_of(context)->open_qp(context, attr);
+    if (qp == nullptr)
+        log(failure("ibv_open_qp", errno).add("qpn", attr->qp_num));
+    else
+        adopt(qp, {false, nullptr, {}}, nullptr);
+    return qp;
+}
+
+// The log needs QPN and length of a completion. A provider that cannot give more than was asked
+// for refuses, and gets the program's own wish.
+ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
+    const Context* known = context_of(context);
+    ibv_cq_init_attr_ex wanted = *attr;
+    wanted.wc_flags |= IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_BYTE_LEN;
+    const int error = errno;
+    ibv_cq_ex* cq = known->create_cq_ex(context, &wanted);
+    if (cq != nullptr) {
+        attr->cqe = wanted.cqe;
+    } else {
+        errno = error;
+        cq = known->create_cq_ex(context, attr);
+    }
+    if (cq == nullptr) {
+        log(failure("ibv_create_cq_ex", errno).add("asked", attr->cqe));
+        return cq;
+    }
+    adopt_extended(cq);
+    log(EventWriter(Category::cq, "cq")
+            .add("cq", cq->handle)
+            .add("entries", static_cast<std::uint64_t>(cq->cqe)));
+    return cq;
+}
+
+ibv_srq* ex_create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
+    ibv_srq* srq = context_of(context)->create_srq_ex(context, attr);
+    if (srq == nullptr)
+        log(failure("ibv_create_srq_ex", errno));
+    else
+        log(EventWriter(Category::srq, "srq_made")
+                .add("srq", srq->handle)
+                .add("max_wr", attr->attr.max_wr));
+    return srq;
+}
+
+ibv_xrcd* ex_open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
+    ibv_xrcd* xrcd = context_of(context)->open_xrcd(context, attr);
+    if (xrcd == nullptr)
+        log(failure("ibv_open_xrcd", errno));
+    else
+        log(EventWriter(Category::pd, "xrcd").add("address", address_of(xrcd)));
+    return xrcd;
+}
+
+int ex_close_xrcd(ibv_xrcd* xrcd) {
+    const int rc = context_of(xrcd->context)->close_xrcd(xrcd);
+    if (rc != 0)
+        log(failure("ibv_close_xrcd", rc));
+    else
+        log(EventWriter(Category::pd, "destroyed")
+                .add_text("what", "xrcd")
+                .add("address", address_of(xrcd)));
+    return rc;
+}
+
+void log_mr(const char* call, const ibv_mr* mr, unsigned access) {
+    if (mr == nullptr) {
+        log(failure(call, errno));
+        return;
+    }
+    log(EventWriter(Category::mr, "mr")
+            .add("va", address_of(mr->addr))
+            .add("len", mr->length)
+            .add("lkey", mr->lkey)
+            .add("rkey", mr->rkey)
+            .add("access", access, Type::access)
+            .add_text("call", call));
+}
+
+ibv_mr* ex_reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
+                     unsigned access) {
+    ibv_mr* mr = context_of(pd->context)->reg_dm_mr(pd, dm, offset, length, access);
+    log_mr("ibv_reg_dm_mr", mr, access);
+    return mr;
+}
+
+ibv_mr* ex_alloc_null_mr(ibv_pd* pd) {
+    ibv_mr* mr = context_of(pd->context)->alloc_null_mr(pd);
+    log_mr("ibv_alloc_null_mr", mr, 0);
+    return mr;
+}
+
+ibv_pd* ex_alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
+    ibv_pd* pd = context_of(context)->alloc_parent_domain(context, attr);
+    if (pd == nullptr)
+        log(failure("ibv_alloc_parent_domain", errno));
+    else
+        log(EventWriter(Category::pd, "pd").add("handle", pd->handle));
+    return pd;
+}
+
+void replace_functions(ibv_context* context, Context& known) {
+    ibv_context_ops& ops = context->ops;
+    replace(ops.post_send, known.ops.post_send, &post_send);
+    replace(ops.post_recv, known.ops.post_recv, &post_recv);
+    replace(ops.post_srq_recv, known.ops.post_srq_recv, &post_srq_recv);
+    replace(ops.poll_cq, known.ops.poll_cq, &poll_cq);
+    replace(ops.req_notify_cq, known.ops.req_notify_cq, &req_notify_cq);
+    replace(ops.alloc_mw, known.ops.alloc_mw, &alloc_mw);
+    replace(ops.bind_mw, known.ops.bind_mw, &bind_mw);
+    replace(ops.dealloc_mw, known.ops.dealloc_mw, &dealloc_mw);
+    REPLACE_EXTENDED(context, known, create_qp_ex);
+    REPLACE_EXTENDED(context, known, create_cq_ex);
+    REPLACE_EXTENDED(context, known, create_srq_ex);
+    REPLACE_EXTENDED(context, known, open_qp);
+    REPLACE_EXTENDED(context, known, open_xrcd);
+    REPLACE_EXTENDED(context, known, close_xrcd);
+    REPLACE_EXTENDED(context, known, reg_dm_mr);
+    REPLACE_EXTENDED(context, known, alloc_null_mr);
+    REPLACE_EXTENDED(context, known, alloc_parent_domain);
+}
+
+}  // namespace
+
+void adopt(ibv_context* context) {
+    if (context == nullptr)
+        return;
+    const int error = errno;
+    const Guard guard(adoption);
+    Context* known = contexts.find(context);
+    if (known == nullptr) {
+        known = make<Context>();
+        if (known == nullptr)
+            return;
+        known->context = context;
+        known->number = ++last_number;
+        // First of all: a function that is replaced looks for it.
+        known->ops = context->ops;
+        if (!contexts.insert(context, known)) {
+            unmake(known);
+            return;
+        }
+    }
+    replace_functions(context, *known);
+    errno = error;
+}
+
+void forget(ibv_context* context) {
+    // Its memory stays: queue pairs of it may be left.
+    if (const Context* known = contexts.find(context))
+        contexts.erase(context, known);
+}
+
+void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended) {
+    const int error = errno;
+    adopt(qp->context);  // a provider may have changed its functions since
+    Context* context = contexts.find(qp->context);
+    QueuePair* pair = context == nullptr
+                          ? nullptr
+                          : make_queue_pair(request.cap.max_send_wr, request.cap.max_recv_wr,
+                                            extended != nullptr);
+    EventWriter event(Category::qp, "qp");
+    event.add("qpn", qp->qp_num)
+        .add("type", static_cast<std::uint64_t>(qp->qp_type), Type::qp_type)
+        .add("max_send_wr", request.cap.max_send_wr)
+        .add("max_recv_wr", request.cap.max_recv_wr);
+    if (qp->send_cq != nullptr)
+        event.add("send_cq", qp->send_cq->handle);
+    if (qp->recv_cq != nullptr)
+        event.add("recv_cq", qp->recv_cq->handle);
+    if (request.srq != nullptr)
+        event.add("srq", request.srq->handle);
+    event.add("signals_all", static_cast<std::uint64_t>(request.signals_all), Type::truth);
+    if (pair != nullptr) {
+        {
+            const Guard guard(pair->lock);
+            pair->context = context;
+            pair->qp = qp;
+            pair->qpn = qp->qp_num;
+            pair->type = qp->qp_type;
+            pair->signals_all = request.signals_all;
+            pair->has_srq = request.srq != nullptr;
+            pair->send_cq = address_of(qp->send_cq);
+            pair->recv_cq = address_of(qp->recv_cq);
+            if (extended != nullptr) {
+                pair->real = *extended;
+                replace_extended(*reinterpret_cast<ibv_qp_ex*>(qp));
+            }
+        }
+        queue_pairs.insert(qp, pair);
+        numbered_queue_pairs.insert(number_key(*context, qp->qp_num), pair);
+    }
+    log(event);
+    errno = error;
+}
+
+QueuePair* detach(ibv_qp* qp) {
+    QueuePair* pair = queue_pairs.find(qp);
+    if (pair != nullptr)
+        queue_pairs.erase(qp, pair);
+    return pair;
+}
+
+void attach_again(QueuePair* pair) {
+    if (pair != nullptr)
+        queue_pairs.insert(pair->qp, pair);
+}
+
+void bury(QueuePair* pair) {
+    if (pair == nullptr)
+        return;
+    log(EventWriter(Category::qp, "destroyed")
+            .add_text("what", "qp")
+            .add("qpn", pair->qpn)
+            .add("sends_posted", pair->sends.head)
+            .add("sends_outstanding", pair->sends.head - pair->sends.tail)
+            .add("receives_posted", pair->receives.head)
+            .add("receives_outstanding", pair->receives.head - pair->receives.tail));
+    numbered_queue_pairs.erase(number_key(*pair->context, pair->qpn), pair);
+    retire_queue_pair(pair);
+}
+
+void adopt_extended(ibv_cq_ex* cq) {
+    adopt(cq->context);
+    auto* known = make<ExtendedCq>();
+    if (known == nullptr)
+        return;
+    known->context = contexts.find(cq->context);
+    known->real = *cq;
+    extended_cqs.insert(cq, known);
+    replace_extended(*cq);
+}
+
+void forget(ibv_cq* cq) {
+    ExtendedCq* known = extended_cqs.find(cq);
+    if (known == nullptr)
+        return;
+    extended_cqs.erase(cq, known);
+    unmake(known);
+}
+
+void log_state(QueuePair& pair) {
+    const ibv_qp_attr& attr = pair.attributes;
+    EventWriter event(Category::qp, "qp_state");
+    event.add("qpn", pair.qpn).add("state", static_cast<std::uint64_t>(pair.state), Type::qp_state);
+    const auto add = [&](int bit, const char* key, std::uint64_t value) {
+        if ((pair.known & bit) != 0)
+            event.add(key, value);
+    };
+    add(IBV_QP_DEST_QPN, "dest_qpn", attr.dest_qp_num);
+    add(IBV_QP_SQ_PSN, "sq_psn", pair.next_psn);
+    add(IBV_QP_RQ_PSN, "rq_psn", attr.rq_psn);
+    add(IBV_QP_PATH_MTU, "path_mtu", pair.path_mtu);
+    if ((pair.known & IBV_QP_AV) != 0 && attr.ah_attr.is_global != 0)
+        event.add("gid_index", attr.ah_attr.grh.sgid_index)
+            .add_gid("dest_gid", &attr.ah_attr.grh.dgid);
+    add(IBV_QP_TIMEOUT, "timeout", attr.timeout);
+    add(IBV_QP_RETRY_CNT, "retry_cnt", attr.retry_cnt);
+    add(IBV_QP_RNR_RETRY, "rnr_retry", attr.rnr_retry);
+    add(IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr.min_rnr_timer);
+    add(IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr.max_rd_atomic);
+    add(IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr.max_dest_rd_atomic);
+    add(IBV_QP_QKEY, "q_key", attr.qkey);
+    if ((pair.known & IBV_QP_ACCESS_FLAGS) != 0)
+        event.add("access", attr.qp_access_flags, Type::access);
+    log(event);
+}
+
+void reset_locks() {
+    reset_memory_lock();
+    adoption.reset();
+    contexts.reset_lock();
+    queue_pairs.reset_lock();
+    numbered_queue_pairs.reset_lock();
+    extended_cqs.reset_lock();
+    queue_pairs.for_each([](QueuePair& pair) { pair.lock.reset(); });
+}
+
+}  // namespace interpose

@@ -1,0 +1,274 @@
+// The functions that librdmacm exports and that change something, in the order of
+// <rdma/rdma_cma.h>. What they do with verbs is seen where they call libibverbs.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <rdma/rdma_cma.h>
+
+#include "rocetrace/interpose/exported/call.hpp"
+
+namespace {
+
+using interpose::address_of;
+using interpose::failure;
+using interpose::log;
+using tracelog::Category;
+using tracelog::EventWriter;
+using tracelog::Type;
+
+// librdmacm calls its own functions by their exported names, too: only what the program itself has
+// called is logged.
+class Call {
+  public:
+    Call() { ++depth; }
+    ~Call() { --depth; }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    Call(Call&&) = delete;
+    Call& operator=(Call&&) = delete;
+
+    static bool is_the_programs() { return depth == 1; }
+
+  private:
+    [[gnu::tls_model("initial-exec")]] static thread_local unsigned depth;
+};
+thread_local unsigned Call::depth = 0;
+
+int cm_done(const char* call, int rc, const EventWriter& event) {
+    return Call::is_the_programs() ? interpose::done(call, rc, event) : rc;
+}
+
+void add_address(EventWriter& event, const char* key, const sockaddr* address) {
+    if (address == nullptr)
+        return;
+    if (address->sa_family == AF_INET)
+        event.add_bytes(key, Type::address, address, sizeof(sockaddr_in));
+    else if (address->sa_family == AF_INET6)
+        event.add_bytes(key, Type::address, address, sizeof(sockaddr_in6));
+}
+
+EventWriter cm_call(const char* call, const rdma_cm_id* id) {
+    EventWriter event(Category::cm, "cm_call");
+    event.add_text("call", call);
+    if (id != nullptr) {
+        event.add("id", address_of(id));
+        if (id->qp != nullptr)
+            event.add("qpn", id->qp->qp_num);
+    }
+    return event;
+}
+
+void log_event(const rdma_cm_event& got) {
+    EventWriter event(Category::cm, "cm_event");
+    event.add("type", static_cast<std::uint64_t>(got.event), Type::cm_event)
+        .add_negative("status", got.status);
+    if (got.id != nullptr) {
+        event.add("id", address_of(got.id));
+        if (got.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+            add_address(event, "peer", rdma_get_peer_addr(got.id));
+        if (got.id->qp != nullptr)
+            event.add("qpn", got.id->qp->qp_num);
+    }
+    log(event);
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+rdma_event_channel* rdma_create_event_channel() {
+    REAL(cm, rdma_create_event_channel, "RDMACM_1.0");
+    const Call nesting;
+    rdma_event_channel* channel = real();
+    const int error = errno;
+    if (channel == nullptr && Call::is_the_programs())
+        log(failure("rdma_create_event_channel", error));
+    errno = error;
+    return channel;
+}
+
+int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
+                   rdma_port_space space) {
+    REAL(cm, rdma_create_id, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(channel, id, context, space);
+    return cm_done("rdma_create_id", rc,
+                   cm_call("rdma_create_id", rc == 0 ? *id : nullptr)
+                       .add("port_space", static_cast<std::uint64_t>(space)));
+}
+
+int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init_attr* attr) {
+    REAL(cm, rdma_create_ep, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, info, pd, attr);
+    return cm_done("rdma_create_ep", rc, cm_call("rdma_create_ep", rc == 0 ? *id : nullptr));
+}
+
+void rdma_destroy_ep(rdma_cm_id* id) {
+    REAL(cm, rdma_destroy_ep, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_destroy_ep", id);
+    real(id);
+    cm_done("rdma_destroy_ep", 0, event);
+}
+
+int rdma_destroy_id(rdma_cm_id* id) {
+    REAL(cm, rdma_destroy_id, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_destroy_id", id);
+    return cm_done("rdma_destroy_id", real(id), event);
+}
+
+int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
+    REAL(cm, rdma_bind_addr, "RDMACM_1.0");
+    const Call nesting;
+    EventWriter event = cm_call("rdma_bind_addr", id);
+    add_address(event, "address", address);
+    return cm_done("rdma_bind_addr", real(id, address), event);
+}
+
+int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int timeout_ms) {
+    REAL(cm, rdma_resolve_addr, "RDMACM_1.0");
+    const Call nesting;
+    EventWriter event = cm_call("rdma_resolve_addr", id);
+    add_address(event, "source", source);
+    add_address(event, "peer", destination);
+    return cm_done("rdma_resolve_addr", real(id, source, destination, timeout_ms), event);
+}
+
+int rdma_resolve_route(rdma_cm_id* id, int timeout_ms) {
+    REAL(cm, rdma_resolve_route, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_resolve_route", id);
+    return cm_done("rdma_resolve_route", real(id, timeout_ms), event);
+}
+
+int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* attr) {
+    REAL(cm, rdma_create_qp, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, pd, attr);
+    return cm_done("rdma_create_qp", rc, cm_call("rdma_create_qp", id));
+}
+
+int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
+    REAL(cm, rdma_create_qp_ex, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, attr);
+    return cm_done("rdma_create_qp_ex", rc, cm_call("rdma_create_qp_ex", id));
+}
+
+void rdma_destroy_qp(rdma_cm_id* id) {
+    REAL(cm, rdma_destroy_qp, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_destroy_qp", id);
+    real(id);
+    cm_done("rdma_destroy_qp", 0, event);
+}
+
+int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
+    REAL(cm, rdma_connect, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, param);
+    EventWriter event = cm_call("rdma_connect", id);
+    if (param != nullptr)
+        event.add("retry_cnt", param->retry_count)
+            .add("rnr_retry", param->rnr_retry_count)
+            .add("private_data_len", param->private_data_len);
+    return cm_done("rdma_connect", rc, event);
+}
+
+int rdma_establish(rdma_cm_id* id) {
+    REAL(cm, rdma_establish, "RDMACM_1.2");
+    const Call nesting;
+    const int rc = real(id);
+    return cm_done("rdma_establish", rc, cm_call("rdma_establish", id));
+}
+
+int rdma_listen(rdma_cm_id* id, int backlog) {
+    REAL(cm, rdma_listen, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, backlog);
+    EventWriter event = cm_call("rdma_listen", id);
+    add_address(event, "address", rdma_get_local_addr(id));
+    return cm_done("rdma_listen", rc, event);
+}
+
+int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
+    REAL(cm, rdma_get_request, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(listen, id);
+    EventWriter event = cm_call("rdma_get_request", rc == 0 ? *id : listen);
+    if (rc == 0)
+        add_address(event, "peer", rdma_get_peer_addr(*id));
+    return cm_done("rdma_get_request", rc, event);
+}
+
+int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
+    REAL(cm, rdma_accept, "RDMACM_1.0");
+    const Call nesting;
+    const int rc = real(id, param);
+    return cm_done("rdma_accept", rc, cm_call("rdma_accept", id));
+}
+
+int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
+    REAL(cm, rdma_reject, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_reject", id);
+    return cm_done("rdma_reject", real(id, data, bytes), event);
+}
+
+int rdma_disconnect(rdma_cm_id* id) {
+    REAL(cm, rdma_disconnect, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_disconnect", id);
+    return cm_done("rdma_disconnect", real(id), event);
+}
+
+int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
+    REAL(cm, rdma_join_multicast, "RDMACM_1.0");
+    const Call nesting;
+    EventWriter event = cm_call("rdma_join_multicast", id);
+    add_address(event, "address", address);
+    return cm_done("rdma_join_multicast", real(id, address, context), event);
+}
+
+int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* attr, void* context) {
+    REAL(cm, rdma_join_multicast_ex, "RDMACM_1.1");
+    const Call nesting;
+    EventWriter event = cm_call("rdma_join_multicast_ex", id);
+    add_address(event, "address", attr->addr);
+    return cm_done("rdma_join_multicast_ex", real(id, attr, context), event);
+}
+
+int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
+    REAL(cm, rdma_leave_multicast, "RDMACM_1.0");
+    const Call nesting;
+    EventWriter event = cm_call("rdma_leave_multicast", id);
+    add_address(event, "address", address);
+    return cm_done("rdma_leave_multicast", real(id, address), event);
+}
+
+int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
+    REAL(cm, rdma_migrate_id, "RDMACM_1.0");
+    const Call nesting;
+    const EventWriter event = cm_call("rdma_migrate_id", id);
+    return cm_done("rdma_migrate_id", real(id, channel), event);
+}
+
+int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
+    REAL(cm, rdma_get_cm_event, "RDMACM_1.0");
+    const int rc = real(channel, event);
+    const int error = errno;
+    if (rc == 0)
+        log_event(**event);
+    else if (error != EAGAIN && error != EINTR)
+        log(failure("rdma_get_cm_event", error));
+    errno = error;
+    return rc;
+}
+
+}  // extern "C"
+
+#pragma GCC visibility pop

@@ -1,0 +1,143 @@
+// The functions that libibverbs exports for protection domains and memory regions, in the order of
+// <infiniband/verbs.h>.
+#include <infiniband/verbs.h>
+
+#include "rocetrace/interpose/exported/call.hpp"
+
+// They are macros around the functions.
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+namespace {
+
+using interpose::address_of;
+using interpose::destroyed;
+using interpose::done;
+using interpose::failure;
+using interpose::log;
+using interpose::made;
+using tracelog::Category;
+using tracelog::EventWriter;
+using tracelog::Type;
+
+// libibverbs' functions that register memory call each other through the dynamic linker: the
+// program's own call is logged.
+[[gnu::tls_model("initial-exec")]] thread_local unsigned registrations = 0;
+
+template <typename Call>
+ibv_mr* registered(Call call) {
+    ++registrations;
+    ibv_mr* mr = call();
+    --registrations;
+    return mr;
+}
+
+ibv_mr* log_mr(const char* call, ibv_mr* mr, const void* address, std::size_t length,
+               std::uint64_t iova, unsigned access) {
+    if (registrations != 0)
+        return mr;
+    const int error = errno;
+    EventWriter event = mr == nullptr ? failure(call, error) : EventWriter(Category::mr, "mr");
+    event.add("va", iova).add("len", length);
+    if (mr != nullptr)
+        event.add("lkey", mr->lkey).add("rkey", mr->rkey);
+    event.add("access", access, Type::access);
+    if (address != nullptr && address_of(address) != iova)
+        event.add("memory", address_of(address));
+    if (mr != nullptr)
+        event.add("handle", mr->handle);
+    log(event);
+    errno = error;
+    return mr;
+}
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+    REAL(verbs, ibv_alloc_pd, "IBVERBS_1.1");
+    return made("ibv_alloc_pd", real(context), [](const ibv_pd& pd) {
+        log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
+    });
+}
+
+ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
+    REAL(verbs, ibv_import_pd, "IBVERBS_1.10");
+    return made("ibv_import_pd", real(context, handle), [](const ibv_pd& pd) {
+        log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
+    });
+}
+
+int ibv_dealloc_pd(ibv_pd* pd) {
+    REAL(verbs, ibv_dealloc_pd, "IBVERBS_1.1");
+    EventWriter event = destroyed(Category::pd, "pd");
+    event.add("handle", pd->handle);
+    return done("ibv_dealloc_pd", real(pd), event);
+}
+
+ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
+    REAL(verbs, ibv_reg_mr, "IBVERBS_1.1");
+    return log_mr("ibv_reg_mr", registered([&] { return real(pd, address, length, access); }),
+                  address, length, address_of(address), static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                        int access) {
+    REAL(verbs, ibv_reg_mr_iova, "IBVERBS_1.7");
+    return log_mr("ibv_reg_mr_iova",
+                  registered([&] { return real(pd, address, length, iova, access); }), address,
+                  length, iova, static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
+                         unsigned access) {
+    REAL(verbs, ibv_reg_mr_iova2, "IBVERBS_1.8");
+    return log_mr("ibv_reg_mr_iova2",
+                  registered([&] { return real(pd, address, length, iova, access); }), address,
+                  length, iova, access);
+}
+
+ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
+                          int fd, int access) {
+    REAL(verbs, ibv_reg_dmabuf_mr, "IBVERBS_1.12");
+    return log_mr("ibv_reg_dmabuf_mr",
+                  registered([&] { return real(pd, offset, length, iova, fd, access); }), nullptr,
+                  length, iova, static_cast<unsigned>(access));
+}
+
+ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
+    REAL(verbs, ibv_import_mr, "IBVERBS_1.10");
+    ibv_mr* mr = registered([&] { return real(pd, handle); });
+    return log_mr("ibv_import_mr", mr, nullptr, mr == nullptr ? 0 : mr->length,
+                  mr == nullptr ? 0 : address_of(mr->addr), 0);
+}
+
+int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
+    REAL(verbs, ibv_rereg_mr, "IBVERBS_1.1");
+    const int rc = real(mr, flags, pd, address, length, access);
+    EventWriter event(Category::mr, "mr");
+    event.add("va", address_of(mr->addr))
+        .add("len", mr->length)
+        .add("lkey", mr->lkey)
+        .add("rkey", mr->rkey);
+    if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
+        event.add("access", static_cast<std::uint64_t>(access), Type::access);
+    return done("ibv_rereg_mr", rc, event.add("handle", mr->handle));
+}
+
+int ibv_dereg_mr(ibv_mr* mr) {
+    REAL(verbs, ibv_dereg_mr, "IBVERBS_1.1");
+    EventWriter event = destroyed(Category::mr, "mr");
+    event.add("va", address_of(mr->addr))
+        .add("len", mr->length)
+        .add("lkey", mr->lkey)
+        .add("rkey", mr->rkey);
+    return done("ibv_dereg_mr", real(mr), event);
+}
+
+}  // extern "C"
+
+#pragma GCC visibility pop

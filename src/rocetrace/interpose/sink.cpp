@@ -1,0 +1,285 @@
+#include "rocetrace/interpose/sink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rocetrace/interpose/arena.hpp"
+#include "rocetrace/interpose/lock.hpp"
+#include "rocetrace/interpose/raw.hpp"
+#include "rocetrace/tracelog/contact.hpp"
+
+namespace interpose {
+namespace {
+
+using tracelog::RegionHeader;
+using tracelog::RingHeader;
+
+struct State {
+    sockaddr_un address{};
+    std::uint32_t only = 0;                 // nothing, where rocetrace did not start the process
+    std::uint64_t capacity = 16ULL << 20U;  // bytes of a ring
+    bool active = false;
+    bool clock_is_slow = false;
+    bool failed = false;  // no contact: nothing is traced
+    RegionHeader* region = nullptr;
+    Lock lock;
+    pthread_key_t key = 0;
+    bool has_key = false;
+};
+
+State state;
+// initial-exec: the library is loaded when the program starts, and a lookup is one instruction.
+[[gnu::tls_model("initial-exec")]] thread_local ThreadSink* own = nullptr;
+
+constexpr std::uint32_t most_rings = 512;
+
+void complain(const char* what, const char* why) {
+    std::array<char, 512> text{};
+    std::size_t size = 0;
+    const auto put = [&](const char* part) {
+        for (; *part != '\0' && size < text.size() - 1; ++part)
+            text[size++] = *part;
+    };
+    put("rocetrace: this process is not traced: ");
+    put(what);
+    put(": ");
+    put(why);
+    put(".\n");
+    syscall(SYS_write, STDERR_FILENO, text.data(), size);
+}
+
+std::uint64_t number_in(const char* variable, std::uint64_t otherwise) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
+}
+
+bool send_descriptor(int socket, int fd) {
+    char byte = 'r';
+    iovec data{&byte, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof fd)> control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+    return syscall(SYS_sendmsg, socket, &message, MSG_NOSIGNAL) == 1;
+}
+
+bool hand_over(int fd) {
+    const long socket = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (socket < 0)
+        return false;
+    const bool sent = syscall(SYS_connect, socket, &state.address, sizeof state.address) == 0 &&
+                      send_descriptor(static_cast<int>(socket), fd);
+    const int error = errno;
+    raw::close(static_cast<int>(socket));
+    errno = error;
+    return sent;
+}
+
+// All of it is reserved at once, so that no descriptor has to stay open in the program: it could
+// close it, and open another file with its number.
+RegionHeader* share_region() {
+    const std::uint64_t ring_bytes = state.capacity + tracelog::ring_header_bytes;
+    const std::size_t bytes = RegionHeader::bytes + most_rings * ring_bytes;
+    const long fd = syscall(SYS_memfd_create, "rocetrace", 1U /* MFD_CLOEXEC */);
+    if (fd < 0) {
+        complain("memfd_create", std::strerror(errno));
+        return nullptr;
+    }
+    void* memory = nullptr;
+    if (syscall(SYS_ftruncate, fd, bytes) == 0)
+        memory = raw::map(bytes, PROT_NONE, MAP_SHARED | MAP_NORESERVE, static_cast<int>(fd));
+    if (memory == nullptr ||
+        syscall(SYS_mprotect, memory, RegionHeader::bytes, PROT_READ | PROT_WRITE) != 0) {
+        complain("mmap", std::strerror(errno));
+        raw::close(static_cast<int>(fd));
+        return nullptr;
+    }
+    auto* region = new (memory) RegionHeader{};
+    region->ring_bytes = ring_bytes;
+    region->rings = most_rings;
+    region->pid = static_cast<std::uint32_t>(getpid());
+    region->t_ns = now();
+    prctl(PR_GET_NAME, region->comm);
+    region->magic = RegionHeader::expected_magic;
+    const bool handed = hand_over(static_cast<int>(fd));
+    if (!handed)
+        complain(state.address.sun_path, std::strerror(errno));
+    raw::close(static_cast<int>(fd));
+    return handed ? region : nullptr;
+}
+
+std::byte* ring_at(std::uint32_t index) {
+    return reinterpret_cast<std::byte*>(state.region) + RegionHeader::bytes +
+           index * state.region->ring_bytes;
+}
+
+// A ring that a thread has left, or one more.
+RingHeader* take_ring() {
+    const std::uint32_t begun = state.region->begun.load();
+    for (std::uint32_t i = 0; i < begun; ++i) {
+        auto* ring = reinterpret_cast<RingHeader*>(ring_at(i));
+        std::uint32_t in_use = 0;
+        if (ring->in_use.compare_exchange_strong(in_use, 1))
+            return ring;
+    }
+    if (begun == state.region->rings)
+        return nullptr;
+    std::byte* at = ring_at(begun);
+    if (syscall(SYS_mprotect, at, state.region->ring_bytes, PROT_READ | PROT_WRITE) != 0)
+        return nullptr;
+    auto* ring = new (at) RingHeader{};
+    ring->in_use.store(1);
+    state.region->begun.store(begun + 1, std::memory_order_release);
+    return ring;
+}
+
+void name_thread(ThreadSink& thread) {
+    auto* record = static_cast<tracelog::Thread*>(thread.ring.reserve(sizeof(tracelog::Thread)));
+    if (record == nullptr)
+        return;
+    *record = {{sizeof *record, tracelog::Kind::thread, 0, now()},
+               static_cast<std::uint32_t>(syscall(SYS_gettid)),
+               {}};
+    prctl(PR_GET_NAME, record->name);
+    thread.ring.publish();
+}
+
+void end_thread(void* value) {
+    auto* thread = static_cast<ThreadSink*>(value);
+    own = nullptr;  // another destructor may still call verbs
+    if (thread->has_ring)
+        thread->ring.header()->in_use.store(0, std::memory_order_release);
+    unmake(thread);
+}
+
+// A thread that has no place to write to still needs its depth.
+ThreadSink& sink_of_new_thread() {
+    const int error = errno;
+    [[gnu::tls_model("initial-exec")]] static thread_local ThreadSink homeless;
+    auto* made = make<ThreadSink>();
+    ThreadSink* thread = made != nullptr ? made : &homeless;
+    {
+        const Guard guard(state.lock);
+        if (state.region == nullptr && !state.failed) {
+            state.region = share_region();
+            state.failed = state.region == nullptr;
+            state.clock_is_slow = is_clock_slow();
+        }
+        if (!state.has_key)
+            state.has_key = pthread_key_create(&state.key, end_thread) == 0;
+        RingHeader* ring = state.region == nullptr ? nullptr : take_ring();
+        if (ring != nullptr) {
+            thread->ring = tracelog::RingWriter(
+                ring, reinterpret_cast<std::byte*>(ring) + tracelog::ring_header_bytes,
+                state.region->ring_bytes - tracelog::ring_header_bytes);
+            thread->has_ring = true;
+            thread->clock = Clock(state.clock_is_slow);
+        }
+    }
+    own = thread;
+    if (made != nullptr && state.has_key)
+        pthread_setspecific(state.key, thread);
+    if (thread->has_ring)
+        name_thread(*thread);
+    errno = error;
+    return *thread;
+}
+
+}  // namespace
+
+void begin_tracing() {
+    const char* path = std::getenv(tracelog::socket_variable);
+    if (path == nullptr || std::strlen(path) >= sizeof state.address.sun_path)
+        return;
+    state.address.sun_family = AF_UNIX;
+    std::memcpy(state.address.sun_path, path, std::strlen(path) + 1);
+    state.only = static_cast<std::uint32_t>(number_in(tracelog::only_variable, UINT32_MAX)) |
+                 static_cast<std::uint32_t>(tracelog::Category::always);
+    const std::uint64_t mib = number_in(tracelog::buffer_variable, 16);
+    state.capacity = std::bit_ceil(std::clamp<std::uint64_t>(mib, 1, 1024)) << 20U;
+    state.active = true;
+}
+
+bool is_tracing() {
+    return state.active;
+}
+
+void trace_into(RegionHeader* region) {
+    state.active = true;
+    state.only = UINT32_MAX;
+    state.clock_is_slow = is_clock_slow();
+    state.region = region;
+    own = nullptr;
+}
+
+void trace_only(std::uint32_t categories) {
+    state.only = categories | static_cast<std::uint32_t>(tracelog::Category::always);
+}
+
+bool wants(tracelog::Category category) {
+    return (state.only & static_cast<std::uint32_t>(category)) != 0;
+}
+
+ThreadSink& sink() {
+    return own != nullptr ? *own : sink_of_new_thread();
+}
+
+void log(const tracelog::EventWriter& event) {
+    if (!wants(event.category()))
+        return;
+    const int error = errno;
+    ThreadSink& thread = sink();
+    if (!thread.has_ring) {
+        if (state.region != nullptr)
+            state.region->homeless.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    const auto size = static_cast<std::uint32_t>(sizeof(tracelog::Header) + event.size());
+    const std::uint32_t padded = (size + 7U) & ~7U;
+    auto* record = static_cast<std::byte*>(thread.ring.reserve(padded));
+    if (record == nullptr) {
+        thread.ring.drop(1);
+        return;
+    }
+    // The padding, so that a reader can tell where the event ends.
+    const auto padding = static_cast<std::uint16_t>(padded - size);
+    const tracelog::Header header{padded, tracelog::Kind::event, padding, thread.clock.read()};
+    std::memcpy(record, &header, sizeof header);
+    std::memcpy(record + sizeof header, event.data(), event.size());
+    thread.ring.publish();
+    errno = error;
+}
+
+tracelog::EventWriter failure(const char* call, int error) {
+    tracelog::EventWriter event(tracelog::Category::always, "failed");
+    event.add_text("call", call).add_error(error);
+    return event;
+}
+
+void begin_tracing_anew() {
+    state.region = nullptr;
+    state.failed = false;
+    state.lock.reset();
+    own = nullptr;
+    if (state.has_key)
+        pthread_setspecific(state.key, nullptr);
+}
+
+}  // namespace interpose

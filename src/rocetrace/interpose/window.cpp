@@ -1,0 +1,63 @@
+// Memory windows.
+#include <cerrno>
+
+#include "rocetrace/interpose/context.hpp"
+#include "rocetrace/interpose/sink.hpp"
+
+namespace interpose {
+
+using tracelog::Category;
+using tracelog::EventWriter;
+
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
+    ibv_mw* mw = contexts.find(pd->context)->ops.alloc_mw(pd, type);
+    if (mw == nullptr)
+        log(failure("ibv_alloc_mw", errno));
+    else
+        log(EventWriter(Category::mr, "mw_made")
+                .add("type", static_cast<std::uint64_t>(type))
+                .add("rkey", mw->rkey));
+    return mw;
+}
+
+// A provider makes a work request of it, which is not logged as a post: it takes no PSN. But it is
+// a request of the send queue, which completes.
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+    const Context& context = *contexts.find(qp->context);
+    ThreadSink& thread = sink();
+    QueuePair* pair = queue_pairs.find(qp);
+    int rc = 0;
+    if (pair == nullptr) {
+        rc = context.ops.bind_mw(qp, mw, bind);
+    } else {
+        const PairGuard guard(*pair, &thread);
+        const Inside inside(thread);
+        rc = context.ops.bind_mw(qp, mw, bind);
+        if (rc == 0)
+            pair->sends.push(
+                {bind->wr_id, pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0});
+    }
+    if (rc != 0)
+        log(failure("ibv_bind_mw", rc).add("qpn", qp->qp_num).add("wr_id", bind->wr_id));
+    else
+        log(EventWriter(Category::mr, "bind_mw")
+                .add("qpn", qp->qp_num)
+                .add("wr_id", bind->wr_id)
+                .add("rkey", mw->rkey)
+                .add("va", bind->bind_info.addr)
+                .add("len", bind->bind_info.length)
+                .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access));
+    return rc;
+}
+
+int dealloc_mw(ibv_mw* mw) {
+    const std::uint32_t rkey = mw->rkey;
+    const int rc = contexts.find(mw->context)->ops.dealloc_mw(mw);
+    if (rc != 0)
+        log(failure("ibv_dealloc_mw", rc).add("rkey", rkey));
+    else
+        log(EventWriter(Category::mr, "destroyed").add_text("what", "window").add("rkey", rkey));
+    return rc;
+}
+
+}  // namespace interpose

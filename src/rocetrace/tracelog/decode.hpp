@@ -1,0 +1,44 @@
+// Records of a traced process as run log events (docs/run-log.md).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rocetrace/tracelog/record.hpp"
+#include "runlog/event.hpp"
+
+namespace tracelog {
+
+/// Who wrote a record.
+struct Writer {
+    std::uint32_t pid = 0;
+    std::uint32_t tid = 0;
+};
+
+/// The record as an event with `role`, its fields, and then `pid` and `tid`. `record` is as long as
+/// its header says. nullopt where it is none that becomes an event, or not one at all.
+std::optional<runlog::Event> decode(std::span<const std::byte> record, const std::string& role,
+                                    const Writer& writer);
+
+/// Records as JSON lines: the same text as to_json(*decode(...)) and a line feed, of a record of the
+/// data path in a tenth of the time.
+class JsonRenderer {
+  public:
+    explicit JsonRenderer(std::string role);
+
+    /// False where decode() has no event; then nothing is appended.
+    bool append(std::string& out, std::span<const std::byte> record, const Writer& writer) const;
+
+  private:
+    void begin(std::string& out, const Header& header, std::string_view event) const;
+    void append_send(std::string& out, const PostSend& record) const;
+    void append_recv(std::string& out, const PostRecv& record) const;
+    void append_wc(std::string& out, const Wc& record) const;
+
+    std::string role_;
+    std::string quoted_role_;
+};
+
+}  // namespace tracelog

@@ -1,0 +1,39 @@
+#include "rocetrace/tracelog/names.hpp"
+
+#include <array>
+#include <cstring>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <fmt/format.h>
+
+#include "util/address.hpp"
+
+namespace tracelog {
+
+std::string_view cm_event_name(unsigned type) {
+    // In the order of <rdma/rdma_cma.h>.
+    constexpr std::array<std::string_view, 16> names{
+        "ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
+        "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
+        "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
+        "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
+    return type < names.size() ? names.at(type) : "UNKNOWN";
+}
+
+std::string error_name(int error) {
+    const char* name = strerrorname_np(error);
+    return name == nullptr ? fmt::format("error {}", error) : name;
+}
+
+std::string address_text(std::span<const std::byte> address) {
+    sockaddr_storage storage{};
+    if (address.size() != sizeof(sockaddr_in) && address.size() != sizeof(sockaddr_in6))
+        return {};
+    std::memcpy(&storage, address.data(), address.size());
+    if (storage.ss_family != AF_INET && storage.ss_family != AF_INET6)
+        return {};
+    return util::Address(reinterpret_cast<const sockaddr*>(&storage)).text();
+}
+
+}  // namespace tracelog

@@ -1,0 +1,18 @@
+// Names of enumerators and addresses in the log that src/rdma has none of.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tracelog {
+
+/// rdma_cm_event_type without RDMA_CM_EVENT_: "CONNECT_REQUEST".
+std::string_view cm_event_name(unsigned type);
+/// "ENOMEM"; "error 4711" where there is no name.
+std::string error_name(int error);
+/// A sockaddr_in or sockaddr_in6 as "192.0.2.1 port 18515"; empty where it is neither.
+std::string address_text(std::span<const std::byte> address);
+
+}  // namespace tracelog

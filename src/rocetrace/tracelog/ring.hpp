@@ -1,0 +1,168 @@
+// A ring of bytes in memory that two processes share: one thread of the traced process writes
+// records, rocetrace reads them. Neither ever waits for the other: a record for which there is no
+// room is counted and left out.
+//
+// Since the memory is shared, what was published is read even if the writing process is killed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "rocetrace/tracelog/record.hpp"
+
+namespace tracelog {
+
+struct RingHeader {
+    alignas(64) std::atomic<std::uint64_t> head;  // written so far, bytes since the beginning
+    std::atomic<std::uint64_t> dropped;           // records left out
+    alignas(64) std::atomic<std::uint64_t> tail;  // read so far
+    std::atomic<std::uint32_t> in_use;            // by a thread that runs
+};
+
+/// The memory that a traced process shares: this header, then `rings` rings of `ring_bytes` each.
+struct RegionHeader {
+    static constexpr std::uint64_t expected_magic = 0x3165636172746f72;  // "rotrace1"
+    static constexpr std::size_t bytes = 4096;
+
+    std::uint64_t magic;
+    std::uint64_t ring_bytes;             // with the ring's header; a power of two and a page more
+    std::uint32_t rings;                  // as many at most
+    std::atomic<std::uint32_t> begun;     // rings that have ever been used
+    std::atomic<std::uint64_t> homeless;  // records of threads for which no ring was left
+    std::uint32_t pid;                    // as the process sees itself
+    std::int64_t t_ns;                    // when it was made: CLOCK_REALTIME, nanoseconds
+    char comm[20];                        // ends with a 0
+};
+static_assert(sizeof(RegionHeader) <= RegionHeader::bytes);
+
+constexpr std::size_t ring_header_bytes = 4096;
+
+/// The writing end. A record is reserved, filled, and seen by the reader when it is published.
+class RingWriter {
+  public:
+    RingWriter() = default;
+    /// `capacity`: a power of two, in bytes.
+    RingWriter(RingHeader* header, std::byte* data, std::uint64_t capacity)
+        : header_(header), data_(data), capacity_(capacity), end_(header->head.load()) {
+        published_ = end_;
+        tail_ = header->tail.load(std::memory_order_acquire);
+    }
+
+    /// Room for a record of `size` bytes, a multiple of 8; nullptr where there is none.
+    void* reserve(std::uint32_t size) {
+        std::uint64_t at = end_ & (capacity_ - 1);
+        std::uint64_t skipped = 0;
+        if (at + size > capacity_ || restart_pays(at, size))
+            skipped = capacity_ - at;
+        if (end_ + skipped + size - tail_ > capacity_) {
+            tail_ = header_->tail.load(std::memory_order_acquire);
+            if (end_ + skipped + size - tail_ > capacity_)
+                return nullptr;
+        }
+        if (skipped != 0) {
+            const Skip skip{static_cast<std::uint32_t>(skipped), Kind::skip, 0};
+            std::memcpy(data_ + at, &skip, sizeof skip);
+            end_ += skipped;
+            at = 0;
+        }
+        end_ += size;
+        return data_ + at;
+    }
+
+    std::uint64_t end() const { return end_; }
+    /// Takes back what was reserved after `end`, and not published.
+    void rewind(std::uint64_t end) { end_ = end; }
+    void publish() {
+        published_ = end_;
+        header_->head.store(end_, std::memory_order_release);
+    }
+    void drop(std::uint64_t records) {
+        header_->dropped.store(header_->dropped.load(std::memory_order_relaxed) + records,
+                               std::memory_order_relaxed);
+    }
+
+    RingHeader* header() const { return header_; }
+
+  private:
+    struct Skip {
+        std::uint32_t size;
+        Kind kind;
+        std::uint16_t flags;
+    };
+
+    // A ring that the reader keeps empty stays in its first part, so that not all of its memory
+    // is ever touched.
+    bool restart_pays(std::uint64_t at, std::uint32_t size) {
+        constexpr std::uint64_t part = 1U << 18U;  // bytes
+        if ((at ^ (at + size)) < part || published_ != end_)
+            return false;
+        tail_ = header_->tail.load(std::memory_order_acquire);
+        return tail_ == end_;
+    }
+
+    RingHeader* header_ = nullptr;
+    std::byte* data_ = nullptr;
+    std::uint64_t capacity_ = 0;
+    std::uint64_t end_ = 0;
+    std::uint64_t published_ = 0;
+    std::uint64_t tail_ = 0;  // as it was last seen
+};
+
+/// The reading end.
+class RingReader {
+  public:
+    RingReader(RingHeader* header, const std::byte* data, std::uint64_t capacity)
+        : header_(header), data_(data), capacity_(capacity), at_(header->tail.load()) {}
+
+    /// What is published until now will be read.
+    void look() { head_ = header_->head.load(std::memory_order_acquire); }
+
+    /// The oldest record that was published before the last look(); nullptr where there is none.
+    /// Valid until release().
+    const Header* front() {
+        while (at_ != head_) {
+            const std::uint64_t offset = at_ & (capacity_ - 1);
+            const auto* header = reinterpret_cast<const Header*>(data_ + offset);
+            const std::uint64_t size = header->size;
+            const bool is_skip = size >= skip_size && header->kind == Kind::skip;
+            if (size < (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) || size % 8 != 0 ||
+                size > head_ - at_ || size > capacity_ - offset) {
+                at_ = head_;  // written by a process that had no right to: nothing in it is sure
+                damaged_ = true;
+                return nullptr;
+            }
+            if (!is_skip)
+                return header;
+            at_ += size;
+        }
+        return nullptr;
+    }
+    void pop() { at_ += reinterpret_cast<const Header*>(data_ + (at_ & (capacity_ - 1)))->size; }
+
+    /// Lets the writer use the room of all that was popped.
+    void release() { header_->tail.store(at_, std::memory_order_release); }
+
+    /// Records that were left out since the last call.
+    std::uint64_t newly_dropped() {
+        const std::uint64_t all = header_->dropped.load(std::memory_order_relaxed);
+        const std::uint64_t more = all - dropped_;
+        dropped_ = all;
+        return more;
+    }
+    bool is_damaged() const { return damaged_; }
+    /// How much of the ring held records at the last look(), in percent.
+    unsigned fill() const { return static_cast<unsigned>((head_ - at_) * 100 / capacity_); }
+
+  private:
+    RingHeader* header_;
+    const std::byte* data_;
+    std::uint64_t capacity_;
+    std::uint64_t at_;
+    std::uint64_t head_ = 0;
+    std::uint64_t dropped_ = 0;
+    bool damaged_ = false;
+};
+
+}  // namespace tracelog

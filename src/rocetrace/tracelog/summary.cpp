@@ -1,0 +1,245 @@
+#include "rocetrace/tracelog/summary.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "util/printable.hpp"
+
+namespace tracelog {
+namespace {
+
+using runlog::Event;
+
+std::string psns_of(const Event& post) {
+    const auto first = post.number("psn_first");
+    const auto last = post.number("psn_last");
+    return first && last ? fmt::format(", PSN {:#08x} to {:#08x}", *first, *last) : "";
+}
+
+}  // namespace
+
+void Summary::Depth::post(std::int64_t t_ns) {
+    ++posted;
+    most = std::max(most, posted - used);
+    if (empty_since) {
+        empty_ns += t_ns - *empty_since;
+        empty_since.reset();
+    }
+    over_time.add(t_ns, posted - used);
+}
+
+void Summary::Depth::use(std::int64_t t_ns, bool by_message) {
+    used = std::min(used + 1, posted);
+    over_time.add(t_ns, posted - used);
+    if (!by_message)
+        return;
+    const std::uint64_t depth = posted - used;
+    least = has_received ? std::min(least, depth) : depth;
+    has_received = true;
+    if (depth == 0 && !empty_since)
+        empty_since = t_ns;
+}
+
+void Summary::add_memory(const Event& event) {
+    if (event.name != "mr")
+        return;
+    Region& region = regions_.emplace_back();
+    region.role = event.role;
+    region.va = event.number("va").value_or(0);
+    region.len = event.number("len").value_or(0);
+    region.lkey = static_cast<std::uint32_t>(event.number("lkey").value_or(0));
+    region.rkey = static_cast<std::uint32_t>(event.number("rkey").value_or(0));
+    region.access = event.text("access");
+}
+
+void Summary::add(const Event& event) {
+    if (event.name == "post_send")
+        post_send(event);
+    else if (event.name == "post_recv")
+        post_recv(event);
+    else if (event.name == "wc")
+        complete(event);
+    else if (event.name == "qp")
+        make(event);
+    else if (event.name == "qp_state")
+        change(event);
+    else if (event.name == "destroyed")
+        destroy(event);
+    else if (event.name == "device" && !event.text("gid").empty())
+        gids_[{event.role, event.number("gid_index").value_or(0)}] = event.text("gid");
+    else if (event.name == "dropped")
+        dropped_ += event.number("records").value_or(0);
+    else if (event.name == "failed" && ++failed_ <= most_listed)
+        failures_.push_back(event);
+}
+
+Summary::QueuePair* Summary::find(const Event& event) {
+    const auto qpn = event.number("qpn");
+    if (!qpn)
+        return nullptr;
+    const auto known = by_qpn_.find({event.role, *qpn});
+    return known == by_qpn_.end() ? nullptr : &pairs_[known->second];
+}
+
+void Summary::make(const Event& event) {
+    const auto qpn = event.number("qpn");
+    if (!qpn)
+        return;
+    by_qpn_[{event.role, *qpn}] = pairs_.size();
+    QueuePair& pair = pairs_.emplace_back();
+    pair.role = event.role;
+    pair.type = event.text("type");
+    pair.qpn = static_cast<std::uint32_t>(*qpn);
+    pair.max_send_wr = event.number("max_send_wr").value_or(0);
+    pair.srq = event.number("srq");
+    pair.state = "RESET";
+}
+
+void Summary::change(const Event& event) {
+    QueuePair* pair = find(event);
+    if (pair == nullptr)
+        return;
+    pair->state = event.text("state");
+    if (pair->state == "RESET") {
+        pair->requests.clear();
+        pair->first = pair->posted = pair->completed = 0;
+        pair->receives = {};
+        pair->receive_lens.clear();
+    }
+    pair->dest_qpn = static_cast<std::uint32_t>(event.number("dest_qpn").value_or(pair->dest_qpn));
+    pair->path_mtu = event.number("path_mtu").value_or(pair->path_mtu);
+    if (!event.text("dest_gid").empty())
+        pair->dest_gid = event.text("dest_gid");
+    if (const auto index = event.number("gid_index"))
+        if (const auto gid = gids_.find({event.role, *index}); gid != gids_.end())
+            pair->gid = gid->second;
+    for (const auto& [name, member] : {std::pair{"timeout", &QueuePair::timeout},
+                                       {"retry_cnt", &QueuePair::retry_cnt},
+                                       {"rnr_retry", &QueuePair::rnr_retry},
+                                       {"min_rnr_timer", &QueuePair::min_rnr_timer}})
+        if (const auto value = event.number(name))
+            pair->*member = value;
+}
+
+void Summary::post_send(const Event& event) {
+    QueuePair* pair = find(event);
+    if (pair == nullptr)
+        return;
+    const std::uint64_t number = event.number("request").value_or(pair->posted);
+    // Where events were dropped, the numbers in between have no request.
+    if (pair->requests.empty())
+        pair->first = number;
+    while (pair->first + pair->requests.size() < number)
+        pair->requests.emplace_back();
+    pair->requests.push_back({event.number("wr_id").value_or(0), std::string(event.text("opcode")),
+                              event.number("len").value_or(0), event.t_ns, psns_of(event), false});
+    pair->posted = number + 1;
+    pair->bytes += event.number("len").value_or(0);
+    pair->most_outstanding = std::max(pair->most_outstanding, pair->outstanding());
+    pair->over_time.add(event.t_ns, pair->outstanding());
+    use_memory(event);
+}
+
+// The region of the other end (or of the same, for a connection within a log) that the rkey names;
+// of several, which had the number one after the other, the last.
+void Summary::use_memory(const Event& event) {
+    const auto rkey = event.number("rkey");
+    const auto va = event.number("remote_va");
+    if (!rkey || !va)
+        return;
+    Region* found = nullptr;
+    for (Region& region : regions_)
+        if (region.rkey == *rkey && *va >= region.va &&
+            *va - region.va < std::max<std::uint64_t>(region.len, 1) &&
+            (found == nullptr || region.role != event.role))
+            found = &region;
+    if (found != nullptr)
+        ++found->uses[fmt::format("QP {:#08x} of {}", event.number("qpn").value_or(0),
+                                  util::printable(event.role))];
+}
+
+void Summary::post_recv(const Event& event) {
+    if (const auto srq = event.number("srq")) {
+        srqs_[{event.role, *srq}].post(event.t_ns);
+    } else if (QueuePair* pair = find(event)) {
+        pair->receives.post(event.t_ns);
+        pair->receive_lens.push_back(event.number("len").value_or(0));
+    }
+}
+
+void Summary::complete(const Event& event) {
+    QueuePair* pair = find(event);
+    if (pair == nullptr)
+        return;
+    const bool is_recv = event.text("queue") == "recv";
+    const auto status = event.text("status");
+    const bool succeeded = status == "SUCCESS";
+    if (is_recv && pair->srq)
+        srqs_[{event.role, *pair->srq}].use(event.t_ns, succeeded);
+    else if (is_recv)
+        pair->receives.use(event.t_ns, succeeded);
+    if (status == "WR_FLUSH_ERR") {
+        ++pair->flushed;
+        if (!pair->errors.empty())
+            ++pair->errors.back().flushed;
+    } else if (!succeeded) {
+        fail(*pair, event);
+    }
+    const auto number = event.number("request");
+    if (is_recv || !number || *number < pair->completed)
+        return;
+    pair->completed = *number + 1;
+    pair->posted = std::max(pair->posted, pair->completed);
+    pair->over_time.add(event.t_ns, pair->outstanding());
+    const auto done = std::min<std::uint64_t>(
+        pair->requests.size(), pair->completed > pair->first ? pair->completed - pair->first : 0);
+    pair->requests.erase(pair->requests.begin(),
+                         pair->requests.begin() + static_cast<std::ptrdiff_t>(done));
+    pair->first += done;
+}
+
+void Summary::fail(QueuePair& pair, const Event& event) {
+    Error error{event.t_ns,
+                event.number("wr_id").value_or(0),
+                std::string(event.text("status")),
+                std::string(event.text("queue")),
+                std::nullopt,
+                std::nullopt,
+                0};
+    const auto number = event.number("request");
+    if (error.queue == "recv" && number && *number < pair.receive_lens.size())
+        error.receive_len = pair.receive_lens[static_cast<std::size_t>(*number)];
+    if (error.queue != "recv" && number && *number >= pair.first &&
+        *number - pair.first < pair.requests.size())
+        error.request = pair.requests[static_cast<std::size_t>(*number - pair.first)];
+    pair.errors.push_back(std::move(error));
+}
+
+void Summary::destroy(const Event& event) {
+    if (event.text("what") == "qp") {
+        if (QueuePair* pair = find(event)) {
+            pair->is_destroyed = true;
+            // Exact, also where events were dropped.
+            if (const auto posted = event.number("sends_posted"))
+                pair->posted = *posted;
+            if (const auto left = event.number("sends_outstanding"))
+                pair->completed = pair->posted - std::min(*left, pair->posted);
+        }
+    } else if (event.text("what") == "mr") {
+        for (Region& region : regions_)
+            if (region.role == event.role && region.lkey == event.number("lkey") &&
+                region.va == event.number("va"))
+                region.is_gone = true;
+    }
+}
+
+const Summary::QueuePair* Summary::peer_of(const QueuePair& pair) const {
+    const auto found = std::ranges::find_if(pairs_, [&](const QueuePair& other) {
+        return &other != &pair && other.role != pair.role && other.qpn == pair.dest_qpn &&
+               other.dest_qpn == pair.qpn;
+    });
+    return pair.dest_qpn == 0 || found == pairs_.end() ? nullptr : &*found;
+}
+
+}  // namespace tracelog

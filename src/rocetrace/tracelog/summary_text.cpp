@@ -1,0 +1,145 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "rocetrace/tracelog/summary.hpp"
+#include "util/printable.hpp"
+
+namespace tracelog {
+namespace {
+
+// The time of day, UTC.
+std::string time_of(std::int64_t t_ns) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t s = t_ns / second % 86400;
+    return fmt::format("{:02}:{:02}:{:02}.{:06}", s / 3600, s / 60 % 60, s % 60,
+                       t_ns % second / 1000);
+}
+
+// As the peer's "device" event has it, without the prefix of a mapped IPv4 address.
+std::string address(std::string_view gid) {
+    constexpr std::string_view mapped = "::ffff:";
+    if (gid.starts_with(mapped))
+        gid.remove_prefix(mapped.size());
+    return util::printable(gid);
+}
+
+std::string optional_number(const char* name, std::optional<std::uint64_t> value) {
+    return value ? fmt::format(", {} {}", name, *value) : "";
+}
+
+// For a queue through which so many requests went that one figure says little of it.
+std::string history(std::string_view what, const Series& series, std::uint64_t requests) {
+    constexpr std::uint64_t enough = 20;
+    constexpr std::size_t intervals = 10;
+    const auto counts = series.intervals(intervals);
+    if (requests < enough || counts.size() < 2)
+        return {};
+    return fmt::format("    {} in each of {} parts of {:.3f} s: {}\n", what, counts.size(),
+                       static_cast<double>(series.duration_ns()) / 1e9, fmt::join(counts, " "));
+}
+
+}  // namespace
+
+std::string Summary::text_of(const QueuePair& pair) const {
+    std::string out = fmt::format("{}: QP {:#08x} {}, {}{}", util::printable(pair.role), pair.qpn,
+                                  util::printable(pair.type), util::printable(pair.state),
+                                  pair.is_destroyed ? ", destroyed" : "");
+    if (pair.dest_qpn != 0)
+        out += fmt::format(", to QP {:#08x}{}{}", pair.dest_qpn,
+                           pair.dest_gid.empty() ? "" : " at ", address(pair.dest_gid));
+    out += '\n';
+    if (pair.path_mtu != 0)
+        out += fmt::format("  path MTU {}{}{}{}{}{}\n", pair.path_mtu,
+                           pair.gid.empty() ? "" : ", own GID " + address(pair.gid),
+                           optional_number("timeout", pair.timeout),
+                           optional_number("retry_cnt", pair.retry_cnt),
+                           optional_number("rnr_retry", pair.rnr_retry),
+                           optional_number("min_rnr_timer", pair.min_rnr_timer));
+    if (const QueuePair* peer = peer_of(pair); peer != nullptr && peer->path_mtu != pair.path_mtu)
+        out += fmt::format("  the peer has path MTU {}: the two must be equal\n", peer->path_mtu);
+    out += fmt::format(
+        "  send queue: {} posted ({} bytes), {} completed, {} outstanding; at most "
+        "{} of {} at once\n",
+        pair.posted, pair.bytes, pair.completed, pair.outstanding(), pair.most_outstanding,
+        pair.max_send_wr);
+    out += history("most requests outstanding", pair.over_time, pair.posted);
+    const Depth& receives = pair.receives;
+    if (receives.posted != 0)
+        out += fmt::format("  receive queue: {} posted, {} used, {} left; least depth {} of {}\n",
+                           receives.posted, receives.used, receives.posted - receives.used,
+                           receives.has_received ? receives.least : receives.posted, receives.most);
+    out += history("least receives left", receives.over_time, receives.used);
+    if (receives.empty_ns != 0 || (receives.empty_since && !pair.is_destroyed))
+        out +=
+            fmt::format("  RNR risk: no receive was posted for {} µs{}\n", receives.empty_ns / 1000,
+                        receives.empty_since ? ", and none is at the end" : "");
+    for (std::size_t i = 0; i < std::min(pair.errors.size(), most_listed); ++i) {
+        const Error& error = pair.errors[i];
+        out += fmt::format("  {} wr {}: {}", time_of(error.t_ns), error.wr_id,
+                           util::printable(error.status));
+        if (error.request)
+            out +=
+                fmt::format(": {} of {} bytes, posted {}{}", util::printable(error.request->opcode),
+                            error.request->len, time_of(error.request->t_ns), error.request->psns);
+        if (error.receive_len)
+            out += fmt::format(": receive of {} bytes", *error.receive_len);
+        out += error.flushed != 0 ? fmt::format("; {} flushed after it\n", error.flushed) : "\n";
+    }
+    if (pair.errors.empty() && pair.flushed != 0)
+        out += fmt::format("  {} requests flushed, none failed\n", pair.flushed);
+    return out;
+}
+
+std::string Summary::text_of_memory() const {
+    std::string out;
+    for (std::size_t i = 0; i < std::min(regions_.size(), 4 * most_listed); ++i) {
+        const Region& region = regions_[i];
+        out += fmt::format("  {}: {:#x} + {} bytes, lkey {:#010x} rkey {:#010x}, {}{}\n",
+                           util::printable(region.role), region.va, region.len, region.lkey,
+                           region.rkey, util::printable(region.access),
+                           region.is_gone ? ", deregistered" : "");
+        for (const auto& [user, count] : region.uses)
+            out += fmt::format("    used by {}: {} requests\n", user, count);
+    }
+    if (regions_.size() > 4 * most_listed)
+        out += fmt::format("  and {} more\n", regions_.size() - 4 * most_listed);
+    return out;
+}
+
+std::string Summary::text() const {
+    std::string out;
+    std::size_t unused = 0;
+    for (const QueuePair& pair : pairs_) {
+        const bool was_used = pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn != 0;
+        unused += !was_used;
+        if (was_used)
+            out += text_of(pair);
+    }
+    if (unused != 0)
+        out += fmt::format("{} queue pairs were made and not used\n", unused);
+    for (const auto& [key, depth] : srqs_) {
+        out += fmt::format(
+            "{}: shared receive queue {}: {} posted, {} used, {} left; least depth {}\n",
+            util::printable(key.first), key.second, depth.posted, depth.used,
+            depth.posted - depth.used, depth.has_received ? depth.least : depth.posted);
+        out += history("least receives left", depth.over_time, depth.used);
+    }
+    if (!regions_.empty())
+        out += "memory regions\n" + text_of_memory();
+    if (failed_ != 0)
+        out += fmt::format("failed calls: {}\n", failed_);
+    for (const runlog::Event& failure : failures_)
+        out += fmt::format("  {} {}: {} {}\n", time_of(failure.t_ns), util::printable(failure.role),
+                           util::printable(failure.text("call")),
+                           util::printable(failure.text("error")));
+    if (dropped_ != 0)
+        out += fmt::format(
+            "{} events are missing in the log: counts of completions may be too "
+            "small\n",
+            dropped_);
+    return out;
+}
+
+}  // namespace tracelog

@@ -1,0 +1,34 @@
+// What a work request's opcode says. It is the number that the program passed, which may be one
+// that an ibv_wr_opcode cannot hold.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <infiniband/verbs.h>
+
+#include "rdma/names.hpp"
+
+namespace tracelog {
+
+inline std::string_view opcode_name(std::uint32_t opcode) {
+    return opcode > IBV_WR_ATOMIC_WRITE ? "UNKNOWN"
+                                        : rdma::name_of(static_cast<ibv_wr_opcode>(opcode));
+}
+
+/// Which fields it gives a meaning to.
+constexpr bool has_immediate(std::uint32_t opcode) {
+    return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+constexpr bool invalidates(std::uint32_t opcode) {
+    return opcode == IBV_WR_SEND_WITH_INV || opcode == IBV_WR_LOCAL_INV;
+}
+constexpr bool is_one_sided(std::uint32_t opcode) {
+    return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM ||
+           opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_WRITE;
+}
+constexpr bool is_atomic(std::uint32_t opcode) {
+    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+}  // namespace tracelog

@@ -1,0 +1,140 @@
+// rocecap annotate: a capture once more, each packet with what caused it as its comment.
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <sys/stat.h>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "capture/pcapng_writer.hpp"
+#include "render/cause_text.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/timeline/finished_run.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace rocecap {
+namespace {
+
+struct AnnotateOptions {
+    TraceArguments trace;
+    std::string output;
+};
+
+// Empty where the run kept no secrets.
+std::string tls_secrets(const timeline::TraceFiles& files) {
+    if (!files.is_run_dir)
+        return {};
+    std::ifstream file(files.name + "/tls-keys.log", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Annotator : public timeline::RowVisitor {
+  public:
+    Annotator(const timeline::TraceFiles& files, const std::string& secrets, capture::Sink sink)
+        : writer_(std::move(sink),
+                  {.hardware = {},
+                   .os = {},
+                   .application = "rocecap annotate",
+                   .comment = title_of(files) + ": each packet's comment names its cause"}) {
+        const timeline::RunInfo& info = files.info;
+        if (!secrets.empty())
+            writer_.add_tls_secrets(secrets);
+        std::map<std::string, std::string> names;
+        for (const auto& [role, address] : info.addresses)
+            names.emplace(address, "rdma-" + role);
+        writer_.add_names(names);
+        if (const auto name = info.interfaces.find(files.capture_role);
+            name != info.interfaces.end())
+            run_interface_ = name->second;
+    }
+
+    void event(const runlog::Event& /*event*/, std::int64_t /*t_ns*/,
+               const timeline::WorkRequest* /*request*/) override {}
+
+    void packet(const timeline::PacketRow& row, const wire::Packet& /*packet*/,
+                const capture::Frame& frame, std::uint64_t /*number*/,
+                const timeline::WorkRequest* /*request*/) override {
+        writer_.packet(interface_of(frame), frame, render::cause_comment(row));
+    }
+
+    void close() { writer_.close(); }
+
+  private:
+    static std::string title_of(const timeline::TraceFiles& files) {
+        if (!files.info.step.empty())
+            return "step " + files.info.step;
+        return files.is_run_dir ? "a run" : util::printable(files.short_name());
+    }
+
+    // As the capture has it, where the run does not name it.
+    std::uint32_t interface_of(const capture::Frame& frame) {
+        const auto [known, is_new] = interfaces_.try_emplace(
+            {frame.interface, frame.link_type, std::string(frame.interface_name)});
+        if (is_new && !run_interface_.empty())
+            known->second = writer_.add_interface({.link_type = frame.link_type,
+                                                   .name = run_interface_,
+                                                   .description = "the server's end of the cable",
+                                                   .filter = {}});
+        else if (is_new)
+            known->second = writer_.add_interface({.link_type = frame.link_type,
+                                                   .name = std::string(frame.interface_name),
+                                                   .description = {},
+                                                   .filter = {}});
+        return known->second;
+    }
+
+    capture::PcapngWriter writer_;
+    std::string run_interface_;
+    std::map<std::tuple<std::uint32_t, wire::LinkType, std::string>, std::uint32_t> interfaces_;
+};
+
+int annotate(const AnnotateOptions& options) {
+    timeline::FinishedRun run(files_of(options.trace));
+    const timeline::TraceFiles& files = run.files();
+    const std::string path = output_of(files, options.output, "annotated.pcapng");
+    if (!run.has_capture())
+        throw util::Error(fmt::format(
+            "{} has no wire.pcapng: 'lab/lab capture' makes runs with a capture.", files.name));
+    check_trace(run);
+    const std::string secrets = tls_secrets(files);
+    const bool is_file = path != "-";
+    capture::Sink sink = is_file ? capture::Sink::replace(path) : capture::Sink::standard_output();
+    if (is_file && !secrets.empty())
+        util::check_errno(fchmod(sink.fd(), S_IRUSR | S_IWUSR), "fchmod " + path);
+    Annotator annotator(files, secrets, std::move(sink));
+    run.each_row(annotator, wire::IcrcCheck::Skip);
+    annotator.close();
+    const timeline::JoinCount& joins = run.joins();
+    util::print_error(fmt::format("{}: {} packets, {} with a cause{}\n", util::printable(path),
+                                  joins.packets, joins.packets - joins.causeless(),
+                                  files.logs.empty() ? ": run logs tell causes (--log)" : ""));
+    return all_decoded;
+}
+
+constexpr const char* annotate_footer =
+    R"(Wireshark shows the comments in the packets' details and, as a column, by the field frame.comment.
+A run made with --keylog takes its TLS secrets along: whoever has the file reads the exchange.)";
+
+}  // namespace
+
+void add_annotate(CLI::App& app, Context& context) {
+    auto options = std::make_shared<AnnotateOptions>();
+    CLI::App* command = app.add_subcommand(
+        "annotate", "A capture for Wireshark, each packet's cause in its comment");
+    add_trace_arguments(*command, options->trace);
+    command
+        ->add_option("-o,--output", options->output,
+                     "The file to write; -: standard output\n(default: RUN_DIR/annotated.pcapng)")
+        ->type_name("FILE");
+    command->footer(annotate_footer);
+    command->callback(
+        [&context, options] { context.run = [options] { return annotate(*options); }; });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,246 @@
+// rocecap check: do both ends of each reliable connection do as the specification says?
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "capture/open_file.hpp"
+#include "capture/pcapng_tail.hpp"
+#include "capture/sink.hpp"
+#include "render/check_json.hpp"
+#include "render/check_text.hpp"
+#include "tools/rocecap/check_facts.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/conformance/checker.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+struct CheckOptions {
+    TraceArguments trace;
+    std::string at;
+    bool all = false;
+    bool json = false;
+    bool lossy = false;
+};
+
+// Of a run the link's own capture, which has both sides, or else the server's.
+std::string capture_of(const std::string& path) {
+    if (!std::filesystem::is_directory(path))
+        return path;
+    for (const char* name : {"/cable.pcapng", "/wire.pcapng"})
+        if (std::filesystem::exists(path + name))
+            return path + name;
+    throw util::Error(
+        fmt::format("{} is no run directory: it has neither cable.pcapng nor wire.pcapng.", path));
+}
+
+std::optional<conformance::Side> side_of(const capture::Frame& frame) {
+    if (frame.interface_name == "before")
+        return conformance::Side::Before;
+    if (frame.interface_name == "after")
+        return conformance::Side::After;
+    return std::nullopt;
+}
+
+class Check {
+  public:
+    explicit Check(const CheckOptions& options)
+        : options_(options), file_(capture_of(options.trace.path)) {}
+
+    conformance::Report report() {
+        learn();
+        if (options_.lossy || facts_.packets_may_be_missing)
+            checker_.packets_may_be_missing();
+        read();
+        conformance::Report report = checker_.finish();
+        if (report.connections.empty())
+            throw util::Error(
+                fmt::format("'{}' has no packet of a reliable connection (RC).", file_));
+        check_place(report);
+        compare_counters(report);
+        context_.most_rows = options_.all ? 0 : context_.most_rows;
+        return report;
+    }
+
+    const render::CheckContext& context() const { return context_; }
+    bool is_cut() const { return is_cut_; }
+    const std::string& file() const { return file_; }
+
+  private:
+    void learn() {
+        if (std::filesystem::is_directory(options_.trace.path))
+            facts_ = read_facts(options_.trace.path);
+        add_logs(options_.trace.logs, facts_);
+        for (const auto& pair : facts_.queue_pairs)
+            checker_.know(pair);
+        for (const auto& [frame, event] : facts_.events)
+            checker_.know(frame, event);
+        context_.roles = facts_.roles;
+        context_.rules = facts_.rules;
+    }
+
+    void read() {
+        const auto source = capture::open_file(file_);
+        auto frame = source->next();
+        if (frame && side_of(*frame))
+            read_link(*source, *frame);
+        else if (frame)
+            read_one_place(*source, *frame);
+        const auto* tail = dynamic_cast<const capture::PcapngTail*>(source.get());
+        is_cut_ = tail != nullptr && tail->inside_block();
+    }
+
+    void read_link(capture::Source& source, const capture::Frame& first) {
+        if (!options_.at.empty())
+            throw util::Error(
+                "--at is for a capture of one place, and this one has both sides of "
+                "the link.");
+        bool has_before = false;
+        std::uint64_t number = 0;
+        for (std::optional frame(first); frame; frame = source.next()) {
+            const auto side = side_of(*frame);
+            if (!side)
+                throw util::Error(fmt::format(
+                    "'{}' has interfaces beside 'before' and 'after' the link, and nobody knows "
+                    "what was captured there.",
+                    file_));
+            has_before |= side == conformance::Side::Before;
+            checker_.add(++number, *side, frame->time.count(), capture::decode(*frame),
+                         frame->bytes);
+        }
+        if (!has_before)
+            throw util::Error(fmt::format(
+                "'{}' has only one side of the link: interface 'before' is missing.", file_));
+    }
+
+    void read_one_place(capture::Source& source, const capture::Frame& first) {
+        place_ = options_.at.empty() ? facts_.host_of("server") : host_of_address(options_.at);
+        if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
+            place_.reset();  // only of a run it is known who captured
+        if (!options_.at.empty() && !place_)
+            throw util::Error(fmt::format("--at: '{}' is no IPv4 or IPv6 address.", options_.at));
+        std::uint64_t number = 0;
+        for (std::optional frame(first); frame; frame = source.next())
+            add(++number, *frame);
+        checker_.captured_at({place_});
+    }
+
+    void add(std::uint64_t number, const capture::Frame& frame) {
+        wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        const auto key = flow::StreamKey::of(packet);
+        if (key && packet.sll && !place_)
+            place_ = local_end(*key, *packet.sll);
+        // Who sends may leave the ICRC to its adapter, and a mirror may rewrite what it covers.
+        if (key && key->dst == place_)
+            packet = capture::decode(frame);
+        for (const auto side : {conformance::Side::Before, conformance::Side::After})
+            checker_.add(number, side, frame.time.count(), packet, frame.bytes);
+    }
+
+    // A cooked capture says of each packet whether it was sent here (packet(7)).
+    static std::optional<flow::Host> local_end(const flow::StreamKey& key,
+                                               const wire::LinuxCooked& header) {
+        constexpr std::uint16_t to_us = 0;
+        constexpr std::uint16_t outgoing = 4;
+        if (header.packet_type == outgoing)
+            return key.src;
+        return header.packet_type == to_us ? std::optional(key.dst) : std::nullopt;
+    }
+
+    void check_place(const conformance::Report& report) const {
+        const auto is_place = [&](const conformance::HostReport& one) {
+            return one.host == place_;
+        };
+        if (!options_.at.empty() && std::ranges::none_of(report.hosts, is_place))
+            throw util::Error(
+                fmt::format("--at: no RoCE packet of '{}' is from or to {}.", file_, options_.at));
+    }
+
+    // Those that both the host and the models have.
+    void compare_counters(const conformance::Report& report) {
+        for (const auto& growth : facts_.counters) {
+            const std::string& role = growth.first;
+            const conformance::Counts& counted = growth.second;
+            const auto host = std::ranges::find_if(report.hosts, [&](const auto& one) {
+                const auto name = facts_.roles.find(flow::text(one.host, one.network));
+                return name != facts_.roles.end() && name->second == role;
+            });
+            // What another host sent and received is not all in a capture of one place.
+            if (host == report.hosts.end() || (report.one_place && host->host != place_))
+                continue;
+            for (const char* name : {"sent_pkts", "rcvd_pkts", "duplicate_request",
+                                     "out_of_seq_request", "rcvd_seq_err", "send_rnr_err",
+                                     "rcvd_rnr_err", "completer_retry_err", "retry_exceeded_err"}) {
+                const auto told = counted.find(name);
+                const auto seen = host->counts.find(name);
+                if (told != counted.end() && seen != host->counts.end())
+                    context_.counters.push_back({role, name, told->second, seen->second});
+            }
+        }
+    }
+
+    const CheckOptions& options_;
+    std::string file_;
+    RunFacts facts_;
+    conformance::Checker checker_;
+    std::optional<flow::Host> place_;  // of a capture of one
+    render::CheckContext context_;
+    bool is_cut_ = false;
+};
+
+int check(const CheckOptions& options, const Context& context) {
+    Check check(options);
+    const conformance::Report report = check.report();
+    auto sink = capture::Sink::standard_output();
+    sink.append(options.json
+                    ? render::check_json(report, check.context()).dump() + '\n'
+                    : render::check_text(report, check.context(), util::TextStyle(context.colour)));
+    sink.close();
+    if (check.is_cut())
+        throw util::Error(fmt::format("'{}' breaks off inside a packet.", check.file()));
+    return report.findings.empty() ? all_decoded : malformed_seen;
+}
+
+constexpr const char* check_footer =
+    R"(Best is the link emulator's own capture: cable.pcapng, with each frame twice, 'before' the link as
+its host sent it and 'after' it as the other host got it. So it is known what either host knew.
+What the link lost, doubled, reordered or changed is listed with what the specification lets follow
+from it and what did; each deviation has a code that stays the same, and the section it is about.
+
+A capture made at one host (--at, or a run's wire.pcapng) shows what that host knew: it is judged.
+What a packet that is missing in the capture may explain is counted as 'cannot be judged', and is no
+deviation. Run logs (--log) tell timers and first PSNs.
+
+Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
+
+}  // namespace
+
+void add_check(CLI::App& app, Context& context) {
+    auto options = std::make_shared<CheckOptions>();
+    CLI::App* command =
+        app.add_subcommand("check", "Do both ends of each reliable connection as specified?");
+    add_trace_arguments(*command, options->trace);
+    command
+        ->add_option("--at", options->at,
+                     "The capture was made at the host with this address;\nof a run: at the server")
+        ->type_name("ADDRESS");
+    command->add_flag("--all", options->all, "List all recoveries and deviations, not only 40");
+    command->add_flag(
+        "--lossy", options->lossy,
+        "Packets may have been lost between a host and the capture,\nor by the capture. A "
+        "run's run.json tells it where netem was set");
+    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->footer(check_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return check(*options, context); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,38 @@
+// What a run directory or run logs say of connections beside their capture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/conformance/checker.hpp"
+
+namespace rocecap {
+
+struct RunFacts {
+    std::map<std::string, std::string> roles;  // by address
+    std::vector<flow::KnownQueuePair> queue_pairs;
+    std::map<std::uint64_t, conformance::Event> events;   // by frame
+    std::map<std::uint64_t, std::string> rules;           // by frame: as they were written
+    std::map<std::string, conformance::Counts> counters;  // by role: by how much they grew
+    /// A host's own interface lost or reordered packets before the link saw them (netem).
+    bool packets_may_be_missing = false;
+
+    /// The address of the host with that role; nullopt: unknown.
+    std::optional<flow::Host> host_of(const std::string& role) const;
+};
+
+/// From run.json, the run logs and cable.jsonl; what is not there is left out. Throws util::Error
+/// where run.json is there and cannot be read.
+RunFacts read_facts(const std::string& run_dir);
+
+/// Adds what run logs say. Prints a warning for an empty one; throws util::Error for one that
+/// cannot be read or has no event.
+void add_logs(const std::vector<std::string>& logs, RunFacts& facts);
+
+/// `address`: digits. nullopt where it is none.
+std::optional<flow::Host> host_of_address(const std::string& address);
+
+}  // namespace rocecap

@@ -1,0 +1,68 @@
+// rocecap decode: the packets of a capture file.
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "capture/file_source.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/printer.hpp"
+#include "tools/rocecap/validators.hpp"
+
+namespace rocecap {
+namespace {
+
+struct DecodeOptions {
+    std::string file;
+    Printer::Options display;
+    std::uint64_t count = UINT64_MAX;
+};
+
+constexpr const char* decode_footer = R"(Examples:
+  rocecap decode run.pcapng
+  rocecap decode run.pcapng --where 'aeth.type == NAK or icrc.status == bad'
+  rocecap decode run.pcapng --fields frame,ip.src,bth.destqp,bth.psn --header
+  rocecap decode run.pcapng --json | jq -c 'select(.reth) | [.bth.psn, .reth.r_key]'
+  ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
+
+void print_all(const DecodeOptions& options, Printer& printer) {
+    capture::FileSource source(options.file);
+    while (printer.printed() < options.count) {
+        if (source.must_wait())
+            printer.sink().flush();
+        const auto frame = source.next();
+        if (!frame)
+            break;
+        printer.print(*frame);
+    }
+    printer.sink().close();
+}
+
+int decode(DecodeOptions& options, bool colour) {
+    options.display.colour = colour;
+    Printer printer(options.display);
+    try {
+        print_all(options, printer);
+    } catch (const capture::ReaderGone&) {  // NOLINT(bugprone-empty-catch): `| head` has enough
+    }
+    return printer.exit_code();
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, Context& context) {
+    auto options = std::make_shared<DecodeOptions>();
+    CLI::App* command = app.add_subcommand("decode", "Decode the packets of a capture file");
+    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+    Printer::add_options(*command, options->display);
+    command->add_option("-c,--count", options->count, "Stop after so many that are printed")
+        ->check(is_count())
+        ->type_name("N");
+    command->footer(decode_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return decode(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,68 @@
+// rocecap fields: what --fields prints and --where compares.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "capture/sink.hpp"
+#include "filter/field.hpp"
+#include "tools/rocecap/command.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+std::size_t longest_name() {
+    std::size_t longest = 0;
+    for (const filter::Field& field : filter::fields())
+        longest = std::max(longest, field.name.size());
+    return longest;
+}
+
+int list(std::string_view part) {
+    capture::Sink sink = capture::Sink::standard_output();
+    const std::size_t width = longest_name();
+    bool found = false;
+    for (const filter::Field& field : filter::fields()) {
+        if (field.name.find(part) == std::string_view::npos &&
+            field.help.find(part) == std::string_view::npos)
+            continue;
+        found = true;
+        sink.append(
+            fmt::format("{:<{}}  {:<13}  {}\n", field.name, width, name(field.kind), field.help));
+    }
+    sink.close();
+    if (!found)
+        throw util::Error(fmt::format("no field has '{}' in its name or description", part));
+    return all_decoded;
+}
+
+constexpr const char* fields_footer =
+    R"(Names are those of 'decode --json', and Wireshark's without the protocol's prefix: bth.psn is
+infiniband.bth.psn there, and that name is understood, too. A header's own name ('reth') is a field
+that is there when the packet has the header.
+
+Filters (--where) compare fields and join the comparisons by and, or, not and parentheses:
+  bth.psn in 0x10..0x20 and reth.r_key == 0x220   numbers in decimal or hexadecimal; a range of PSNs
+                                                  may pass zero: 0xfffff0..0x10
+  ip.addr == 10.77.0.0/16 and not cm              either address; a network; a header's absence
+  aeth.type == NAK or icrc.status == bad          words; with spaces in quotes: "RNR NAK"
+  bth.opcode in {6..11, 17}                       a set of values and ranges
+  bth.opcode_name contains WRITE                  a part of a text, hexadecimal digits of bytes
+A comparison with a field that the packet does not have is false, != included.)";
+
+}  // namespace
+
+void add_fields(CLI::App& app, Context& context) {
+    auto part = std::make_shared<std::string>();
+    CLI::App* command =
+        app.add_subcommand("fields", "The fields for --fields and --where, and how to filter");
+    command->add_option("part", *part, "Only fields with this in their name or description")
+        ->type_name("TEXT");
+    command->footer(fields_footer);
+    command->callback([&context, part] { context.run = [part] { return list(*part); }; });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,170 @@
+// rocecap flows: the conversations of a capture, queue pair by queue pair.
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "capture/file_source.hpp"
+#include "capture/sink.hpp"
+#include "filter/where.hpp"
+#include "render/flow_json.hpp"
+#include "render/flow_text.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/logged_queue_pairs.hpp"
+#include "tools/rocecap/validators.hpp"
+#include "trace/flow/tracker.hpp"
+#include "util/error.hpp"
+#include "util/grace.hpp"
+
+namespace rocecap {
+namespace {
+
+struct FlowsOptions {
+    std::string file;
+    std::string where;
+    std::vector<std::string> run_logs;
+    std::uint64_t count = UINT64_MAX;
+    flow::Limits limits;
+    bool json = false;
+    bool icrc = false;
+};
+
+flow::Tracker tracker(const flow::Limits& limits) {
+    try {
+        return flow::Tracker(limits);
+    } catch (const std::bad_alloc&) {
+        throw util::Error(fmt::format(
+            "there is no memory for {} directions: choose a smaller --max-flows.", limits.streams));
+    }
+}
+
+class Flows {
+  public:
+    Flows(const FlowsOptions& options, bool colour)
+        : options_(options),
+          style_(colour),
+          source_(options.file),
+          tracker_(tracker(options.limits)) {
+        if (!options.where.empty())
+            where_ = filter::Where::parse(options.where);
+        for (const flow::KnownQueuePair& pair : queue_pairs_of(options.run_logs))
+            tracker_.know(pair);
+    }
+
+    /// What was read before an error is reported all the same.
+    int run() {
+        std::exception_ptr failure;
+        try {
+            read();
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        report();
+        if (failure)
+            std::rethrow_exception(failure);
+        return tracker_.totals().malformed == 0 ? all_decoded : malformed_seen;
+    }
+
+  private:
+    void read() {
+        const util::Grace grace;
+        const bool needs_icrc = options_.icrc || (where_ && where_->needs_icrc());
+        const auto icrc = needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip;
+        std::uint64_t number = 0;
+        try {
+            while (tracker_.totals().packets < options_.count && !grace.expired()) {
+                const auto frame = source_.next();
+                if (!frame)
+                    return;
+                add(*frame, ++number, icrc);
+            }
+        } catch (const util::Error&) {
+            if (!grace.expired())
+                throw;
+        }
+    }
+
+    void add(const capture::Frame& frame, std::uint64_t number, wire::IcrcCheck icrc) {
+        const wire::Packet packet = capture::decode(frame, icrc);
+        if (where_ && !where_->matches({number, frame.time, packet, frame.bytes,
+                                        frame.original_length, scratch_}))
+            return;
+        if (!begin_)
+            begin_ = frame.time;
+        tracker_.add(frame.time, packet, frame.original_length);
+    }
+
+    void report() {
+        tracker_.finish();
+        tracker_.for_each([this](const flow::Conversation& conversation) {
+            sink_.append(options_.json ? render::flow_json(conversation).dump() + '\n'
+                                       : render::flow_text(conversation, *begin_, style_));
+        });
+        sink_.append(options_.json ? render::flow_totals_json(tracker_.totals()).dump() + '\n'
+                                   : render::flow_totals_text(tracker_.totals(), style_));
+        sink_.close();
+    }
+
+    const FlowsOptions& options_;
+    util::TextStyle style_;
+    capture::FileSource source_;
+    flow::Tracker tracker_;
+    std::optional<filter::Where> where_;
+    capture::Sink sink_ = capture::Sink::standard_output();
+    std::optional<capture::Time> begin_;
+    std::string scratch_;
+};
+
+constexpr const char* flows_footer =
+    R"(Examples:
+  rocecap flows run.pcapng
+  rocecap flows run.pcapng --where 'ip.addr == 192.0.2.1' --json | jq .directions[].requests
+  sudo rocecap live -i eth0 -w - | rocecap flows -      Ctrl-C ends both and prints the table
+
+A packet names the queue pair it goes to and not the one it comes from. Which two directions belong
+together is known from the connection manager's messages, from --log, or from a datagram's
+header. Otherwise it is guessed, and the table says so: from the PSNs of responses, or because
+no others are left between the two hosts.
+Latencies are p50 / p99 / max and how many: from a request's last packet to the response that
+acknowledges it, as seen where the capture was made.
+Memory does not grow with the capture: beyond --max-flows directions, those that were idle for
+longest are forgotten, and the last line says how many.)";
+
+}  // namespace
+
+void add_flows(CLI::App& app, Context& context) {
+    auto options = std::make_shared<FlowsOptions>();
+    CLI::App* command =
+        app.add_subcommand("flows", "Conversations: PSNs, losses, NAKs, latencies of each");
+    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+    command->add_flag("--json", options->json, "One JSON object a conversation instead of text");
+    command->add_option("--where", options->where, "Only packets that match: see 'rocecap fields'")
+        ->type_name("FILTER");
+    command
+        ->add_option("--log,--run-log", options->run_logs,
+                     "A run log, which names queue pairs and their\npeers; once for each log")
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all();
+    command->add_flag("--icrc", options->icrc, "Count bad ICRCs, too, which reads every byte");
+    command->add_option("-c,--count", options->count, "Stop after this many packets")
+        ->check(is_count())
+        ->type_name("N");
+    command->add_option("--max-flows", options->limits.streams, "Keep at most so many directions")
+        ->check(CLI::Range(flow::Limits::least_streams, flow::Limits::most_streams).description(""))
+        ->capture_default_str()
+        ->type_name("N");
+    command->footer(flows_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return Flows(*options, context.colour).run(); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,131 @@
+// rocecap live: the packets of a network interface, decoded, kept, or passed on.
+#include <memory>
+#include <string>
+
+#include "capture/sink.hpp"
+#include "render/device_list.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/live_run.hpp"
+#include "tools/rocecap/validators.hpp"
+
+namespace rocecap {
+namespace {
+
+constexpr const char* live_footer = R"(Examples:
+  rocecap live --list                           what there is to capture on
+  sudo rocecap live -i eth0                     watch; Ctrl-C ends it
+  sudo rocecap live -i eth0 -w run.pcapng -d 10 and keep the packets of ten seconds
+  sudo rocecap live -i eth0 -q -w run.pcapng --rotate-size 100 --keep 20
+                                                always the last two gigabytes
+  sudo rocecap live -i eth0 -w - | wireshark -k -i -
+Without --filter, RoCEv2 (UDP port 4791, over IPv4 and IPv6) and RoCEv1 (EtherType 0x8915) are
+captured, with or without one VLAN tag. A hardware NIC that offloads RDMA does not show these
+packets on its Ethernet interface: name its RDMA device (-i mlx5_0) where libpcap can, capture on
+the other host, or mirror the switch's port.)";
+
+int print_list(bool json) {
+    const auto list = render::DeviceList::gather();
+    capture::Sink sink = capture::Sink::standard_output();
+    sink.append(json ? list.json() : list.text());
+    sink.close();
+    return all_decoded;
+}
+
+// How much of a capture is in one file, and how many files are kept.
+struct Rotating {
+    std::uint64_t megabytes = 0;  // 0: however many
+    std::uint64_t seconds = 0;    // the same
+    CLI::Option* keep = nullptr;
+};
+
+void add_rotation(CLI::App& command, LiveRun::Options& options, Rotating& rotating) {
+    constexpr int most = 1'000'000;
+    command
+        .add_option("--rotate-size", rotating.megabytes,
+                    "With --write: begin a new file after so many\nmegabytes (10^6 bytes): "
+                    "run_00001.pcapng, …")
+        ->check(CLI::Range(1, most).description(""))
+        ->type_name("MB");
+    command
+        .add_option("--rotate-seconds", rotating.seconds,
+                    "The same after so many seconds, with the next packet")
+        ->check(CLI::Range(1, most).description(""))
+        ->type_name("SECONDS");
+    rotating.keep =
+        command.add_option("--keep", options.rotation.keep, "Of these files keep only the last N")
+            ->check(is_count())
+            ->type_name("N");
+}
+
+void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
+    if (rotating.megabytes != 0)
+        options.rotation.bytes = rotating.megabytes * 1'000'000;
+    if (rotating.seconds != 0)
+        options.rotation.time = std::chrono::seconds(rotating.seconds);
+    if (options.rotation.is_wanted() && options.write.value_or("-") == "-")
+        throw CLI::ValidationError(
+            "--rotate-size and --rotate-seconds need a file's name: --write run.pcapng");
+    if (!rotating.keep->empty() && !options.rotation.is_wanted())
+        throw CLI::ValidationError("--keep needs --rotate-size or --rotate-seconds");
+}
+
+}  // namespace
+
+void add_live(CLI::App& app, Context& context) {
+    auto options = std::make_shared<LiveRun::Options>();
+    CLI::App* command = app.add_subcommand("live", "Capture and decode packets as they pass");
+    auto* interface =
+        command->add_option("-i,--interface", options->interface, "Capture here; 'any': everywhere")
+            ->type_name("IF");
+    auto list = std::make_shared<bool>(false);
+    command->add_flag("--list", *list, "Only say what can be captured on here; also as --json");
+    command->add_option("-f,--filter", options->filter, "Which packets, written as for tcpdump")
+        ->type_name("BPF");
+    command
+        ->add_option("-w,--write", options->write,
+                     "Keep the packets in this pcapng file; '-': write\nthem to standard output "
+                     "and decode nothing")
+        ->type_name("FILE");
+    auto rotating = std::make_shared<Rotating>();
+    add_rotation(*command, *options, *rotating);
+    command->add_option("-d,--duration", options->seconds, "Stop after so many seconds")
+        ->check(is_duration())
+        ->type_name("SECONDS");
+    command->add_option("-c,--count", options->count, "Stop after this many packets")
+        ->check(is_count())
+        ->type_name("N");
+    Printer::add_options(*command, options->display);
+    command->add_flag("-q,--quiet", options->quiet, "With --write: decode nothing");
+    command
+        ->add_option("-s,--snaplen", options->snaplen,
+                     "Keep this much of each packet: 128 has all headers,\n384 the connection "
+                     "manager's messages, too; the\nICRC needs whole packets")
+        ->check(CLI::Range(1, 262144).description(""))
+        ->type_name("BYTES");
+    command
+        ->add_option("-B,--buffer", options->buffer_mib,
+                     "The kernel's buffer for waiting packets\n(default: 64)")
+        ->check(CLI::Range(1, 1024).description(""))
+        ->type_name("MIB");
+    command->add_flag("-p,--promiscuous", options->promiscuous,
+                      "Also packets addressed to other machines");
+    command
+        ->add_option("--user", options->user,
+                     "Once the capture runs, be this user instead of root;\nwithout it: who called "
+                     "sudo, or nobody")
+        ->type_name("NAME");
+    command->footer(live_footer);
+    command->callback([&context, options, list, interface, rotating] {
+        if (!*list && interface->empty())
+            throw CLI::RequiredError("--interface (or --list)");
+        settle_rotation(*rotating, *options);
+        context.run = [&context, options, list] {
+            if (*list)
+                return print_list(options->display.json);
+            options->display.colour = context.colour;
+            return LiveRun(*options).run();
+        };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,114 @@
+#include "tools/rocecap/logged_queue_pairs.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "runlog/tail.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+using flow::KnownQueuePair;
+
+// 4.096 us * 2^n; 0: without end (IBTA volume 1, 9.7.6.1.3).
+std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
+    constexpr std::int64_t unit_ns = 4096;
+    constexpr std::uint64_t largest = 31;
+    const auto code = state.number("timeout");
+    if (!code || *code == 0 || *code > largest)
+        return std::nullopt;
+    return unit_ns << *code;
+}
+
+struct Found {
+    KnownQueuePair pair;
+    bool could_send = false;
+};
+
+// Of this queue pair and peer; a new one where there is none.
+Found& entry_of(std::vector<Found>& all, std::uint32_t qpn, std::uint32_t dest_qpn) {
+    const auto known = std::ranges::find_if(all, [&](const Found& one) {
+        return one.pair.qpn == qpn && one.pair.dest_qpn == dest_qpn;
+    });
+    if (known != all.end())
+        return *known;
+    Found& found = all.emplace_back();
+    found.pair.qpn = qpn;
+    found.pair.dest_qpn = dest_qpn;
+    return found;
+}
+
+// Of a queue pair that could send before, a state has the PSN of what comes next.
+void learn(Found& found, const runlog::Event& state) {
+    KnownQueuePair& pair = found.pair;
+    if (pair.path_mtu == 0)
+        pair.path_mtu = static_cast<flow::PathMtu>(state.number("path_mtu").value_or(0));
+    if (found.could_send || state.text("state") != "RTS")
+        return;
+    found.could_send = true;
+    if (const auto psn = state.number("sq_psn"))
+        pair.sq_psn = wire::Psn(static_cast<std::uint32_t>(*psn));
+    pair.retry.ack_timeout_ns = timeout_of(state);
+    if (const auto count = state.number("retry_cnt"))
+        pair.retry.retry_count = static_cast<std::uint32_t>(*count);
+}
+
+}  // namespace
+
+std::optional<flow::Host> host_of_gid(std::string_view gid) {
+    wire::Ipv6Address address;
+    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
+        return std::nullopt;
+    return flow::Host::of(address);
+}
+
+std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
+    runlog::Tail log(run_log);
+    std::vector<Found> found;
+    std::optional<flow::Host> host;
+    bool has_several = false;  // then no queue pair's device is known
+    while (const auto event = log.next()) {
+        if (event->name == "device") {
+            const auto now = host_of_gid(event->text("gid"));
+            has_several |= host && now && now != host;
+            host = now ? now : host;
+        }
+        const auto qpn = event->number("qpn");
+        const auto dest_qpn = event->number("dest_qpn");
+        if (event->name != "qp_state" || !qpn || !dest_qpn || *dest_qpn == 0)
+            continue;
+        learn(entry_of(found, static_cast<std::uint32_t>(*qpn),
+                       static_cast<std::uint32_t>(*dest_qpn)),
+              *event);
+    }
+    std::vector<KnownQueuePair> pairs;
+    for (Found& one : found) {
+        if (!has_several)
+            one.pair.host = host;
+        pairs.push_back(one.pair);
+    }
+    return pairs;
+}
+
+std::vector<KnownQueuePair> queue_pairs_of(const std::vector<std::string>& run_logs) {
+    std::vector<KnownQueuePair> all;
+    for (const std::string& path : run_logs) {
+        if (access(path.c_str(), R_OK) != 0)
+            throw util::Error(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+        const auto found = queue_pairs_in(path);
+        if (found.empty())
+            throw util::Error(fmt::format(
+                "'{}' names no queue pair and its peer: is it a run log (--run-log of a step)?",
+                path));
+        all.insert(all.end(), found.begin(), found.end());
+    }
+    return all;
+}
+
+}  // namespace rocecap

@@ -1,0 +1,147 @@
+// rocecap: RoCE packets, live or from a capture file, decoded for people and for programs.
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "capture/live_source.hpp"
+#include "capture/sink.hpp"
+#include "filter/where.hpp"
+#include "tools/rocecap/command.hpp"
+#include "util/printable.hpp"
+#include "util/sandbox.hpp"
+#include "util/version.hpp"
+
+namespace rocecap {
+namespace {
+
+constexpr const char* main_footer = R"(Examples:
+  sudo rocecap live -i eth0                       watch RoCE packets as they pass
+  sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
+  rocecap decode run.pcapng                       read a capture, a line for each packet
+  rocecap decode run.pcapng --json | jq .bth.psn  the same for programs
+  rocecap decode run.pcapng --where 'aeth.type == NAK'
+  rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
+  rocecap verify run.pcapng                       is each packet's ICRC right?
+  rocecap check captures/runs/2026...             is it as specified?
+  rocecap timeline run.pcapng --log app.jsonl     the packets and the verbs calls that caused them
+  rocecap timeline captures/runs/2026...          the same of a run of the lab
+  rocecap predict captures/runs/2026...           a run as questions: what comes next?
+  rocecap psns run.pcapng                         first PSNs, and where the wire shows them
+'rocecap live --help' and so on list each command's options.
+
+Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
+
+// A file or socket opened later would get the number of a standard descriptor that is closed, and
+// with it what is written there. /dev/null the wrong way round takes its place: use is an error.
+void fill_standard_descriptors() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (fcntl(fd, F_GETFD) == -1)
+            static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+// https://no-color.org: any value but the empty one counts.
+bool wants_colour(const std::string& choice) {
+    if (choice != "auto")
+        return choice == "always";
+    const char* no_color = std::getenv("NO_COLOR");
+    const char* term = std::getenv("TERM");
+    return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0') &&
+           (term == nullptr || std::string_view(term) != "dumb");
+}
+
+std::size_t terminal_columns() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+void complain(std::string_view text) {
+    if (text.ends_with('.'))
+        text.remove_suffix(1);
+    util::print_error(fmt::format("rocecap: {}.\n", util::printable(text)));
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
+int main(int argc, char** argv) {
+    fill_standard_descriptors();
+    Context context;
+    std::string colour = "auto";
+    CLI::App app("Captures and decodes RoCE packets: RDMA over Converged Ethernet, v2 and v1.",
+                 "rocecap");
+    app.set_version_flag("--version", [] {
+        return fmt::format("rocecap {}, {}", util::version, capture::library_version());
+    });
+    app.add_option("--color", colour, "Colours: auto (on a terminal), always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+        ->type_name("WHEN");
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.footer(main_footer);
+    app.get_formatter()->column_width(30);
+    add_live(app, context);
+    add_decode(app, context);
+    add_flows(app, context);
+    add_verify(app, context);
+    add_check(app, context);
+    add_fields(app, context);
+    add_timeline(app, context);
+    add_predict(app, context);
+    add_psns(app, context);
+    add_annotate(app, context);
+    add_report(app, context);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        // CLI11 calls a misspelt command a missing one.
+        const bool is_misspelt = error.get_name() == "RequiredError" && argc > 1 &&
+                                 app.get_subcommands().empty() && argv[1][0] != '-';
+        complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
+                                           fmt::join(names_of_commands(app), ", "))
+                             : error.what());
+        std::fputs("'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n", stderr);
+        return cannot_run;
+    }
+    context.colour = wants_colour(colour);
+    context.columns = terminal_columns();
+    // A reader that goes away is an error of write(), which Sink tells apart.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    try {
+        if (!app.got_subcommand("live"))  // which needs root's rights first
+            util::enter_sandbox();
+        return context.run();
+    } catch (const capture::ReaderGone&) {
+        return all_decoded;
+    } catch (const filter::SyntaxError& error) {
+        complain(error.what());
+        util::print_error(error.marked());
+        return cannot_run;
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return cannot_run;
+    }
+}
+
+}  // namespace
+}  // namespace rocecap
+
+int main(int argc, char** argv) {
+    return rocecap::main(argc, argv);
+}

@@ -1,0 +1,47 @@
+// What there is to predict: the packets of reliable connections of a capture, and what the cable
+// did to them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/predict/connections.hpp"
+#include "trace/predict/packet.hpp"
+#include "trace/predict/taken.hpp"
+#include "trace/timeline/packet_row.hpp"
+#include "util/style.hpp"
+
+namespace rocecap {
+
+struct PredictedRun {
+    /// Each with its row, whose text has the PSN as an offset, and the queue pair where there are
+    /// several.
+    std::vector<predict::Packet> packets;
+    std::vector<timeline::PacketRow> rows;
+    std::vector<predict::Connection> connections;
+
+    struct CableEvent {
+        std::string text;  // of the run log
+        predict::Placed place;
+        bool is_missing = false;  // the packet, at first or for good
+        bool is_gone = false;     // for good
+        bool is_request = false;
+    };
+    /// By the packet that they stand in front of; packets.size(): behind all.
+    std::multimap<std::size_t, CableEvent> events;
+
+    std::map<std::string, std::string> addresses;  // role -> IP address
+    bool is_cut = false;                           // there are more packets than are kept
+
+    /// "the server", or the address where it has no role, or several.
+    std::string name_of(const std::string& address) const;
+};
+
+/// A cable.jsonl that lies beside the capture is one of the logs. Throws util::Error where there is
+/// nothing to predict.
+PredictedRun read_predicted_run(TraceArguments arguments, util::TextStyle style);
+
+}  // namespace rocecap

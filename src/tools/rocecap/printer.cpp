@@ -1,0 +1,87 @@
+#include "tools/rocecap/printer.hpp"
+
+#include "tools/rocecap/command.hpp"
+#include "util/error.hpp"
+#include "wire/text/json.hpp"
+
+namespace rocecap {
+namespace {
+
+std::optional<filter::Row> row_of(const Printer::Options& options) {
+    if (options.fields.empty()) {
+        if (options.csv || options.header)
+            throw util::Error("--csv and --header are for rows: choose their --fields");
+        return std::nullopt;
+    }
+    if (options.json)
+        throw util::Error("--json has every field of a packet: leave out --fields");
+    return filter::Row(options.fields,
+                       options.csv ? filter::Row::Format::Csv : filter::Row::Format::Tsv);
+}
+
+std::optional<filter::Where> where_of(const Printer::Options& options) {
+    if (options.where.empty())
+        return std::nullopt;
+    return filter::Where::parse(options.where);
+}
+
+// Text and JSON say whether the ICRC is good; rows and filters only where they are asked to.
+bool needs_icrc(const std::optional<filter::Row>& row, const std::optional<filter::Where>& where) {
+    return !row || row->needs_icrc() || (where && where->needs_icrc());
+}
+
+}  // namespace
+
+void Printer::add_options(CLI::App& command, Options& options) {
+    command.add_flag("--json", options.json, "One JSON object a packet instead of text");
+    command
+        .add_option("--fields", options.fields,
+                    "Instead of text only these fields, separated by tabs:\n"
+                    "bth.psn,reth.r_key; 'rocecap fields' lists them")
+        ->type_name("A,B,...");
+    command.add_flag("--csv", options.csv, "Fields separated by commas, quoted where needed");
+    command.add_flag("--header", options.header, "Begin with a line of the fields' names");
+    command
+        .add_option("--where", options.where,
+                    "Only packets that match: 'aeth.type == NAK',\n"
+                    "'bth.psn in 0x10..0x20 and reth.r_key == 0x220'")
+        ->type_name("FILTER");
+}
+
+Printer::Printer(const Options& options)
+    : sink_(capture::Sink::standard_output()),
+      listing_(util::TextStyle(options.colour)),
+      json_(options.json),
+      row_(row_of(options)),
+      where_(where_of(options)),
+      icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip) {
+    if (row_ && options.header)
+        sink_.append(row_->header());
+}
+
+void Printer::print(const capture::Frame& frame) {
+    const wire::Packet packet = capture::decode(frame, icrc_);
+    const filter::View view{++packets_, frame.time, packet, frame.bytes, frame.original_length,
+                            scratch_};
+    if (where_ && !where_->matches(view))
+        return;
+    ++printed_;
+    if (packet.malformed)
+        ++malformed_;
+    text_.clear();
+    if (row_)
+        row_->append(text_, view);
+    else if (json_)
+        text_ = wire::packet_json(packets_, frame.time, packet, frame.bytes, frame.original_length)
+                    .dump() +
+                '\n';
+    else
+        listing_.append(text_, packets_, frame.time, packet, frame.bytes);
+    sink_.append(text_);
+}
+
+int Printer::exit_code() const {
+    return malformed_ == 0 ? all_decoded : malformed_seen;
+}
+
+}  // namespace rocecap

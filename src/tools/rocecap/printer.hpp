@@ -1,0 +1,57 @@
+// Decodes frames and writes them to standard output: as text, JSON lines, or rows of chosen fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "capture/frame.hpp"
+#include "capture/sink.hpp"
+#include "filter/field.hpp"
+#include "filter/where.hpp"
+#include "wire/text/line.hpp"
+
+namespace rocecap {
+
+class Printer {
+  public:
+    struct Options {
+        bool json = false;
+        bool colour = false;
+        std::string fields{};  ///< "bth.psn,reth.r_key": rows instead of text
+        bool csv = false;      ///< rows are CSV instead of TSV
+        bool header = false;   ///< rows begin with a line of names
+        std::string where{};   ///< only packets that match; empty: all
+    };
+    /// Adds the options but colour to a command.
+    static void add_options(CLI::App& command, Options& options);
+
+    /// Throws util::Error for a field that does not exist, filter::SyntaxError for a filter.
+    explicit Printer(const Options& options);
+
+    /// Decodes one frame and writes it where it matches. Throws as capture::Sink::append() does.
+    void print(const capture::Frame& frame);
+
+    capture::Sink& sink() { return sink_; }
+    std::uint64_t packets() const { return packets_; }  ///< decoded
+    std::uint64_t printed() const { return printed_; }
+    /// The exit code for what was printed.
+    int exit_code() const;
+
+  private:
+    capture::Sink sink_;
+    wire::Listing listing_;
+    bool json_;
+    std::optional<filter::Row> row_;
+    std::optional<filter::Where> where_;
+    wire::IcrcCheck icrc_;
+    std::uint64_t packets_ = 0;
+    std::uint64_t printed_ = 0;
+    std::uint64_t malformed_ = 0;
+    std::string text_;
+    std::string scratch_;
+};
+
+}  // namespace rocecap

@@ -1,0 +1,69 @@
+// rocecap psns: which PSNs connections began with, and where the wire shows them.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capture/sink.hpp"
+#include "render/first_psns.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/timeline/first_psn.hpp"
+#include "util/error.hpp"
+
+namespace rocecap {
+namespace {
+
+struct PsnsOptions {
+    std::vector<std::string> paths;
+    std::vector<std::string> logs;
+    bool json = false;
+};
+
+timeline::FirstPsns first_psns_of(const TraceArguments& arguments) {
+    const timeline::TraceFiles files = files_of(arguments);
+    timeline::FirstPsns found = timeline::first_psns(files);
+    check_capture(files, found.packets, found.roce_packets);
+    return found;
+}
+
+int show(const PsnsOptions& options, bool colour) {
+    if (options.paths.size() > 1 && !options.logs.empty())
+        throw util::Error("--log goes with one capture: ask for each capture by itself.");
+    std::vector<timeline::FirstPsns> runs;
+    for (const std::string& path : options.paths)
+        runs.push_back(first_psns_of({path, options.logs}));
+    capture::Sink sink = capture::Sink::standard_output();
+    if (!options.json)
+        sink.append(render::first_psns_text(runs, util::TextStyle(colour)));
+    else
+        for (const timeline::FirstPsns& run : runs)
+            for (const timeline::FirstPsn& direction : run.directions)
+                sink.append(render::first_psn_json(run, direction).dump() + '\n');
+    sink.close();
+    return all_decoded;
+}
+
+constexpr const char* psns_footer =
+    R"(Of each direction: the PSN of its first packet, from the run log, from the connection manager's
+messages, or from the wire where the log keeps it secret or there is none; who chose it; and the
+packets of the capture that a reader on the way finds it in: messages that announce it in the clear
+(ConnectRequest, ConnectReply, the endpoint in a TCP segment) and BTHs, which every packet has.)";
+
+}  // namespace
+
+void add_psns(CLI::App& app, Context& context) {
+    auto options = std::make_shared<PsnsOptions>();
+    CLI::App* command =
+        app.add_subcommand("psns", "Each direction's first PSN, and where on the wire it is");
+    command->add_option("captures", options->paths, "Captures (pcap, pcapng), or runs' directories")
+        ->required()
+        ->type_name("CAPTURE|RUN_DIR");
+    add_log_option(*command, options->logs);
+    command->add_flag("--json", options->json, "One JSON object a direction instead of text");
+    command->footer(psns_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return show(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,206 @@
+// rocecap timeline: a run's events and packets in one listing, afterwards or while it goes on.
+#include "trace/timeline/timeline.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <sys/inotify.h>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "capture/sink.hpp"
+#include "render/timeline_text.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/timeline/finished_run.hpp"
+#include "trace/timeline/packet_row.hpp"
+#include "trace/timeline/trace_input.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "util/stop_signal.hpp"
+#include "wire/text/summary.hpp"
+
+namespace rocecap {
+namespace {
+
+struct TimelineOptions {
+    TraceArguments trace;
+    bool follow = false;
+};
+
+// Logs and packets come over separate connections: a row waits this long for one that happened
+// before it.
+constexpr std::chrono::milliseconds hold{300};
+constexpr std::chrono::milliseconds step{50};
+
+// Tells when a file of a directory was made, replaced or written.
+class Watch {
+  public:
+    explicit Watch(const std::string& directory)
+        : fd_(util::check_errno(inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "inotify_init1")) {
+        util::check_errno(inotify_add_watch(fd_.get(), directory.c_str(),
+                                            IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_ONLYDIR),
+                          "inotify_add_watch(" + directory + ")");
+    }
+
+    void wait(util::StopSignal& stop, util::Deadline deadline) {
+        if (util::wait_readable(fd_.get(), stop, deadline) != util::Ready::input)
+            return;
+        std::array<char, 4096> notices{};
+        while (read(fd_.get(), notices.data(), notices.size()) > 0) {
+        }
+    }
+
+  private:
+    util::Fd fd_;
+};
+
+std::string end_of_listing(bool has_capture, bool has_logs, const timeline::Matcher& run,
+                           bool capture_is_cut, std::uint64_t skipped_lines) {
+    std::string text;
+    if (has_capture)
+        text += "\n" + render::TimelineText::summary(run, has_logs);
+    if (capture_is_cut)
+        text += "the capture breaks off inside a packet\n";
+    if (skipped_lines != 0)
+        text += fmt::format("{} lines of the run logs are no events\n", skipped_lines);
+    return text;
+}
+
+// The rows of a run that is over.
+class Listing : public timeline::RowVisitor {
+  public:
+    Listing(const timeline::RunInfo& info, const Context& context)
+        : style_(context.colour),
+          text_(style_, info.addresses, context.columns),
+          sink_(capture::Sink::standard_output()) {}
+
+    void event(const runlog::Event& event, std::int64_t t_ns,
+               const timeline::WorkRequest* /*request*/) override {
+        sink_.append(text_.line(t_ns, event));
+    }
+
+    void packet(const timeline::PacketRow& row, const wire::Packet& packet,
+                const capture::Frame& frame, std::uint64_t /*number*/,
+                const timeline::WorkRequest* /*request*/) override {
+        sink_.append(text_.line(row, wire::packet_summary(packet, style_, frame.bytes)));
+    }
+
+    capture::Sink& sink() { return sink_; }
+
+  private:
+    util::TextStyle style_;
+    render::TimelineText text_;
+    capture::Sink sink_;
+};
+
+void list(const TimelineOptions& options, const Context& context) {
+    timeline::FinishedRun run(files_of(options.trace));
+    check_trace(run);
+    Listing listing(run.info(), context);
+    run.each_row(listing);
+    listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
+                                         run.matcher(), run.capture_is_cut(), run.skipped_lines()));
+    listing.sink().close();
+}
+
+class Follow {
+  public:
+    Follow(const timeline::TraceFiles& files, const Context& context)
+        : directory_(files.name),
+          input_(files),
+          style_(context.colour),
+          timeline_(files.info.offsets, files.capture_role),
+          text_(style_, files.info.addresses, context.columns),
+          sink_(capture::Sink::standard_output()) {}
+
+    void run() {
+        util::StopSignal stop;
+        sink_.give_up_on(stop);
+        Watch watch(directory_);
+        // Whether the run has ended is asked before the last look at its files.
+        while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
+            take_in();
+            print(util::Clock::now() - hold);
+            watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
+        }
+        take_in();
+        print(timeline::Timeline::Arrival::max());
+        sink_.append(end_of_listing(input_.has_capture(), true, timeline_.matcher(),
+                                    input_.capture_is_cut(), input_.skipped_lines()));
+        sink_.close();
+    }
+
+  private:
+    void take_in() {
+        while (true) {
+            auto item = input_.next();
+            if (std::holds_alternative<std::monostate>(item))
+                return;
+            const auto now = util::Clock::now();
+            if (auto* event = std::get_if<runlog::Event>(&item))
+                timeline_.add(std::move(*event), now);
+            else
+                timeline_.add(row(std::get<capture::Frame>(item)), now);
+        }
+    }
+
+    timeline::PacketRow row(const capture::Frame& frame) const {
+        const wire::Packet packet = capture::decode(frame);
+        return timeline::row_of(packet, frame.bytes, frame.time.count(),
+                                wire::packet_summary(packet, style_, frame.bytes));
+    }
+
+    void print(timeline::Timeline::Arrival arrived) {
+        for (const timeline::Row& row : timeline_.take(arrived))
+            sink_.append(text_.line(row));
+        sink_.flush();
+    }
+
+    std::string directory_;
+    timeline::TraceInput input_;
+    util::TextStyle style_;
+    timeline::Timeline timeline_;
+    render::TimelineText text_;
+    capture::Sink sink_;
+};
+
+int show(const TimelineOptions& options, const Context& context) {
+    if (options.follow && !timeline::is_run_dir(options.trace.path))
+        throw util::Error(
+            fmt::format("{} is no run directory: only a run is followed, until its "
+                        "run.json says that it has ended.",
+                        options.trace.path));
+    const bool goes_on = options.follow && !timeline::read_run_info(options.trace.path).ended;
+    if (goes_on)
+        Follow(files_of(options.trace), context).run();
+    else
+        list(options, context);
+    return all_decoded;
+}
+
+constexpr const char* timeline_footer =
+    R"(A packet that a verbs call caused names the call: '← client wr 1'. Which one that is, the run logs
+tell (--log); without them the listing has the packets alone. A run directory holds what
+'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl, client.jsonl and wire.pcapng.
+
+Examples:
+  rocecap timeline run.pcapng
+  rocecap timeline run.pcapng --log server.jsonl --log client.jsonl)";
+
+}  // namespace
+
+void add_timeline(CLI::App& app, Context& context) {
+    auto options = std::make_shared<TimelineOptions>();
+    CLI::App* command =
+        app.add_subcommand("timeline", "The programs' events and the packets, in one order");
+    add_trace_arguments(*command, options->trace);
+    command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
+    command->footer(timeline_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return show(*options, context); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,90 @@
+#include "tools/rocecap/trace_arguments.hpp"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace rocecap {
+namespace {
+
+namespace fs = std::filesystem;
+
+void warn(std::string_view sentence) {
+    util::print_error(fmt::format("rocecap: {}\n", util::printable(sentence)));
+}
+
+}  // namespace
+
+void add_log_option(CLI::App& command, std::vector<std::string>& logs) {
+    command
+        .add_option("--log", logs,
+                    "A run log of a program whose packets these are;\nonce for each log")
+        ->type_name("FILE")
+        ->expected(1)
+        ->take_all();
+}
+
+void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
+    command
+        .add_option("capture", arguments.path,
+                    "A pcap or pcapng file, or a run's directory,\nwhich has its capture and logs")
+        ->required()
+        ->type_name("CAPTURE|RUN_DIR");
+    add_log_option(command, arguments.logs);
+}
+
+void print_warnings(const timeline::TraceFiles& files) {
+    for (const std::string& warning : files.warnings)
+        warn(warning);
+}
+
+timeline::TraceFiles files_of(const TraceArguments& arguments) {
+    timeline::TraceFiles files = timeline::trace_files(arguments.path, arguments.logs);
+    print_warnings(files);
+    return files;
+}
+
+std::string output_of(const timeline::TraceFiles& files, const std::string& option,
+                      const char* name) {
+    if (option.empty() && !fs::is_directory(files.name))
+        throw util::Error(fmt::format(
+            "say where to write: -o FILE, or -o - for standard output. Only a run directory has a "
+            "place for {}.",
+            name));
+    std::error_code ignored;
+    if (!option.empty() && fs::equivalent(option, files.capture, ignored))
+        throw util::Error(fmt::format("'{}' is the capture itself: choose another -o.", option));
+    return option.empty() ? files.name + "/" + name : option;
+}
+
+void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce) {
+    if (files.is_run_dir || roce > 0)
+        return;
+    const std::string sentence =
+        packets == 0 ? fmt::format("'{}' has no packet.", files.capture)
+                     : fmt::format(
+                           "'{}' has no RoCE packet: none of its {} packets has UDP port 4791 or "
+                           "EtherType 0x8915. An adapter that offloads RDMA does not show them on "
+                           "its Ethernet interface.",
+                           files.capture, packets);
+    if (files.logs.empty())
+        throw util::Error(sentence);
+    warn(sentence);
+}
+
+void check_trace(const timeline::FinishedRun& run) {
+    const timeline::TraceFiles& files = run.files();
+    check_capture(files, run.joins().packets, run.joins().roce);
+    if (files.is_run_dir || run.joins().roce == 0)
+        return;
+    for (const std::string& role : run.absent_roles())
+        warn(
+            fmt::format("no packet of {}'s queue pairs is in the capture: is its log one of "
+                        "another run?",
+                        role));
+}
+
+}  // namespace rocecap

@@ -1,0 +1,123 @@
+// rocecap verify: the invariant CRC of each packet of a capture file.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "capture/file_source.hpp"
+#include "capture/sink.hpp"
+#include "render/icrc_tally.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/validators.hpp"
+#include "util/error.hpp"
+#include "util/json.hpp"
+#include "wire/text/line.hpp"
+
+namespace rocecap {
+namespace {
+
+struct VerifyOptions {
+    std::string file;
+    std::uint64_t first = 10;
+    bool json = false;
+};
+
+class Verification {
+  public:
+    Verification(const VerifyOptions& options, bool colour)
+        : options_(options), source_(options.file), listing_(util::TextStyle(colour)) {}
+
+    /// What was read before an error is reported all the same.
+    void run() {
+        std::exception_ptr failure;
+        try {
+            while (const auto frame = source_.next())
+                check(*frame);
+        } catch (const util::Error&) {
+            failure = std::current_exception();
+        }
+        conclude();
+        if (failure)
+            std::rethrow_exception(failure);
+    }
+
+    int exit_code() const {
+        return tally_.bad() == 0 && tally_.malformed() == 0 && tally_.checked() != 0
+                   ? all_decoded
+                   : malformed_seen;
+    }
+
+  private:
+    void check(const capture::Frame& frame) {
+        const wire::Packet packet = capture::decode(frame);
+        tally_.add(packet);
+        const bool is_bad = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;
+        if ((!is_bad && !packet.malformed) || ++listed_ > options_.first)
+            return;
+        if (options_.json)
+            first_.push_back(wire::packet_json(tally_.packets(), frame.time, packet, frame.bytes,
+                                               frame.original_length));
+        else
+            sink_.append(listing_.line(tally_.packets(), frame.time, packet, frame.bytes));
+    }
+
+    void conclude() {
+        if (options_.json) {
+            util::Json json = tally_.json();
+            json["first"] = first_;
+            sink_.append(json.dump() + '\n');
+        } else {
+            if (listed_ > options_.first && options_.first != 0)
+                sink_.append("... and " + std::to_string(listed_ - options_.first) + " more\n");
+            sink_.append((listed_ != 0 && options_.first != 0 ? "\n" : "") + tally_.text());
+        }
+        sink_.close();
+        if (tally_.checked() == 0)
+            std::fputs("rocecap: no packet has an ICRC that could be checked.\n", stderr);
+    }
+
+    const VerifyOptions& options_;
+    capture::FileSource source_;
+    wire::Listing listing_;
+    capture::Sink sink_ = capture::Sink::standard_output();
+    render::IcrcTally tally_;
+    util::Json first_ = util::Json::array();
+    std::uint64_t listed_ = 0;
+};
+
+int verify(const VerifyOptions& options, bool colour) {
+    Verification verification(options, colour);
+    verification.run();
+    return verification.exit_code();
+}
+
+constexpr const char* verify_footer =
+    R"(The ICRC is the CRC-32 over all that routers leave as it is, at the end of each RoCE packet. A
+packet whose end was not captured stays unchecked.
+
+Exit status: 0 all that could be checked are good, 1 a bad ICRC, a malformed packet, or nothing to
+check, 2 cannot run.)";
+
+}  // namespace
+
+void add_verify(CLI::App& app, Context& context) {
+    auto options = std::make_shared<VerifyOptions>();
+    CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and form");
+    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+    command
+        ->add_option("--first", options->first,
+                     "List so many of the bad and malformed ones; 0: none")
+        ->capture_default_str()
+        ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
+        ->type_name("N");
+    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->footer(verify_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return verify(*options, context.colour); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,231 @@
+#include "tools/rocetrace/collector.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include <fmt/format.h>
+
+#include "runlog/log.hpp"
+#include "util/check.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace rocetrace {
+namespace {
+
+constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t second = 1'000'000'000;
+
+std::string make_folder() {
+    const char* parent = std::getenv("XDG_RUNTIME_DIR");
+    for (std::string base : {std::string(parent == nullptr ? "" : parent), std::string("/tmp")}) {
+        if (base.empty())
+            continue;
+        base += "/rocetrace.XXXXXX";
+        if (mkdtemp(base.data()) != nullptr)
+            return base;
+    }
+    throw util::Error(
+        fmt::format("cannot make a folder for the socket in /tmp: {}", std::strerror(errno)));
+}
+
+util::Fd listen_at(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path)
+        throw util::Error(fmt::format("the path of the socket is too long: {}", path));
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    util::Fd fd(util::check_errno(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+                                  "socket"));
+    util::check_errno(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
+                      "bind");
+    util::check_errno(listen(fd.get(), 1024), "listen");
+    return fd;
+}
+
+// The descriptor that a process has sent; none where it sent none.
+util::Fd receive_descriptor(int connection) {
+    char byte = 0;
+    iovec data{&byte, 1};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    if (recvmsg(connection, &message, MSG_CMSG_CLOEXEC) != 1)
+        return {};
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS ||
+        header->cmsg_len != CMSG_LEN(sizeof(int)))
+        return {};
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    return util::Fd(fd);
+}
+
+std::string command_line(pid_t pid) {
+    std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
+    std::string text;
+    std::getline(file, text, '\n');
+    for (char& c : text)
+        if (c == '\0')
+            c = ' ';
+    while (text.ends_with(' '))
+        text.pop_back();
+    return text.substr(0, 1024);
+}
+
+}  // namespace
+
+Collector::Collector(const std::string& path, std::string role, bool mask_psns)
+    : log_(path),
+      role_(std::move(role)),
+      renderer_(role_),
+      folder_(make_folder()),
+      socket_path_(folder_ + "/socket"),
+      listener_(listen_at(socket_path_)),
+      merge_([this](std::span<const std::byte> record, const tracelog::Writer& writer) {
+          write(record, writer);
+      }) {
+    if (mask_psns)
+        mask_.emplace();
+}
+
+Collector::~Collector() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+void Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {
+    if (!mask_) {
+        events_ += renderer_.append(log_.buffer(), record, writer);
+    } else if (auto event = tracelog::decode(record, role_, writer)) {
+        mask_->hide(*event);
+        log_.buffer().append(runlog::to_json(*event)).push_back('\n');
+        ++events_;
+    }
+    log_.write(false);
+}
+
+void Collector::note(std::int64_t t_ns, const char* name, runlog::Fields fields) {
+    log_.buffer().append(runlog::to_json({t_ns, role_, name, std::move(fields)})).push_back('\n');
+    ++events_;
+}
+
+bool Collector::take_up_one() {
+    const util::Fd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!connection)
+        return false;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    const util::Fd memory = receive_descriptor(connection.get());
+    if (!memory || getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return true;
+    Process process;
+    try {
+        process.region =
+            std::make_unique<tracelog::Region>(memory, static_cast<std::uint32_t>(peer.pid));
+    } catch (const util::Error& error) {
+        util::print_error(fmt::format("rocetrace: {}.\n", error.what()));
+        return true;
+    }
+    process.alive = util::Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+    note(
+        process.region->t_ns(), "process",
+        {{"pid", peer.pid}, {"comm", process.region->name()}, {"command", command_line(peer.pid)}});
+    processes_.push_back(std::move(process));
+    ++seen_;
+    return true;
+}
+
+void Collector::take_up() {
+    while (take_up_one()) {
+    }
+}
+
+std::vector<tracelog::Region*> Collector::regions() {
+    std::vector<tracelog::Region*> all;
+    for (const Process& process : processes_)
+        all.push_back(process.region.get());
+    return all;
+}
+
+void Collector::look_for_ended() {
+    for (Process& process : processes_) {
+        pollfd ready{process.alive.get(), POLLIN, 0};
+        // Without a pidfd it had ended before it was taken up, or the kernel has none.
+        if (!process.alive || (poll(&ready, 1, 0) == 1 && ready.revents != 0))
+            process.has_ended = kill(static_cast<pid_t>(process.region->pid()), 0) != 0 ||
+                                static_cast<bool>(process.alive);
+    }
+}
+
+void Collector::note_dropped() {
+    const auto add = [&](const runlog::Field& who, std::uint64_t records, std::uint32_t pid) {
+        if (records == 0)
+            return;
+        dropped_ += records;
+        note(runlog::now_ns(), "dropped", {{"records", records}, {"pid", pid}, who});
+    };
+    for (const Process& process : processes_) {
+        const std::uint32_t pid = process.region->pid();
+        for (auto& ring : process.region->rings())
+            add({"tid", ring->writer.tid}, ring->reader.newly_dropped(), pid);
+        add({"tid", 0U}, process.region->newly_homeless(), pid);
+    }
+}
+
+void Collector::step() {
+    // A process is asked whether it has ended before its rings are read: all that it wrote is then
+    // in them. And its connection was there before its end.
+    look_for_ended();
+    take_up();
+    const std::int64_t now = runlog::now_ns();
+    // Where the clock was set back, what was written before has times that are still to come.
+    const auto left_ns = merge_.earliest_left();
+    const bool clock_was_set = now < last_step_ns_ || (left_ns && *left_ns > now + second);
+    merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);
+    for (const Process& process : processes_)
+        if (process.has_ended)
+            merge_.take(*process.region, all_times);
+    note_dropped();
+    std::erase_if(processes_, [&](const Process& process) {
+        if (process.has_ended)
+            note(now, "process_end", {{"pid", process.region->pid()}});
+        return process.has_ended;
+    });
+    last_step_ns_ = now;
+    log_.write(true);
+}
+
+std::size_t Collector::running() const {
+    return processes_.size();
+}
+
+std::vector<int> Collector::watched() const {
+    std::vector<int> all;
+    for (const Process& process : processes_)
+        if (process.alive)
+            all.push_back(process.alive.get());
+    return all;
+}
+
+void Collector::finish() {
+    take_up();
+    merge_.take(regions(), all_times);
+    note_dropped();
+    log_.write(true);
+}
+
+}  // namespace rocetrace

@@ -1,0 +1,80 @@
+// Takes the records of all traced processes and writes the run log.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "rocetrace/tracelog/merge.hpp"
+#include "runlog/psn_mask.hpp"
+#include "tools/rocetrace/log_file.hpp"
+#include "util/fd.hpp"
+
+namespace rocetrace {
+
+class Collector {
+  public:
+    /// `path`: of the run log. Throws util::Error, and std::system_error where the socket cannot be
+    /// made.
+    Collector(const std::string& path, std::string role, bool mask_psns);
+    ~Collector();
+    Collector(const Collector&) = delete;
+    Collector& operator=(const Collector&) = delete;
+    Collector(Collector&&) = delete;
+    Collector& operator=(Collector&&) = delete;
+
+    const std::string& socket_path() const { return socket_path_; }
+    int listener() const { return listener_.get(); }
+
+    /// Takes up new processes, writes what all have written, and looks which have ended.
+    void step();
+    /// Processes that have written something and run.
+    std::size_t running() const;
+    /// Descriptors that are readable when one of them ends.
+    std::vector<int> watched() const;
+    /// An event of rocetrace's own.
+    void note(std::int64_t t_ns, const char* name, runlog::Fields fields);
+    /// All that is left.
+    void finish();
+
+    /// How full the fullest ring was since the last call, in percent.
+    unsigned fill() { return merge_.fill(); }
+    std::size_t processes() const { return seen_; }
+    std::uint64_t events() const { return events_; }
+    std::uint64_t dropped() const { return dropped_; }
+    const LogFile& log() const { return log_; }
+
+  private:
+    struct Process {
+        std::unique_ptr<tracelog::Region> region;
+        util::Fd alive;  // a pidfd
+        bool has_ended = false;
+    };
+
+    void take_up();
+    bool take_up_one();
+    void look_for_ended();
+    void note_dropped();
+    void write(std::span<const std::byte> record, const tracelog::Writer& writer);
+    std::vector<tracelog::Region*> regions();
+
+    LogFile log_;
+    std::string role_;
+    tracelog::JsonRenderer renderer_;
+    std::optional<runlog::PsnMask> mask_;
+    std::string folder_;
+    std::string socket_path_;
+    util::Fd listener_;
+    std::vector<Process> processes_;
+    tracelog::Merge merge_;
+    std::size_t seen_ = 0;
+    std::uint64_t events_ = 0;
+    std::uint64_t dropped_ = 0;
+    std::int64_t last_step_ns_ = 0;
+};
+
+}  // namespace rocetrace

@@ -1,0 +1,288 @@
+// rocetrace: runs a program and logs its verbs calls.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <poll.h>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "rocetrace/tracelog/record.hpp"
+#include "rocetrace/tracelog/summary.hpp"
+#include "runlog/tail.hpp"
+#include "tools/rocetrace/collector.hpp"
+#include "tools/rocetrace/launch.hpp"
+#include "tools/rocetrace/target.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+#include "util/version.hpp"
+
+namespace rocetrace {
+namespace {
+
+// As env(1) and timeout(1) have them: other numbers are the program's.
+enum ExitCode : int { done = 0, wrong_usage = 2, failed = 125 };
+
+constexpr const char* footer =
+    R"(The run log has an event for each verbs call (docs/run-log.md). rocecap joins it with a capture:
+  sudo rocecap live -i IFACE -w wire.pcapng
+  rocetrace -o client.jsonl --role client -- ib_write_bw SERVER
+Categories: device pd mr cq srq qp ah cm send recv wc event.
+Exit status: the program's; 125 where rocetrace fails, 126 and 127 where the program cannot be started.)";
+
+constexpr std::array<std::pair<std::string_view, tracelog::Category>, 12> categories{{
+    {"device", tracelog::Category::device},
+    {"pd", tracelog::Category::pd},
+    {"mr", tracelog::Category::mr},
+    {"cq", tracelog::Category::cq},
+    {"srq", tracelog::Category::srq},
+    {"qp", tracelog::Category::qp},
+    {"ah", tracelog::Category::ah},
+    {"cm", tracelog::Category::cm},
+    {"send", tracelog::Category::send},
+    {"recv", tracelog::Category::recv},
+    {"wc", tracelog::Category::wc},
+    {"event", tracelog::Category::event},
+}};
+
+struct Options {
+    std::string output;
+    std::string role;
+    std::vector<std::string> only;
+    std::uint32_t buffer = 16;
+    bool mask_psns = false;
+    bool no_audit = false;
+    bool summary = false;
+    std::vector<std::string> command;
+};
+
+void complain(std::string_view text) {
+    if (text.ends_with('.'))
+        text.remove_suffix(1);
+    util::print_error(fmt::format("rocetrace: {}.\n", util::printable(text)));
+}
+
+std::uint32_t mask_of(const std::vector<std::string>& names) {
+    std::uint32_t mask = 0;
+    for (const std::string& name : names) {
+        const auto it =
+            std::ranges::find(categories, name, [](const auto& row) { return row.first; });
+        if (it == categories.end())
+            throw CLI::ValidationError(
+                fmt::format("--only has no category '{}'; there are device, pd, mr, "
+                            "cq, srq, qp, ah, cm, send, recv, wc and event",
+                            name));
+        mask |= static_cast<std::uint32_t>(it->second);
+    }
+    return mask;
+}
+
+// Beside the program, as in the build, or where make install puts it.
+std::string library(const std::string& name) {
+    const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    for (const auto& candidate : {folder / name, folder / "../lib/rocetrace" / name})
+        if (std::filesystem::exists(candidate))
+            return std::filesystem::canonical(candidate).string();
+    throw util::Error(fmt::format("{} is neither in {} nor in {}: build or install it again", name,
+                                  folder.string(), (folder / "../lib/rocetrace").string()));
+}
+
+std::string base_name(const std::string& path) {
+    return std::filesystem::path(path).filename().string();
+}
+
+// What the program needs of a processor comes first, as long as there is room for the records. Who
+// may not take the higher priority back stays where it is.
+class Politeness {
+  public:
+    Politeness() { set(polite); }
+    void judge(unsigned fill) {
+        if (nice_ == polite && fill > 50)
+            set(0);
+        else if (nice_ == 0 && fill < 10)
+            set(polite);
+    }
+
+  private:
+    static constexpr int polite = 19;
+
+    void set(int nice) {
+        setpriority(PRIO_PROCESS, 0, nice);
+        nice_ = nice;
+    }
+
+    int nice_ = 0;
+};
+
+// Until the program has ended, and every process that it started and that was traced.
+void collect(Collector& collector, Child& child) {
+    // Milliseconds. Each look takes the processor away from the program, twice.
+    constexpr int longest = 100;
+    constexpr int shortest = 10;
+    constexpr unsigned filling = 10;  // percent of a ring: look more often
+    int pause = shortest;
+    Politeness politeness;
+    while (true) {
+        std::vector<pollfd> ready{{child.signals(), POLLIN, 0}, {collector.listener(), POLLIN, 0}};
+        for (const int fd : collector.watched())
+            ready.push_back({fd, POLLIN, 0});
+        poll(ready.data(), ready.size(), pause);
+        child.take_signals();
+        collector.step();
+        const unsigned fill = collector.fill();
+        pause = fill > filling ? shortest : std::min(2 * pause, longest);
+        politeness.judge(fill);
+        const bool all_ended = child.has_ended() && collector.running() == 0;
+        if (all_ended || child.is_asked_to_end())
+            break;
+    }
+    collector.finish();
+}
+
+void tell_result(const Collector& collector, const std::string& program) {
+    if (collector.processes() == 0)
+        complain(fmt::format(
+            "{} made no verbs call, or none that rocetrace can see: a program that links "
+            "libibverbs statically hides them, and so does one that clears or sets LD_PRELOAD "
+            "(env, a script): put LD_PRELOAD=LIBRARY before the program instead",
+            program));
+    if (collector.dropped() != 0)
+        complain(
+            fmt::format("{} events are missing, because the program was faster than "
+                        "rocetrace: try a larger --buffer, or --only",
+                        collector.dropped()));
+    if (!collector.log().error().empty())
+        complain(fmt::format("run log incomplete: cannot write to {}: {}", collector.log().path(),
+                             collector.log().error()));
+}
+
+template <typename Each>
+void for_each_event(const std::vector<std::string>& logs, Each each) {
+    for (const std::string& log : logs) {
+        runlog::Tail tail(log);
+        while (const auto event = tail.next())
+            each(*event);
+    }
+}
+
+void print_summary(const std::vector<std::string>& logs, FILE* to) {
+    for (const std::string& log : logs)
+        if (!std::filesystem::exists(log))
+            throw util::Error(fmt::format("there is no run log {}", log));
+    tracelog::Summary summary;
+    // Requests of one log name memory of another.
+    for_each_event(logs, [&](const runlog::Event& event) { summary.add_memory(event); });
+    for_each_event(logs, [&](const runlog::Event& event) { summary.add(event); });
+    std::fputs(summary.text().c_str(), to);
+}
+
+// Logs are named as they are without a program to run: rocetrace --summary server.jsonl client.jsonl
+bool names_logs(const std::vector<std::string>& words) {
+    return std::ranges::all_of(words, [](const std::string& word) {
+        return word.ends_with(".jsonl") && std::filesystem::is_regular_file(word);
+    });
+}
+
+int run(Options options) {
+    if (options.summary && names_logs(options.command)) {
+        print_summary(options.command, stdout);
+        return done;
+    }
+    if (options.summary && options.output == "-")
+        throw util::Error("--summary reads the log after the end: -o must name a file");
+    Environment environment;
+    environment.variables = take_variables(options.command);
+    if (options.command.empty())
+        throw util::Error(
+            fmt::format("there is no program after {}", environment.variables.back()));
+    const std::string& program = options.command.front();
+    const std::string path = find_program(program);
+    if (!path.empty())
+        if (const auto reason = why_invisible(path))
+            complain(fmt::format("no verbs call will be seen: {}", *reason));
+    environment.library = library("librocetrace.so");
+    if (!options.no_audit)
+        environment.audit = library("librocetrace-audit.so");
+    if (!options.only.empty())
+        environment.only = std::to_string(mask_of(options.only));
+    environment.buffer = std::to_string(options.buffer);
+    const std::string output = options.output.empty()
+                                   ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
+                                   : options.output;
+    Collector collector(output, options.role.empty() ? base_name(program) : options.role,
+                        options.mask_psns);
+    environment.socket = collector.socket_path();
+    Child child(options.command, environment);
+    collect(collector, child);
+    tell_result(collector, program);
+    if (options.summary)
+        print_summary({output}, stderr);
+    const bool complete = collector.log().error().empty();
+    child.end_like_it(complete ? done : failed);
+}
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Runs a program and logs every verbs and rdma_cm call that it makes.",
+                 "rocetrace");
+    app.add_option("-o,--output", options.output,
+                   "The run log (JSON lines; '-': standard output).\nDefault: PROGRAM.PID.jsonl")
+        ->type_name("FILE");
+    app.add_option("--role", options.role, "The name of this end in the log. Default: PROGRAM")
+        ->type_name("NAME");
+    app.add_flag("--mask-psn", options.mask_psns, "Hide PSNs until the wire shows them");
+    app.add_option("--only", options.only, "Log only these categories")
+        ->delimiter(',')
+        ->type_name("CATEGORIES");
+    app.add_option("--buffer", options.buffer, "Room for the records of one thread, in MiB")
+        ->check(CLI::Range(1U, 1024U))
+        ->type_name("MIB");
+    app.add_flag(
+        "--summary", options.summary,
+        "Print what became of each queue pair, at the end;\nwith LOG.jsonl... in place of a "
+        "program: of these logs");
+    app.add_flag("--no-audit", options.no_audit,
+                 "Do not load the library that follows dlsym() (LD_AUDIT)");
+    app.add_option("command", options.command,
+                   "The program, and its arguments; before it, variables of\nits environment")
+        ->required()
+        ->type_name("-- [NAME=VALUE...] PROGRAM [ARGUMENT...]");
+    app.set_version_flag("--version", fmt::format("rocetrace {}", util::version));
+    app.positionals_at_end();
+    app.footer(footer);
+    app.get_formatter()->column_width(30);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    try {
+        app.parse(argc, argv);
+        return run(options);
+    } catch (const CLI::Success& success) {
+        return app.exit(success);
+    } catch (const CLI::ParseError& error) {
+        complain(error.what());
+        std::fputs("'rocetrace --help' lists the options.\n", stderr);
+        return wrong_usage;
+    } catch (const StartError& error) {
+        complain(error.text);
+        return error.exit_code;
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return failed;
+    }
+}
+
+}  // namespace
+}  // namespace rocetrace
+
+int main(int argc, char** argv) {
+    return rocetrace::main(argc, argv);
+}

@@ -1,0 +1,136 @@
+// The whole check: frames of both sides of the cable go in, and out comes each connection with what
+// became of the packets that the cable lost or changed, what deviates from the specification, and
+// what the hosts' counters should say. Pure: no I/O.
+//
+// A capture of one place has each frame once: it goes in as sent and as arrived. At a host that is
+// what this host knew, so that its requesters and responders can be judged; of the others only what
+// no packet that is missing there can explain.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/conformance/finding.hpp"
+#include "trace/conformance/half.hpp"
+#include "trace/conformance/passage.hpp"
+#include "trace/conformance/recovery.hpp"
+#include "trace/flow/tracker.hpp"
+
+namespace conformance {
+
+struct HalfReport {
+    std::uint64_t requests = 0;  ///< packets that were sent, repeats among them
+    std::uint64_t responses = 0;
+    std::uint64_t repeated = 0;  ///< request packets sent again
+    std::uint64_t lost = 0;      ///< of both kinds: what the cable did to them
+    std::uint64_t doubled = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t corrupted = 0;
+    std::uint64_t changed = 0;
+    std::optional<wire::Psn> first_psn;
+    bool is_told = false;
+    bool began_in_the_middle = false;
+    std::optional<std::uint64_t> silent_since;  ///< a frame: from here on nothing was answered
+    std::optional<std::uint64_t> gave_up_after;
+    std::uint64_t findings = 0;
+    std::uint64_t unknowable = 0;
+
+    std::uint64_t events() const { return lost + doubled + reordered + corrupted + changed; }
+};
+
+struct ConnectionReport {
+    flow::Host from, to;  ///< `from` sent the first packet
+    flow::Network network{};
+    std::optional<std::uint32_t> from_qpn, to_qpn;
+    flow::Pairing pairing = flow::Pairing::None;
+    flow::PathMtu path_mtu = 0;  ///< 0: unknown
+    HalfReport forward, backward;
+
+    std::uint64_t findings() const { return forward.findings + backward.findings; }
+};
+
+/// By the names of rxe's hw_counters.
+using Counts = std::map<std::string, std::uint64_t>;
+
+struct HostReport {
+    flow::Host host;
+    flow::Network network{};
+    Counts counts;
+    std::uint64_t datagrams = 0;  ///< of those sent and received: UD, the connection manager's too
+};
+
+/// Where the capture was made, if not on both sides of the cable.
+struct OnePlace {
+    std::optional<flow::Host> host;  ///< nullopt: unknown
+};
+
+struct Report {
+    std::optional<OnePlace> one_place;
+    std::vector<ConnectionReport> connections;
+    std::vector<Recovery> recoveries;  ///< in the order of their frames
+    Findings findings;                 ///< the same
+    Findings unknowable;               ///< the same: a packet that is missing may explain them
+    std::vector<HostReport> hosts;
+    std::uint64_t frames = 0;
+    std::uint64_t not_judged = 0;  ///< RoCE, but no reliable connection's
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+};
+
+class Checker {
+  public:
+    /// Before the packets.
+    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
+    /// Before the frame is added.
+    void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
+    void captured_at(const OnePlace& place) { report_.one_place = place; }
+    /// Packets may have been lost between a host and the capture: netem on the host's interface; or
+    /// by a capture of one place.
+    void packets_may_be_missing() { packets_may_be_missing_ = true; }
+
+    /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
+    void add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
+             util::Bytes bytes);
+
+    Report finish();
+
+  private:
+    struct Stream {
+        flow::StreamKey key;
+        std::vector<std::pair<Side, Sighting>> seen;
+        std::optional<std::size_t> peer;
+        flow::Pairing pairing = flow::Pairing::None;
+        HalfFacts facts;  // of the requests that it carries
+        flow::PathMtu path_mtu = 0;
+    };
+    struct Place {  // of a frame that was sent
+        std::size_t stream = 0;
+        std::size_t index = 0;
+    };
+
+    std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
+    void count(Side side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
+    HostReport& host(const flow::Host& host, flow::Network network);
+    void settle_fates();
+    void settle_facts();
+    static void settle_first_psn(Stream& stream);
+    bool is_judged(const Half& half, Code code) const;
+    Half half_of(const Stream& requests, const Stream* responses) const;
+    void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
+               HalfReport& out);
+    void count_models(const Half& half, const Responder& responder, const Requester& requester);
+
+    bool packets_may_be_missing_ = false;
+    Passages passages_;
+    flow::Tracker tracker_;
+    std::vector<Stream> streams_;
+    std::unordered_map<std::uint64_t, std::size_t> by_number_;  // of the tracker's streams
+    std::unordered_map<std::uint64_t, Place> places_;           // by frame
+    Report report_;
+};
+
+}  // namespace conformance

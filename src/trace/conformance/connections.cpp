@@ -1,0 +1,81 @@
+// Streams into connections: which two belong together, and what is known of them.
+#include <algorithm>
+
+#include "trace/conformance/checker.hpp"
+
+namespace conformance {
+
+Report Checker::finish() {
+    settle_fates();
+    tracker_.finish();
+    settle_facts();
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+        const Stream& stream = streams_[i];
+        const Stream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
+        const auto first = [](const Stream& one) {
+            return one.seen.empty() ? UINT64_MAX : one.seen.front().second.frame;
+        };
+        if (stream.seen.empty() || (peer != nullptr && first(*peer) < first(stream)))
+            continue;  // told of with the other one
+        ConnectionReport made;
+        made.from = stream.key.src;
+        made.to = stream.key.dst;
+        made.network = stream.key.network;
+        made.to_qpn = stream.key.dest_qpn;
+        if (peer != nullptr)
+            made.from_qpn = peer->key.dest_qpn;
+        made.pairing = stream.pairing;
+        made.path_mtu = stream.path_mtu;
+        const std::size_t number = report_.connections.size();
+        check(stream, peer, number, true, made.forward);
+        if (peer != nullptr)
+            check(*peer, &stream, number, false, made.backward);
+        report_.connections.push_back(made);
+    }
+    std::ranges::stable_sort(report_.findings, {}, &Finding::frame);
+    std::ranges::stable_sort(report_.unknowable, {}, &Finding::frame);
+    std::ranges::stable_sort(report_.recoveries, {},
+                             [](const Recovery& one) { return one.packet.frame; });
+    return std::move(report_);
+}
+
+// What the tracker has found out about the streams.
+void Checker::settle_facts() {
+    tracker_.for_each_stream([this](const flow::StreamFacts& facts) {
+        if (facts.key.transport != wire::Transport::Rc)
+            return;
+        Stream& stream = streams_[stream_of(facts.number, facts.key)];
+        stream.pairing = facts.pairing;
+        stream.path_mtu = facts.path_mtu;
+        if (facts.path_mtu != 0)
+            stream.facts.path_mtu = facts.path_mtu;
+        stream.facts.first_psn = facts.first_psn;
+        stream.facts.is_told = facts.first_psn.has_value();
+        stream.facts.retry = facts.retry;
+        settle_first_psn(stream);
+        const auto peer = by_number_.find(facts.peer);
+        if (peer == by_number_.end())
+            return;
+        stream.peer = peer->second;
+        streams_[peer->second].peer = by_number_.at(facts.number);
+    });
+}
+
+// The first request that was sent; one that lies elsewhere than was told shows that the capture
+// began later.
+void Checker::settle_first_psn(Stream& stream) {
+    const auto first = std::ranges::find_if(stream.seen, [](const auto& one) {
+        return one.first == Side::Before && one.second.opcode->is_request();
+    });
+    if (first == stream.seen.end())
+        return;
+    const Sighting& request = first->second;
+    if (stream.facts.first_psn == request.psn)
+        return;
+    stream.facts.is_told = false;
+    stream.facts.first_psn = request.opcode->starts_message() && !stream.facts.first_psn
+                                 ? std::optional(request.psn)
+                                 : std::nullopt;
+}
+
+}  // namespace conformance

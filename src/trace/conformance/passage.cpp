@@ -1,0 +1,76 @@
+#include "trace/conformance/passage.hpp"
+
+#include <functional>
+#include <string_view>
+
+namespace conformance {
+namespace {
+
+// A changed frame is looked for among so many that entered last.
+constexpr std::size_t most_recent = 4096;
+
+std::uint64_t digest(util::Bytes bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return std::hash<std::string_view>{}(text);
+}
+
+}  // namespace
+
+void Passages::entered(std::uint64_t frame, util::Bytes bytes) {
+    by_digest_[digest(bytes)].push_back(frame);
+    recent_.push_back({frame, bytes.size()});
+    if (recent_.size() > most_recent)
+        recent_.pop_front();
+}
+
+std::optional<Passages::Origin> Passages::left(std::uint64_t frame, util::Bytes bytes) {
+    std::optional<Origin> origin;
+    if (const auto same = by_digest_.find(digest(bytes)); same != by_digest_.end()) {
+        std::optional<std::uint64_t> waiting;
+        std::optional<std::uint64_t> passed;
+        for (auto one = same->second.rbegin(); one != same->second.rend() && !waiting; ++one) {
+            const auto event = event_of(*one);
+            if (event == Event::Drop || event == Event::Corrupt || event == Event::Set)
+                continue;
+            if (copies(*one).empty())
+                waiting = *one;
+            else if (!passed)
+                passed = *one;
+        }
+        if (waiting || passed)
+            origin = Origin{waiting ? *waiting : *passed, false};
+    }
+    if (!origin)
+        origin = changed(bytes.size());
+    if (origin)
+        copies_[origin->frame].push_back(frame);
+    return origin;
+}
+
+// The newest of this length that has not left, preferably one that the log says was changed.
+std::optional<Passages::Origin> Passages::changed(std::size_t size) {
+    std::optional<Origin> likely;
+    for (auto one = recent_.rbegin(); one != recent_.rend(); ++one) {
+        const auto event = event_of(one->frame);
+        if (one->size != size || event == Event::Drop || !copies(one->frame).empty())
+            continue;
+        if (event == Event::Corrupt || event == Event::Set)
+            return Origin{one->frame, true};
+        if (!likely)
+            likely = Origin{one->frame, true};
+    }
+    return likely;
+}
+
+const std::vector<std::uint64_t>& Passages::copies(std::uint64_t frame) const {
+    static const std::vector<std::uint64_t> none;
+    const auto found = copies_.find(frame);
+    return found == copies_.end() ? none : found->second;
+}
+
+std::optional<Event> Passages::event_of(std::uint64_t frame) const {
+    const auto found = events_.find(frame);
+    return found == events_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace conformance

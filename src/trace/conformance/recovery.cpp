@@ -1,0 +1,269 @@
+#include "trace/conformance/recovery.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace conformance {
+namespace {
+
+bool is_within(wire::Psn psn, wire::Psn first, wire::Psn last) {
+    return distance(first, psn) >= 0 && distance(psn, last) >= 0;
+}
+
+bool acknowledges(const Sighting& response, wire::Psn psn) {
+    if (response.damaged)
+        return false;
+    const bool is_positive = response.is_ack() || response.is_data();
+    return distance(psn, response.psn) >= (is_positive ? 0 : 1);
+}
+
+class Analysis {
+  public:
+    Analysis(const Half& half, const Responder& responder, const Requester& requester,
+             const Findings& findings)
+        : half_(half), responder_(responder), requester_(requester), findings_(findings) {
+        for (const Arrival& arrival : responder.arrivals())
+            if (arrival.of == Class::InOrder && !is_refused(arrival))
+                accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
+        for (const Step& step : half.steps)
+            if (step.what == What::ResponseArrived)
+                responses_.push_back(&step.seen);
+    }
+
+    std::vector<Recovery> all() const {
+        std::vector<Recovery> made;
+        for (const Step& step : half_.steps) {
+            const bool was_sent = step.what == What::RequestSent || step.what == What::ResponseSent;
+            if (!was_sent || step.seen.fate == Fate::Passed)
+                continue;
+            Recovery recovery;
+            recovery.packet = step.seen;
+            recovery.is_request = step.what == What::RequestSent;
+            if (recovery.is_request)
+                request(recovery);
+            else
+                response(recovery);
+            judge(recovery);
+            made.push_back(std::move(recovery));
+        }
+        return made;
+    }
+
+  private:
+    static bool is_refused(const Arrival& arrival) {
+        return arrival.answer && (arrival.answer->is_rnr_nak() || arrival.answer->is_fatal_nak());
+    }
+
+    bool was_accepted_before(wire::Psn psn, std::uint64_t frame) const {
+        const auto found = accepted_.find(psn.value());
+        return found != accepted_.end() && found->second.front() < frame;
+    }
+    bool was_accepted_behind(wire::Psn psn, std::uint64_t frame) const {
+        const auto found = accepted_.find(psn.value());
+        return found != accepted_.end() && found->second.back() > frame;
+    }
+
+    /// The first that began behind the frame and has the PSN in it.
+    const Resend* resend_of(wire::Psn psn, std::uint64_t frame) const {
+        for (const Resend& resend : requester_.resends())
+            if (resend.first.frame > frame && is_within(psn, resend.first.psn, resend.last_psn))
+                return &resend;
+        return nullptr;
+    }
+
+    /// The gap that a loss opened: the first packet behind it, before the requester went back.
+    const Arrival* gap_of(wire::Psn psn, std::uint64_t frame, std::uint64_t until) const {
+        const auto& arrivals = responder_.arrivals();
+        auto arrival = std::ranges::lower_bound(
+            arrivals, frame, {}, [](const Arrival& one) { return one.request.frame; });
+        for (; arrival != arrivals.end() && arrival->request.frame < until; ++arrival)
+            if (arrival->opens_gap && arrival->expected == psn)
+                return &*arrival;
+        return nullptr;
+    }
+
+    void request(Recovery& recovery) const {
+        const Sighting& packet = recovery.packet;
+        if (packet.fate == Fate::Doubled) {
+            doubled_request(recovery);
+            return;
+        }
+        if (was_accepted_before(packet.psn, packet.frame)) {
+            recovery.prediction = "the responder had it already";
+            return;
+        }
+        const Resend* resend = resend_of(packet.psn, packet.frame);
+        if (resend != nullptr)
+            take(recovery, *resend);
+        const std::uint64_t until = resend == nullptr ? UINT64_MAX : resend->first.frame;
+        const Arrival* gap = gap_of(packet.psn, packet.frame, until);
+        predict(recovery, gap, resend);
+        measure(recovery, gap, resend);
+    }
+
+    // Each copy is a request; the later one is a duplicate or out of sequence.
+    void doubled_request(Recovery& recovery) const {
+        recovery.prediction = "answered again, nothing sent again";
+        const auto& arrivals = responder_.arrivals();
+        for (const Arrival& arrival : arrivals)
+            if (arrival.request.frame > recovery.packet.frame &&
+                arrival.request.psn == recovery.packet.psn && arrival.of == Class::Duplicate) {
+                if (arrival.answer)
+                    recovery.ended_by = arrival.answer->frame;
+                return;
+            }
+    }
+
+    void take(Recovery& recovery, const Resend& resend) const {
+        recovery.resend = resend;
+        recovery.seen = resend.cause;
+        if (resend.ended_by)
+            recovery.ended_by = resend.ended_by->frame;
+        recovery.gave_up = !resend.ended_by && requester_.gave_up_after().has_value();
+    }
+
+    static void predict(Recovery& recovery, const Arrival* gap, const Resend* resend) {
+        const wire::Psn psn = recovery.packet.psn;
+        if (gap != nullptr) {
+            recovery.behind = gap->request.frame;
+            if (!gap->answer) {
+                recovery.predicted = Cause::Nak;
+                recovery.prediction =
+                    fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn);
+                return;
+            }
+            recovery.nak = gap->answer->frame;
+            const bool arrives = gap->answer->fate != Fate::Lost &&
+                                 gap->answer->fate != Fate::Corrupted &&
+                                 gap->answer->fate != Fate::Changed;
+            recovery.predicted = arrives ? Cause::Nak : Cause::Timeout;
+            recovery.prediction =
+                arrives ? fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn)
+                        : "the NAK was lost, and is not repeated";
+            return;
+        }
+        if (resend != nullptr && resend->asked_by && resend->first.psn != psn) {
+            recovery.predicted = resend->cause;
+            recovery.prediction = fmt::format("goes with PSN {:#08x} before it", resend->first.psn);
+            return;
+        }
+        if (resend != nullptr && resend->cause == Cause::RnrNak) {
+            recovery.predicted = Cause::RnrNak;
+            recovery.prediction = "the responder was not ready";
+            return;
+        }
+        recovery.predicted = Cause::Timeout;
+        recovery.prediction = "nothing tells of it: no packet behind it, or its NAK was spent";
+    }
+
+    static void measure(Recovery& recovery, const Arrival* gap, const Resend* resend) {
+        if (gap != nullptr && gap->answer)
+            recovery.detection_ns = gap->answer->t_ns - gap->request.t_ns;
+        if (resend == nullptr)
+            return;
+        if (resend->asked_by)
+            recovery.reaction_ns = resend->first.t_ns - resend->asked_by->t_ns;
+        else if (resend->cause == Cause::Timeout)
+            recovery.detection_ns = resend->silence_ns;
+    }
+
+    void response(Recovery& recovery) const {
+        const Sighting& packet = recovery.packet;
+        if (packet.fate == Fate::Doubled) {
+            recovery.prediction = "the second copy is ignored";
+            return;
+        }
+        const bool needs_itself = packet.is_data();
+        const auto serves = [&](const Sighting& other) {
+            if (needs_itself)
+                return !other.damaged && other.is_data() && other.psn == packet.psn;
+            return acknowledges(other, packet.psn);
+        };
+        const Resend* resend = resend_of(packet.psn, packet.frame);
+        bool is_implied = false;
+        for (const Sighting* other : responses_) {
+            const bool is_before = other->frame < packet.frame;
+            if (is_before && serves(*other)) {
+                recovery.prediction = "the requester had it already";
+                return;
+            }
+            if (is_before || other->damaged)
+                continue;
+            if (resend != nullptr && other->frame > resend->first.frame)
+                break;
+            if (serves(*other)) {
+                recovery.prediction = packet.fate == Fate::Reordered
+                                          ? "its turn comes late, or a later answer covers it"
+                                          : "a later answer covers it";
+                recovery.ended_by = other->frame;
+                return;
+            }
+            is_implied |= needs_itself && distance(packet.psn, other->psn) > 0;
+        }
+        recovery.predicted = is_implied ? Cause::ImpliedNak : Cause::Timeout;
+        recovery.prediction = is_implied ? "a later answer tells of it" : "no answer behind it";
+        if (resend == nullptr)
+            return;
+        take(recovery, *resend);
+        measure(recovery, nullptr, resend);
+    }
+
+    void judge(Recovery& recovery) const {
+        const std::set<std::uint64_t> frames = evidence(recovery);
+        const auto concerns = [&](const Finding& finding) {
+            return frames.contains(finding.frame) ||
+                   std::ranges::any_of(finding.because,
+                                       [&](std::uint64_t frame) { return frames.contains(frame); });
+        };
+        const Sighting& packet = recovery.packet;
+        if (std::ranges::any_of(findings_, concerns))
+            recovery.verdict = Verdict::Deviation;
+        else if (recovery.resend)
+            recovery.verdict =
+                recovery.ended_by || recovery.gave_up ? Verdict::AsSpecified : Verdict::Open;
+        else if (recovery.predicted != Cause::None &&
+                 !(recovery.is_request && was_accepted_behind(packet.psn, packet.frame)))
+            recovery.verdict = Verdict::Open;
+    }
+
+    static std::set<std::uint64_t> evidence(const Recovery& recovery) {
+        std::set<std::uint64_t> frames{recovery.packet.frame};
+        if (recovery.packet.copy != 0)
+            frames.insert(recovery.packet.copy);
+        if (recovery.behind)
+            frames.insert(*recovery.behind);
+        if (recovery.nak)
+            frames.insert(*recovery.nak);
+        if (recovery.resend) {
+            frames.insert(recovery.resend->first.frame);
+            if (recovery.resend->asked_by)
+                frames.insert(recovery.resend->asked_by->frame);
+        }
+        return frames;
+    }
+
+    const Half& half_;
+    const Responder& responder_;
+    const Requester& requester_;
+    const Findings& findings_;
+    std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
+    std::vector<const Sighting*> responses_;                                  // that arrived
+};
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+    constexpr std::array<std::string_view, 3> names{"as specified", "deviation", "open"};
+    return names[static_cast<std::size_t>(verdict)];
+}
+
+std::vector<Recovery> recoveries(const Half& half, const Responder& responder,
+                                 const Requester& requester, const Findings& findings) {
+    return Analysis(half, responder, requester, findings).all();
+}
+
+}  // namespace conformance

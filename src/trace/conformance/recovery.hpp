@@ -1,0 +1,47 @@
+// What the cable did to a packet, what the specification lets follow from it, and what did.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trace/conformance/finding.hpp"
+#include "trace/conformance/half.hpp"
+#include "trace/conformance/requester.hpp"
+#include "trace/conformance/responder.hpp"
+
+namespace conformance {
+
+enum class Verdict : std::uint8_t { AsSpecified, Deviation, Open };
+
+/// "as specified", "deviation", "open".
+std::string_view name(Verdict verdict);
+
+struct Recovery {
+    Sighting packet;  ///< as it was sent; `fate` says what the cable did
+    std::size_t connection = 0;
+    bool forward = true;
+    bool is_request = true;
+    Cause predicted = Cause::None;
+    std::string prediction;  ///< why, a clause
+    Cause seen = Cause::None;
+    std::optional<Resend> resend;
+    /// The answer that ended it, at the requester; or that covered a lost one.
+    std::optional<std::uint64_t> ended_by;
+    /// From the first packet that showed the loss to the NAK's leaving; of a timeout from the last
+    /// request to the repeat.
+    std::optional<std::int64_t> detection_ns;
+    /// From the NAK's arrival to the first repeated packet.
+    std::optional<std::int64_t> reaction_ns;
+    std::optional<std::uint64_t> behind;  ///< the request that arrived behind the gap
+    std::optional<std::uint64_t> nak;     ///< the NAK, as it was sent
+    bool gave_up = false;
+    Verdict verdict = Verdict::AsSpecified;
+};
+
+/// One for each packet of the half that the cable did not just pass on, in their order.
+std::vector<Recovery> recoveries(const Half& half, const Responder& responder,
+                                 const Requester& requester, const Findings& findings);
+
+}  // namespace conformance

@@ -1,0 +1,186 @@
+#include "trace/conformance/requester.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace conformance {
+std::string_view name(Cause cause) {
+    constexpr std::array<std::string_view, 5> names{"nothing", "NAK", "implied NAK", "RNR NAK",
+                                                    "timeout"};
+    return names[static_cast<std::size_t>(cause)];
+}
+
+Requester::Requester(const HalfFacts& facts, Findings& findings)
+    : facts_(facts), findings_(findings) {}
+
+void Requester::report(Code code, const Sighting& at, std::string text,
+                       std::vector<std::uint64_t> because) {
+    findings_.push_back({.code = code,
+                         .frame = at.frame,
+                         .t_ns = at.t_ns,
+                         .text = std::move(text),
+                         .because = std::move(because)});
+}
+
+void Requester::sent(const Sighting& request) {
+    if (!is_begun_) {
+        is_begun_ = true;
+        sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
+    }
+    const Place place = sequence_.place_of(request.psn);
+    if (place >= next_)
+        new_request(request, place);
+    else if (!sent_.empty() && place >= sent_.front().place)
+        again(request, place);
+    last_sent_ns_ = request.t_ns;
+}
+
+void Requester::new_request(const Sighting& request, Place place) {
+    if (place > next_)
+        report(Code::PsnSkipped, request,
+               fmt::format("a new request has PSN {:#08x} where {:#08x} is next", request.psn,
+                           sequence_.psn_of(next_)));
+    else if (cursor_ < next_ && acknowledged_ < next_)
+        report(Code::ResendSkips, request,
+               fmt::format("a new request with PSN {:#08x}, though {:#08x} to {:#08x} were to be "
+                           "sent again first",
+                           request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
+    const std::uint32_t psns = psns_of(request, facts_.path_mtu);
+    sent_.push_back({.place = place,
+                     .psns = psns,
+                     .rkey = request.rkey,
+                     .dmalen = request.dmalen,
+                     .va = request.va,
+                     .form = request.form,
+                     .digest = request.digest,
+                     .frame = request.frame,
+                     .last_ns = request.t_ns,
+                     .is_read = request.is(wire::Operation::RdmaReadRequest),
+                     .wants_data = request.wants_data()});
+    next_ = cursor_ = place + psns;
+    sequence_.move_to(next_);
+}
+
+void Requester::again(const Sighting& request, Place place) {
+    const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
+    // What was acknowledged in the meantime may be left out.
+    const bool skips = place > cursor_ && acknowledged_ < place;
+    if (!goes_on || (skips && is_asked_for(place)))
+        go_back(request, place);
+    else if (skips)
+        report(Code::ResendSkips, request,
+               fmt::format("PSN {:#08x} sent again, but not {:#08x} to {:#08x} before it",
+                           request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
+    Resend& resend = resends_.back();
+    ++resend.packets;
+    cursor_ = place + psns_of(request, facts_.path_mtu);
+    if (resend.packets == 1 || sequence_.place_of(resend.last_psn) < cursor_ - 1)
+        resend.last_psn = sequence_.psn_of(cursor_ - 1);
+    compare(request, place);
+    if (Sent* original = holder_of(place))
+        original->last_ns = request.t_ns;
+}
+
+Requester::Sent* Requester::holder_of(Place place) {
+    auto behind = std::ranges::upper_bound(sent_, place, {}, &Sent::place);
+    if (behind == sent_.begin())
+        return nullptr;
+    Sent& found = *--behind;
+    return place < found.place + found.psns ? &found : nullptr;
+}
+
+void Requester::arrived(const Sighting& response) {
+    if (response.damaged || !is_begun_)
+        return;
+    const Place place = sequence_.place_of(response.psn);
+    if (place >= next_ || response.is_fatal_nak())
+        return;  // a ghost, or the end of the queue pair
+    if (response.is_data()) {
+        if (place > acknowledged_)
+            acknowledge(place, response);
+        if (place == acknowledged_)
+            advance(place + 1, response);
+        return;
+    }
+    if (response.is_ack()) {
+        acknowledge(place + 1, response);
+        return;
+    }
+    const bool is_sequence = response.is_sequence_nak();
+    if (is_sequence && place > acknowledged_)
+        ++naks_that_acknowledged_;
+    acknowledge(place, response);
+    // One that is late asks for what has been acknowledged since.
+    if (place < acknowledged_)
+        return;
+    const Sent* asked_for = holder_of(place);
+    const bool is_fresh = asked_for != nullptr && response.t_ns - asked_for->last_ns < lag_ns;
+    const bool was_repeated = !resends_.empty() && is_fresh &&
+                              sequence_.place_of(resends_.back().first.psn) <= place &&
+                              response.t_ns - resends_.back().first.t_ns < lag_ns;
+    if (is_sequence && nak_ && nak_->place != place)
+        earlier_nak_ = std::exchange(nak_, std::nullopt);
+    ask(is_sequence ? nak_ : rnr_, {place, response, was_repeated});
+}
+
+void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
+    if (asked && asked->place == now.place)
+        ++asked->copies;
+    else
+        asked = now;
+}
+
+// All before `next`, but data that was asked for has to come itself: an answer to something later
+// says that it is lost.
+void Requester::acknowledge(Place next, const Sighting& response) {
+    const Sent* first = holder_of(acknowledged_);
+    if (first == nullptr)
+        return;
+    for (std::size_t i = static_cast<std::size_t>(first - sent_.data()); i < sent_.size(); ++i) {
+        const Sent& request = sent_[i];
+        if (request.place >= next)
+            break;
+        if (!request.wants_data)
+            continue;
+        const Place missing = std::max(acknowledged_, request.place);
+        advance(missing, response);
+        ask(implied_, {missing, response, false});
+        return;
+    }
+    advance(next, response);
+}
+
+void Requester::advance(Place next, const Sighting& response) {
+    if (next <= acknowledged_)
+        return;
+    acknowledged_ = next;
+    timeouts_in_a_row_ = 0;
+    advances_.push_back({next, response.t_ns});
+    while (advances_.size() > 1 && advances_[1].t_ns < response.t_ns - 2 * lag_ns)
+        advances_.pop_front();
+    while (ended_ < resends_.size() &&
+           sequence_.place_of(resends_[ended_].last_psn) < acknowledged_)
+        resends_[ended_++].ended_by = response;
+}
+
+Place Requester::acknowledged_at(std::int64_t t_ns) const {
+    Place place = 0;
+    for (const Advance& one : advances_)
+        if (one.t_ns <= t_ns)
+            place = one.acknowledged;
+    return place;
+}
+
+void Requester::finish(std::int64_t end_ns) {
+    if (timeouts_in_a_row_ == 0 || acknowledged_ >= next_)
+        return;
+    const std::int64_t since = end_ns - last_sent_ns_;
+    const bool was_last = facts_.retry.retry_count == timeouts_in_a_row_;
+    if (was_last || since > 2 * resends_.back().silence_ns)
+        gave_up_after_ = timeouts_in_a_row_;
+}
+
+}  // namespace conformance

@@ -1,0 +1,115 @@
+// The requester of a reliable connection after the specification (IBTA volume 1, 9.7.3 and 9.7.6):
+// each request is the next one, or goes back to an earlier PSN with a cause for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "trace/conformance/finding.hpp"
+#include "trace/conformance/half.hpp"
+#include "trace/conformance/sequence.hpp"
+
+namespace conformance {
+
+/// Why a requester goes back.
+enum class Cause : std::uint8_t { None, Nak, ImpliedNak, RnrNak, Timeout };
+
+/// "NAK", "implied NAK", "RNR NAK", "timeout"; "nothing".
+std::string_view name(Cause cause);
+
+/// Requests sent again, in one go.
+struct Resend {
+    Cause cause = Cause::None;
+    std::optional<Sighting> asked_by;  ///< the response that arrived, where one is the cause
+    Sighting first;                    ///< the first packet sent again
+    wire::Psn last_psn;                ///< the farthest one in use by what was sent again
+    std::uint64_t packets = 0;
+    std::int64_t silence_ns = 0;  ///< since the last request before it
+    /// The response that acknowledged `last_psn`.
+    std::optional<Sighting> ended_by;
+};
+
+class Requester {
+  public:
+    Requester(const HalfFacts& facts, Findings& findings);
+
+    void sent(const Sighting& request);
+    void arrived(const Sighting& response);
+    void finish(std::int64_t end_ns);
+
+    const std::vector<Resend>& resends() const { return resends_; }
+    /// NAKs for a PSN that acknowledged something new.
+    std::uint64_t naks_that_acknowledged() const { return naks_that_acknowledged_; }
+    /// It repeated without an answer and then no more: so often.
+    std::optional<std::uint64_t> gave_up_after() const { return gave_up_after_; }
+
+  private:
+    struct Sent {  // one request packet; in the order of PSNs
+        Place place = 0;
+        std::uint32_t psns = 1;
+        std::uint32_t rkey = 0;
+        std::uint32_t dmalen = 0;
+        std::uint64_t va = 0;
+        std::uint64_t form = 0;
+        std::uint64_t digest = 0;
+        std::uint64_t frame = 0;
+        std::int64_t last_ns = 0;
+        bool is_read = false;
+        bool wants_data = false;
+    };
+    struct Asked {  // a response that calls for going back
+        Place place = 0;
+        Sighting response;
+        /// It came when that place had just been sent again, or was met already.
+        bool may_be_late = false;
+        /// How many say the same: each may make the requester go back.
+        unsigned copies = 1;
+    };
+    struct Advance {
+        Place acknowledged = 0;
+        std::int64_t t_ns = 0;
+    };
+
+    // A host acts on what arrived, or on its timer, when it gets to it.
+    static constexpr std::int64_t lag_ns = 50'000'000;
+
+    void new_request(const Sighting& request, Place place);
+    void again(const Sighting& request, Place place);
+    // requester_resend.cpp
+    bool is_asked_for(Place place) const;
+    void drop_stale(std::int64_t now_ns);
+    void go_back(const Sighting& request, Place place);
+    Cause asked_back(const Sighting& request, Place place, Resend& resend);
+    Cause without_asking(const Sighting& request, Place place);
+    void compare(const Sighting& request, Place place);
+    // requester.cpp
+    static void ask(std::optional<Asked>& asked, const Asked& now);
+    void acknowledge(Place next, const Sighting& response);
+    void advance(Place next, const Sighting& response);
+    Place acknowledged_at(std::int64_t t_ns) const;
+    Sent* holder_of(Place place);
+    void report(Code code, const Sighting& at, std::string text,
+                std::vector<std::uint64_t> because = {});
+
+    HalfFacts facts_;
+    Findings& findings_;
+    bool is_begun_ = false;
+    Sequence sequence_;
+    Place next_ = 0;          // of the next new request
+    Place cursor_ = 0;        // of the next one in the course of a resend; else next_
+    Place acknowledged_ = 0;  // all before it
+    std::vector<Sent> sent_;
+    std::deque<Advance> advances_;
+    std::optional<Asked> nak_, rnr_, implied_;
+    std::optional<Asked> earlier_nak_;  // what nak_ came behind
+    std::vector<Resend> resends_;
+    std::size_t ended_ = 0;  // of resends_
+    std::int64_t last_sent_ns_ = 0;
+    std::uint64_t timeouts_in_a_row_ = 0;
+    std::uint64_t naks_that_acknowledged_ = 0;
+    std::optional<std::uint64_t> gave_up_after_;
+};
+
+}  // namespace conformance

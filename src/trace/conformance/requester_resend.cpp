@@ -1,0 +1,173 @@
+// What gives a requester cause to send again, and whether it sends the same.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "trace/conformance/requester.hpp"
+
+namespace conformance {
+namespace {
+
+// Of a timer that nobody told, which is 4.096 us * 2^n: shorter ones are not in use.
+constexpr std::int64_t least_timeout_ns = 1'000'000;
+
+double milliseconds(std::int64_t ns) {
+    return static_cast<double>(ns) / 1e6;
+}
+
+}  // namespace
+
+bool Requester::is_asked_for(Place place) const {
+    return (nak_ && nak_->place == place) || (rnr_ && rnr_->place == place) ||
+           (implied_ && implied_->place == place);
+}
+
+// What asked for a packet that was acknowledged a while ago asks for nothing.
+void Requester::drop_stale(std::int64_t now_ns) {
+    for (auto* asked : {&nak_, &rnr_, &implied_})
+        if (*asked && (*asked)->place < acknowledged_ && now_ns - (*asked)->response.t_ns > lag_ns)
+            asked->reset();
+}
+
+void Requester::go_back(const Sighting& request, Place place) {
+    Resend resend;
+    resend.first = request;
+    resend.silence_ns = request.t_ns - last_sent_ns_;
+    resend.cause = asked_back(request, place, resend);
+    if (resend.cause == Cause::None && !resend.asked_by)
+        resend.cause = without_asking(request, place);
+    timeouts_in_a_row_ = resend.cause == Cause::Timeout ? timeouts_in_a_row_ + 1 : 0;
+    resends_.push_back(resend);
+}
+
+// A response has asked for it. One that asked for an earlier packet is met also where others were
+// acknowledged since.
+Cause Requester::asked_back(const Sighting& request, Place place, Resend& resend) {
+    drop_stale(request.t_ns);
+    const auto fits = [&](const std::optional<Asked>& asked) {
+        return asked && place >= asked->place && place <= std::max(acknowledged_, asked->place);
+    };
+    const auto take = [&](std::optional<Asked>& asked, Cause cause) {
+        resend.asked_by = asked->response;
+        asked->may_be_late = true;
+        if (--asked->copies == 0)
+            asked.reset();
+        return cause;
+    };
+    // An answer that came later has been to the request that was sent again meanwhile.
+    const auto is_later = [&](const std::optional<Asked>& asked) {
+        return fits(asked) && asked->response.frame > rnr_->response.frame;
+    };
+    if (fits(rnr_) && (is_later(nak_) || is_later(implied_)))
+        rnr_.reset();
+    if (fits(rnr_)) {
+        const double waited = milliseconds(request.t_ns - rnr_->response.t_ns);
+        const double timer = rnr_->response.aeth.rnr_timer_ms().value_or(0);
+        if (waited < timer)
+            report(Code::RnrEarly, request,
+                   fmt::format(
+                       "PSN {:#08x} sent again {:.3f} ms behind an RNR NAK that asks for {} ms",
+                       request.psn, waited, timer),
+                   {rnr_->response.frame});
+        return take(rnr_, Cause::RnrNak);
+    }
+    const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
+    // It may have begun to go back before the newer NAK came to it.
+    if (earlier_nak_ && earlier_nak_->place == place && nak_ && waited(*nak_) < lag_ns) {
+        nak_->may_be_late = true;
+        return take(earlier_nak_, Cause::Nak);
+    }
+    if (fits(nak_)) {
+        if (waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(INT64_MAX))
+            return take(nak_, Cause::Nak);
+        if (!nak_->may_be_late)
+            report(Code::NakIgnored, request,
+                   fmt::format(
+                       "PSN {:#08x} sent again only after {:.1f} ms, by the timer: the NAK had "
+                       "asked for it",
+                       request.psn, milliseconds(waited(*nak_))),
+                   {nak_->response.frame});
+        nak_.reset();
+        return Cause::Timeout;
+    }
+    if (fits(implied_)) {
+        const bool is_timer = waited(*implied_) >= facts_.retry.ack_timeout_ns.value_or(lag_ns);
+        const Cause cause = take(implied_, is_timer ? Cause::Timeout : Cause::ImpliedNak);
+        if (is_timer)
+            resend.asked_by.reset();
+        return cause;
+    }
+    if (nak_ && nak_->place >= acknowledged_ &&
+        waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(lag_ns)) {
+        report(Code::ResendFrom, request,
+               fmt::format("sent again from PSN {:#08x} on, where the NAK asks for PSN {:#08x}",
+                           request.psn, nak_->response.psn),
+               {nak_->response.frame});
+        return take(nak_, Cause::Nak);
+    }
+    return Cause::None;
+}
+
+// Then it is the timer's doing, which begins with the oldest that is not acknowledged.
+Cause Requester::without_asking(const Sighting& request, Place place) {
+    if (place < acknowledged_at(request.t_ns - lag_ns)) {
+        report(Code::ResendWithoutCause, request,
+               fmt::format("PSN {:#08x} sent again, though all up to PSN {:#08x} was acknowledged",
+                           request.psn, sequence_.psn_of(acknowledged_ - 1)));
+        return Cause::None;
+    }
+    const Sent* original = holder_of(place);
+    const std::int64_t waited = original == nullptr ? 0 : request.t_ns - original->last_ns;
+    const double waited_ms = milliseconds(waited);
+    if (!facts_.retry.ack_timeout_ns && waited < least_timeout_ns) {
+        report(Code::ResendWithoutCause, request,
+               fmt::format(
+                   "PSN {:#08x} sent again after {:.3f} ms, and neither a NAK nor a timeout can "
+                   "have asked for it",
+                   request.psn, waited_ms));
+        return Cause::None;
+    }
+    if (place > acknowledged_) {
+        report(Code::ResendFrom, request,
+               fmt::format(
+                   "sent again from PSN {:#08x} on, where PSN {:#08x} is the oldest that is not "
+                   "acknowledged",
+                   request.psn, sequence_.psn_of(acknowledged_)));
+        return Cause::Timeout;
+    }
+    // The timer began when the device had the packet, and the cable saw it some time later.
+    if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
+        report(Code::TimeoutEarly, request,
+               fmt::format(
+                   "PSN {:#08x} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",
+                   request.psn, waited_ms, milliseconds(*facts_.retry.ack_timeout_ns)));
+    return Cause::Timeout;
+}
+
+// Where a READ is asked for the rest of its answer, address and length go on from there.
+void Requester::compare(const Sighting& request, Place place) {
+    const Sent* original = holder_of(place);
+    if (original == nullptr)
+        return;
+    const bool is_read = request.is(wire::Operation::RdmaReadRequest);
+    const auto skipped = static_cast<std::uint64_t>(place - original->place);
+    if (is_read && original->is_read && skipped != 0) {
+        const std::uint64_t bytes = skipped * facts_.path_mtu;
+        if (request.va == original->va + bytes && request.rkey == original->rkey &&
+            request.dmalen + bytes == original->dmalen)
+            return;
+    } else if (skipped == 0 && request.digest == original->digest) {
+        return;
+    }
+    // Of a SEND that is repeated the buffer is read again.
+    const bool is_payload = skipped == 0 && request.form == original->form;
+    report(Code::ResendDiffers, request,
+           is_payload ? fmt::format("PSN {:#08x} sent again has another payload: its buffer was "
+                                    "written to before the request was complete",
+                                    request.psn)
+                      : fmt::format("PSN {:#08x} sent again is not what it was the first time",
+                                    request.psn),
+           {original->frame});
+}
+
+}  // namespace conformance

@@ -1,0 +1,210 @@
+// Which request a response is for.
+#include "trace/conformance/responder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace conformance {
+namespace {
+
+/// So long nothing can be said against an answer that is not there yet.
+constexpr std::int64_t least_grace_ns = 500'000'000;
+
+}  // namespace
+
+Responder::Responder(const HalfFacts& facts, Findings& findings)
+    : facts_(facts), findings_(findings), msn_is_known_(facts.is_told) {
+    state_.is_synchronised = facts.first_psn.has_value();
+    began_in_the_middle_ = !state_.is_synchronised;
+    if (facts.first_psn)
+        sequence_ = Sequence(*facts.first_psn);
+}
+
+void Responder::response(const Sighting& sent) {
+    if (!state_.is_synchronised) {
+        synchronise(sent);
+        return;
+    }
+    if (!facts_.is_told && sequence_.place_of(sent.psn) < 0) {
+        began_in_the_middle_ = true;  // it answers what was sent before the capture
+        return;
+    }
+    if (continue_reading(sent))
+        return;
+    Scan scanned;
+    const State before = state_;
+    if (scan(sent, scanned)) {
+        commit(scanned, sent);
+        return;
+    }
+    const State later = std::exchange(state_, before);
+    unexplained(scanned, later, sent);
+}
+
+// Without the beginning, the first ACK of a request that was seen tells where the responder is.
+void Responder::synchronise(const Sighting& sent) {
+    if (!sent.is_ack())
+        return;
+    const auto acknowledged = std::ranges::find_if(waiting_, [&](const Sighting& request) {
+        return !request.damaged && request.psn == sent.psn && !request.wants_data();
+    });
+    if (acknowledged == waiting_.end())
+        return;
+    sequence_ = Sequence(sent.psn + 1);
+    state_.is_synchronised = true;
+    state_.msn = sent.aeth.msn;
+    msn_is_known_ = true;
+    if (!acknowledged->opcode->ends_message())
+        state_.open = acknowledged->opcode->operation;
+    const auto count = acknowledged - waiting_.begin() + 1;
+    for (auto known = waiting_.begin(); known != waiting_.begin() + count; ++known)
+        arrivals_.push_back({.request = *known,
+                             .of = Class::Unknown,
+                             .expected = {},
+                             .opens_gap = false,
+                             .answer = std::nullopt});
+    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+}
+
+bool Responder::continue_reading(const Sighting& sent) {
+    if (!reading_ || !sent.is(wire::Operation::RdmaReadResponse) ||
+        sequence_.place_of(sent.psn) != reading_->next)
+        return false;
+    check_position(sent);
+    if (sent.opcode->has(wire::header::aeth))
+        check_msn(sent, reading_->msn_low + 1, reading_->msn_high);
+    covers(reading_->next);
+    if (++reading_->next == reading_->end)
+        reading_.reset();
+    return true;
+}
+
+// Requests in their order up to the first that explains the response; then the state is the one
+// behind it.
+bool Responder::scan(const Sighting& sent, Scan& scanned) {
+    for (const Sighting& request : waiting_) {
+        scanned.push_back(process(request));
+        if (explains(scanned.back(), sent))
+            return true;
+    }
+    return false;
+}
+
+void Responder::commit(Scan& scanned, const Sighting& sent) {
+    const bool is_again =
+        scanned.back().owed == Owed::Data && scanned.back().arrival.of == Class::Duplicate;
+    if (reading_ && !is_again) {
+        Expectation left;
+        left.arrival.request = reading_->request;
+        left.owed = Owed::Data;
+        missing(left);
+    }
+    reading_.reset();
+    for (std::size_t i = 0; i + 1 < scanned.size(); ++i) {
+        pass_over(scanned[i]);
+        if (scanned[i].is_required && scanned[i].owed != Owed::Ack &&
+            scanned[i].owed != Owed::DuplicateAck)
+            missing(scanned[i]);
+    }
+    settle(scanned.back(), sent);
+    arrivals_.push_back(scanned.back().arrival);
+    take(scanned.size());
+}
+
+void Responder::take(std::size_t count) {
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+    sequence_.move_to(state_.expected);
+}
+
+void Responder::pass_over(const Expectation& expectation) {
+    arrivals_.push_back(expectation.arrival);
+    const bool is_ack = expectation.owed == Owed::Ack || expectation.owed == Owed::DuplicateAck;
+    if (is_ack && expectation.is_required && (!owed_ack_ || expectation.place > owed_ack_->place))
+        owed_ack_ = expectation;
+}
+
+void Responder::settle(Expectation& expectation, const Sighting& sent) {
+    expectation.arrival.answer = sent;
+    if (sent.is_rnr_nak() || sent.is_fatal_nak()) {
+        state_ = expectation.before;
+        state_.nak_sent = false;
+        state_.rnr_sent = sent.is_rnr_nak();
+        state_.is_dead = sent.is_fatal_nak();
+        check_msn(sent, state_.msn, expectation.msn_high);
+        covers(expectation.place - 1);
+        return;
+    }
+    switch (expectation.owed) {
+        case Owed::Data:
+            settle_data(expectation, sent);
+            return;
+        case Owed::SequenceNak:
+            state_.nak_sent = true;
+            last_nak_ = sent.frame;
+            check_msn(sent, state_.msn, state_.msn);
+            covers(expectation.before.expected - 1);
+            return;
+        case Owed::Ack:
+        case Owed::DuplicateAck:
+            late_ack(expectation, sent);
+            check_msn(sent, expectation.msn_low, expectation.msn_high);
+            covers(sequence_.place_of(sent.psn));
+            return;
+        case Owed::Nothing:
+        case Owed::InvalidRequest:
+            return;
+    }
+}
+
+void Responder::settle_data(const Expectation& expectation, const Sighting& sent) {
+    if (sent.is(wire::Operation::AtomicAcknowledge) && expectation.executed != 0) {
+        auto& value = executed_[expectation.executed - 1].value;
+        if (value && *value != sent.value)
+            report(Code::AtomicReplay, sent,
+                   fmt::format(
+                       "the repeated ATOMIC with PSN {:#08x} returned {:#x}, the first time {:#x}",
+                       sent.psn, sent.value, *value),
+                   {expectation.arrival.request.frame});
+        if (!value)
+            value = sent.value;
+    }
+    reading_ = {.request = expectation.arrival.request,
+                .first = expectation.place,
+                .next = expectation.place,
+                .end = expectation.place + expectation.psns,
+                .msn_low = expectation.msn_low,
+                .msn_high = expectation.msn_high};
+    if (sent.is(wire::Operation::RdmaReadResponse))
+        check_position(sent);
+    // A READ may count as soon as it was accepted; it must have when its last response leaves.
+    const bool is_last = expectation.psns == 1;
+    check_msn(sent, expectation.msn_low + (is_last ? 1 : 0), expectation.msn_high);
+    covers(expectation.place);
+    if (++reading_->next == reading_->end)
+        reading_.reset();
+}
+
+void Responder::covers(Place place) {
+    if (owed_ack_ && owed_ack_->place <= place)
+        owed_ack_.reset();
+    acknowledged_ = std::max(acknowledged_.value_or(place), place);
+}
+
+void Responder::finish(std::int64_t end_ns) {
+    const std::int64_t grace =
+        std::max(least_grace_ns, 2 * facts_.retry.ack_timeout_ns.value_or(0));
+    const auto is_late = [&](const Sighting& request) { return end_ns - request.t_ns > grace; };
+    for (const Sighting& request : waiting_) {
+        const Expectation expectation = process(request);
+        pass_over(expectation);
+        if (expectation.is_required && is_late(request) && !silent_since_)
+            silent_since_ = request;
+    }
+    waiting_.clear();
+    if (reading_ && is_late(reading_->request) && !silent_since_)
+        silent_since_ = reading_->request;
+}
+
+}  // namespace conformance

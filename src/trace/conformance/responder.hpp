@@ -1,0 +1,143 @@
+// The responder of a reliable connection after the specification (IBTA volume 1, 9.7.4 and 9.7.5):
+// requests that arrived go in, and each response that was sent must be what one of them calls for.
+//
+// A responder answers when it gets to it, so that a response cannot be held against the last
+// arrival before it. Requests wait in a queue, and a response takes those up to the first that
+// explains it; what it passes over must have been optional.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "trace/conformance/finding.hpp"
+#include "trace/conformance/half.hpp"
+#include "trace/conformance/sequence.hpp"
+
+namespace conformance {
+
+/// How the responder stood to a request that arrived.
+enum class Class : std::uint8_t { InOrder, Duplicate, OutOfSequence, Damaged, Unknown };
+
+struct Arrival {
+    Sighting request;
+    Class of = Class::Unknown;
+    wire::Psn expected;  ///< before it
+    /// Of one out of sequence: a NAK for `expected` was due, and not under way already.
+    bool opens_gap = false;
+    /// The response that it led to, where that is known.
+    std::optional<Sighting> answer;
+};
+
+class Responder {
+  public:
+    Responder(const HalfFacts& facts, Findings& findings);
+
+    void request(const Sighting& arrived) { waiting_.push_back(arrived); }
+    void response(const Sighting& sent);
+    void finish(std::int64_t end_ns);
+
+    /// All requests that arrived, in their order; complete after finish().
+    const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// The capture did not have the connection's beginning.
+    bool began_in_the_middle() const { return began_in_the_middle_; }
+    /// The request from which on nothing was answered any more, with enough time for it.
+    const std::optional<Sighting>& silent_since() const { return silent_since_; }
+
+  private:
+    // A READ or an ATOMIC that was executed.
+    struct Executed {
+        Place first = 0;
+        std::uint32_t psns = 1;
+        std::uint32_t msn_before = 0;
+        std::optional<std::uint64_t> value;  // what an ATOMIC returned
+    };
+    struct State {
+        bool is_synchronised = false;
+        Place expected = 0;
+        std::uint32_t msn = 0;
+        bool nak_sent = false;  // for a gap: no other until `expected` has come
+        bool rnr_sent = false;
+        bool is_dead = false;
+        std::optional<wire::Operation> open;  // of the message whose last packet is to come
+        std::size_t executed = 0;             // how many of executed_ count
+    };
+    enum class Owed : std::uint8_t {
+        Nothing,
+        Ack,
+        DuplicateAck,
+        Data,
+        SequenceNak,
+        InvalidRequest
+    };
+    struct Expectation {
+        Arrival arrival;
+        State before;
+        Owed owed = Owed::Nothing;
+        bool is_required = false;
+        Place place = 0;         // of the request
+        std::uint32_t psns = 1;  // of the data
+        std::uint32_t msn_low = 0, msn_high = 0;
+        std::size_t executed = 0;  // 1 + which, of data
+    };
+    using Scan = std::vector<Expectation>;
+    struct Reading {  // data that is being sent
+        Sighting request;
+        Place first = 0, next = 0, end = 0;
+        std::uint32_t msn_low = 0, msn_high = 0;
+    };
+
+    // What a request calls for: responder_state.cpp.
+    Expectation process(const Sighting& request);
+    void in_order(const Sighting& request, Expectation& expectation);
+    void duplicate(const Sighting& request, Expectation& expectation);
+    bool breaks_message(const Sighting& request) const;
+    bool explains(const Expectation& expectation, const Sighting& sent) const;
+    static bool may_refuse(const Expectation& expectation);
+
+    // Which request a response is for.
+    void synchronise(const Sighting& sent);
+    bool continue_reading(const Sighting& sent);
+    bool scan(const Sighting& sent, Scan& scanned);
+    void take(std::size_t count);
+    void commit(Scan& scanned, const Sighting& sent);
+    void settle(Expectation& expectation, const Sighting& sent);
+    void settle_data(const Expectation& expectation, const Sighting& sent);
+    void pass_over(const Expectation& expectation);
+    void covers(Place place);
+
+    // What is wrong with one that no request explains: responder_findings.cpp.
+    void unexplained(Scan& scanned, const State& later, const Sighting& sent);
+    void answer_of_the_dead(const Scan& scanned, const State& later, const Sighting& sent);
+    bool answers_damaged(const Sighting& sent);
+    void wrong_nak(Scan& scanned, const State& later, const Sighting& sent);
+    void wrong_data(Scan& scanned, const Sighting& sent);
+    void wrong_ack(const State& later, const Sighting& sent);
+    void missing(const Expectation& expectation);
+    void late_ack(const Expectation& expectation, const Sighting& sent);
+    void check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t high);
+    void check_position(const Sighting& sent);
+    void report(Code code, const Sighting& at, std::string text,
+                std::vector<std::uint64_t> because = {});
+
+    HalfFacts facts_;
+    Findings& findings_;
+    Sequence sequence_;
+    State state_;
+    std::deque<Sighting> waiting_;
+    std::vector<Executed> executed_;
+    std::vector<Arrival> arrivals_;
+    std::optional<Reading> reading_;
+    std::optional<Expectation> owed_ack_;
+    std::optional<Place> acknowledged_;
+    std::uint64_t last_nak_ = 0;    // its frame
+    std::uint32_t msn_base_ = 0;    // where the capture begins later than the connection
+    std::uint32_t msn_offset_ = 0;  // that was reported last
+    bool msn_is_known_ = false;
+    bool began_in_the_middle_ = false;
+    bool is_judged_dead_ = false;
+    std::optional<Sighting> silent_since_;
+};
+
+}  // namespace conformance

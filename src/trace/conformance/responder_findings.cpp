@@ -1,0 +1,232 @@
+// What is wrong with a response that no request explains.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "trace/conformance/responder.hpp"
+
+namespace conformance {
+namespace {
+
+// A requester that nobody told us the timer of has waited at least so long.
+constexpr std::int64_t usual_timeout_ns = 50'000'000;
+
+}  // namespace
+
+void Responder::report(Code code, const Sighting& at, std::string text,
+                       std::vector<std::uint64_t> because) {
+    findings_.push_back({.code = code,
+                         .frame = at.frame,
+                         .t_ns = at.t_ns,
+                         .text = std::move(text),
+                         .because = std::move(because)});
+}
+
+void Responder::unexplained(Scan& scanned, const State& later, const Sighting& sent) {
+    if (answers_damaged(sent))
+        return;
+    if (later.is_dead) {
+        answer_of_the_dead(scanned, later, sent);
+        return;
+    }
+    if (sent.is_ack())
+        wrong_ack(later, sent);
+    else if (sent.is_data())
+        wrong_data(scanned, sent);
+    else
+        wrong_nak(scanned, later, sent);
+}
+
+// Told of once: nothing that follows is worth more than that.
+void Responder::answer_of_the_dead(const Scan& scanned, const State& later, const Sighting& sent) {
+    if (is_judged_dead_)
+        return;
+    is_judged_dead_ = true;
+    const auto broken = std::ranges::find(scanned, Owed::InvalidRequest, &Expectation::owed);
+    if (broken != scanned.end()) {
+        missing(*broken);
+        for (const Expectation& expectation : scanned)
+            pass_over(expectation);
+        state_ = later;
+        take(scanned.size());
+        return;
+    }
+    report(Code::AnswerAfterError, sent,
+           fmt::format("{} with PSN {:#08x} behind a NAK that ended the queue pair",
+                       short_name(*sent.opcode), sent.psn));
+}
+
+// Would a damaged request explain it, were it whole? Then it was acted upon.
+bool Responder::answers_damaged(const Sighting& sent) {
+    for (Sighting& request : waiting_) {
+        if (!request.damaged)
+            continue;
+        request.damaged = false;
+        Scan scanned;
+        const State before = state_;
+        if (scan(sent, scanned) && scanned.back().arrival.request.frame == request.frame) {
+            report(
+                Code::IcrcAnswered, sent,
+                fmt::format("{} answers the packet with PSN {:#08x} that arrived with a wrong ICRC",
+                            short_name(*sent.opcode), request.psn),
+                {request.frame});
+            commit(scanned, sent);
+            return true;
+        }
+        state_ = before;
+        request.damaged = true;
+    }
+    return false;
+}
+
+void Responder::wrong_ack(const State& later, const Sighting& sent) {
+    const Place place = sequence_.place_of(sent.psn);
+    if (place >= later.expected) {
+        report(Code::AckBeyond, sent,
+               fmt::format("an ACK of PSN {:#08x}, but the responder still expects PSN {:#08x}",
+                           sent.psn, sequence_.psn_of(later.expected)));
+        return;
+    }
+    // An ACK may be repeated to tell of credits (9.7.7.2).
+    if (place == acknowledged_ || place == state_.expected - 1) {
+        check_msn(sent, state_.msn, later.msn);
+        return;
+    }
+    report(Code::AckPsn, sent,
+           fmt::format(
+               "an ACK of PSN {:#08x}, where PSN {:#08x} had been acknowledged and no duplicate "
+               "arrived",
+               sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
+}
+
+void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
+    const bool is_read = sent.is(wire::Operation::RdmaReadResponse);
+    if (is_read && reading_) {
+        report(Code::ReadPsn, sent,
+               fmt::format("a READ response with PSN {:#08x} where PSN {:#08x} is next", sent.psn,
+                           sequence_.psn_of(reading_->next)),
+               {reading_->request.frame});
+        if (++reading_->next == reading_->end)
+            reading_.reset();
+        return;
+    }
+    for (std::size_t i = 0; is_read && i < scanned.size(); ++i) {
+        if (scanned[i].owed != Owed::Data)
+            continue;
+        report(Code::ReadPsn, sent,
+               fmt::format("a READ response with PSN {:#08x} to a request with PSN {:#08x}",
+                           sent.psn, scanned[i].arrival.request.psn),
+               {scanned[i].arrival.request.frame});
+        Sighting corrected = sent;
+        corrected.psn = scanned[i].arrival.request.psn;
+        scanned.clear();
+        if (scan(corrected, scanned))
+            commit(scanned, corrected);
+        return;
+    }
+    report(Code::ResponseWithoutRequest, sent,
+           fmt::format("{} with PSN {:#08x}, which no request asked for", short_name(*sent.opcode),
+                       sent.psn));
+}
+
+void Responder::wrong_nak(Scan& scanned, const State& later, const Sighting& sent) {
+    for (const Expectation& expectation : scanned) {
+        const bool is_due = sent.is_sequence_nak() ? expectation.owed == Owed::SequenceNak
+                                                   : may_refuse(expectation);
+        if (!is_due)
+            continue;
+        Sighting corrected = sent;
+        corrected.psn = sequence_.psn_of(sent.is_sequence_nak() ? expectation.before.expected
+                                                                : expectation.place);
+        report(Code::NakPsn, sent,
+               fmt::format("a NAK for PSN {:#08x} where the responder expects PSN {:#08x}",
+                           sent.psn, corrected.psn),
+               {expectation.arrival.request.frame});
+        Scan again;
+        if (scan(corrected, again))
+            commit(again, corrected);
+        return;
+    }
+    if (sent.is_sequence_nak() && later.nak_sent && last_nak_ != 0)
+        report(Code::NakRepeated, sent,
+               fmt::format("a second NAK for PSN {:#08x} before that packet came", sent.psn),
+               {last_nak_});
+    else
+        report(Code::NakWithoutCause, sent,
+               fmt::format("{} for PSN {:#08x}, but nothing that arrived calls for it",
+                           sent.aeth.text(), sent.psn));
+}
+
+void Responder::missing(const Expectation& expectation) {
+    const Sighting& request = expectation.arrival.request;
+    if (expectation.owed == Owed::SequenceNak)
+        report(Code::MissingNak, request,
+               fmt::format("PSN {:#08x} arrived while PSN {:#08x} was missing, and no NAK was sent",
+                           request.psn, expectation.arrival.expected));
+    else if (expectation.owed == Owed::InvalidRequest)
+        report(Code::MissingNak, request,
+               fmt::format(
+                   "{} with PSN {:#08x} does not fit the message before it, and no NAK was sent",
+                   short_name(*request.opcode), request.psn));
+    else
+        report(Code::MissingResponse, request,
+               fmt::format("{} with PSN {:#08x} was not answered in full before the next answer",
+                           short_name(*request.opcode), request.psn));
+}
+
+// The requester had to repeat what had asked for an ACK.
+void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
+    const Sighting& request = expectation.arrival.request;
+    if (!expectation.is_required || expectation.owed != Owed::Ack)
+        return;
+    const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
+    for (const Sighting& other : waiting_) {
+        if (other.frame <= request.frame || other.psn != request.psn ||
+            other.t_ns - request.t_ns < timeout)
+            continue;
+        report(Code::MissingAck, request,
+               fmt::format("PSN {:#08x} asked for an ACK, and none was sent until the requester "
+                           "repeated it",
+                           request.psn),
+               {other.frame, sent.frame});
+        return;
+    }
+}
+
+void Responder::check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t high) {
+    constexpr std::uint32_t mask = wire::Psn::mask;
+    if (!sent.opcode->has(wire::header::aeth))
+        return;
+    if (!msn_is_known_) {
+        msn_is_known_ = true;
+        msn_base_ = (sent.aeth.msn - high) & mask;
+        // One that lags behind is within what a READ may do.
+        if (((sent.aeth.msn - low) & mask) <= ((high - low) & mask))
+            msn_base_ = 0;
+        began_in_the_middle_ = began_in_the_middle_ || msn_base_ != 0;
+    }
+    const std::uint32_t msn = (sent.aeth.msn - msn_base_) & mask;
+    const bool is_right = ((msn - low) & mask) <= ((high - low) & mask);
+    const std::uint32_t offset = is_right ? 0 : (msn - high) & mask;
+    if (offset != 0 && offset != msn_offset_)
+        report(Code::Msn, sent,
+               fmt::format("{} with PSN {:#08x} has MSN {}, but {} messages are complete",
+                           short_name(*sent.opcode), sent.psn, sent.aeth.msn,
+                           (high + msn_base_) & mask));
+    msn_offset_ = offset;
+}
+
+void Responder::check_position(const Sighting& sent) {
+    const bool is_first = reading_->next == reading_->first;
+    const bool is_last = reading_->next + 1 == reading_->end;
+    const auto due = is_first ? (is_last ? wire::Position::Only : wire::Position::First)
+                              : (is_last ? wire::Position::Last : wire::Position::Middle);
+    if (sent.opcode->position != due)
+        report(Code::ReadOpcode, sent,
+               fmt::format("{} with PSN {:#08x}, packet {} of {} of the answer",
+                           short_name(*sent.opcode), sent.psn, reading_->next - reading_->first + 1,
+                           reading_->end - reading_->first),
+               {reading_->request.frame});
+}
+
+}  // namespace conformance

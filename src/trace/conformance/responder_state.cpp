@@ -1,0 +1,133 @@
+// What a request calls for.
+#include <algorithm>
+
+#include "trace/conformance/responder.hpp"
+
+namespace conformance {
+
+Responder::Expectation Responder::process(const Sighting& request) {
+    Expectation expectation;
+    expectation.before = state_;
+    Arrival& arrival = expectation.arrival;
+    arrival.request = request;
+    if (request.damaged) {
+        arrival.of = Class::Damaged;
+        return expectation;
+    }
+    if (!state_.is_synchronised || state_.is_dead)
+        return expectation;
+    expectation.place = sequence_.place_of(request.psn);
+    arrival.expected = sequence_.psn_of(state_.expected);
+    expectation.msn_low = expectation.msn_high = state_.msn;
+    if (expectation.place < state_.expected) {
+        duplicate(request, expectation);
+    } else if (expectation.place == state_.expected) {
+        in_order(request, expectation);
+    } else {
+        arrival.of = Class::OutOfSequence;
+        if (state_.nak_sent)
+            return expectation;
+        // Behind an RNR NAK the same request is waited for, whether or not a NAK says so.
+        expectation.owed = Owed::SequenceNak;
+        expectation.is_required = !state_.rnr_sent;
+        arrival.opens_gap = true;
+        state_.nak_sent = expectation.is_required;
+    }
+    return expectation;
+}
+
+void Responder::in_order(const Sighting& request, Expectation& expectation) {
+    expectation.arrival.of = Class::InOrder;
+    state_.nak_sent = state_.rnr_sent = false;
+    if (breaks_message(request)) {
+        expectation.owed = Owed::InvalidRequest;
+        expectation.is_required = true;
+        state_.is_dead = true;
+        return;
+    }
+    const std::uint32_t psns = psns_of(request, facts_.path_mtu);
+    state_.expected += psns;
+    state_.open =
+        request.opcode->ends_message() ? std::nullopt : std::optional(request.opcode->operation);
+    if (request.opcode->ends_message())
+        state_.msn = (state_.msn + 1) & wire::Psn::mask;
+    expectation.msn_high = state_.msn;
+    if (!request.wants_data()) {
+        expectation.owed = Owed::Ack;
+        expectation.is_required = request.ack_req;
+        expectation.msn_low = state_.msn;
+        return;
+    }
+    executed_.resize(state_.executed);
+    executed_.push_back({.first = expectation.place,
+                         .psns = psns,
+                         .msn_before = expectation.before.msn,
+                         .value = std::nullopt});
+    expectation.executed = ++state_.executed;
+    expectation.owed = Owed::Data;
+    expectation.is_required = true;
+    expectation.psns = psns;
+}
+
+void Responder::duplicate(const Sighting& request, Expectation& expectation) {
+    expectation.arrival.of = Class::Duplicate;
+    if (!request.wants_data()) {
+        expectation.owed = Owed::DuplicateAck;
+        expectation.is_required = request.ack_req;
+        return;
+    }
+    expectation.owed = Owed::Data;
+    expectation.psns = psns_of(request, facts_.path_mtu);
+    for (std::size_t i = state_.executed; i-- > 0;) {
+        const Executed& one = executed_[i];
+        if (expectation.place < one.first || expectation.place >= one.first + one.psns)
+            continue;
+        expectation.executed = i + 1;
+        expectation.is_required = true;
+        expectation.msn_low = one.msn_before;
+        return;
+    }
+}
+
+bool Responder::breaks_message(const Sighting& request) const {
+    if (request.opcode->starts_message())
+        return state_.open.has_value();
+    return state_.open != request.opcode->operation;
+}
+
+bool Responder::may_refuse(const Expectation& expectation) {
+    return (expectation.arrival.of == Class::InOrder && expectation.owed != Owed::InvalidRequest) ||
+           (expectation.arrival.of == Class::Duplicate && expectation.owed == Owed::Data);
+}
+
+bool Responder::explains(const Expectation& expectation, const Sighting& sent) const {
+    const Place place = sequence_.place_of(sent.psn);
+    const Place begin = expectation.place;
+    if (may_refuse(expectation)) {
+        if (sent.is_rnr_nak() && place == begin)
+            return true;
+        if (sent.is_fatal_nak() && place >= begin && place < begin + expectation.psns)
+            return true;
+    }
+    const bool is_atomic = expectation.arrival.request.is(wire::Operation::CmpSwap) ||
+                           expectation.arrival.request.is(wire::Operation::FetchAdd);
+    switch (expectation.owed) {
+        case Owed::Nothing:
+            return false;
+        case Owed::Ack:
+            return sent.is_ack() && place == begin;
+        case Owed::DuplicateAck:
+            // "Of the last request that was completed": it need not be the last one that arrived.
+            return sent.is_ack() && place >= begin && place < expectation.before.expected;
+        case Owed::Data:
+            return place == begin && sent.is(is_atomic ? wire::Operation::AtomicAcknowledge
+                                                       : wire::Operation::RdmaReadResponse);
+        case Owed::SequenceNak:
+            return sent.is_sequence_nak() && place == expectation.before.expected;
+        case Owed::InvalidRequest:
+            return sent.is_fatal_nak() && place == begin;
+    }
+    return false;
+}
+
+}  // namespace conformance

@@ -1,0 +1,124 @@
+#include "trace/conformance/sighting.hpp"
+
+#include <array>
+
+namespace conformance {
+namespace {
+
+/// FNV-1a, 64 bits: for equality among the packets of one PSN, not against an adversary.
+class Digest {
+  public:
+    void add(std::uint64_t value) {
+        for (int i = 0; i < 8; ++i)
+            add_byte(static_cast<std::uint8_t>(value >> (8 * i)));
+    }
+    void add(util::Bytes bytes) {
+        for (const std::byte one : bytes)
+            add_byte(std::to_integer<std::uint8_t>(one));
+    }
+    std::uint64_t value() const { return value_; }
+
+  private:
+    void add_byte(std::uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
+
+    std::uint64_t value_ = 0xcbf29ce484222325;
+};
+
+// A repeat may ask for an ACK where the original did not, and FECN and BECN are the network's.
+Digest form_of(const wire::Packet& packet) {
+    const wire::Bth& bth = *packet.bth;
+    Digest digest;
+    digest.add(bth.opcode | std::uint64_t{bth.se} << 8 | std::uint64_t{bth.padcnt} << 16 |
+               std::uint64_t{bth.p_key} << 24 | std::uint64_t{bth.dest_qpn} << 40);
+    if (packet.reth) {
+        digest.add(packet.reth->va);
+        digest.add(std::uint64_t{packet.reth->rkey} << 32 | packet.reth->dmalen);
+    }
+    if (packet.atomic_eth) {
+        digest.add(packet.atomic_eth->va);
+        digest.add(packet.atomic_eth->rkey);
+        digest.add(packet.atomic_eth->swapdt);
+        digest.add(packet.atomic_eth->cmpdt);
+    }
+    if (packet.immdt)
+        digest.add(packet.immdt->value);
+    if (packet.ieth)
+        digest.add(packet.ieth->rkey);
+    digest.add(packet.payload_length);
+    return digest;
+}
+
+}  // namespace
+
+std::string_view name(Fate fate) {
+    constexpr std::array<std::string_view, 6> names{"passed",    "lost",      "doubled",
+                                                    "reordered", "corrupted", "changed"};
+    return names[static_cast<std::size_t>(fate)];
+}
+
+bool Sighting::wants_data() const {
+    return is(wire::Operation::RdmaReadRequest) || is(wire::Operation::CmpSwap) ||
+           is(wire::Operation::FetchAdd) || is(wire::Operation::Flush) ||
+           is(wire::Operation::AtomicWrite);
+}
+
+bool Sighting::is_ack() const {
+    return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Ack;
+}
+
+bool Sighting::is_rnr_nak() const {
+    return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::RnrNak;
+}
+
+bool Sighting::is_sequence_nak() const {
+    return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Nak &&
+           aeth.code() == 0;
+}
+
+bool Sighting::is_fatal_nak() const {
+    return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Nak &&
+           aeth.code() != 0;
+}
+
+bool Sighting::is_data() const {
+    return is(wire::Operation::RdmaReadResponse) || is(wire::Operation::AtomicAcknowledge);
+}
+
+Sighting sighting_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
+    Sighting seen;
+    if (!packet.bth || packet.opcode == nullptr ||
+        packet.opcode->transport() != wire::Transport::Rc)
+        return seen;
+    seen.frame = frame;
+    seen.t_ns = t_ns;
+    seen.opcode = packet.opcode;
+    seen.psn = packet.bth->psn;
+    seen.ack_req = packet.bth->a;
+    seen.damaged =
+        packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
+    seen.aeth = packet.aeth.value_or(wire::Aeth{});
+    if (packet.reth) {
+        seen.va = packet.reth->va;
+        seen.rkey = packet.reth->rkey;
+        seen.dmalen = packet.reth->dmalen;
+    } else if (packet.atomic_eth) {
+        seen.va = packet.atomic_eth->va;
+        seen.rkey = packet.atomic_eth->rkey;
+    }
+    if (packet.atomic_ack_eth)
+        seen.value = packet.atomic_ack_eth->origremdt;
+    Digest digest = form_of(packet);
+    seen.form = digest.value();
+    digest.add(packet.payload);
+    seen.digest = digest.value();
+    seen.payload = static_cast<std::uint32_t>(packet.payload_length);
+    return seen;
+}
+
+std::string_view short_name(const wire::OpcodeInfo& opcode) {
+    const std::string_view name = opcode.name;
+    const std::size_t space = name.find(' ');
+    return space == std::string_view::npos ? name : name.substr(space + 1);
+}
+
+}  // namespace conformance

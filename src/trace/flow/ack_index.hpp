@@ -1,0 +1,55 @@
+// For the guess: which stream had a request with a certain PSN lately.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/flow/key.hpp"
+#include "trace/flow/pool.hpp"
+#include "wire/psn.hpp"
+
+namespace flow {
+
+/// A table of the latest requests of streams that are not paired. Later ones overwrite earlier
+/// ones; an entry that two streams have a right to belongs to none.
+class AckIndex {
+  public:
+    AckIndex();
+
+    /// A stream by its place and its number: a forgotten one's place is taken by another.
+    struct Noted {
+        PoolIndex index = no_index;
+        std::uint64_t number = 0;
+        friend bool operator==(const Noted&, const Noted&) = default;
+    };
+
+    /// `stream` sent a request with this PSN that is likely to be acknowledged by number. The
+    /// caller says whether the one noted before may still be meant.
+    template <typename IsOpen>
+    void note(const StreamKey& key, wire::Psn psn, const Noted& stream, IsOpen is_open) {
+        const std::uint64_t hash = hash_of(key.src, key.dst, key, psn);
+        Entry& entry = entries_[hash % entries_.size()];
+        const auto tag = static_cast<std::uint32_t>(hash >> 32);
+        const bool is_shared =
+            entry.tag == tag && entry.stream != stream &&
+            (entry.is_shared || (entry.stream.index != no_index && is_open(entry.stream)));
+        entry = {.tag = tag, .stream = stream, .is_shared = is_shared};
+    }
+
+    /// The only stream towards `response`'s sender that may be answered by it; no_index where none
+    /// or several are known.
+    Noted answered_by(const StreamKey& response, wire::Psn psn) const;
+
+  private:
+    struct Entry {
+        std::uint32_t tag = 0;
+        Noted stream;
+        bool is_shared = false;
+    };
+    static std::uint64_t hash_of(const Host& src, const Host& dst, const StreamKey& key,
+                                 wire::Psn psn);
+
+    std::vector<Entry> entries_;
+};
+
+}  // namespace flow

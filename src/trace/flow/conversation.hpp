@@ -1,0 +1,97 @@
+// What is reported of two streams that belong together, or of one whose other direction is not
+// known. Plain values; times are nanoseconds since 1970, lengths bytes, PSNs and QPNs 24 bits.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "trace/flow/stream.hpp"
+
+namespace flow {
+
+/// The requests of a direction. All counts but `packets` and `repeats` are of packets that passed
+/// for the first time.
+struct Requests {
+    std::uint64_t packets = 0;
+    wire::Psn first_psn;  ///< with packets != 0
+    wire::Psn last_psn;   ///< the farthest one in use: a READ request takes those of its response
+    std::uint64_t psns = 0;
+    double psns_per_second = 0;  ///< 0: one request only, or PSNs that are not followed
+    std::uint64_t repeats = 0;   ///< retransmitted: had passed already
+    std::uint64_t late = 0;      ///< passed behind later ones, for the first time
+    std::uint64_t gaps = 0;
+    std::uint64_t missing = 0;  ///< PSNs that never passed
+    std::uint64_t restarts = 0;
+    KeySet rkeys;
+    /// From a message's last packet to the response that acknowledges it.
+    LatencySummary ack;
+    /// From a READ request to the first and to the last packet of its response.
+    LatencySummary read_first;
+    LatencySummary read_last;
+    std::uint64_t unmeasured = 0;  ///< requests that none of the latencies has
+};
+
+/// The responses of a direction, to the other one's requests.
+struct Responses {
+    std::uint64_t packets = 0;
+    wire::Psn first_psn;  ///< with packets != 0
+    wire::Psn last_psn;
+    std::uint64_t acks = 0;
+    std::uint64_t counted_acks = 0;  ///< of these, known to acknowledge something new
+    std::uint64_t psns_acked = 0;    ///< by the counted ones
+    std::uint64_t most_acked = 0;    ///< by one
+    std::array<std::uint64_t, ResponseSequence::nak_codes> naks{};
+    std::uint64_t rnr_naks = 0;
+    std::uint64_t repeats = 0;
+    std::uint64_t late = 0;
+    std::uint64_t gaps = 0;  ///< among READ responses
+    std::uint64_t missing = 0;
+};
+
+struct Direction {
+    Host src;
+    Host dst;
+    std::uint32_t dest_qpn = 0;
+    std::optional<std::uint32_t> src_qpn;
+    std::uint64_t packets = 0;
+    std::uint64_t wire_bytes = 0;
+    std::uint64_t payload_bytes = 0;
+    std::int64_t first_ns = 0;  ///< with packets != 0
+    std::int64_t last_ns = 0;
+    MessageCounts messages{};  ///< a message counts when its last packet passes
+    Requests requests;
+    Responses responses;
+    Marks marks;
+    std::uint64_t malformed = 0;
+    std::uint64_t icrc_checked = 0;
+    std::uint64_t icrc_bad = 0;
+};
+
+struct Conversation {
+    std::uint64_t number = 0;  ///< from 1, in the order of their first packets
+    wire::Transport transport{};
+    Network network{};
+    Pairing pairing = Pairing::None;
+    PathMtu path_mtu = 0;  ///< 0: not known
+    /// Every request is there twice, the second shortly behind the first: captured at two places.
+    bool is_doubled = false;
+    /// PSNs are followed: a gap is a loss. Not of datagrams, whose sender counts on for all of its
+    /// receivers.
+    bool is_sequenced = false;
+    Direction forward;  ///< the one that was met first
+    std::optional<Direction> backward;
+};
+
+/// Of a whole capture.
+struct Totals {
+    std::uint64_t packets = 0;
+    std::uint64_t not_roce = 0;
+    std::uint64_t unreadable = 0;  ///< RoCE or not: cut or malformed before its BTH ends
+    std::uint64_t malformed = 0;
+    std::uint64_t evicted_streams = 0;  ///< forgotten to make room
+    std::uint64_t evicted_packets = 0;
+    std::uint64_t evicted_bytes = 0;
+};
+
+}  // namespace flow

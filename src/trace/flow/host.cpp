@@ -1,0 +1,46 @@
+#include "trace/flow/host.hpp"
+
+#include <cstddef>
+
+namespace flow {
+namespace {
+
+constexpr std::uint64_t ipv4_mapped = 0xffff'0000'0000;
+
+template <std::size_t Offset, std::size_t Count, typename Address>
+std::uint64_t number(const Address& address) {
+    std::uint64_t value = 0;
+    for (std::size_t i = Offset; i < Offset + Count; ++i)
+        value = value << 8 | address.bytes[i];
+    return value;
+}
+
+template <std::size_t Offset, std::size_t Count, typename Address>
+void put(Address& address, std::uint64_t value) {
+    for (std::size_t i = Offset + Count; i-- > Offset; value >>= 8)
+        address.bytes[i] = static_cast<std::uint8_t>(value);
+}
+
+}  // namespace
+
+Host Host::of(const wire::Ipv4Address& address) {
+    return {.high = 0, .low = ipv4_mapped | number<0, 4>(address)};
+}
+
+Host Host::of(const wire::Ipv6Address& address) {
+    return {.high = number<0, 8>(address), .low = number<8, 8>(address)};
+}
+
+std::string text(const Host& host, Network network) {
+    if (network == Network::Ipv4) {
+        wire::Ipv4Address address;
+        put<0, 4>(address, host.low);
+        return wire::text(address);
+    }
+    wire::Ipv6Address address;
+    put<0, 8>(address, host.high);
+    put<8, 8>(address, host.low);
+    return wire::text(address);
+}
+
+}  // namespace flow

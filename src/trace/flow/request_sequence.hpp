@@ -1,0 +1,99 @@
+// The PSNs of the requests of one stream: what is new, what was repeated, what is missing.
+//
+// A requester counts on by the packets it sends, but for a READ request, which takes as many PSNs
+// as its response has packets (IBTA volume 1, 9.7.2 and 9.7.3.1).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "trace/flow/gaps.hpp"
+#include "wire/psn.hpp"
+
+namespace flow {
+
+/// Bytes of payload in each packet of a message but the last; 0: not known.
+using PathMtu = std::uint32_t;
+inline constexpr PathMtu largest_path_mtu = 4096;
+
+/// PSNs that a READ of `dmalen` bytes takes, at least 1. `path_mtu` not 0.
+constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
+    return dmalen == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
+}
+
+class RequestSequence {
+  public:
+    /// The PSN that the first request will have, from the connection manager.
+    void expect(wire::Psn first);
+
+    /// A request of `psns` PSNs.
+    Seen add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+
+    /// A packet whose sender counts on for several receivers: PSNs are noted, not judged.
+    void add_unordered(wire::Psn psn);
+
+    /// A READ request while the path MTU is not known; `dmalen` is nullopt where the capture cut it
+    /// off. The next request's PSN, the response or the path MTU will tell how many PSNs it took.
+    Seen add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    /// Whether it is not known yet how many PSNs the newest READ took.
+    bool is_read_open() const { return read_is_open_; }
+    /// The last response to a READ carried this PSN.
+    void end_open_read(wire::Psn last);
+    void learn(PathMtu path_mtu);
+    /// What the PSN behind an open READ told; 0: nothing.
+    PathMtu learnt_path_mtu() const { return learnt_path_mtu_; }
+
+    bool started() const { return started_; }
+    /// Of the sequence now going on: the expected first one, or the first seen.
+    wire::Psn start() const { return start_; }
+    /// Behind the last PSN in use.
+    wire::Psn next() const { return next_; }
+    /// False where nothing with this PSN can have been sent yet.
+    bool has_sent(wire::Psn psn) const;
+
+    /// Of the first packet seen.
+    wire::Psn first_psn() const { return first_psn_; }
+    std::uint64_t packets() const { return packets_; }
+    /// PSNs taken from the first packet seen on, missing ones too.
+    std::uint64_t psns() const { return psns_; }
+    /// PSNs that were used a second, from the first request to the newest; 0 where no time passed.
+    double psns_per_second() const;
+    std::uint64_t repeats() const { return repeats_; }
+    std::uint64_t late() const { return late_; }
+    /// How often a PSN lay farther off than longest_jump.
+    std::uint64_t restarts() const { return restarts_; }
+    const Gaps& gaps() const { return gaps_; }
+    /// Each packet came twice, shortly after one another: two places were captured at.
+    bool is_doubled() const;
+
+  private:
+    Seen place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Seen behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    std::int32_t farthest_back() const;
+    void restart(wire::Psn psn);
+    void close_open_read(wire::Psn next_request);
+    void settle_open_read(std::uint32_t psns);
+
+    wire::Psn next_;
+    wire::Psn start_;
+    wire::Psn first_psn_;
+    bool started_ = false;
+    bool read_is_open_ = false;
+    bool dmalen_is_known_ = false;
+    wire::Psn read_psn_;
+    std::uint32_t dmalen_ = 0;
+    std::uint32_t longest_read_ = 0;  // PSNs
+    PathMtu learnt_path_mtu_ = 0;
+    std::uint64_t packets_ = 0;
+    std::uint64_t psns_ = 0;
+    std::uint64_t psns_before_newest_ = 0;
+    std::int64_t first_time_ = 0;
+    std::int64_t newest_time_ = 0;
+    std::uint64_t repeats_ = 0;
+    std::uint64_t soon_repeats_ = 0;  // within soon_ns of the newest request
+    std::uint64_t late_ = 0;
+    std::uint64_t restarts_ = 0;
+    Gaps gaps_;
+};
+
+}  // namespace flow

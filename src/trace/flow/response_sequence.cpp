@@ -1,0 +1,113 @@
+#include "trace/flow/response_sequence.hpp"
+
+#include <algorithm>
+
+namespace flow {
+
+void ResponseSequence::expect(wire::Psn first) {
+    if (started_)
+        return;
+    started_ = true;
+    next_ = first;
+}
+
+void ResponseSequence::count(wire::Psn psn) {
+    if (packets_++ == 0)
+        first_psn_ = last_psn_ = psn;
+}
+
+// Where the sequence has no beginning yet, or lies far off, this is its beginning: 0, and nothing
+// can be told about what was acknowledged before. The first may answer what passed before the
+// capture began.
+std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
+    const bool is_first = packets_ == 0;
+    count(psn);
+    const std::int32_t ahead = distance(next_, psn);
+    const auto reach = longest_jump + static_cast<std::int32_t>(longest_read_run_);
+    if (started_ && ahead >= (is_first ? 0 : -reach) && ahead <= longest_jump)
+        return ahead;
+    started_ = false;
+    next_ = psn;
+    gaps_.forget();
+    return 0;
+}
+
+void ResponseSequence::move_to(wire::Psn psn) {
+    started_ = true;
+    last_psn_ = psn;
+    next_ = psn + 1;
+}
+
+void ResponseSequence::add_acknowledge(wire::Psn psn, const wire::Aeth& aeth) {
+    switch (aeth.kind()) {
+        case wire::AethKind::Ack:
+            return acknowledge(psn);
+        case wire::AethKind::RnrNak:
+            ++rnr_naks_;
+            return refuse(psn);
+        case wire::AethKind::Nak:
+            ++naks_[std::min<std::size_t>(aeth.code(), nak_codes - 1)];
+            return refuse(psn);
+        case wire::AethKind::Reserved:
+            return count(psn);
+    }
+}
+
+void ResponseSequence::acknowledge(wire::Psn psn) {
+    ++acks_;
+    const std::int32_t ahead = ahead_of_next(psn);
+    if (ahead < 0) {
+        ++repeats_;
+        return;
+    }
+    if (started_) {
+        const auto acked = static_cast<std::uint64_t>(ahead) + 1;
+        ++counted_acks_;
+        psns_acked_ += acked;
+        most_acked_ = std::max(most_acked_, acked);
+    }
+    in_read_ = false;
+    move_to(psn);
+}
+
+// A NAK names the request that it refuses, and acknowledges those before it.
+void ResponseSequence::refuse(wire::Psn psn) {
+    if (ahead_of_next(psn) < 0)
+        return;
+    started_ = true;
+    last_psn_ = psn;
+    next_ = psn;
+    in_read_ = false;
+}
+
+Seen ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
+    if (ahead_of_next(psn) < 0) {
+        ++repeats_;
+        return Seen::Repeat;
+    }
+    in_read_ = false;
+    move_to(psn);
+    return Seen::New;
+}
+
+Seen ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
+    const bool begins = position == wire::Position::First || position == wire::Position::Only;
+    const std::int32_t ahead = ahead_of_next(psn);
+    if (ahead < 0) {
+        // What was asked for again and had passed, or had not.
+        const bool is_late = gaps_.fill(psn, 1);
+        ++(is_late ? late_ : repeats_);
+        return is_late ? Seen::Late : Seen::Repeat;
+    }
+    // A first response may leave out the PSNs of requests that it acknowledges; the others, and one
+    // in the middle of another READ, may not.
+    if (ahead > 0 && started_ && (!begins || in_read_))
+        gaps_.note(next_, static_cast<std::uint32_t>(ahead));
+    read_run_ = begins ? 1 : read_run_ + 1;
+    longest_read_run_ = std::max(longest_read_run_, read_run_);
+    in_read_ = position == wire::Position::First || position == wire::Position::Middle;
+    move_to(psn);
+    return Seen::New;
+}
+
+}  // namespace flow

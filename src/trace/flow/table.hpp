@@ -1,0 +1,71 @@
+// The streams by key, and in the order of their last use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "trace/flow/pool.hpp"
+#include "trace/flow/stream.hpp"
+
+namespace flow {
+
+/// A hash table with open addressing over a pool of streams. Nothing is allocated after the
+/// constructor.
+class StreamTable {
+  public:
+    /// `capacity`: at least 1.
+    explicit StreamTable(std::size_t capacity);
+
+    /// The stream with this key; no_index when there is none.
+    PoolIndex find(const StreamKey& key) const;
+
+    /// A new stream for a key that is not there; not when is_full().
+    PoolIndex add(const StreamKey& key);
+    bool is_full() const { return streams_.in_use() == streams_.capacity(); }
+
+    /// Notes that a packet of the stream passed.
+    void touch(PoolIndex index) {
+        if (index != newest_)
+            move_to_front(index);
+    }
+    /// The one that was not touched for longest; not when there is no stream.
+    PoolIndex oldest() const { return oldest_; }
+
+    /// The key is free for another stream; the stream stays.
+    void close(PoolIndex index);
+    /// Forgets the stream.
+    void remove(PoolIndex index);
+
+    Stream& operator[](PoolIndex index) { return streams_[index]; }
+    const Stream& operator[](PoolIndex index) const { return streams_[index]; }
+    std::size_t size() const { return streams_.in_use(); }
+    /// All streams in the order of their numbers.
+    std::vector<PoolIndex> by_number() const;
+
+  private:
+    struct Slot {
+        std::uint32_t tag = 0;  // the hash's upper half: most other keys differ in it
+        PoolIndex index = no_index;
+    };
+    struct Neighbours {
+        PoolIndex newer = no_index;
+        PoolIndex older = no_index;
+    };
+
+    std::size_t home(std::uint32_t tag) const { return tag & mask_; }
+    std::size_t slot_of(PoolIndex index) const;
+    void move_to_front(PoolIndex index);
+    void unlink(PoolIndex index);
+    void link_front(PoolIndex index);
+
+    Pool<Stream> streams_;
+    std::vector<Slot> slots_;  // a power of two, at most half of it in use
+    std::size_t mask_;
+    std::vector<Neighbours> order_;  // beside the streams, so that moving one touches few lines
+    PoolIndex newest_ = no_index;
+    PoolIndex oldest_ = no_index;
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace flow

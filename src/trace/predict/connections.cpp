@@ -1,0 +1,63 @@
+#include "trace/predict/connections.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace predict {
+namespace {
+
+constexpr std::size_t none = Packet::no_connection;
+
+// By the number of a stream: which connection its requests are of, and its responses.
+struct Directions {
+    std::size_t requests = none;
+    std::uint64_t peer = 0;
+    flow::PathMtu path_mtu = 0;
+};
+using Streams = std::unordered_map<std::uint64_t, Directions>;
+
+void add_request(Packet& packet, Directions& stream, std::vector<Connection>& found) {
+    if (stream.requests == none) {
+        stream.requests = found.size();
+        found.push_back(
+            {packet.source, packet.destination, packet.dest_qpn, packet.psn, stream.path_mtu});
+    }
+    packet.connection = stream.requests;
+    Connection& connection = found[stream.requests];
+    if (packet.psn.is_before(connection.first_psn))
+        connection.first_psn = packet.psn;
+}
+
+std::uint32_t psns_of(const Packet& packet, flow::PathMtu path_mtu) {
+    return packet.kind == Kind::Read && path_mtu != 0 ? flow::read_psns(packet.length, path_mtu)
+                                                      : 1;
+}
+
+}  // namespace
+
+std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracker& tracker) {
+    Streams streams;
+    tracker.for_each_stream([&](const flow::StreamFacts& facts) {
+        streams[facts.number] = {.peer = facts.peer, .path_mtu = facts.path_mtu};
+    });
+    std::vector<Connection> connections;
+    for (Packet& packet : packets) {
+        const auto stream = streams.find(packet.stream);
+        if (stream == streams.end())
+            continue;
+        if (!packet.is_response)
+            add_request(packet, stream->second, connections);
+        else if (const auto peer = streams.find(stream->second.peer); peer != streams.end())
+            packet.connection = peer->second.requests;
+    }
+    for (Packet& packet : packets) {
+        if (packet.connection == none)
+            continue;
+        const Connection& connection = connections[packet.connection];
+        packet.offset = distance(connection.first_psn, packet.psn);
+        packet.psns = psns_of(packet, connection.path_mtu);
+    }
+    return connections;
+}
+
+}  // namespace predict

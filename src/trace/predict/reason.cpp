@@ -1,0 +1,108 @@
+// Why a packet was to be expected. Only what follows from the specification and from the packets
+// that passed: where a device was free to choose, nothing is said.
+#include <fmt/format.h>
+
+#include "trace/predict/answer.hpp"
+
+namespace predict {
+namespace {
+
+bool is_response(Kind kind) {
+    return kind == Kind::Response || kind == Kind::Ack || kind == Kind::Nak || kind == Kind::RnrNak;
+}
+
+std::string reason_for_nak(const Packet& packet, const Answer& answer, const Ends& ends) {
+    if (!packet.is_sequence_nak)
+        return answer.kind == Kind::Nak ? "this NAK's PSN is that of the request that it refuses"
+                                        : "the responder refuses that request for good: a NAK";
+    if (packet.offset != ends.expected())
+        return {};
+    if (answer.kind == Kind::Nak)
+        return "a NAK's PSN is the one that the responder expects";
+    return ends.has_gap()
+               ? "what came was not the PSN that the responder expects: it says so by a NAK"
+               : "";
+}
+
+std::string reason_for_ack(const Packet& packet, const Answer& answer, const Ends& ends) {
+    if (answer.kind == Kind::Ack)
+        return "an ACK's PSN is that of the last request that it acknowledges, with all before it";
+    if (packet.offset >= ends.expected())
+        return {};
+    if (answer.kind == Kind::Nak)
+        return "this is for a request that the responder expected: an ACK";
+    if (answer.kind == Kind::Response)
+        return "a response is for READs and atomics: SENDs and WRITEs have ACKs";
+    return {};
+}
+
+std::string reason_for_response(const Packet& packet, const Answer& answer) {
+    if (answer.kind == Kind::Ack || answer.kind == Kind::Read)
+        return packet.is_atomic_answer()
+                   ? "an atomic is answered by its result, not by an ACK alone"
+                   : "a READ is answered by its data: there is no ACK besides";
+    if (answer.kind != Kind::Response && answer.kind != Kind::Atomic)
+        return {};
+    return packet.is_atomic_answer()
+               ? "an atomic's answer has the PSN of its request"
+               : "a READ's responses have the PSNs that its request took, from its own on";
+}
+
+// It has been sent before.
+std::string reason_for_repeated(const Packet& packet, const Ends& ends) {
+    constexpr std::int64_t shortest_timeout_ns = 10'000'000;
+    const auto& last = ends.last_request();
+    if (!last || ends.was_held(packet.offset))
+        return {};
+    if (packet.offset == last->offset + static_cast<std::int32_t>(last->psns))
+        return "it goes on from where it went back to: all is sent again (go-back-N)";
+    if (ends.was_asked_for(packet.offset))
+        return "the requester goes back to the PSN that the NAK asks for";
+    if (ends.oldest_open() != packet.offset)
+        return {};
+    if (packet.kind == Kind::Read && ends.misses_response())
+        return "a response is missing: the requester asks again, from that PSN on";
+    return packet.t_ns - ends.last()->t_ns > shortest_timeout_ns
+               ? "no answer came in time: the requester begins again with the oldest packet that "
+                 "has none"
+               : "";
+}
+
+std::string reason_for_request(const Packet& packet, const Answer& answer, const Ends& ends) {
+    if (packet.offset < ends.behind_sent())
+        return reason_for_repeated(packet, ends);
+    const auto& last = ends.last_request();
+    if (packet.offset != ends.behind_sent() || !answer.offset || answer.kind != packet.kind)
+        return {};
+    if (*answer.offset < packet.offset && last && last->kind == Kind::Read && last->psns > 1)
+        return "a READ request takes as many PSNs as its response has packets";
+    if (*answer.offset < packet.offset)
+        return "until it hears of a loss the requester goes on with the next new PSN";
+    return "requests have PSNs without a gap";
+}
+
+}  // namespace
+
+std::string reason(const Packet& packet, const Answer& answer, const Ends& ends) {
+    if (!packet.is_response && is_response(answer.kind))
+        return "the requester sends this one: a request, not an answer";
+    if (packet.is_response && !is_response(answer.kind) &&
+        !(answer.kind == Kind::Read || answer.kind == Kind::Atomic))
+        return "the responder sends this one: an answer, not a request";
+    switch (packet.kind) {
+        case Kind::Nak:
+            return reason_for_nak(packet, answer, ends);
+        case Kind::RnrNak:
+            return answer.kind == Kind::RnrNak
+                       ? "an RNR NAK's PSN is that of the request that found no receive"
+                       : "the request needs a receive, and none was posted: RNR NAK";
+        case Kind::Ack:
+            return reason_for_ack(packet, answer, ends);
+        case Kind::Response:
+            return reason_for_response(packet, answer);
+        default:
+            return reason_for_request(packet, answer, ends);
+    }
+}
+
+}  // namespace predict

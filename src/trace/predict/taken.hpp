@@ -1,0 +1,36 @@
+// Where among the packets belongs what the cable did to one of them. Its clock is not the
+// capture's, and its lines may not tell an answer too early or too late: so the place follows from
+// the PSNs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "trace/predict/packet.hpp"
+
+namespace predict {
+
+/// One packet of a reliable connection that a rule took.
+struct Taken {
+    bool is_missing = false;      // dropped, or held up: what follows it comes first
+    bool passed_capture = false;  // captured on its way to the cable, and not behind it
+    std::uint32_t dest_qpn = 0;
+    std::uint8_t opcode = 0;
+    wire::Psn psn;
+    std::optional<std::int64_t> t_ns;  // the capture's clock, about
+};
+
+struct Placed {
+    std::size_t before = 0;  // index of a packet; packets.size(): behind all
+    std::size_t connection = 0;
+    std::int32_t offset = 0;
+};
+
+/// nullopt for one that has nothing to do with these packets. Those that never got farther than to
+/// where they were captured become lost.
+std::vector<std::optional<Placed>> place(const std::vector<Taken>& taken,
+                                         std::vector<Packet>& packets);
+
+}  // namespace predict

@@ -1,0 +1,168 @@
+#include "trace/timeline/capability.hpp"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "trace/timeline/endpoint_search.hpp"
+#include "wire/tcp.hpp"
+
+namespace timeline {
+namespace {
+
+std::optional<wire::Gid> parse_gid(std::string_view text) {
+    wire::Gid gid;
+    if (inet_pton(AF_INET6, std::string(text).c_str(), gid.bytes.data()) != 1)
+        return std::nullopt;
+    return gid;
+}
+
+// RoCEv2's GID of an IPv4 address is the mapped IPv6 address (IBTA volume 1, annex A17).
+std::optional<wire::Gid> destination(const wire::Packet& packet) {
+    if (packet.ipv6)
+        return packet.ipv6->dst;
+    if (packet.grh)
+        return packet.grh->dgid;
+    if (!packet.ipv4)
+        return std::nullopt;
+    wire::Gid gid{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
+    std::ranges::copy(packet.ipv4->dst.bytes, gid.bytes.begin() + 12);
+    return gid;
+}
+
+bool is_known(const Capability& capability, std::string_view who, std::string_view how) {
+    return std::ranges::any_of(capability.learned, [&](const Learned& learned) {
+        return learned.who == who && learned.how == how;
+    });
+}
+
+}  // namespace
+
+bool Capability::is_remote() const {
+    return rkey != 0 && access.find("remote_") != std::string::npos;
+}
+
+void Capabilities::learn(const runlog::Event& event) {
+    if (event.name == "device") {
+        if (const auto gid = parse_gid(event.text("gid")))
+            gids_[event.role] = *gid;
+    } else if (event.name == "mr") {
+        add(event);
+    } else if (event.name == "exchange" && event.text("direction") == "received") {
+        receive(event);
+    }
+}
+
+void Capabilities::add(const runlog::Event& event) {
+    const auto va = event.number("va");
+    const auto length = event.number("len");
+    if (!va || !length)
+        return;
+    Capability& added = all_.emplace_back();
+    added.owner = event.role;
+    added.va = *va;
+    added.length = *length;
+    added.lkey = static_cast<std::uint32_t>(event.number("lkey").value_or(0));
+    added.rkey = static_cast<std::uint32_t>(event.number("rkey").value_or(0));
+    added.access = event.text("access");
+    added.registered_ns = event.t_ns;
+    if (!added.is_remote())
+        return;
+    by_rkey_[added.rkey].push_back(all_.size() - 1);
+    const auto [first, last] = waiting_.equal_range(added.rkey);
+    for (auto it = first; it != last;) {
+        Waiting& waiting = it->second;
+        const bool is_of_it = waiting.told.va == added.va && waiting.told.length == added.length &&
+                              waiting.learned.who != added.owner;
+        if (is_of_it && !is_known(added, waiting.learned.who, waiting.learned.how))
+            added.learned.push_back(std::move(waiting.learned));
+        it = is_of_it ? waiting_.erase(it) : std::next(it);
+    }
+}
+
+void Capabilities::receive(const runlog::Event& event) {
+    const Told told{static_cast<std::uint32_t>(event.number("rkey").value_or(0)),
+                    event.number("va").value_or(0), event.number("len").value_or(0)};
+    if (told.rkey == 0)  // an endpoint that lends nothing
+        return;
+    Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};
+    Capability* const capability = find(told.rkey, [&](const Capability& region) {
+        return region.va == told.va && region.length == told.length && region.owner != event.role;
+    });
+    if (capability == nullptr)
+        waiting_.emplace(told.rkey, Waiting{told, std::move(learned)});
+    else if (!is_known(*capability, learned.who, learned.how))
+        capability->learned.push_back(std::move(learned));
+}
+
+void Capabilities::see(const wire::Packet& packet, util::Bytes frame, std::uint64_t number,
+                       std::int64_t t_ns) {
+    if (by_rkey_.empty())
+        return;
+    if (packet.reth) {
+        see_use(packet.reth->rkey, packet.reth->va, packet, {"RETH", number, t_ns});
+    } else if (packet.atomic_eth) {
+        see_use(packet.atomic_eth->rkey, packet.atomic_eth->va, packet,
+                {"AtomicETH", number, t_ns});
+    } else if (packet.cm) {
+        if (const auto* request = packet.cm->as<wire::CmReq>())
+            see_private_data(request->private_data, {"CM ConnectRequest", number, t_ns});
+        else if (const auto* reply = packet.cm->as<wire::CmRep>())
+            see_private_data(reply->private_data, {"CM ConnectReply", number, t_ns});
+    } else if (const auto segment = wire::tcp_segment(packet, frame)) {
+        util::Bytes payload = segment->payload;
+        while (const auto endpoint = take_endpoint(payload))
+            see_told({endpoint->rkey, endpoint->va, endpoint->length},
+                     {"TCP segment", number, t_ns});
+    }
+}
+
+void Capabilities::see_private_data(util::Bytes data, const Sight& sight) {
+    constexpr std::size_t told_size = 20;
+    for (; data.size() >= told_size; data = data.subspan(1)) {
+        const auto bytes = data.first<told_size>();
+        see_told({util::be32<0>(bytes), util::be64<4>(bytes), util::be64<12>(bytes)}, sight);
+    }
+}
+
+void Capabilities::see_told(const Told& told, const Sight& sight) {
+    Capability* const capability = find(told.rkey, [&](const Capability& region) {
+        return region.va == told.va && region.length == told.length;
+    });
+    if (capability != nullptr)
+        note(*capability, sight);
+}
+
+void Capabilities::see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
+                           const Sight& sight) {
+    Capability* const capability = find(rkey, [&](const Capability& region) {
+        return va >= region.va && va - region.va < region.length && is_for(packet, region.owner);
+    });
+    if (capability != nullptr)
+        note(*capability, sight);
+}
+
+void Capabilities::note(Capability& capability, const Sight& sight) {
+    if (!is_known(capability, "", sight.how))
+        capability.learned.push_back({"", sight.t_ns, std::string(sight.how), sight.number});
+}
+
+bool Capabilities::is_for(const wire::Packet& packet, const std::string& role) const {
+    const auto gid = gids_.find(role);
+    return gid == gids_.end() || destination(packet) == gid->second;
+}
+
+template <typename Fits>
+Capability* Capabilities::find(std::uint32_t rkey, Fits fits) {
+    const auto entry = by_rkey_.find(rkey);
+    if (entry == by_rkey_.end())
+        return nullptr;
+    const std::vector<std::size_t>& indices = entry->second;
+    const auto last = std::find_if(indices.rbegin(), indices.rend(),
+                                   [&](std::size_t index) { return fits(all_[index]); });
+    return last == indices.rend() ? nullptr : &all_[*last];
+}
+
+}  // namespace timeline

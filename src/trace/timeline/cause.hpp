@@ -1,0 +1,58 @@
+// What a packet belongs to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "trace/timeline/packet_key.hpp"
+#include "trace/timeline/work_request.hpp"
+
+namespace timeline {
+
+/// A packet's work request.
+struct Cause {
+    std::string role;       // who posted
+    std::uint32_t qpn = 0;  // the poster's
+    std::uint64_t wr_id = 0;
+    std::string opcode;          // "RDMA_WRITE"
+    std::uint32_t packet = 0;    // which PSN of the request's, from 1
+    std::uint32_t packets = 0;   // how many it has
+    std::int64_t posted_ns = 0;  // the poster's clock
+    bool is_response = false;
+    Seen seen = Seen::First;
+    std::uint64_t length = 0;  // of the request, bytes
+
+    bool operator==(const Cause&) const = default;
+};
+
+/// A packet's place in its work request.
+struct Place {
+    const WorkRequest* request = nullptr;  // valid until the next event is learned
+    std::uint32_t packet = 0;              // which PSN of the request's, from 1
+    bool is_response = false;
+    Seen seen = Seen::First;
+
+    Cause cause() const {
+        return {request->role, request->qpn,     request->wr_id,     request->opcode,
+                packet,        request->packets, request->posted_ns, is_response,
+                seen,          request->length};
+    }
+};
+
+/// What a packet that sets a connection up or takes it down belongs to.
+struct SetUp {
+    enum class By : std::uint8_t { ConnectionManager, Exchange };
+
+    By by = By::Exchange;
+    std::string role;                  // who sent it
+    std::optional<std::uint32_t> qpn;  // of a CM message: the sender's queue pair, if it has one
+
+    bool operator==(const SetUp&) const = default;
+};
+
+/// Either, or nothing that the logs tell of.
+using Origin = std::variant<std::monostate, Place, SetUp>;
+
+}  // namespace timeline

@@ -1,0 +1,202 @@
+#include "trace/timeline/finished_run.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "trace/timeline/order.hpp"
+
+namespace timeline {
+namespace {
+
+PacketRow plain_row(const wire::Packet& packet, const capture::Frame& frame) {
+    return row_of(packet, frame.bytes, frame.time.count(), {});
+}
+
+PacketRow plain_row(const capture::Frame& frame) {
+    return plain_row(capture::decode(frame, wire::IcrcCheck::Skip), frame);
+}
+
+}  // namespace
+
+FinishedRun::FinishedRun(const TraceFiles& files)
+    : files_(files), input_(files_), matcher_(info().offsets, files_.capture_role) {
+    read_logs();
+    read_capture();
+    if (matcher_.was_misled())
+        start_over();
+}
+
+void FinishedRun::read_logs() {
+    while (auto event = input_.next_event()) {
+        const WorkRequest* request = matcher_.learn(*event);
+        const auto number = request == nullptr ? std::nullopt : std::optional(request->number);
+        if (const auto qpn = event->number("qpn"))
+            qpns_[event->role].insert(static_cast<std::uint32_t>(*qpn));
+        event->fields.shrink_to_fit();
+        events_.push_back({*std::move(event), number});
+    }
+    number_requests();
+}
+
+void FinishedRun::number_requests() {
+    const auto requests = matcher_.work_requests();
+    requests_.resize(requests.size());
+    for (const WorkRequest* request : requests)
+        requests_[request->number] = request;
+}
+
+void FinishedRun::read_capture() {
+    bool has_strays = false;
+    while (const auto frame = input_.next_frame()) {
+        const PacketRow row = plain_row(*frame);
+        note_ends(row);
+        packets_.push_back(trace_of(matcher_.match(row)));
+        has_strays |= packets_.back().of == Trace::Of::Nothing && (row.key || row.cm);
+    }
+    has_capture_ = input_.has_capture();
+    capture_is_cut_ = input_.capture_is_cut();
+    if (has_strays)
+        match_again();
+}
+
+void FinishedRun::note_ends(const PacketRow& row) {
+    if (row.key)
+        dest_qpns_.insert(row.key->dest_qpn);
+    if (files_.is_run_dir || (!row.key && !row.cm))
+        return;  // run.json names the hosts
+    addresses_.insert(row.source);
+    addresses_.insert(row.destination);
+    const bool asks = row.key ? !row.key->is_response : row.cm->remote_id == 0;
+    if (asks && asked_.empty())
+        asked_ = row.destination;
+}
+
+Hosts FinishedRun::hosts() const {
+    Hosts found;
+    const auto& known = info().addresses;
+    const auto server = known.find("server");
+    found.server = server == known.end() ? asked_ : server->second;
+    for (const std::string& role : info().roles)
+        if (const auto address = known.find(role);
+            role != "server" && address != known.end() &&
+            (files_.is_run_dir || address->second != found.server))
+            found.clients.emplace(address->second, role);
+    for (const std::string& address : addresses_)
+        if (!address.empty() && address != found.server)
+            found.clients.emplace(address, address);
+    return found;
+}
+
+// What a later packet told may be what an earlier one lacked: the first PSN, a connection's ID.
+void FinishedRun::match_again() {
+    input_.rewind_capture();
+    for (Trace& trace : packets_) {
+        const auto frame = input_.next_frame();
+        if (!frame)
+            return;
+        if (trace.of == Trace::Of::Nothing)
+            trace = trace_of(matcher_.match_again(plain_row(*frame)));
+    }
+}
+
+// With the first PSNs known that the first attempt had to find.
+void FinishedRun::start_over() {
+    Matcher informed(info().offsets, files_.capture_role);
+    for (const KeptEvent& kept : events_)
+        informed.learn(kept.event);
+    informed.begin_as(matcher_);
+    matcher_ = std::move(informed);
+    number_requests();
+    packets_.clear();
+    input_.rewind_capture();
+    read_capture();
+}
+
+std::vector<std::string> FinishedRun::absent_roles() const {
+    std::set<std::string> posted, seen;
+    for (const WorkRequest* request : requests_) {
+        posted.insert(request->role);
+        if (request->sent + request->answers > 0)
+            seen.insert(request->role);
+    }
+    std::vector<std::string> absent;
+    for (const auto& [role, qpns] : qpns_) {
+        // Numbers of queue pairs repeat from run to run, PSNs do not.
+        const bool is_seen = posted.contains(role)
+                                 ? seen.contains(role)
+                                 : std::ranges::any_of(qpns, [&](std::uint32_t qpn) {
+                                       return dest_qpns_.contains(qpn);
+                                   });
+        if (!is_seen)
+            absent.push_back(role);
+    }
+    return absent;
+}
+
+void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
+    using Order = std::tuple<std::int64_t, int, std::size_t>;  // time, rank, which event
+    std::vector<Order> order;
+    order.reserve(events_.size());
+    for (const auto& [event, request] : events_)
+        order.emplace_back(event.t_ns + shift_of(event.role), event_rank(event), order.size());
+    std::ranges::sort(order);
+    auto next = order.begin();
+    const auto events_until = [&](std::int64_t t_ns, int rank) {
+        for (; next != order.end() && *next < Order(t_ns, rank, 0); ++next) {
+            const auto& [event, request] = events_[std::get<std::size_t>(*next)];
+            visitor.event(event, std::get<std::int64_t>(*next),
+                          request ? requests_[*request] : nullptr);
+        }
+    };
+
+    input_.rewind_capture();
+    std::uint64_t number = 0;
+    for (const Trace& trace : packets_) {
+        const auto frame = input_.next_frame();
+        if (!frame)
+            break;
+        events_until(frame->time.count(), packet_rank);
+        const wire::Packet packet = capture::decode(*frame, icrc);
+        PacketRow row = plain_row(packet, *frame);
+        const Origin origin = origin_of(trace);
+        row.set_origin(origin);
+        const auto* place = std::get_if<Place>(&origin);
+        visitor.packet(row, packet, *frame, ++number, place == nullptr ? nullptr : place->request);
+    }
+    events_until(std::numeric_limits<std::int64_t>::max(), 0);
+}
+
+FinishedRun::Trace FinishedRun::trace_of(const Origin& origin) {
+    static_assert(sizeof(Trace) <= 12, "there is one for each packet");
+    if (const auto* place = std::get_if<Place>(&origin))
+        return {.which = place->request->number,
+                .packet = place->packet,
+                .of = Trace::Of::WorkRequest,
+                .is_response = place->is_response,
+                .seen = place->seen};
+    if (const auto* set_up = std::get_if<SetUp>(&origin)) {
+        // Most likely that of the packet before.
+        const auto known = std::find(set_ups_.rbegin(), set_ups_.rend(), *set_up);
+        const auto which = static_cast<std::uint32_t>(set_ups_.rend() - known);  // from 1; 0: new
+        if (which == 0)
+            set_ups_.push_back(*set_up);
+        return {.which = which == 0 ? static_cast<std::uint32_t>(set_ups_.size() - 1) : which - 1,
+                .of = Trace::Of::SetUp};
+    }
+    return {};
+}
+
+Origin FinishedRun::origin_of(const Trace& trace) const {
+    switch (trace.of) {
+        case Trace::Of::WorkRequest:
+            return Place{requests_[trace.which], trace.packet, trace.is_response, trace.seen};
+        case Trace::Of::SetUp:
+            return set_ups_[trace.which];
+        case Trace::Of::Nothing:
+            break;
+    }
+    return {};
+}
+
+}  // namespace timeline

@@ -1,0 +1,113 @@
+// A run that is over, in order, in memory that hardly grows with its capture: the capture is read
+// once to join its packets and to bound the clocks, and again for the rows. In between a packet is
+// twelve bytes. The events are kept.
+//
+// A run that still goes on is read as it is when the object is made.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "capture/frame.hpp"
+#include "runlog/event.hpp"
+#include "trace/timeline/matcher.hpp"
+#include "trace/timeline/packet_row.hpp"
+#include "trace/timeline/trace_input.hpp"
+
+namespace timeline {
+
+/// Takes a run's rows, each with the work request that it belongs to: of a post_send the one that
+/// it posts, of a wc the one that it completes; nullptr where there is none.
+class RowVisitor {
+  public:
+    virtual ~RowVisitor() = default;
+
+    /// `t_ns`: the capture's clock.
+    virtual void event(const runlog::Event& event, std::int64_t t_ns,
+                       const WorkRequest* request) = 0;
+    /// `row` has no text. `packet` and `frame` are valid only now. `number`: in the capture, from
+    /// 1.
+    virtual void packet(const PacketRow& row, const wire::Packet& packet,
+                        const capture::Frame& frame, std::uint64_t number,
+                        const WorkRequest* request) = 0;
+};
+
+/// The hosts of a trace by IP address, digits.
+struct Hosts {
+    std::string server;  // or, without one, who was asked for a connection; empty: unknown
+    std::map<std::string, std::string> clients;  // -> role, or the address again
+};
+
+class FinishedRun {
+  public:
+    /// Throws util::Error where the capture is damaged.
+    explicit FinishedRun(const TraceFiles& files);
+    /// The same of the files that `path` names (trace_files()).
+    explicit FinishedRun(const std::string& path) : FinishedRun(trace_files(path)) {}
+
+    /// Reads the capture once more. Packets stay in its order, and the events are put between them
+    /// by their times.
+    void each_row(RowVisitor& visitor, wire::IcrcCheck icrc = wire::IcrcCheck::Compute);
+
+    const TraceFiles& files() const { return files_; }
+    const RunInfo& info() const { return files_.info; }
+    const Matcher& matcher() const { return matcher_; }
+    const JoinCount& joins() const { return matcher_.joins(); }
+    const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
+    Hosts hosts() const;
+    /// What is to be added to a role's times to get the capture's.
+    std::int64_t shift_of(const std::string& role) const { return matcher_.shift_of(role); }
+    /// Queue pair by queue pair. The pointers that rows come with are among these.
+    std::vector<const WorkRequest*> work_requests() const { return matcher_.work_requests(); }
+    bool has_capture() const { return has_capture_; }
+    /// It breaks off inside a packet.
+    bool capture_is_cut() const { return capture_is_cut_; }
+    /// Roles whose logs have queue pairs of which no packet is in the capture.
+    std::vector<std::string> absent_roles() const;
+    std::uint64_t skipped_lines() const { return input_.skipped_lines(); }
+
+  private:
+    struct KeptEvent {
+        runlog::Event event;
+        std::optional<std::uint32_t> request;  // its number
+    };
+    // A packet's origin.
+    struct Trace {
+        enum class Of : std::uint8_t { Nothing, WorkRequest, SetUp };
+
+        std::uint32_t which = 0;   // the work request's number, or one of set_ups_
+        std::uint32_t packet = 0;  // as in Place
+        Of of = Of::Nothing;
+        bool is_response = false;
+        Seen seen = Seen::First;
+    };
+
+    void read_logs();
+    void number_requests();
+    void read_capture();
+    void note_ends(const PacketRow& row);
+    void match_again();
+    void start_over();
+    Trace trace_of(const Origin& origin);
+    Origin origin_of(const Trace& trace) const;
+
+    TraceFiles files_;
+    TraceInput input_;
+    Matcher matcher_;
+    std::vector<KeptEvent> events_;
+    std::vector<Trace> packets_;
+    std::vector<SetUp> set_ups_;                           // each once
+    std::vector<const WorkRequest*> requests_;             // by number
+    std::map<std::string, std::set<std::uint32_t>> qpns_;  // by role: what its log tells of
+    std::set<std::uint32_t> dest_qpns_;                    // of the capture's packets
+    std::set<std::string> addresses_;                      // the same
+    std::string asked_;  // who was asked for the first connection, or got the first request
+    bool has_capture_ = false;
+    bool capture_is_cut_ = false;
+};
+
+}  // namespace timeline

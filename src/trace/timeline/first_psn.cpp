@@ -1,0 +1,213 @@
+#include "trace/timeline/first_psn.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "trace/flow/connect.hpp"
+#include "trace/timeline/endpoint_search.hpp"
+#include "trace/timeline/gid_address.hpp"
+#include "trace/timeline/log_psns.hpp"
+#include "trace/timeline/packet_row.hpp"
+#include "trace/timeline/trace_input.hpp"
+#include "wire/tcp.hpp"
+
+namespace timeline {
+namespace {
+
+using Frames = std::vector<std::uint64_t>;
+
+// A message that names the PSN that one of two queue pairs will begin with. An endpoint names its
+// sender's own; the connection manager's messages name what their sender expects, which is where
+// the receiver of the message begins (Linux drivers/infiniband/core/cm.c: the starting PSN of a
+// ConnectRequest is the rq_psn of who sends it).
+struct Announcement {
+    Frames FirstPsn::*where = nullptr;
+    std::uint32_t qpn = 0;  // the sender's
+    std::uint32_t psn = 0;
+    bool is_expected = false;
+};
+
+std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes frame) {
+    std::vector<Announcement> found;
+    if (packet.cm) {
+        if (const auto* request = packet.cm->as<wire::CmReq>())
+            found.push_back({&FirstPsn::connect_requests, request->local_qpn,
+                             request->starting_psn.value(), true});
+        else if (const auto* reply = packet.cm->as<wire::CmRep>())
+            found.push_back(
+                {&FirstPsn::connect_replies, reply->local_qpn, reply->starting_psn.value(), true});
+    } else if (const auto segment = wire::tcp_segment(packet, frame)) {
+        util::Bytes payload = segment->payload;
+        while (const auto endpoint = take_endpoint(payload))
+            found.push_back({&FirstPsn::tcp_segments, endpoint->qpn, endpoint->psn});
+    }
+    return found;
+}
+
+class Reader {
+  public:
+    explicit Reader(const TraceFiles& files) : files_(files), input_(files) {}
+
+    FirstPsns read() {
+        while (const auto event = input_.next_event()) {
+            log_.add(*event);
+            all_.has_logs = true;
+        }
+        take_log();
+        while (const auto frame = input_.next_frame())
+            add(*frame);
+        all_.run = files_.short_name();
+        all_.step = files_.info.step;
+        all_.packets = number_;
+        all_.has_capture = input_.has_capture();
+        all_.capture_is_cut = input_.capture_is_cut();
+        for (Direction& direction : directions_)
+            all_.directions.push_back(std::move(direction.first));
+        return std::move(all_);
+    }
+
+  private:
+    struct Direction {
+        FirstPsn first;
+        std::string source, destination;  // IP addresses; empty: unknown
+        bool has_request = false;
+    };
+    struct Said {
+        Announcement what;
+        std::string source;
+        std::uint64_t frame = 0;
+    };
+
+    void take_log() {
+        for (FirstPsn& first : log_.directions()) {
+            const std::string source = log_.address_of(first.from);
+            const std::string destination = log_.address_of(first.to);
+            directions_.push_back({std::move(first), source, destination});
+        }
+    }
+
+    void add(const capture::Frame& frame) {
+        ++number_;
+        const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        all_.roce_packets += packet.is_roce();
+        const PacketRow row = row_of(packet, frame.bytes, frame.time.count(), {});
+        for (const Announcement& what : announcements(packet, frame.bytes)) {
+            said_.push_back({what, row.source, number_});
+            for (Direction& direction : directions_)
+                note(direction, said_.back());
+        }
+        if (packet.cm)
+            connect(*flow::StreamKey::of(packet), *packet.cm);
+        if (!row.key)
+            return;
+        if (!all_.has_logs)
+            make_if_new(*row.key);
+        for (Direction& direction : directions_)
+            note(direction, *row.key);
+    }
+
+    // Both directions of a connection that the connection manager makes.
+    void connect(const flow::StreamKey& datagram, const wire::Cm& message) {
+        const auto made = connects_.see(datagram, message);
+        if (!made || !connections_.insert(made->id).second)
+            return;
+        make(made->to_passive, made->to_active.dest_qpn, made->first_to_passive.value());
+        make(made->to_active, made->to_passive.dest_qpn, made->first_to_active.value());
+    }
+
+    void make(const flow::StreamKey& stream, std::uint32_t qpn, std::uint32_t psn) {
+        const std::string source = address_of_gid(flow::text(stream.src, stream.network));
+        const std::string destination = address_of_gid(flow::text(stream.dst, stream.network));
+        const auto is_it = [&](const Direction& other) {
+            const FirstPsn& first = other.first;
+            return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&
+                   (other.source.empty() || other.source == source) &&
+                   (other.destination.empty() || other.destination == destination) &&
+                   // Of another connection on the same queue pairs there is a PSN of its own.
+                   (first.from != source || first.psn == psn);
+        };
+        if (std::ranges::any_of(directions_, is_it))
+            return;
+        Direction direction{{}, source, destination};
+        direction.first.from = source;
+        direction.first.to = destination;
+        direction.first.qpn = qpn;
+        direction.first.dest_qpn = stream.dest_qpn;
+        direction.first.psn = psn;
+        direction.first.chosen_by = "the connection manager";
+        for (const Said& said : said_)
+            note(direction, said);
+        directions_.push_back(std::move(direction));
+    }
+
+    // A request's direction that nothing has told of.
+    void make_if_new(const PacketKey& key) {
+        if (key.is_response || key.source_qpn || key.source.empty())
+            return;
+        const auto is_its = [&](const Direction& direction) {
+            return direction.source == key.source && direction.destination == key.destination &&
+                   direction.first.dest_qpn == key.dest_qpn;
+        };
+        if (std::ranges::any_of(directions_, is_its))
+            return;
+        Direction direction{{}, key.source, key.destination};
+        direction.first.from = key.source;
+        direction.first.to = key.destination;
+        direction.first.dest_qpn = key.dest_qpn;
+        if (key.starts_message)
+            direction.first.psn = key.psn;
+        for (const Said& said : said_)
+            note(direction, said);
+        directions_.push_back(std::move(direction));
+    }
+
+    static void note(Direction& direction, const Said& said) {
+        FirstPsn& first = direction.first;
+        const Announcement& what = said.what;
+        const auto is_qpn = [&](std::uint32_t qpn) { return qpn == 0 || what.qpn == qpn; };
+        const bool is_of_it = what.is_expected
+                                  ? said.source == direction.destination && is_qpn(first.dest_qpn)
+                                  : said.source == direction.source && is_qpn(first.qpn);
+        if (!is_of_it)
+            return;
+        if (!first.psn && first.qpn != 0)
+            first.psn = what.psn;
+        if (what.psn == first.psn)
+            (first.*what.where).push_back(said.frame);
+    }
+
+    void note(Direction& direction, const PacketKey& key) const {
+        FirstPsn& first = direction.first;
+        const bool goes_along =
+            key.is_response
+                ? key.destination == direction.source && key.dest_qpn == first.qpn
+                : key.destination == direction.destination && key.dest_qpn == first.dest_qpn;
+        if (!goes_along)
+            return;
+        // Of a capture that began within a message the first packet tells nothing.
+        if (!key.is_response && !std::exchange(direction.has_request, true) && !first.psn &&
+            key.starts_message)
+            first.psn = key.psn;
+        if (first.psn == key.psn)
+            first.bths.push_back(number_);
+    }
+
+    const TraceFiles& files_;
+    TraceInput input_;
+    LogPsns log_;
+    flow::Connects connects_;
+    std::set<std::uint64_t> connections_;
+    std::vector<Said> said_;
+    std::vector<Direction> directions_;
+    FirstPsns all_;
+    std::uint64_t number_ = 0;
+};
+
+}  // namespace
+
+FirstPsns first_psns(const TraceFiles& files) {
+    return Reader(files).read();
+}
+
+}  // namespace timeline

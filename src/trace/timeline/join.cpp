@@ -1,0 +1,275 @@
+#include "trace/timeline/join.hpp"
+
+#include <algorithm>
+
+#include "trace/timeline/gid_address.hpp"
+
+namespace timeline {
+namespace {
+
+std::string other_role(const std::string& role) {
+    return role == "server" ? "client" : "server";
+}
+
+}  // namespace
+
+const WorkRequest* Join::learn(const runlog::Event& event) {
+    if (event.name == "ready") {
+        if (const auto port = event.number("port"))
+            ports_.emplace(*port, event.role);
+        return nullptr;
+    }
+    if (event.name == "device" && !event.text("gid").empty()) {
+        const std::string address = address_of_gid(event.text("gid"));
+        const auto [begin, end] = roles_.equal_range(address);
+        if (std::none_of(begin, end, [&](const auto& entry) { return entry.second == event.role; }))
+            roles_.emplace(address, event.role);
+        return nullptr;
+    }
+    const auto qpn = event.number("qpn");
+    if (!qpn)
+        return nullptr;
+    const QpKey key{event.role, static_cast<std::uint32_t>(*qpn)};
+    if (event.name == "qp_state") {
+        made_.insert(key);
+        if (const auto peer = event.number("dest_qpn"))
+            learn_peer(key, static_cast<std::uint32_t>(*peer));
+    } else if (event.name == "qp") {
+        made_.insert(key);
+        begin_queue(key);
+    } else if (event.name == "post_send") {
+        if (queues_[key].empty())
+            begin_queue(key);  // a log without its qp event
+        const WorkRequest* request = queues_[key].back().add(event, posts_);
+        posts_ += request != nullptr;
+        return request;
+    } else if (event.name == "wc") {
+        if (const auto queues = queues_.find(key); queues != queues_.end())
+            return queues->second.back().complete(event);
+    }
+    return nullptr;
+}
+
+// One that posted nothing will not any more.
+void Join::begin_queue(const QpKey& key) {
+    std::vector<SendQueue>& queues = queues_[key];
+    if (queues.empty() || queues.back().has_posts())
+        queues.emplace_back();
+}
+
+void Join::learn_peer(const QpKey& key, std::uint32_t dest_qpn) {
+    const auto add = [](std::vector<std::uint32_t>& all, std::uint32_t qpn) {
+        std::erase(all, qpn);
+        all.push_back(qpn);
+    };
+    add(peers_[key], dest_qpn);
+    add(senders_[{key.first, dest_qpn}], key.second);
+}
+
+std::optional<Cause> Join::cause_of(const PacketKey& packet) {
+    const auto place = place_of(packet);
+    return place ? std::optional(place->cause()) : std::nullopt;
+}
+
+// A multicast one is no less its sender's.
+std::optional<Place> Join::place_of_datagram(const PacketKey& packet) {
+    const auto [begin, end] = roles_.equal_range(packet.source);
+    for (auto it = begin; it != end; ++it)
+        if (const auto place = account({it->second, *packet.source_qpn}, packet))
+            return place;
+    return std::nullopt;
+}
+
+std::optional<Place> Join::place_of(const PacketKey& packet) {
+    if (packet.source_qpn)
+        return place_of_datagram(packet);
+    if (packet.is_response)
+        return place_of_response(packet);
+    const QpKey receiving{packet.destination, packet.dest_qpn};
+    const auto early = early_.find(receiving);
+    const auto place = place_of_request(packet);
+    if (!place && early == early_.end())
+        early_.emplace(receiving, packet);
+    else if (place && early != early_.end() && early->second.psn == packet.psn)
+        early_.erase(early);
+    return place;
+}
+
+std::optional<Place> Join::place_of_response(const PacketKey& packet) {
+    const auto [begin, end] = roles_.equal_range(packet.destination);
+    for (auto it = begin; it != end; ++it) {
+        const QpKey poster{it->second, packet.dest_qpn};
+        if (!peers_.contains(poster))
+            continue;
+        if (const auto place = account(poster, packet))
+            return place;
+    }
+    return std::nullopt;
+}
+
+std::optional<Place> Join::place_of_request(const PacketKey& packet) {
+    // The newest first: a number belongs to several queue pairs in turn.
+    const auto first_of = [&](const std::string& role, const std::vector<std::uint32_t>& qpns) {
+        for (auto qpn = qpns.rbegin(); qpn != qpns.rend(); ++qpn)
+            if (auto place = account({role, *qpn}, packet))
+                return place;
+        return std::optional<Place>();
+    };
+    bool is_known = false;  // its receiver
+    const auto [begin, end] = roles_.equal_range(packet.destination);
+    for (auto it = begin; it != end; ++it) {
+        const auto peers = peers_.find({it->second, packet.dest_qpn});
+        if (peers == peers_.end())
+            continue;
+        is_known = true;
+        for (const std::string& role : peers_at(packet.source, it->second))
+            if (auto place = first_of(role, peers->second))
+                return place;
+    }
+    if (is_known)
+        return std::nullopt;
+    const auto [first, last] = roles_.equal_range(packet.source);
+    for (auto it = first; it != last; ++it)
+        if (const auto own = senders_.find({it->second, packet.dest_qpn}); own != senders_.end())
+            if (auto place = first_of(it->second, own->second))
+                return place;
+    return std::nullopt;
+}
+
+// Programs may begin each connection with the same PSN: a packet with it is then of the next one,
+// where all of the present one has passed.
+std::optional<Place> Join::account_in_turn(const QpKey& poster, std::vector<SendQueue>& queues,
+                                           const PacketKey& packet) {
+    if (queues.size() == 1)
+        return queues.front().account(packet);
+    std::size_t& current = current_[poster];
+    if (!packet.is_response && queues[current].is_done())
+        for (std::size_t next = current + 1; next < queues.size(); ++next)
+            if (queues[next].would_begin_with(packet.psn)) {
+                current = next;
+                break;
+            }
+    if (const auto place = queues[current].account(packet))
+        return place;
+    for (std::size_t i = queues.size(); i-- > 0;)
+        if (const auto place = queues[i].account(packet)) {
+            current = i;
+            return place;
+        }
+    return std::nullopt;
+}
+
+std::optional<Place> Join::account(const QpKey& poster, const PacketKey& packet) {
+    const auto it = queues_.find(poster);
+    if (it == queues_.end())
+        return std::nullopt;
+    if (const auto place = account_in_turn(poster, it->second, packet))
+        return place;
+    if (packet.is_response)
+        return std::nullopt;
+    // A request of a queue pair that none was seen of so far; it may have passed before its events
+    // came.
+    const auto queue = std::ranges::find_if(it->second, [](const SendQueue& candidate) {
+        return candidate.awaits_first_packet() || candidate.lacks_first_packet();
+    });
+    if (queue == it->second.end() || queue->lacks_first_packet())
+        return std::nullopt;
+    const auto early = early_.find({packet.destination, packet.dest_qpn});
+    queue->begin_at(early == early_.end() ? packet : early->second);
+    return queue->account(packet);
+}
+
+// Who at `source` may have sent something to `role`: several clients have queue pairs of the same
+// number. Where no log has told of the address yet, the other of two programs, if that is not known
+// to be elsewhere.
+std::vector<std::string> Join::peers_at(const std::string& source, const std::string& role) const {
+    std::vector<std::string> found;
+    const auto [begin, end] = roles_.equal_range(source);
+    for (auto it = begin; it != end; ++it)
+        if (it->second != role)
+            found.push_back(it->second);
+    // One log may have both ends.
+    if (std::any_of(begin, end, [&](const auto& entry) { return entry.second == role; }))
+        found.push_back(role);
+    const std::string other = other_role(role);
+    const auto is_other = [&](const auto& entry) { return entry.second == other; };
+    if (found.empty() && (source.empty() || std::ranges::none_of(roles_, is_other)))
+        found.push_back(other);
+    return found;
+}
+
+// The role at that address whose log tells of the queue pair.
+std::optional<std::string> Join::role_with(const std::string& address, std::uint32_t qpn) const {
+    const auto [begin, end] = roles_.equal_range(address);
+    for (auto it = begin; it != end; ++it)
+        if (made_.contains({it->second, qpn}))
+            return it->second;
+    return std::nullopt;
+}
+
+std::optional<SetUp> Join::set_up_of(const CmKey& message) {
+    const CommId own{message.source, message.local_id};
+    if (message.local_qpn)
+        connections_[own] = *message.local_qpn;
+    const auto sender = connections_.find(own);
+    if (sender != connections_.end()) {
+        if (auto role = role_with(message.source, sender->second))
+            return SetUp{SetUp::By::ConnectionManager, *std::move(role), sender->second};
+        return std::nullopt;
+    }
+    // A reject may come from an end that has no queue pair yet: it answers the other one's.
+    const auto receiver = connections_.find({message.destination, message.remote_id});
+    if (receiver == connections_.end())
+        return std::nullopt;
+    if (const auto role = role_with(message.destination, receiver->second))
+        for (const std::string& sender_role : peers_at(message.source, *role))
+            return SetUp{SetUp::By::ConnectionManager, sender_role, std::nullopt};
+    return std::nullopt;
+}
+
+std::optional<SetUp> Join::set_up_of(const SegmentKey& segment) const {
+    if (const auto server = ports_.find(segment.destination_port); server != ports_.end()) {
+        const auto clients = peers_at(segment.source, server->second);
+        return SetUp{SetUp::By::Exchange, clients.empty() ? "client" : clients.front(),
+                     std::nullopt};
+    }
+    const auto server = ports_.find(segment.source_port);
+    if (server == ports_.end())
+        return std::nullopt;
+    return SetUp{SetUp::By::Exchange, server->second, std::nullopt};
+}
+
+Origin Join::origin_of(const PacketRow& row) {
+    const auto either = [](const auto& found) { return found ? Origin(*found) : Origin(); };
+    if (row.key)
+        return either(place_of(*row.key));
+    if (row.cm)
+        return either(set_up_of(*row.cm));
+    if (row.segment)
+        return either(set_up_of(*row.segment));
+    return {};
+}
+
+bool Join::was_misled() const {
+    return std::ranges::any_of(queues_, [](const auto& entry) {
+        return std::ranges::any_of(entry.second, &SendQueue::was_moved);
+    });
+}
+
+void Join::begin_as(const Join& other) {
+    for (auto& [key, queues] : queues_) {
+        const auto same = other.queues_.find(key);
+        for (std::size_t i = 0; same != other.queues_.end() && i < queues.size(); ++i)
+            queues[i].begin_as(same->second.at(i));
+    }
+}
+
+std::vector<const WorkRequest*> Join::work_requests() const {
+    std::vector<const WorkRequest*> all;
+    for (const auto& [key, queues] : queues_)
+        for (const SendQueue& queue : queues)
+            queue.for_each([&](const WorkRequest& request) { all.push_back(&request); });
+    return all;
+}
+
+}  // namespace timeline

@@ -1,0 +1,66 @@
+#include "trace/timeline/matcher.hpp"
+
+#include <algorithm>
+
+namespace timeline {
+
+Matcher::Matcher(const std::map<std::string, std::int64_t>& offsets,
+                 const std::string& capture_role)
+    : capture_role_(capture_role) {
+    const auto captured = offsets.find(capture_role);
+    const std::int64_t reference = captured == offsets.end() ? 0 : captured->second;
+    for (const auto& [role, offset] : offsets)
+        if (role != capture_role)
+            clocks_.emplace(role, ClockBounds(reference - offset));
+}
+
+const WorkRequest* Matcher::learn(const runlog::Event& event) {
+    const WorkRequest* request = join_.learn(event);
+    if (request != nullptr)
+        note_completion(*request);
+    return request;
+}
+
+Origin Matcher::match(const PacketRow& packet) {
+    ++joins_.packets;
+    joins_.roce += packet.is_roce;
+    joins_.joinable += packet.key.has_value();
+    joins_.datagrams += packet.key && packet.key->source_qpn;
+    return match_again(packet);
+}
+
+Origin Matcher::match_again(const PacketRow& packet) {
+    Origin origin = join_.origin_of(packet);
+    joins_.set_up += std::holds_alternative<SetUp>(origin);
+    if (const auto* place = std::get_if<Place>(&origin)) {
+        ++joins_.joined;
+        const WorkRequest& request = *place->request;
+        if (request.role != capture_role_)
+            clocks_[request.role].posted_before(request.posted_ns, packet.t_ns);
+        if (place->is_response && place->packet == request.packets) {
+            answered_.resize(std::max<std::size_t>(answered_.size(), request.number + 1));
+            // A duplicate request is answered again, perhaps long after the completion.
+            if (auto& answered = answered_[request.number]; !answered)
+                answered = packet.t_ns;
+            note_completion(request);
+        }
+    }
+    return origin;
+}
+
+// A completion is read after the response to the request's last packet was captured; which of them
+// comes here first is left open.
+void Matcher::note_completion(const WorkRequest& request) {
+    if (request.role == capture_role_ || !request.completed_ns ||
+        request.number >= answered_.size())
+        return;
+    if (const auto& answered = answered_[request.number])
+        clocks_[request.role].completed_after(*request.completed_ns, *answered);
+}
+
+std::int64_t Matcher::shift_of(const std::string& role) const {
+    const auto clock = clocks_.find(role);
+    return clock == clocks_.end() ? 0 : clock->second.shift();
+}
+
+}  // namespace timeline

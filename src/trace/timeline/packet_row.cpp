@@ -1,0 +1,109 @@
+#include "trace/timeline/packet_row.hpp"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "trace/timeline/gid_address.hpp"
+#include "wire/tcp.hpp"
+
+namespace timeline {
+namespace {
+
+bool is_connected(const wire::OpcodeInfo& opcode) {
+    const auto transport = opcode.transport();
+    return transport == wire::Transport::Rc || transport == wire::Transport::Uc ||
+           transport == wire::Transport::Xrc;
+}
+
+template <typename Header>
+void take_addresses(PacketRow& row, const Header& ip) {
+    row.source = wire::text(ip.src);
+    row.destination = wire::text(ip.dst);
+}
+
+// RoCEv1's GIDs, as the logs have them.
+void take_gids(PacketRow& row, const wire::Grh& grh) {
+    row.source = address_of_gid(wire::text(grh.sgid));
+    row.destination = address_of_gid(wire::text(grh.dgid));
+}
+
+PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {
+    const bool is_nak = packet.aeth && (packet.aeth->kind() == wire::AethKind::Nak ||
+                                        packet.aeth->kind() == wire::AethKind::RnrNak);
+    return {.destination = row.destination,
+            .dest_qpn = packet.bth->dest_qpn,
+            .psn = packet.bth->psn.value(),
+            .is_response = packet.opcode->is_response(),
+            .starts_message = packet.opcode->starts_message(),
+            .is_nak = is_nak,
+            .t_ns = row.t_ns,
+            .source = row.source,
+            .source_qpn = {}};
+}
+
+PacketKey datagram_key_of(const wire::Packet& packet, const PacketRow& row) {
+    PacketKey key = key_of(packet, row);
+    key.source_qpn = packet.deth->src_qpn;
+    return key;
+}
+
+// Of a queue pair that a program has made: 0 and 1 are the device's own (IBTA volume 1, 3.9.4).
+bool is_programs_datagram(const wire::Packet& packet) {
+    return packet.opcode->transport() == wire::Transport::Ud && packet.deth &&
+           packet.deth->src_qpn > 1 && packet.bth->dest_qpn > 1;
+}
+
+// Messages that name a connection; those of UD's service resolution do not.
+std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
+    return std::visit(
+        [&]<typename Message>(const Message& message) -> std::optional<CmKey> {
+            CmKey key;
+            key.source = row.source;
+            key.destination = row.destination;
+            if constexpr (requires { message.local_comm_id; })
+                key.local_id = message.local_comm_id;
+            else
+                return std::nullopt;
+            if constexpr (requires { message.remote_comm_id; })
+                key.remote_id = message.remote_comm_id;
+            if constexpr (requires { message.local_qpn; })
+                key.local_qpn = message.local_qpn;
+            return key;
+        },
+        cm.body);
+}
+
+}  // namespace
+
+void PacketRow::set_origin(const Origin& origin) {
+    if (const auto* place = std::get_if<Place>(&origin))
+        cause = place->cause();
+    else if (const auto* by = std::get_if<SetUp>(&origin))
+        set_up = *by;
+}
+
+PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_ns,
+                 std::string text) {
+    PacketRow row;
+    row.t_ns = t_ns;
+    row.text = std::move(text);
+    row.is_roce = packet.is_roce();
+    if (packet.ipv4)
+        take_addresses(row, *packet.ipv4);
+    else if (packet.ipv6)
+        take_addresses(row, *packet.ipv6);
+    else if (packet.grh)
+        take_gids(row, *packet.grh);
+    if (packet.bth && packet.opcode != nullptr && is_connected(*packet.opcode))
+        row.key = key_of(packet, row);
+    else if (packet.bth && packet.opcode != nullptr && is_programs_datagram(packet))
+        row.key = datagram_key_of(packet, row);
+    else if (packet.cm)
+        row.cm = key_of(*packet.cm, row);
+    else if (const auto segment = wire::tcp_segment(packet, frame))
+        row.segment = SegmentKey{row.source, row.destination, segment->src_port, segment->dst_port};
+    return row;
+}
+
+}  // namespace timeline

@@ -1,0 +1,197 @@
+#include "trace/timeline/send_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace timeline {
+namespace {
+
+constexpr std::uint32_t psn_mask = 0xffffff;
+
+// The position nearest to `reference` whose low 24 bits are `offset`: a PSN counts as ahead of the
+// reference up to half the circle, as behind it beyond (IBTA volume 1, 9.7.3.1).
+std::uint64_t unwrap(std::uint32_t offset, std::uint64_t reference) {
+    const auto ahead = static_cast<std::uint32_t>((offset - reference) & psn_mask);
+    return ahead < 0x800000 ? reference + ahead : reference + ahead - (psn_mask + 1);
+}
+
+// Requests whose responses take a PSN each; all others are acknowledged up to a PSN.
+bool has_responses(std::string_view opcode) {
+    return opcode == "RDMA_READ" || opcode.starts_with("ATOMIC");
+}
+
+}  // namespace
+
+const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t number) {
+    auto first = post.number("psn_first");
+    auto last = post.number("psn_last");
+    const bool has_psns = first && last;
+    if (!has_psns) {
+        first = post.number("psn_offset_first");
+        last = post.number("psn_offset_last");
+    }
+    if (!first || !last || (has_posts() && hidden_ == has_psns))
+        return nullptr;
+    if (!has_posts()) {
+        hidden_ = !has_psns;
+        if (has_psns) {
+            base_ = static_cast<std::uint32_t>(*first) & psn_mask;
+            base_is_ = Base::Known;
+            base_is_final_ = true;
+        }
+    }
+    const auto offset = static_cast<std::uint32_t>(*first - (hidden_ ? 0 : base_)) & psn_mask;
+    Post added{};
+    added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
+    WorkRequest& request = added.request;
+    added.on_queue = post.number("request");
+    request.number = number;
+    request.role = post.role;
+    request.qpn = static_cast<std::uint32_t>(post.number("qpn").value_or(0));
+    request.wr_id = post.number("wr_id").value_or(0);
+    request.opcode = post.text("opcode");
+    request.length = post.number("len").value_or(0);
+    request.packets = static_cast<std::uint32_t>(((*last - *first) & psn_mask) + 1);
+    request.posted_ns = post.t_ns;
+    return &posts_.emplace_back(std::move(added)).request;
+}
+
+bool SendQueue::would_begin_with(std::uint32_t psn) const {
+    return has_posts() && base_is_ == Base::Known && base_ == psn &&
+           std::ranges::all_of(posts_, [](const Post& post) { return post.request.sent == 0; });
+}
+
+bool SendQueue::is_done() const {
+    return has_posts() && posts_.back().request.sent > 0 &&
+           (acknowledged_ == 0 || acknowledged_ == posts_.size());
+}
+
+void SendQueue::begin_at(const PacketKey& first_request) {
+    base_ = first_request.psn;
+    base_is_ = first_request.starts_message ? Base::Known : Base::Behind;
+}
+
+void SendQueue::begin_as(const SendQueue& other) {
+    base_ = other.base_;
+    base_is_ = other.base_is_;
+    base_is_final_ = true;
+}
+
+// Requests are acknowledged in their order. A NAK settles nothing: the packet that it asks for may
+// be the first one or not, which only that packet tells.
+void SendQueue::look_for_base(const PacketKey& packet) {
+    constexpr std::uint64_t most_lost = 1024;
+    const std::uint64_t posted = posts_.back().end() - start;  // PSNs
+    const std::uint32_t ahead = (packet.psn - base_) & psn_mask;
+    const std::uint32_t behind = (base_ - packet.psn) & psn_mask;
+    if (packet.is_response) {
+        base_is_final_ = !packet.is_nak && ahead < posted;
+    } else if (behind != 0 && behind < std::min(posted, most_lost)) {
+        begin_at(packet);
+        was_moved_ = true;
+    }
+}
+
+// A capture may begin many laps of the PSN's circle after the log.
+std::optional<std::uint64_t> SendQueue::on_another_lap(std::uint64_t position) {
+    constexpr std::uint64_t lap = psn_mask + 1;
+    for (std::uint64_t at = start + (position - start) % lap; at < posts_.back().end(); at += lap)
+        if (at != position && find(at) != nullptr)
+            return at;
+    return std::nullopt;
+}
+
+SendQueue::Post* SendQueue::find(std::uint64_t position) {
+    const auto after = std::ranges::upper_bound(posts_, position, {}, &Post::first);
+    if (after == posts_.begin())
+        return nullptr;
+    Post& post = *std::prev(after);
+    return position < post.end() ? &post : nullptr;
+}
+
+Seen SendQueue::note(std::vector<bool>& seen, WorkRequest& request, std::size_t index) {
+    if (seen.size() <= index) {
+        seen.resize(index + 1);
+        seen[index] = true;
+        return Seen::First;
+    }
+    const bool again = seen[index];
+    seen[index] = true;
+    request.repeats += again;
+    return again ? Seen::Again : Seen::Late;
+}
+
+Seen SendQueue::answer(Post& post, std::size_t index, std::int64_t t_ns) {
+    if (index + 1 == post.request.packets && !post.request.acknowledged_ns)
+        post.request.acknowledged_ns = t_ns;
+    return note(post.answered, post.request, index);
+}
+
+std::optional<Place> SendQueue::account(const PacketKey& packet) {
+    if (base_is_ != Base::Unknown && !base_is_final_)
+        look_for_base(packet);
+    if (base_is_ != Base::Known)
+        return std::nullopt;
+    std::uint64_t position = unwrap((packet.psn - base_) & psn_mask, near_);
+    Post* post = find(position);
+    if (post == nullptr)
+        if (const auto elsewhere = on_another_lap(position)) {
+            position = *elsewhere;
+            post = find(position);
+        }
+    if (post == nullptr)
+        return std::nullopt;
+    near_ = position;
+    WorkRequest& request = post->request;
+    const auto index = static_cast<std::size_t>(position - post->first);
+    Seen seen = Seen::First;
+    if (packet.is_response) {
+        ++request.answers;
+        request.naks += packet.is_nak;
+        if (has_responses(request.opcode) && !packet.is_nak)
+            seen = answer(*post, index, packet.t_ns);
+        // A NAK acknowledges what lies before it (IBTA volume 1, 9.7.5.1.1).
+        acknowledge(packet.is_nak ? position : position + 1, packet.t_ns);
+    } else {
+        ++request.sent;
+        if (!request.first_seen_ns)
+            request.first_seen_ns = packet.t_ns;
+        // What is asked for again of a READ begins where the responses broke off.
+        if (!has_responses(request.opcode))
+            seen = note(post->sent, request, index);
+        else if (request.sent > 1)
+            ++request.repeats, seen = Seen::Again;
+    }
+    return Place{&request, static_cast<std::uint32_t>(index + 1), packet.is_response, seen};
+}
+
+// All posts that end there or before; but a READ is not done before its last response.
+void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
+    for (; acknowledged_ < posts_.size() && posts_[acknowledged_].end() <= end; ++acknowledged_) {
+        WorkRequest& request = posts_[acknowledged_].request;
+        if (!request.acknowledged_ns && !has_responses(request.opcode))
+            request.acknowledged_ns = t_ns;
+    }
+}
+
+const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
+    const auto wr_id = wc.number("wr_id");
+    const auto on_queue = wc.number("request");
+    if (!wr_id || wc.text("queue") == "recv" || wc.text("opcode").starts_with("RECV"))
+        return nullptr;
+    for (std::size_t i = completed_; i < posts_.size(); ++i) {
+        WorkRequest& request = posts_[i].request;
+        const bool is_it = on_queue && posts_[i].on_queue
+                               ? *on_queue == *posts_[i].on_queue
+                               : request.wr_id == *wr_id && request.posted_ns <= wc.t_ns;
+        if (!is_it)
+            continue;
+        request.completed_ns = wc.t_ns;
+        request.status = wc.text("status");
+        completed_ = i + 1;
+        return &request;
+    }
+    return nullptr;
+}
+
+}  // namespace timeline

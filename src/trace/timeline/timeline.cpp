@@ -1,0 +1,70 @@
+#include "trace/timeline/timeline.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "trace/timeline/order.hpp"
+
+namespace timeline {
+namespace {
+
+int rank(const std::variant<runlog::Event, PacketRow>& what) {
+    const auto* event = std::get_if<runlog::Event>(&what);
+    return event == nullptr ? packet_rank : event_rank(*event);
+}
+
+}  // namespace
+
+template <typename What>
+void Timeline::hold(What what, Arrival now) {
+    Pending& pending = pending_.emplace_back();
+    pending.what = std::move(what);
+    pending.arrived = now;
+    pending.number = arrivals_++;
+}
+
+void Timeline::add(runlog::Event event, Arrival now) {
+    matcher_.learn(event);
+    hold(std::move(event), now);
+}
+
+void Timeline::add(PacketRow packet, Arrival now) {
+    packet.set_origin(matcher_.match(packet));
+    hold(std::move(packet), now);
+}
+
+std::int64_t Timeline::capture_time(const Pending& pending) const {
+    if (const auto* packet = std::get_if<PacketRow>(&pending.what))
+        return packet->t_ns;
+    const auto& event = std::get<runlog::Event>(pending.what);
+    return event.t_ns + matcher_.shift_of(event.role);
+}
+
+std::vector<Row> Timeline::take(Arrival arrived) {
+    for (Pending& pending : pending_)
+        if (auto* packet = std::get_if<PacketRow>(&pending.what);
+            packet != nullptr && !packet->has_cause())
+            packet->set_origin(matcher_.match_again(*packet));
+    // What is sorted is small: a row is not.
+    using Order = std::tuple<std::int64_t, int, std::uint64_t>;
+    std::vector<std::pair<Order, Pending*>> order;
+    order.reserve(pending_.size());
+    for (Pending& pending : pending_)
+        order.emplace_back(Order{capture_time(pending), rank(pending.what), pending.number},
+                           &pending);
+    std::ranges::sort(order, {}, &std::pair<Order, Pending*>::first);
+    const auto last = std::find_if(order.rbegin(), order.rend(), [&](const auto& entry) {
+        return entry.second->arrived <= arrived;
+    });
+    std::vector<Row> rows;
+    std::vector<Pending> later;
+    rows.reserve(static_cast<std::size_t>(last.base() - order.begin()));
+    for (auto it = order.begin(); it != last.base(); ++it)
+        rows.push_back({std::get<0>(it->first), std::move(it->second->what)});
+    for (auto it = last.base(); it != order.end(); ++it)
+        later.push_back(std::move(*it->second));
+    pending_ = std::move(later);
+    return rows;
+}
+
+}  // namespace timeline

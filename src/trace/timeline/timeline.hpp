@@ -1,0 +1,65 @@
+// The events of both programs and the packets between them, in one order, while a run goes on.
+// finished_run.hpp is for one that is over.
+//
+// All times are brought to the capture's clock. A row that arrives is held back for a while, so
+// that what happened before it but arrives after it (over another file, another connection) still
+// comes first.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "runlog/event.hpp"
+#include "trace/timeline/matcher.hpp"
+#include "trace/timeline/packet_row.hpp"
+
+namespace timeline {
+
+struct Row {
+    std::int64_t t_ns = 0;  // the capture's clock, where known by the shift of the moment
+    std::variant<runlog::Event, PacketRow> what;
+};
+
+class Timeline {
+  public:
+    using Arrival = std::chrono::steady_clock::time_point;
+
+    /// `offsets`: by role, how far its clock was ahead of the controlling host's, in nanoseconds.
+    /// `capture_role`: the role whose host captured.
+    Timeline(const std::map<std::string, std::int64_t>& offsets, const std::string& capture_role)
+        : matcher_(offsets, capture_role) {}
+
+    void add(runlog::Event event, Arrival now);
+    void add(PacketRow packet, Arrival now);
+
+    /// The rows that arrived until `arrived` and all that happened before them, in order.
+    std::vector<Row> take(Arrival arrived);
+
+    /// True while rows are held back.
+    bool holds_rows() const { return !pending_.empty(); }
+
+    const Matcher& matcher() const { return matcher_; }
+    const JoinCount& joins() const { return matcher_.joins(); }
+    const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
+
+  private:
+    struct Pending {
+        std::variant<runlog::Event, PacketRow> what;
+        Arrival arrived;
+        std::uint64_t number = 0;  // order of arrival, to keep rows of equal time stable
+    };
+
+    template <typename What>
+    void hold(What what, Arrival now);
+    std::int64_t capture_time(const Pending& pending) const;
+
+    Matcher matcher_;
+    std::vector<Pending> pending_;
+    std::uint64_t arrivals_ = 0;
+};
+
+}  // namespace timeline

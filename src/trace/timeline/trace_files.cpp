@@ -1,0 +1,178 @@
+#include "trace/timeline/trace_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "capture/open_file.hpp"
+#include "runlog/tail.hpp"
+#include "trace/timeline/gid_address.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace timeline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is in a log before it is read.
+struct Scan {
+    std::vector<std::string> roles;                // as its events have them
+    std::map<std::string, std::string> addresses;  // of each the first
+};
+
+// Files are read several times.
+void require_file(const std::string& path, const char* what) {
+    if (path != "-" && access(path.c_str(), R_OK) != 0)
+        throw util::Error(fmt::format("cannot open '{}': {}.", path, std::strerror(errno)));
+    if (path == "-" || !fs::is_regular_file(path))
+        throw util::Error(fmt::format(
+            "'{}' is not a regular file: {} is read several times, so it cannot be a pipe.", path,
+            what));
+}
+
+Scan scan(const std::string& path, std::vector<std::string>& warnings) {
+    require_file(path, "a run log");
+    runlog::Tail log(path);
+    Scan found;
+    while (const auto event = log.next()) {
+        if (std::ranges::find(found.roles, event->role) == found.roles.end())
+            found.roles.push_back(event->role);
+        if (event->name == "device" && !event->text("gid").empty())
+            found.addresses.emplace(event->role, address_of_gid(event->text("gid")));
+    }
+    if (!found.roles.empty())
+        return found;
+    if (fs::file_size(path) != 0)
+        throw util::Error(
+            fmt::format("'{}' is no run log: it has no event, which is a JSON object on a line "
+                        "with t_ns and event (docs/run-log.md).",
+                        path));
+    warnings.push_back(fmt::format("'{}' is empty.", path));
+    return found;
+}
+
+std::string stem_of(const std::string& path) {
+    return util::printable(fs::path(path).stem().string());
+}
+
+class Names {
+  public:
+    explicit Names(const std::vector<std::string>& taken) : taken_(taken.begin(), taken.end()) {
+        for (const std::string& name : taken)
+            ++logs_with_[name];
+    }
+
+    void see(const Scan& log) {
+        for (const std::string& role : log.roles)
+            ++logs_with_[role];
+    }
+
+    std::string name(const std::string& role, const std::string& path, bool is_only_one) {
+        const std::string stem = stem_of(path);
+        std::string name = role.empty() ? stem : util::printable(role);
+        if (logs_with_[role] > 1 && name != stem)
+            name = is_only_one ? stem : name + '@' + stem;
+        const std::string first = name;
+        for (unsigned number = 2; !taken_.insert(name).second; ++number)
+            name = fmt::format("{}-{}", first, number);
+        return name;
+    }
+
+  private:
+    std::map<std::string, unsigned> logs_with_;
+    std::set<std::string> taken_;
+};
+
+void take_run(const std::string& path, TraceFiles& files) {
+    files.is_run_dir = true;
+    files.info = read_run_info(path);
+    files.capture_role = "server";  // the lab captures there
+    files.capture = path + "/wire.pcapng";
+    std::vector<std::string> writers = files.info.roles;
+    writers.emplace_back(cable_role);
+    for (const std::string& role : writers)
+        files.logs.push_back({fmt::format("{}/{}.jsonl", path, role), {}, role});
+}
+
+// The samples' are such directories.
+void take_directory(const std::string& path, TraceFiles& files) {
+    for (const char* name : {"wire.pcapng", "annotated.pcapng"})
+        if (files.capture.empty() && fs::exists(fs::path(path) / name))
+            files.capture = (fs::path(path) / name).string();
+    if (files.capture.empty())
+        throw util::Error(
+            fmt::format("{} is no run directory: it has neither run.json nor a capture. "
+                        "Runs are kept below captures/runs.",
+                        path));
+    for (const char* role : {"server", "client"}) {
+        const std::string log = (fs::path(path) / fmt::format("{}.jsonl", role)).string();
+        if (!fs::exists(log))
+            continue;
+        const Scan found = scan(log, files.warnings);
+        files.logs.push_back({log, {}, role});
+        files.info.roles.emplace_back(role);
+        if (!found.addresses.empty())
+            files.info.addresses[role] = found.addresses.begin()->second;
+    }
+}
+
+void take_capture(const std::string& path, TraceFiles& files) {
+    require_file(path, "a capture");
+    capture::open_file(path);
+    files.capture = path;
+}
+
+}  // namespace
+
+const std::string& LogFile::name_of(const std::string& role_of_event) const {
+    const auto named = names.find(role_of_event);
+    return named == names.end() ? role : named->second;
+}
+
+std::string TraceFiles::short_name() const {
+    const fs::path path(name);
+    return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {
+    std::vector<Scan> scans;
+    Names names(files.info.roles);
+    for (const std::string& path : paths)
+        names.see(scans.emplace_back(scan(path, files.warnings)));
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        LogFile& log = files.logs.emplace_back(LogFile{paths[i], {}, stem_of(paths[i])});
+        for (const std::string& role : scans[i].roles) {
+            // Of the link emulator there is one.
+            const std::string name =
+                role == cable_role ? role : names.name(role, paths[i], scans[i].roles.size() == 1);
+            log.names[role] = name;
+            if (role == cable_role)
+                continue;
+            files.info.roles.push_back(name);
+            if (const auto address = scans[i].addresses.find(role);
+                address != scans[i].addresses.end())
+                files.info.addresses[name] = address->second;
+        }
+    }
+}
+
+TraceFiles trace_files(const std::string& path, const std::vector<std::string>& logs) {
+    TraceFiles files;
+    files.name = path;
+    if (is_run_dir(path))
+        take_run(path, files);
+    else if (fs::is_directory(path))
+        take_directory(path, files);
+    else
+        take_capture(path, files);
+    add_logs(logs, files);
+    return files;
+}
+
+}  // namespace timeline

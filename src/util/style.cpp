@@ -1,0 +1,106 @@
+#include "util/style.hpp"
+
+#include <algorithm>
+
+namespace util {
+namespace {
+
+// SGR parameters (ECMA-48, 8.3.117) of the eight colours that every terminal theme makes readable.
+constexpr std::string_view code(TextRole role) {
+    switch (role) {
+        case TextRole::Plain:
+            return "";
+        case TextRole::Dim:
+            return "2";
+        case TextRole::Request:
+            return "36";
+        case TextRole::Response:
+            return "32";
+        case TextRole::Connection:
+            return "35";
+        case TextRole::Notice:
+            return "33";
+        case TextRole::Bad:
+            return "1;31";
+        case TextRole::Server:
+            return "34";
+        case TextRole::Client:
+            return "33";
+    }
+    return "";
+}
+
+}  // namespace
+
+void TextStyle::begin(std::string& out, TextRole role) const {
+    if (colour_ && !code(role).empty())
+        out.append("\033[").append(code(role)).append("m");
+}
+
+void TextStyle::end(std::string& out, TextRole role) const {
+    if (colour_ && !code(role).empty())
+        out.append("\033[0m");
+}
+
+std::string TextStyle::operator()(TextRole role, std::string_view text) const {
+    std::string result;
+    if (text.empty())
+        return result;
+    begin(result, role);
+    result.append(text);
+    end(result, role);
+    return result;
+}
+
+std::size_t display_width(std::string_view text) {
+    std::size_t width = 0;
+    bool escape = false;
+    for (const char c : text) {
+        if (c == '\033')
+            escape = true;
+        else if (escape)
+            escape = c != 'm';
+        else if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80)  // no UTF-8 continuation byte
+            ++width;
+    }
+    return width;
+}
+
+std::string padded(std::string_view text, std::size_t width) {
+    std::string result(text);
+    if (const std::size_t has = display_width(text); has < width)
+        result.append(width - has, ' ');
+    return result;
+}
+
+// Two spaces, no more, part what belongs together: such a group goes to the next line as a whole
+// where it fits there.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+    if (width <= indent)
+        return std::string(text);
+    std::string result;
+    std::size_t column = 0;
+    while (!text.empty()) {
+        const std::size_t spaces = std::min(text.find_first_not_of(' '), text.size());
+        const std::size_t end = std::min(text.find(' ', spaces), text.size());
+        const std::string_view word = text.substr(spaces, end - spaces);
+        std::size_t needed = display_width(word);
+        if (spaces == 2) {
+            const std::string_view rest = text.substr(spaces);
+            const std::size_t group = display_width(rest.substr(0, rest.find("  ")));
+            if (group <= width - indent)
+                needed = group;
+        }
+        if (column > indent && column + spaces + needed > width) {
+            result.append("\n").append(indent, ' ').append(word);
+            column = indent + display_width(word);
+        } else {
+            result.append(text.substr(0, end));
+            column += spaces + display_width(word);
+        }
+        text.remove_prefix(end);
+    }
+    return result;
+}
+
+}  // namespace util

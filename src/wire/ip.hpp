@@ -1,0 +1,82 @@
+// The headers of IPv4 and IPv6, and the Internet checksum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "util/cursor.hpp"
+#include "wire/address.hpp"
+
+namespace wire {
+
+namespace ip_protocol {
+inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t tcp = 6;
+inline constexpr std::uint8_t udp = 17;
+/// The next header of a GRH in RoCEv1: IBA transport (IBTA volume 1, 8.3).
+inline constexpr std::uint8_t iba = 0x1b;
+inline constexpr std::uint8_t routing = 43;
+inline constexpr std::uint8_t fragment = 44;
+inline constexpr std::uint8_t encapsulation = 50;   ///< ESP
+inline constexpr std::uint8_t authentication = 51;  ///< AH
+inline constexpr std::uint8_t destination_options = 60;
+}  // namespace ip_protocol
+
+/// RFC 791.
+struct Ipv4 {
+    /// Without options.
+    static constexpr std::size_t size = 20;
+
+    std::uint8_t version = 4;
+    std::uint8_t header_length = size;  ///< bytes, options included: 20..60 where it is valid
+    std::uint8_t dsfield = 0;           ///< DSCP in bits 7:2, ECN in bits 1:0
+    std::uint16_t total_length = 0;     ///< bytes, this header included
+    std::uint16_t id = 0;
+    bool df = false;
+    bool mf = false;
+    std::uint16_t fragment_offset = 0;  ///< bytes
+    std::uint8_t ttl = 64;
+    std::uint8_t protocol = ip_protocol::udp;
+    std::uint16_t checksum = 0;  ///< as on the wire; not verified, since offload leaves it open
+    Ipv4Address src;
+    Ipv4Address dst;
+
+    std::uint8_t dscp() const { return static_cast<std::uint8_t>(dsfield >> 2); }
+    std::uint8_t ecn() const { return dsfield & 3U; }
+    bool is_fragment() const { return mf || fragment_offset != 0; }
+
+    static Ipv4 parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Ipv4&, const Ipv4&) = default;
+};
+
+/// RFC 8200.
+struct Ipv6 {
+    static constexpr std::size_t size = 40;
+
+    std::uint8_t version = 6;
+    std::uint8_t tclass = 0;           ///< DSCP in bits 7:2, ECN in bits 1:0
+    std::uint32_t flow_label = 0;      ///< 20 bits
+    std::uint16_t payload_length = 0;  ///< bytes behind this header, extension headers included
+    std::uint8_t next_header = ip_protocol::udp;
+    std::uint8_t hop_limit = 64;
+    Ipv6Address src;
+    Ipv6Address dst;
+
+    std::uint8_t dscp() const { return static_cast<std::uint8_t>(tclass >> 2); }
+    std::uint8_t ecn() const { return tclass & 3U; }
+
+    static Ipv6 parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Ipv6&, const Ipv6&) = default;
+};
+
+/// The sum of the 16-bit big-endian words of `bytes`; a last odd byte counts as a word's upper
+/// half. Sums may be added to each other before internet_checksum folds them.
+std::uint64_t ones_sum(util::Bytes bytes);
+
+/// The Internet checksum (RFC 1071) of everything that was summed, for IPv4 headers and UDP.
+std::uint16_t internet_checksum(std::uint64_t sum);
+
+}  // namespace wire

@@ -1,0 +1,36 @@
+// The listing: a line for each packet, with number, time and addresses in front of its summary.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "util/cursor.hpp"
+#include "util/style.hpp"
+#include "wire/packet.hpp"
+
+namespace wire {
+
+/// Keeps what lines have in common: the first packet's time, and the widths of the columns so far.
+class Listing {
+  public:
+    explicit Listing(util::TextStyle style = util::TextStyle()) : style_(style) {}
+
+    /// Ends in a line feed. `number` counts from 1; `time` since 1970, shown in seconds since the
+    /// first line's.
+    std::string line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
+                     util::Bytes frame);
+    /// The same behind `out`, allocating no more than append_summary().
+    void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
+                const Packet& packet, util::Bytes frame);
+
+  private:
+    util::TextStyle style_;
+    std::optional<std::chrono::nanoseconds> first_;
+    std::size_t source_width_ = 0;
+    std::size_t destination_width_ = 0;
+};
+
+}  // namespace wire

@@ -1,0 +1,208 @@
+#include "wire/text/summary.hpp"
+
+#include <cctype>
+#include <iterator>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "util/append.hpp"
+#include "wire/text/other.hpp"
+
+namespace wire {
+namespace {
+
+constexpr std::size_t name_width = 28;
+
+// `label` ends where the number begins: " psn 0x".
+void add_hex(std::string& out, std::string_view label, std::uint64_t value, std::size_t digits) {
+    out.append(label);
+    util::append_hex(out, value, digits);
+}
+void add_number(std::string& out, std::string_view label, std::uint64_t value) {
+    out.append(label);
+    util::append_decimal(out, value);
+}
+void add_address(std::string& out, std::uint64_t va) {
+    std::size_t digits = 1;
+    while (digits < 16 && va >> (4 * digits) != 0)
+        ++digits;
+    add_hex(out, " va 0x", va, digits);
+}
+
+util::TextRole role_of(const Packet& packet) {
+    if (packet.aeth && packet.aeth->kind() == AethKind::Nak)
+        return util::TextRole::Bad;
+    if (packet.aeth && packet.aeth->kind() == AethKind::RnrNak)
+        return util::TextRole::Notice;
+    if (packet.mad)
+        return util::TextRole::Connection;
+    if (packet.opcode == nullptr)
+        return util::TextRole::Plain;
+    if (packet.opcode->operation == Operation::Cnp)
+        return util::TextRole::Notice;
+    return packet.opcode->is_response() ? util::TextRole::Response : util::TextRole::Request;
+}
+
+void add_name(std::string& out, const Packet& packet) {
+    if (packet.cm && !packet.cm->name().empty()) {
+        out.append("CM ").append(packet.cm->name());
+    } else if (packet.mad) {
+        add_hex(out, "MAD class 0x", packet.mad->mgmt_class, 2);
+    } else if (packet.opcode != nullptr) {
+        out.append(packet.opcode->name);
+    } else {
+        out.append(is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's" : "reserved");
+        add_hex(out, " opcode 0x", packet.bth->opcode, 2);
+    }
+}
+
+void add_bth(std::string& out, const Bth& bth) {
+    add_hex(out, " psn 0x", bth.psn.value(), 6);
+    add_hex(out, " qp 0x", bth.dest_qpn, 6);
+    if (bth.a)
+        out.append(" ack-req");
+    if (bth.se)
+        out.append(" solicited");
+    if (bth.fecn)
+        out.append(" fecn");
+    if (bth.becn)
+        out.append(" becn");
+}
+
+void add_atomic(std::string& out, const AtomicEth& atomic, const OpcodeInfo* opcode) {
+    add_address(out, atomic.va);
+    add_hex(out, " rkey 0x", atomic.rkey, 8);
+    if (opcode != nullptr && opcode->operation == Operation::FetchAdd)
+        return add_number(out, " add ", atomic.swapdt);
+    add_number(out, " compare ", atomic.cmpdt);
+    add_number(out, " swap ", atomic.swapdt);
+}
+
+// An ACK without end-to-end flow control (credit code 31, all that Soft-RoCE sends) has no credits
+// to tell.
+void add_aeth(std::string& out, const Aeth& aeth) {
+    switch (aeth.kind()) {
+        case AethKind::Ack:
+            out.append(" ACK");
+            if (const auto credits = aeth.credits())
+                add_number(out, " credits ", *credits);
+            break;
+        case AethKind::RnrNak:
+            fmt::format_to(std::back_inserter(out), " RNR NAK {} ms",
+                           aeth.rnr_timer_ms().value_or(0));
+            break;
+        case AethKind::Nak: {
+            const std::string_view name = aeth.nak_name().value_or("reserved");
+            out.append(" NAK ");
+            for (const char c : name)
+                out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+            break;
+        }
+        case AethKind::Reserved:
+            add_hex(out, " reserved syndrome 0x", aeth.syndrome, 2);
+            break;
+    }
+    add_number(out, " msn ", aeth.msn);
+}
+
+void add_extensions(std::string& out, const Packet& packet) {
+    if (packet.rdeth)
+        add_hex(out, " eecnxt 0x", packet.rdeth->eecnxt, 6);
+    if (packet.deth) {
+        add_hex(out, " q_key 0x", packet.deth->q_key, 8);
+        add_hex(out, " src-qp 0x", packet.deth->src_qpn, 6);
+    }
+    if (packet.xrceth)
+        add_hex(out, " srq 0x", packet.xrceth->xrcsrq, 6);
+    if (packet.feth) {
+        out.append(" flush ").append(packet.feth->sel_name());
+        add_hex(out, " plt 0x", packet.feth->plt, 1);
+    }
+    if (packet.reth) {
+        add_address(out, packet.reth->va);
+        add_hex(out, " rkey 0x", packet.reth->rkey, 8);
+        add_number(out, " len ", packet.reth->dmalen);
+    }
+    if (packet.atomic_eth)
+        add_atomic(out, *packet.atomic_eth, packet.opcode);
+    if (packet.aeth)
+        add_aeth(out, *packet.aeth);
+    if (packet.atomic_ack_eth)
+        add_number(out, " original ", packet.atomic_ack_eth->origremdt);
+    if (packet.immdt)
+        add_hex(out, " imm 0x", packet.immdt->value, 8);
+    if (packet.ieth)
+        add_hex(out, " invalidate rkey 0x", packet.ieth->rkey, 8);
+}
+
+// A message's first packet has its length in the RETH; the others say how much they carry.
+void add_payload(std::string& out, const Packet& packet) {
+    const bool said = packet.reth && packet.reth->dmalen == packet.payload_length;
+    if (packet.icrc && packet.payload_length != 0 && !said)
+        add_number(out, " payload ", packet.payload_length);
+}
+
+void add_details(std::string& out, const Packet& packet) {
+    if (packet.cm) {
+        out.append(" ").append(cm_details(*packet.cm));
+        return;
+    }
+    add_bth(out, *packet.bth);
+    add_extensions(out, packet);
+    if (!packet.mad)
+        return add_payload(out, packet);
+    out.append(" ").append(packet.mad->method_name());
+    add_hex(out, " attribute 0x", packet.mad->attribute_id, 4);
+}
+
+void add_problems(std::string& out, const Packet& packet, const util::TextStyle& style) {
+    const auto add = [&](util::TextRole role, std::string_view text) {
+        if (!out.empty() && out.back() != ' ')
+            out.push_back(' ');
+        style.begin(out, role);
+        out.append(text);
+        style.end(out, role);
+    };
+    if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
+        add(util::TextRole::Bad,
+            fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected", packet.icrc->value.value_or(0),
+                        packet.icrc->computed.value_or(0)));
+    // Where only payload or ICRC were cut off, every header is here and there is nothing to say;
+    // but a management datagram's payload is what it has to say.
+    const bool is_told = packet.icrc && (!packet.mad || packet.cm);
+    if (packet.truncated && !is_told)
+        add(util::TextRole::Notice, packet.truncated->text());
+    if (packet.malformed)
+        add(util::TextRole::Bad, "malformed: " + packet.malformed->text());
+}
+
+}  // namespace
+
+void append_summary(std::string& out, const Packet& packet, const util::TextStyle& style,
+                    util::Bytes frame) {
+    if (!packet.bth && packet.not_roce) {
+        style.begin(out, util::TextRole::Dim);
+        out.append(other_summary(packet, frame));
+        style.end(out, util::TextRole::Dim);
+        return;
+    }
+    if (packet.bth) {
+        const util::TextRole role = role_of(packet);
+        style.begin(out, role);
+        const std::size_t name = out.size();
+        add_name(out, packet);
+        out.append(name_width - std::min(name_width, out.size() - name), ' ');
+        style.end(out, role);
+        add_details(out, packet);
+    }
+    add_problems(out, packet, style);
+}
+
+std::string packet_summary(const Packet& packet, const util::TextStyle& style, util::Bytes frame) {
+    std::string out;
+    append_summary(out, packet, style, frame);
+    return out;
+}
+
+}  // namespace wire

@@ -1,0 +1,131 @@
+#include "emulator/edit.hpp"
+
+#include <bit>
+
+#include <gtest/gtest.h>
+
+#include "emulator/frames.hpp"
+#include "wire/ip.hpp"
+
+namespace {
+
+using namespace emulator;
+using namespace cable_test;
+using wire_test::Network;
+
+wire::IcrcStatus icrc_of(util::Bytes frame) {
+    return decoded(frame).icrc->status;
+}
+
+bool ip_checksum_is_good(util::Bytes frame) {
+    return wire::internet_checksum(wire::ones_sum(frame.subspan(14, 20))) == 0;
+}
+
+bool udp_checksum_is_good(util::Bytes frame, bool is_v4) {
+    const util::Bytes ip = frame.subspan(14);
+    const util::Bytes udp = ip.subspan(is_v4 ? 20 : 40);
+    const util::Bytes addresses = is_v4 ? ip.subspan(12, 8) : ip.subspan(8, 32);
+    return wire::internet_checksum(wire::ones_sum(addresses) + wire::ip_protocol::udp + udp.size() +
+                                   wire::ones_sum(udp)) == 0;
+}
+
+TEST(Edit, set_writes_one_field_and_all_that_follows_from_it) {
+    for (const Network network : {Network::Ipv4, Network::Ipv6}) {
+        Bytes frame = roce_frame(0x123456, write_first, network);
+        const auto before = decoded(frame);
+        EXPECT_EQ(emulator::apply(Set{find_writable("bth.psn"), 0xabcdef}, frame),
+                  "bth.psn: 0x123456 is 0xabcdef");
+        const auto after = decoded(frame);
+        EXPECT_EQ(after.bth->psn.value(), 0xabcdefU);
+        EXPECT_EQ(after.bth->dest_qpn, before.bth->dest_qpn);
+        EXPECT_EQ(after.bth->a, before.bth->a);
+        EXPECT_EQ(*after.reth, *before.reth);
+        EXPECT_EQ(after.icrc->status, wire::IcrcStatus::Good);
+        EXPECT_TRUE(udp_checksum_is_good(frame, network == Network::Ipv4));
+    }
+}
+
+TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
+    // The opcodes that have these headers between them.
+    for (const int opcode : {0x06, 0x0d, 0x11, 0x12, 0x13, 0x14, 0x09, 0x17, 0x64})
+        for (const Network network : {Network::Ipv4, Network::Ipv6})
+            for (const WritableField& field : writable_fields()) {
+                const Bytes original = roce_frame(5, static_cast<std::uint8_t>(opcode), network);
+                Bytes ones = original;
+                Bytes zeros = original;
+                const bool is_there =
+                    !emulator::apply(Set{&field, field.most(), wire::IcrcAfter::Left}, ones)
+                         .empty();
+                EXPECT_EQ(emulator::apply(Set{&field, 0, wire::IcrcAfter::Left}, zeros).empty(),
+                          !is_there);
+                if (!is_there) {
+                    EXPECT_EQ(ones, original);
+                    continue;
+                }
+                std::size_t differing = 0;
+                for (std::size_t i = 0; i < ones.size(); ++i) {
+                    const bool is_checksum = (network == Network::Ipv4 && (i == 24 || i == 25)) ||
+                                             i == (network == Network::Ipv4 ? 40U : 60U) ||
+                                             i == (network == Network::Ipv4 ? 41U : 61U);
+                    if (!is_checksum)
+                        differing += static_cast<std::size_t>(
+                            std::popcount(std::to_integer<unsigned>(ones[i] ^ zeros[i])));
+                }
+                EXPECT_EQ(differing, field.width) << field.name;
+            }
+}
+
+TEST(Edit, set_can_leave_the_icrc_wrong) {
+    Bytes frame = roce_frame(1);
+    EXPECT_FALSE(
+        emulator::apply(Set{find_writable("bth.psn"), 2, wire::IcrcAfter::Left}, frame).empty());
+    EXPECT_EQ(icrc_of(frame), wire::IcrcStatus::Bad);
+    EXPECT_TRUE(udp_checksum_is_good(frame, true));
+}
+
+TEST(Edit, set_leaves_a_packet_without_the_field_as_it_is) {
+    Bytes frame = roce_frame(1, acknowledge);
+    const Bytes original = frame;
+    EXPECT_EQ(emulator::apply(Set{find_writable("reth.va"), 0}, frame), "");
+    EXPECT_EQ(frame, original);
+}
+
+TEST(Edit, corrupt_inverts_one_byte_that_the_icrc_finds) {
+    Bytes frame = roce_frame(1);
+    const Bytes original = frame;
+    EXPECT_NE(emulator::apply(Corrupt{}, frame), "");
+    EXPECT_EQ(frame[frame.size() - 5], ~original[frame.size() - 5]) << "the last before the ICRC";
+    EXPECT_EQ(icrc_of(frame), wire::IcrcStatus::Bad);
+    EXPECT_TRUE(udp_checksum_is_good(frame, true)) << "UDP would find it before RoCE does";
+
+    frame = original;
+    EXPECT_NE(emulator::apply(Corrupt{12, wire::IcrcAfter::Good}, frame), "");
+    EXPECT_EQ(frame[14 + 20 + 8 + 12], ~original[14 + 20 + 8 + 12]) << "the first behind the BTH";
+    EXPECT_EQ(icrc_of(frame), wire::IcrcStatus::Good);
+}
+
+TEST(Edit, corrupt_reaches_the_icrc_and_not_beyond) {
+    Bytes frame = roce_frame(1, acknowledge);
+    const Bytes original = frame;
+    const std::uint32_t size = 12 + 4;  // BTH and AETH
+    EXPECT_NE(emulator::apply(Corrupt{size + 3, wire::IcrcAfter::Left}, frame), "");
+    EXPECT_EQ(icrc_of(frame), wire::IcrcStatus::Bad);
+    frame = original;
+    EXPECT_EQ(emulator::apply(Corrupt{size + 4, wire::IcrcAfter::Left}, frame), "");
+    EXPECT_EQ(frame, original);
+}
+
+TEST(Edit, mark_says_congestion_and_breaks_nothing) {
+    for (const Network network : {Network::Ipv4, Network::Ipv6}) {
+        Bytes frame = roce_frame(1, write_middle, network);
+        EXPECT_NE(emulator::apply(Mark{}, frame), "");
+        const auto packet = decoded(frame);
+        EXPECT_EQ(network == Network::Ipv4 ? packet.ipv4->ecn() : packet.ipv6->ecn(), 3);
+        EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
+        EXPECT_TRUE(network != Network::Ipv4 || ip_checksum_is_good(frame));
+    }
+    Bytes arp = arp_frame();
+    EXPECT_EQ(emulator::apply(Mark{}, arp), "");
+}
+
+}  // namespace

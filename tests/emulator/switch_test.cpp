@@ -1,0 +1,284 @@
+#include "emulator/switch.hpp"
+
+#include <fstream>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "capture/file_source.hpp"
+#include "emulator/control.hpp"
+#include "emulator/frames.hpp"
+#include "emulator/unix_socket.hpp"
+#include "support/error_text.hpp"
+#include "support/temp_path.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace emulator;
+using namespace cable_test;
+
+// A host as its QEMU is one to the cable: it listens, and speaks in frames.
+class Host {
+  public:
+    Host(const std::string& path, unsigned number)
+        : number_(number), listener_(listen_unix(path)) {}
+
+    void accept() {
+        ASSERT_TRUE(readable(listener_.get(), 5s));
+        fd_ = util::Fd(::accept(listener_.get(), nullptr, nullptr));
+        ASSERT_TRUE(fd_);
+    }
+    void leave() { fd_.reset(); }
+
+    /// From this host's address to that of host `to`; 255: to all.
+    Bytes frame(unsigned to, Bytes frame) const {
+        std::fill_n(frame.begin(), 12, std::byte{0});
+        frame[5] = static_cast<std::byte>(to);
+        frame[11] = static_cast<std::byte>(number_);
+        if (to == 255)
+            std::fill_n(frame.begin(), 6, std::byte{0xff});
+        return frame;
+    }
+    /// False where the socket is full.
+    bool send(const Bytes& frame) {
+        Bytes bytes(4 + frame.size());
+        util::put_be32<0>(std::span(bytes).first<4>(), static_cast<std::uint32_t>(frame.size()));
+        std::ranges::copy(frame, bytes.begin() + 4);
+        return send_bytes(bytes);
+    }
+    bool send_bytes(const Bytes& bytes) {
+        std::size_t sent = 0;
+        while (sent < bytes.size()) {
+            const ssize_t count = ::send(fd_.get(), bytes.data() + sent, bytes.size() - sent,
+                                         MSG_NOSIGNAL | (sent == 0 ? MSG_DONTWAIT : 0));
+            if (count < 0)
+                return false;
+            sent += static_cast<std::size_t>(count);
+        }
+        return true;
+    }
+    /// The next frame; empty where none has come in that time.
+    Bytes receive(std::chrono::milliseconds time = 5s) {
+        while (true) {
+            if (const auto frame = reader_.next())
+                return {frame->begin(), frame->end()};
+            if (!readable(fd_.get(), time))
+                return {};
+            const auto space = reader_.space();
+            const ssize_t count = recv(fd_.get(), space.data(), space.size(), 0);
+            if (count <= 0)
+                return {};
+            reader_.filled(static_cast<std::size_t>(count));
+        }
+    }
+
+  private:
+    static bool readable(int fd, std::chrono::milliseconds time) {
+        pollfd ready{fd, POLLIN, 0};
+        return poll(&ready, 1, static_cast<int>(time.count())) == 1;
+    }
+
+    unsigned number_;
+    util::Fd listener_;
+    util::Fd fd_;
+    FrameReader reader_;
+};
+
+class CableSwitch : public testing::Test {
+  protected:
+    explicit CableSwitch(unsigned hosts = 3) {
+        std::vector<Port> ports;
+        for (unsigned number = 0; number < hosts; ++number) {
+            const std::string path = dir_.str() + "/" + std::to_string(number);
+            hosts_.push_back(std::make_unique<Host>(path, number));
+            ports.emplace_back("h" + std::to_string(number), path);
+        }
+        cable_ = std::make_unique<Switch>(std::move(ports), [](const std::string&) {});
+        control_ = std::make_unique<Control>(dir_.str() + "/control", *cable_);
+        for (const auto& host : hosts_)
+            host->accept();
+        thread_ = std::thread([this] { cable_->run(stop_); });
+    }
+    ~CableSwitch() override {
+        stop();
+        control_.reset();
+    }
+    CableSwitch(const CableSwitch&) = delete;
+    CableSwitch& operator=(const CableSwitch&) = delete;
+    CableSwitch(CableSwitch&&) = delete;
+    CableSwitch& operator=(CableSwitch&&) = delete;
+
+    void stop() {
+        if (thread_.joinable()) {
+            // To the thread itself: the descriptor takes only what is pending for its reader.
+            // It ends nothing: the signal is blocked, and read from that descriptor.
+            // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
+            pthread_kill(thread_.native_handle(), SIGTERM);
+            thread_.join();
+        }
+    }
+    nlohmann::json ask(const nlohmann::json& request) {
+        return nlohmann::json::parse(emulator::ask(dir_.str() + "/control", request.dump()));
+    }
+    std::uint64_t counter(unsigned host, const char* name) {
+        return ask({{"do", "status"}})["hosts"][host][name].get<std::uint64_t>();
+    }
+    Host& host(unsigned number) { return *hosts_.at(number); }
+
+    struct Dir {
+        Dir() { std::filesystem::create_directory(path.str()); }
+        std::string str() const { return path.str(); }
+        support::TempPath path{"cable"};
+    };
+    Dir dir_;
+    util::StopSignal stop_;
+    std::vector<std::unique_ptr<Host>> hosts_;
+    std::unique_ptr<Switch> cable_;
+    std::unique_ptr<Control> control_;
+    std::thread thread_;
+};
+
+TEST_F(CableSwitch, floods_until_it_has_learned_where_a_host_is) {
+    const Bytes to_two = host(0).frame(2, roce_frame(1));
+    host(0).send(to_two);
+    EXPECT_EQ(host(1).receive(), to_two);
+    EXPECT_EQ(host(2).receive(), to_two);
+    const Bytes answer = host(2).frame(0, roce_frame(2));
+    host(2).send(answer);
+    EXPECT_EQ(host(0).receive(), answer);
+    host(0).send(to_two);
+    EXPECT_EQ(host(2).receive(), to_two);
+    const Bytes to_all = host(0).frame(255, arp_frame());
+    host(0).send(to_all);
+    EXPECT_EQ(host(1).receive(), to_all) << "of what was between others it has seen nothing";
+    EXPECT_EQ(host(2).receive(), to_all);
+}
+
+TEST_F(CableSwitch, keeps_the_order_and_every_byte) {
+    host(1).send(host(1).frame(255, arp_frame()));
+    host(0).receive();
+    host(2).receive();
+    constexpr std::uint32_t frames = 20'000;
+    std::thread sender([&] {
+        for (std::uint32_t psn = 0; psn < frames;)
+            if (host(0).send(host(0).frame(1, roce_frame(psn))))
+                ++psn;
+    });
+    for (std::uint32_t psn = 0; psn < frames; ++psn)
+        ASSERT_EQ(psn_of(host(1).receive()), psn);
+    sender.join();
+    EXPECT_EQ(counter(0, "frames_in"), frames);
+    EXPECT_EQ(counter(1, "frames_out"), frames);
+}
+
+// Who does not read holds those up who send to him: nothing is lost, and memory is bounded.
+TEST_F(CableSwitch, waits_for_a_slow_host) {
+    host(1).send(host(1).frame(255, arp_frame()));
+    host(0).receive();
+    std::uint32_t sent = 0;
+    const auto until = std::chrono::steady_clock::now() + 1s;
+    while (std::chrono::steady_clock::now() < until)
+        if (host(0).send(host(0).frame(1, roce_frame(sent % 0x1000000))))
+            ++sent;
+        else
+            std::this_thread::sleep_for(1ms);
+    EXPECT_GT(counter(1, "waiting"), Switch::backlog_limit);
+    EXPECT_LT(counter(1, "waiting"), 2 * Switch::backlog_limit);
+    for (std::uint32_t psn = 0; psn < sent; ++psn)
+        ASSERT_EQ(psn_of(host(1).receive()), psn);
+    EXPECT_EQ(counter(1, "undelivered"), 0U);
+}
+
+TEST_F(CableSwitch, goes_on_without_a_host_that_goes_and_with_one_that_comes_back) {
+    host(1).leave();
+    const Bytes to_all = host(0).frame(255, arp_frame());
+    host(0).send(to_all);
+    EXPECT_EQ(host(2).receive(), to_all);
+    host(1).accept();
+    for (unsigned tries = 0; tries < 50; ++tries) {
+        host(0).send(to_all);
+        if (host(1).receive(100ms) == to_all)
+            return;
+    }
+    ADD_FAILURE() << "the host that came back gets nothing";
+}
+
+TEST_F(CableSwitch, lets_go_of_a_host_that_sends_what_is_no_frame) {
+    host(1).send_bytes(Bytes(64, std::byte{0xee}));
+    host(1).accept();
+    const Bytes to_all = host(0).frame(255, arp_frame());
+    host(0).send(to_all);
+    EXPECT_EQ(host(2).receive(), to_all);
+}
+
+TEST_F(CableSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
+    const std::string capture = dir_.str() + "/cable.pcapng";
+    const std::string log = dir_.str() + "/cable.jsonl";
+    EXPECT_EQ(ask({{"do", "add"},
+                   {"rules", {"drop the 2nd packet from h0", "mark the 3rd packet"}}})["added"],
+              (nlohmann::json{1, 2}));
+    EXPECT_EQ(ask({{"do", "record"}, {"capture", capture}, {"log", log}})["ok"], true);
+    for (const std::uint32_t psn : {1U, 2U, 3U})
+        host(0).send(host(0).frame(255, roce_frame(psn)));
+    EXPECT_EQ(psn_of(host(1).receive()), 1U);
+    EXPECT_EQ(psn_of(host(1).receive()), 3U);
+    EXPECT_EQ(ask({{"do", "stop"}})["frames"], 5);
+
+    capture::FileSource source(capture);
+    std::vector<std::pair<std::uint32_t, int>> packets;
+    while (const auto frame = source.next()) {
+        const auto packet = decoded(frame->bytes);
+        packets.emplace_back(packet.bth->psn.value(), packet.ipv4->ecn());
+    }
+    const int ecn = packets.at(0).second;
+    EXPECT_EQ(packets, (std::vector<std::pair<std::uint32_t, int>>{
+                           {1, ecn}, {1, ecn}, {2, ecn}, {3, ecn}, {3, 3}}));
+    std::ifstream lines(log);
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    const auto drop = nlohmann::json::parse(line);
+    EXPECT_EQ(drop["role"], "cable");
+    EXPECT_EQ(drop["event"], "drop");
+    EXPECT_EQ(drop["rule"], 1);
+    EXPECT_EQ(drop["psn"], 2);
+    EXPECT_EQ(drop["frame"], 3) << "of the file, from 1";
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(nlohmann::json::parse(line)["event"], "mark");
+    EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(CableSwitch, adds_all_rules_of_a_request_or_none) {
+    const auto answer = ask({{"do", "add"}, {"rules", {"drop packets", "drop it"}}});
+    EXPECT_EQ(answer["ok"], false);
+    EXPECT_EQ(answer["marked"], "  drop it\n       ^~\n");
+    EXPECT_TRUE(ask({{"do", "status"}})["rules"].empty());
+}
+
+TEST_F(CableSwitch, answers_what_it_does_not_understand) {
+    EXPECT_EQ(ask({{"do", "dance"}})["error"], "the cable does not know how to 'dance'");
+    EXPECT_EQ(ask({{"do", "remove"}, {"rule", 5}})["error"], "there is no rule 5");
+    EXPECT_EQ(ask(nlohmann::json::array())["ok"], false);
+    EXPECT_EQ(ask({{"do", "record"}, {"capture", "/nowhere/file"}})["ok"], false);
+    EXPECT_EQ(ask({{"do", "status"}})["recording"], nullptr);
+    EXPECT_EQ(ask({{"do", "status"}})["ok"], true);
+}
+
+TEST_F(CableSwitch, lets_go_at_its_end_what_its_rules_held) {
+    ask({{"do", "add"}, {"rules", {"delay 60s packets"}}});
+    host(0).send(host(0).frame(255, roce_frame(7)));
+    while (ask({{"do", "status"}})["held"] == 0)
+        std::this_thread::yield();
+    stop();
+    EXPECT_EQ(psn_of(host(1).receive()), 7U);
+}
+
+TEST(CableControl, says_that_nobody_is_there) {
+    EXPECT_EQ(support::error_text([] { ask("/nowhere/control", "{}"); }),
+              "no cable answers at /nowhere/control: nothing listens there");
+}
+
+}  // namespace

@@ -1,0 +1,231 @@
+// The fields' table against the JSON, which is written by other code: what one has, the other has,
+// with the same value.
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "filter/sample_view.hpp"
+#include "filter/where.hpp"
+#include "util/json.hpp"
+#include "wire/cm_data.hpp"
+#include "wire/text/json.hpp"
+
+namespace field_test {
+
+using filter::Field;
+using filter::Kind;
+using filter::View;
+using query_test::packet_of;
+using query_test::Sample;
+using util::Json;
+using wire_test::from_hex;
+using wire_test::Network;
+
+Sample of_message(wire::CmAttribute attribute, const wire_test::CmData& data) {
+    const auto mad = wire_test::cm_mad(attribute, data.bytes());
+    return Sample(wire::encode(wire_test::cm_packet(mad, Network::Ipv6)));
+}
+
+// Each variant of a header whose fields depend on its contents, and of decodings that end early.
+std::vector<Sample> samples() {
+    std::vector<Sample> all;
+    for (const auto& frame : wire_test::sample_set())
+        all.emplace_back(frame);
+    for (const unsigned syndrome : {0x00, 0x05, 0x1f, 0x20, 0x2c, 0x40, 0x60, 0x64, 0x7f}) {
+        auto packet = packet_of(0x11);
+        packet.aeth = wire::Aeth{.syndrome = static_cast<std::uint8_t>(syndrome), .msn = 9};
+        all.emplace_back(wire::encode(packet));
+    }
+    for (const auto* version : {"40", "60", "50"}) {  // of the IP addresses; the last is none
+        wire_test::CmData request;
+        request.put(8, "0000000001061234").put(140, "00").put(141, version);
+        all.push_back(of_message(wire::CmAttribute::ConnectRequest, request));
+        wire_test::CmData resolution;
+        resolution.put(8, "0000000001111234").put(16, "00").put(17, version);
+        all.push_back(of_message(wire::CmAttribute::ServiceIdResReq, resolution));
+    }
+    all.push_back(of_message(static_cast<wire::CmAttribute>(0x7777), {}));
+    const auto write = wire::encode(packet_of(0x0a));
+    for (std::size_t size = 0; size <= write.size(); ++size) {
+        const auto end = write.begin() + static_cast<std::ptrdiff_t>(size);
+        all.emplace_back(std::vector(write.begin(), end), write.size());
+        all.emplace_back(std::vector(write.begin(), end));
+    }
+    auto bad = write;
+    bad[bad.size() - 6] ^= std::byte{1};
+    all.emplace_back(bad);
+    for (const auto* other :
+         {"020000000001 020000000002 0806 0001", "020000000001 020000000002 88cc 0001",
+          "020000000001 020000000002 0800 45000034 00010000 40060000 c0000202 c0000201"
+          "b26e 4853 00000001 00000002 5018 0100 00000000 0102030405060708 090a0b0c",
+          "020000000001 020000000002 0800 4500001c 00010000 40110000 c0000202 c0000201"
+          "b26e 0035 0008 0000",
+          "020000000001 020000000002 0800 4500001c 00010000 40010000 c0000202 c0000201"
+          "0800 0000 0000 0000"})
+        all.emplace_back(from_hex(other));
+    return all;
+}
+
+Json json_of(const View& view) {
+    return wire::packet_json(view.number, view.time, view.packet, view.frame, view.length);
+}
+
+// "vlan.id" is /vlan/0/id: the JSON has an array where the fields have two names.
+Json::json_pointer pointer(std::string_view field) {
+    std::string path = "/" + std::string(field);
+    std::ranges::replace(path, '.', '/');
+    for (const auto& [name, index] : {std::pair{"/inner_vlan", "/vlan/1"}, {"/vlan", "/vlan/0"}})
+        if (path.starts_with(name)) {
+            path.replace(0, std::string_view(name).size(), index);
+            break;
+        }
+    return Json::json_pointer(path);
+}
+
+// Fields that the JSON has in another form, or not at all.
+const std::set<std::string_view> only_fields{"time", "bth.transport"};
+
+// What the JSON says at a field's place as a Value's alternative would have it; null and "not
+// there" are the same.
+Json in_json(const Json& packet, const Field& field) {
+    auto at = pointer(field.name);
+    // Of one header or the other.
+    if (field.name == "va" || field.name == "r_key")
+        at = pointer(packet.contains("reth") ? "reth" : "atomiceth") / std::string(field.name);
+    if (!packet.contains(at) || packet[at].is_null())
+        return {};
+    return field.kind == Kind::Present ? Json(true) : packet[at];
+}
+
+Json in_field(const View& view, const Field& field) {
+    const filter::Value value = field.get(view);
+    if (const auto* number = std::get_if<std::uint64_t>(&value))
+        return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return *number;
+    if (const auto* number = std::get_if<double>(&value))
+        return *number;
+    if (const auto* flag = std::get_if<bool>(&value))
+        return *flag;
+    if (!is_there(value))
+        return {};
+    std::string text;
+    append(text, value, field.kind);
+    return text;
+}
+
+void add_leaves(const Json& json, const std::string& path, std::set<std::string>& leaves) {
+    if (!json.is_structured()) {
+        leaves.insert(path);
+        return;
+    }
+    for (const auto& item : json.items())
+        add_leaves(item.value(), path + "/" + item.key(), leaves);
+}
+
+TEST(Fields, have_the_value_of_the_json_at_their_place) {
+    for (Sample& sample : samples()) {
+        const View view = sample.view();
+        const Json packet = json_of(view);
+        for (const Field& field : filter::fields()) {
+            if (only_fields.contains(field.name))
+                continue;
+            EXPECT_EQ(in_field(view, field), in_json(packet, field))
+                << field.name << " of " << packet.dump();
+        }
+    }
+}
+
+TEST(Fields, leave_out_nothing_of_the_json) {
+    std::set<std::string> leaves;
+    for (Sample& sample : samples())
+        add_leaves(json_of(sample.view()), "", leaves);
+    for (const Field& field : filter::fields())
+        leaves.erase(pointer(field.name).to_string());
+    EXPECT_EQ(leaves, std::set<std::string>());
+}
+
+TEST(Fields, are_all_there_in_some_packet_and_missing_in_another) {
+    const std::set<std::string_view> always{"frame", "time", "t_ns", "len", "caplen"};
+    auto all = samples();
+    for (const Field& field : filter::fields()) {
+        const auto has = [&](Sample& sample) { return is_there(field.get(sample.view())); };
+        EXPECT_TRUE(std::ranges::any_of(all, has)) << field.name;
+        EXPECT_EQ(std::ranges::all_of(all, has), always.contains(field.name)) << field.name;
+    }
+}
+
+TEST(Fields, the_transport_is_that_of_the_opcode) {
+    for (const wire::OpcodeInfo& opcode : wire::opcodes()) {
+        auto sample = query_test::sample_of(opcode.value);
+        const auto value = filter::find_field("bth.transport")->get(sample.view());
+        EXPECT_TRUE(opcode.name.starts_with(std::get<std::string_view>(value))) << opcode.name;
+    }
+}
+
+TEST(Fields, are_found_by_a_filter_with_what_is_printed) {
+    for (Sample& sample : samples())
+        for (const Field& field : filter::fields()) {
+            const View view = sample.view();
+            const filter::Value value = field.get(view);
+            if (!is_there(value))
+                continue;
+            std::string filter(field.name);
+            filter += " == \"";
+            append(filter, value, field.kind);
+            filter += '"';
+            EXPECT_TRUE(filter::Where::parse(filter).matches(view)) << filter;
+        }
+}
+
+TEST(Fields, have_names_of_their_own_and_a_description) {
+    std::set<std::string_view> names;
+    for (const Field& field : filter::fields()) {
+        EXPECT_TRUE(names.insert(field.name).second) << field.name;
+        EXPECT_FALSE(field.help.empty()) << field.name;
+        EXPECT_EQ(filter::find_field(field.name), &field);
+    }
+}
+
+TEST(Fields, are_found_by_wiresharks_names) {
+    const std::pair<std::string_view, std::string_view> names[] = {
+        {"frame.number", "frame"},
+        {"frame.time_epoch", "time"},
+        {"frame.len", "len"},
+        {"frame.cap_len", "caplen"},
+        {"ip.dsfield.dscp", "ip.dscp"},
+        {"ip.dsfield.ecn", "ip.ecn"},
+        {"ip.flags.df", "ip.df"},
+        {"ipv6.tclass.dscp", "ipv6.dscp"},
+        {"ipv6.tclass.ecn", "ipv6.ecn"},
+        {"infiniband.invariant.crc", "icrc.value"},
+        {"infiniband.bth.psn", "bth.psn"},
+        {"infiniband.reth.r_key", "r_key"},
+        {"infiniband.reth.va", "va"},
+        {"infiniband.reth.dmalen", "reth.dmalen"},
+        {"infiniband.grh.sgid", "grh.sgid"},
+        {"infiniband.mad.method", "mad.method"},
+    };
+    for (const auto& [wiresharks, ours] : names) {
+        ASSERT_NE(filter::find_field(wiresharks), nullptr) << wiresharks;
+        EXPECT_EQ(filter::find_field(wiresharks)->name, ours);
+    }
+    for (const auto* none : {"", "infiniband.", "infiniband", "bth.", "bth.psnx", "BTH.PSN", "ps",
+                             "infiniband.infiniband.bth.psn", "ip.addr"})
+        EXPECT_EQ(filter::find_field(none), nullptr) << none;
+}
+
+TEST(Fields, a_similar_name_is_a_letter_or_two_away_or_a_last_part) {
+    const std::pair<std::string_view, std::string_view> names[] = {
+        {"bth.pns", "bth.psn"}, {"bth.destqpn", "bth.destqp"},     {"bht.psn", "bth.psn"},
+        {"psn", "bth.psn"},     {"r_key", "reth.r_key"},           {"icrc.stats", "icrc.status"},
+        {"bth_psn", "bth.psn"}, {"infiniband.bth.pns", "bth.psn"}, {"aeth.msm", "aeth.msn"},
+    };
+    for (const auto& [misspelt, meant] : names)
+        EXPECT_EQ(filter::similar_field(misspelt), meant) << misspelt;
+    for (const auto* none : {"", "x", "and", "xyz", "something.else", "infiniband."})
+        EXPECT_EQ(filter::similar_field(none), "") << none;
+    EXPECT_EQ(filter::similar_field(std::string(100'000, 'b')), "");
+}
+
+}  // namespace field_test

@@ -1,0 +1,52 @@
+// A frame, decoded, as the fields and filters see it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "filter/field.hpp"
+#include "wire/sample_set.hpp"
+
+namespace query_test {
+
+class Sample {
+  public:
+    static constexpr std::chrono::nanoseconds time{1'700'000'000'123'456'789};
+
+    /// `length`: bytes on the wire, where the snap length cut some.
+    explicit Sample(std::vector<std::byte> frame, std::size_t length = 0,
+                    wire::LinkType link = wire::LinkType::Ethernet)
+        : frame_(std::move(frame)),
+          length_(std::max(length, frame_.size())),
+          packet_(wire::decode(frame_, link, length_)) {}
+    explicit Sample(const wire_test::SampleFrame& frame) : Sample(frame.bytes, 0, frame.link) {}
+
+    // The packet points into the frame, which moves along but would not be copied along.
+    Sample(Sample&&) = default;
+    Sample& operator=(Sample&&) = default;
+    Sample(const Sample&) = delete;
+    Sample& operator=(const Sample&) = delete;
+    ~Sample() = default;
+
+    filter::View view() { return {3, time, packet_, frame_, length_, scratch_}; }
+
+  private:
+    std::vector<std::byte> frame_;
+    std::size_t length_;
+    wire::Packet packet_;
+    std::string scratch_;
+};
+
+/// With AETH, RETH and so on as the opcode has them.
+inline wire::Packet packet_of(std::uint8_t opcode,
+                              wire_test::Network network = wire_test::Network::Ipv4) {
+    return wire_test::sample_packet(*wire::find_opcode(opcode), network, 7);
+}
+
+inline Sample sample_of(std::uint8_t opcode,
+                        wire_test::Network network = wire_test::Network::Ipv4) {
+    return Sample(wire::encode(packet_of(opcode, network)));
+}
+
+}  // namespace query_test

@@ -1,0 +1,131 @@
+// The exchange over real TCP on loopback: peers that come late, go early, or say nothing.
+#include "net/tcp.hpp"
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "support/error_text.hpp"
+namespace tcp_test {
+
+using net::TcpChannel;
+using net::TcpListener;
+using net::TimeLimit;
+using std::chrono::milliseconds;
+
+const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
+
+class TcpExchange : public testing::Test {
+  protected:
+    util::StopSignal stop_;
+
+    TimeLimit limit(milliseconds time = milliseconds(5000)) {
+        return {stop_, util::deadline_in(time)};
+    }
+
+    // Both ends of one connection.
+    struct Pair {
+        TcpChannel client;
+        TcpChannel server;
+    };
+    Pair connected() {
+        TcpListener listener(loopback);
+        auto client = net::connect_tcp(listener.address(), std::nullopt, limit());
+        auto server = listener.accept(limit());
+        return Pair{TcpChannel(std::move(client)), TcpChannel(std::move(server.value()))};
+    }
+};
+
+// How many connections the kernel has seen fail so far (RFC 1213, tcpAttemptFails): the client has
+// been refused once this has grown.
+std::uint64_t refusals() {
+    std::ifstream file("/proc/self/net/snmp");
+    std::string names;
+    std::string values;
+    while (std::getline(file, names) && std::getline(file, values)) {
+        std::istringstream name(names);
+        std::istringstream value(values);
+        for (std::string key, count; name >> key && value >> count;)
+            if (key == "AttemptFails")
+                return std::stoull(count);
+    }
+    throw std::runtime_error("the kernel does not count refused connections");
+}
+
+TEST_F(TcpExchange, endpoints_and_ready_pass_both_ways) {
+    Pair pair = connected();
+    net::Endpoint endpoint{.qpn = 17, .psn = 5, .path_mtu = 4096};
+    endpoint.gid = pair.client.peer().ipv6_bytes();  // both are on loopback
+    std::thread peer([&] {
+        EXPECT_EQ(net::receive_endpoint(pair.server, limit()), endpoint);
+        net::send_endpoint(pair.server, endpoint, limit());
+        net::barrier(pair.server, limit());
+    });
+    net::send_endpoint(pair.client, endpoint, limit());
+    EXPECT_EQ(net::receive_endpoint(pair.client, limit()), endpoint);
+    net::barrier(pair.client, limit());
+    peer.join();
+    EXPECT_EQ(pair.client.socket().local().port(), pair.server.socket().peer.port());
+}
+
+TEST_F(TcpExchange, a_server_that_starts_a_moment_later_is_found) {
+    util::Address address;
+    {
+        const TcpListener free_port(loopback);
+        address = free_port.address();
+    }
+    const std::uint64_t before = refusals();
+    std::thread late([&] {
+        while (refusals() == before)
+            std::this_thread::yield();
+        TcpListener listener(address);
+        EXPECT_TRUE(listener.accept(limit()).has_value());
+    });
+    EXPECT_NO_THROW(net::connect_tcp(address, std::nullopt, limit()));
+    late.join();
+}
+
+TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
+    util::Address address;
+    {
+        const TcpListener free_port(loopback);
+        address = free_port.address();
+    }
+    const auto begin = util::Clock::now();
+    const std::string error = support::error_text(
+        [&] { net::connect_tcp(address, std::nullopt, limit(milliseconds(300))); });
+    EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
+    EXPECT_NE(error.find("Nobody listens there: start the server first"), std::string::npos)
+        << error;
+}
+
+TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
+    TcpListener listener(loopback);
+    auto client = net::connect_tcp(listener.address(), std::nullopt, limit());
+    auto accepted = listener.accept(limit());
+    TcpChannel silent(std::move(client));
+    EXPECT_NE(support::error_text([&] {
+                  net::receive_endpoint(silent, limit(milliseconds(100)));
+              }).find("did not answer in time during the exchange"),
+              std::string::npos);
+    accepted.reset();
+    EXPECT_NE(support::error_text([&] {
+                  net::receive_endpoint(silent, limit());
+              }).find("closed the connection during the exchange"),
+              std::string::npos);
+}
+
+TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
+    Pair pair = connected();
+    const std::string_view http = "GET / HTTP/1.1\r\n\r\n";
+    pair.server.send(std::as_bytes(std::span(http)), limit());
+    EXPECT_NE(support::error_text([&] {
+                  net::receive_endpoint(pair.client, limit());
+              }).find("does not speak this lab's exchange"),
+              std::string::npos);
+}
+
+}  // namespace tcp_test

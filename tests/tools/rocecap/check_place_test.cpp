@@ -1,0 +1,158 @@
+// rocecap check of a capture of one place.
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tools/rocecap/check_run.hpp"
+
+namespace check_command_test {
+
+using namespace check_run;
+
+// What one host sent and received, as it was captured there.
+class OnePlace {
+  public:
+    explicit OnePlace(const std::string& name) : temp_("check_one_" + name + ".pcapng") {
+        writer_.emplace(capture::Sink::create(path()), capture::PcapngSection{});
+        interface_ = writer_->add_interface(named("eth0"));
+    }
+
+    std::string path() const { return temp_.str(); }
+
+    void add(const wire::Packet& packet, std::uint8_t flip_last_bits = 0) {
+        auto frame = wire::encode(packet);
+        frame.back() ^= std::byte{flip_last_bits};
+        now_ += 5'000;
+        writer_->packet(interface_, {.time = capture::Time(now_),
+                                     .bytes = frame,
+                                     .original_length = static_cast<std::uint32_t>(frame.size())});
+    }
+
+    support::Outcome check(support::Argv options = {}) {
+        writer_->close();
+        options.insert(options.begin(), {support::rocecap(), "check", path()});
+        return support::run(options);
+    }
+
+  private:
+    support::TempPath temp_;
+    std::optional<capture::PcapngWriter> writer_;
+    std::uint32_t interface_ = 0;
+    std::int64_t now_ = 1'000'000'000;
+};
+
+constexpr const char* requester_address = "192.0.2.1";
+constexpr const char* responder_address = "192.0.2.2";
+
+// A request that was lost behind the requester's host: its NAK and the retransmission.
+TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
+    OnePlace capture("loss");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    capture.add(send_one(1));
+    capture.add(send_one(2));
+    capture.add(nak(1, 1));
+    capture.add(send_one(1));
+    capture.add(send_one(2));
+    capture.add(acknowledge(2, 3));
+    for (const support::Argv& options : {support::Argv{}, {"--at", requester_address}}) {
+        const auto outcome = capture.check(options);
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+        EXPECT_TRUE(has(outcome, "\nCannot be judged\n")) << outcome.out;
+        EXPECT_TRUE(has(outcome, "nak-without-cause")) << outcome.out;
+        EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them again; 3 responses"))
+            << outcome.out;
+        EXPECT_FALSE(has(outcome, "cable")) << outcome.out;
+    }
+    EXPECT_TRUE(has(capture.check({"--at", requester_address}),
+                    "Captured at 192.0.2.1. What this host did is judged;"));
+    EXPECT_TRUE(has(capture.check(), "Captured at one place (--at says at which host)."));
+    // At the responder's own host nothing is missing: there the NAK has no cause.
+    const auto there = capture.check({"--at", responder_address, "--json"});
+    EXPECT_EQ(there.exit_code, 1) << there.all();
+    const json object = json::parse(there.out);
+    EXPECT_EQ(object["captured_at"], "192.0.2.2");
+    ASSERT_GE(object["deviations"].size(), 1U);
+    EXPECT_EQ(object["deviations"][0]["code"], "nak-without-cause");
+}
+
+TEST(CheckCommand, what_the_captured_host_did_is_judged) {
+    OnePlace capture("requester");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    capture.add(send_one(2));
+    EXPECT_EQ(capture.check().exit_code, 0);
+    EXPECT_EQ(capture.check({"--at", responder_address}).exit_code, 0);
+    const auto outcome = capture.check({"--at", requester_address});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_TRUE(has(outcome, "psn-skipped               #1  192.0.2.1 as requester"))
+        << outcome.out;
+    EXPECT_EQ(capture.check({"--at", requester_address, "--lossy"}).exit_code, 0);
+}
+
+TEST(CheckCommand, what_no_missing_packet_explains_is_judged_wherever_the_capture_was_made) {
+    OnePlace capture("certain");
+    capture.add(send_one(0));
+    capture.add(acknowledge(3, 1));
+    const auto outcome = capture.check();
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_TRUE(has(outcome, "ack-beyond")) << outcome.out;
+    EXPECT_EQ(capture.check({"--lossy"}).exit_code, 0) << "the capture may lack the requests";
+}
+
+TEST(CheckCommand, an_icrc_counts_only_where_the_packet_arrived) {
+    OnePlace capture("icrc");
+    capture.add(send_one(0), 0xff);
+    capture.add(acknowledge(0, 1));
+    EXPECT_EQ(capture.check().exit_code, 0);
+    EXPECT_EQ(capture.check({"--at", requester_address}).exit_code, 0);
+    const auto outcome = capture.check({"--at", responder_address});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_TRUE(has(outcome, "icrc-answered")) << outcome.out;
+}
+
+TEST(CheckCommand, run_logs_tell_timers_and_roles_of_a_capture) {
+    CableRun run("logs");
+    run.tell({});
+    OnePlace capture("logs");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    const auto outcome = capture.check({"--log", run.path() + "/client.jsonl", "--log",
+                                        run.path() + "/server.jsonl", "--at", requester_address});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "Captured at client 192.0.2.1.")) << outcome.out;
+    EXPECT_TRUE(has(outcome, "#1  client 192.0.2.1 qp 0x22 ↔ server 192.0.2.2 qp 0x11  path MTU"))
+        << outcome.out;
+}
+
+TEST(CheckCommand, a_run_s_capture_was_made_at_the_server) {
+    CableRun run("wire");
+    run.tell({});
+    OnePlace capture("wire");
+    capture.add(send_one(0));
+    capture.add(acknowledge(0, 1));
+    EXPECT_EQ(capture.check().exit_code, 0);
+    std::filesystem::rename(run.cable(), run.path() + "/gone");
+    std::filesystem::copy_file(capture.path(), run.path() + "/wire.pcapng");
+    const auto outcome = run.check();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "Captured at server 192.0.2.2.")) << outcome.out;
+}
+
+TEST(CheckCommand, refuses_a_place_that_is_none) {
+    OnePlace capture("place");
+    capture.add(send_one(0));
+    const auto says = [](const support::Outcome& outcome, const std::string& text) {
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
+    };
+    says(capture.check({"--at", "here"}), "--at: 'here' is no IPv4 or IPv6 address.");
+    says(capture.check({"--at", "192.0.2.9"}), "is from or to 192.0.2.9.");
+    CableRun run("place");
+    run.pass(send_one(0));
+    says(run.check({"--at", requester_address}), "--at is for a capture of one place");
+}
+
+}  // namespace check_command_test

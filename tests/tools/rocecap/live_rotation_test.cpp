@@ -1,0 +1,112 @@
+// rocecap live in several files: what is refused, and that together they hold every packet.
+#include <csignal>
+#include <filesystem>
+#include <numeric>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "capture/rotating_writer.hpp"
+#include "tools/rocecap/live_command.hpp"
+
+namespace live_rotation_test {
+
+using namespace std::chrono_literals;
+using live_test::live;
+using live_test::LiveCommand;
+using support::Process;
+
+namespace fs = std::filesystem;
+
+class LiveRotation : public LiveCommand {
+  protected:
+    void SetUp() override {
+        LiveCommand::SetUp();
+        fs::create_directory(folder_.str());
+        fs::permissions(folder_.str(), fs::perms::all);
+    }
+    std::string file(std::uint64_t number) const { return capture::numbered(written_, number); }
+    std::uint64_t files() const {
+        return static_cast<std::uint64_t>(std::distance(fs::directory_iterator(folder_.str()), {}));
+    }
+    // Datagrams whose last ten characters are their number.
+    static void send_numbered(int count) {
+        for (int i = 0; i < count; ++i) {
+            const std::string number = std::to_string(i);
+            send(std::string(8000 - number.size(), '0') + number);
+        }
+    }
+    // tshark's own reading, from what stands at the end of each packet.
+    static void append_numbers(const std::string& path, std::vector<int>& numbers) {
+        const auto tshark =
+            support::run({"tshark", "-r", path, "-T", "fields", "-e", "udp.payload"});
+        ASSERT_EQ(tshark.exit_code, 0) << tshark.err;
+        std::istringstream lines(tshark.out);
+        for (std::string line; std::getline(lines, line);) {
+            std::string digits;
+            for (std::size_t at = line.size() - 19; at < line.size(); at += 2)
+                digits += line[at];  // hexadecimal "30" to "39"
+            numbers.push_back(std::stoi(digits));
+        }
+    }
+
+    support::TempPath folder_{"live_rotation"};
+    std::string written_ = folder_.str() + "/run.pcapng";
+};
+
+TEST_F(LiveRotation, all_files_together_have_all_packets_in_order) {
+    constexpr int count = 600;
+    Process capture(
+        live({"-q", "-w", written_, "--rotate-size", "1", "-c", std::to_string(count)}));
+    expect_ready(capture);
+    send_numbered(count);
+    const auto outcome = capture.wait(30s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(files(), 5U) << "of 4.8 MB";
+    std::vector<int> numbers;
+    for (std::uint64_t number = 1; number <= files(); ++number) {
+        append_numbers(file(number), numbers);
+        const auto info = support::run({"capinfos", file(number)});
+        EXPECT_NE(info.out.find("Number of stat entries = 1"), std::string::npos) << info.all();
+    }
+    std::vector<int> expected(count);
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(numbers, expected);
+}
+
+TEST_F(LiveRotation, the_oldest_go_and_a_signal_leaves_whole_files) {
+    Process capture(live({"-q", "-w", written_, "--rotate-size", "1", "--keep", "2"}));
+    expect_ready(capture);
+    send_numbered(600);
+    capture.signal(SIGTERM);
+    const auto outcome = capture.wait(30s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(files(), 2U);
+    std::vector<int> numbers;
+    append_numbers(file(4), numbers);
+    append_numbers(file(5), numbers);
+    ASSERT_GT(numbers.size(), 100U);
+    EXPECT_EQ(numbers.back(), 599);
+    EXPECT_EQ(static_cast<std::size_t>(599 - numbers.front()), numbers.size() - 1);
+}
+
+TEST_F(LiveRotation, time_begins_a_new_file_with_the_next_packet) {
+    Process capture(live({"-w", written_, "--rotate-seconds", "1"}));
+    expect_ready(capture);
+    int sent = 0;
+    while (!fs::exists(file(2)) && ++sent < 1000) {
+        send(1);
+        ASSERT_TRUE(capture.await(fmt::format("{:>5}  ", sent), 10s)) << sent;
+    }
+    capture.signal(SIGTERM);
+    const auto outcome = capture.wait(10s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    std::vector<int> packets;
+    for (std::uint64_t number = 1; number <= 2; ++number)
+        packets.push_back(packets_in(file(number)));
+    EXPECT_EQ(packets[1], 1) << "the one that was late";
+    EXPECT_EQ(packets[0], sent - 1);
+}
+
+}  // namespace live_rotation_test

@@ -1,0 +1,177 @@
+// rocecap predict as a program: answers from a pipe, over runs made here and the sample of step 19.
+#include <array>
+#include <initializer_list>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/tool.hpp"
+#include "tools/rocecap/made_run.hpp"
+
+namespace predict_command_test {
+
+using rocecap_test::MadeRun;
+
+constexpr std::uint8_t write_first = 0x06;
+constexpr std::uint8_t write_middle = 0x07;
+constexpr std::uint8_t write_last = 0x08;
+constexpr std::uint8_t write_only = 0x0a;
+constexpr std::uint8_t acknowledge = 0x11;
+constexpr const char* sample = "captures/samples/19_one_packet";
+
+// Three WRITEs of three packets each, of which the cable takes the fifth, PSN +4. The NAK comes
+// before the third WRITE begins.
+class LostPacket {
+  public:
+    LostPacket() {
+        run_.log_states(0x5e1900u, 0xc19000u);
+        send({0, 1, 2});
+        respond(2, ack);
+        send({3, 5});
+        respond(4, nak);
+        send({6, 7, 8});
+        send({4, 5, 6, 7, 8});
+        respond(5, ack);
+        respond(8, ack);
+        run_.keep_capture();
+        run_.log("cable", "drop",
+                 {{"rule", 1u},
+                  {"text", "drop the 5th packet from client"},
+                  {"from", "client"},
+                  {"to", "server"},
+                  {"opcode_name", "RC RDMA WRITE Middle"},
+                  {"dest_qpn", 0x11u},
+                  {"psn", first_psn + 4}});
+    }
+
+    std::string path() const { return run_.path(); }
+
+  private:
+    static constexpr std::uint32_t first_psn = 0xc19000;
+    static constexpr std::uint8_t ack = 0x1f;
+    static constexpr std::uint8_t nak = 0x60;  // PSN sequence error
+
+    void send(std::initializer_list<std::uint32_t> offsets) {
+        for (const std::uint32_t offset : offsets)
+            run_.packet(std::array{write_first, write_middle, write_last}.at(offset % 3),
+                        first_psn + offset);
+    }
+    void respond(std::uint32_t offset, std::uint8_t syndrome) {
+        run_.packet_with(acknowledge, first_psn + offset, true,
+                         [syndrome](wire::Packet& packet) { packet.aeth->syndrome = syndrome; });
+    }
+
+    MadeRun run_{"predict_lost"};
+};
+
+support::Outcome predict(const std::string& answers, const std::string& arguments) {
+    return support::run(
+        {"bash", "-c",
+         "printf '" + answers + "' | '" + support::rocecap() + "' predict " + arguments});
+}
+
+bool has(const support::Outcome& outcome, const std::string& part) {
+    return outcome.out.find(part) != std::string::npos;
+}
+
+std::size_t questions(const support::Outcome& outcome) {
+    constexpr std::string_view question = "sends next";
+    std::size_t count = 0;
+    for (auto at = outcome.out.find(question); at != std::string::npos;
+         at = outcome.out.find(question, at + 1))
+        ++count;
+    return count;
+}
+
+TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
+    const LostPacket run;
+    const auto outcome = predict("write +5\\nnak +5\\nwrite\\n\\nnak +8\\n", run.path());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    const auto drop = outcome.out.find("drop      RC RDMA WRITE Middle PSN +4");
+    ASSERT_NE(drop, std::string::npos) << outcome.all();
+    EXPECT_LT(outcome.out.find("RC RDMA WRITE First          PSN +3"), drop);
+    EXPECT_LT(drop, outcome.out.find("The client sends next. What, and with which PSN?"));
+    EXPECT_TRUE(has(outcome, "> write +5\n")) << "a pipe's answers are shown";
+    EXPECT_TRUE(has(outcome, "nearly: a NAK's PSN is the one that the responder expects\n"));
+    EXPECT_TRUE(has(outcome, "wrong: this is for a request that the responder expected: an ACK\n"));
+    EXPECT_TRUE(
+        outcome.out.ends_with("\n5 asked: 2 right, 1 nearly, 1 wrong, 1 shown without an answer\n"))
+        << outcome.all();
+    EXPECT_EQ(outcome.out.find("0xc19"), std::string::npos) << "PSNs are offsets";
+}
+
+TEST(PredictCommand, finds_the_cable_s_log_beside_a_capture_and_takes_the_directory_as_well) {
+    const auto outcome = predict("q\\n", std::string(sample) + "/annotated.pcapng");
+    EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends next")) << outcome.all();
+    EXPECT_EQ(predict("q\\n", sample).out,
+              predict("q\\n", std::string(sample) + "/annotated.pcapng").out);
+}
+
+TEST(PredictCommand, ends_with_the_input_and_with_q_and_shows_no_more) {
+    const LostPacket run;
+    for (const char* answers : {"write +5\\n", "write +5", "write +5\\nq\\n"}) {
+        const auto outcome = predict(answers, run.path());
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+        EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n"))
+            << outcome.all();
+        EXPECT_FALSE(has(outcome, "NAK psn sequence error"));
+    }
+}
+
+TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
+    const LostPacket run;
+    const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", run.path());
+    EXPECT_TRUE(has(outcome,
+                    "The server expects PSN +4 next, and what came last was another.\n"
+                    "The client has sent up to PSN +5; from PSN +3 on nothing is acknowledged.\n"))
+        << outcome.all();
+    EXPECT_TRUE(has(outcome, "'nack' is no kind of packet"));
+    EXPECT_TRUE(has(outcome, "'four' is no PSN"));
+    EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
+}
+
+TEST(PredictCommand, asks_for_all_or_from_a_packet_on) {
+    const std::string nothing(40, '\n');
+    const LostPacket run;
+    EXPECT_EQ(questions(predict(nothing, run.path())), 5U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 17 --all")), 1U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 1 --all")), 17U);
+    EXPECT_EQ(questions(predict(nothing, run.path() + " --from 1")), 8U);
+}
+
+TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
+    MadeRun run("predict");
+    run.packet(write_only, 0x10);
+    run.packet(acknowledge, 0x10, true);
+    run.keep_capture();
+    const auto outcome = predict("write +0\\nack +0\\n", run.path());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends next.")) << outcome.all();
+    EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
+}
+
+TEST(PredictCommand, names_hosts_by_address_where_it_knows_no_other_name) {
+    const auto outcome = predict("\\n", "captures/samples/06_verbs_tcp_exchange/annotated.pcapng");
+    EXPECT_TRUE(has(outcome, "192.0.2.2 sends next.")) << outcome.all();
+}
+
+TEST(PredictCommand, says_what_it_cannot_predict) {
+    const auto says = [](const std::string& arguments, const std::string& text) {
+        const auto outcome = predict("", arguments);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.all();
+    };
+    says("/nonexistent", "cannot open '/nonexistent'");
+    says("captures/samples/05_qp_states", "has neither run.json nor a capture");
+    const LostPacket lost;
+    says(lost.path() + " --from 18", "there is no packet 18: the run has 17");
+    says(lost.path() + " --from 0", "--from");
+    MadeRun run("predict_nothing");
+    says(run.path(), "has no capture");
+    run.packet(wire::ud_send_only_opcode, 1);
+    run.keep_capture();
+    says(run.path(), "has nothing to predict");
+}
+
+}  // namespace predict_command_test

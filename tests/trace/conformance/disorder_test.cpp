@@ -1,0 +1,149 @@
+// What follows where the cable doubles, overtakes or damages packets, where the receiver is not
+// ready, and where nothing answers any more.
+#include "trace/conformance/checked_trace.hpp"
+
+namespace {
+
+using namespace conformance_test;
+
+TEST_F(Recoveries, are_not_needed_for_doubled_packets) {
+    trace_.twice(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(1));
+    trace_.twice(acknowledge(1, 2));
+    trace_.twice(read_part(2, 2));
+    respond(2, 0, 2, 3);
+    respond(2, 0, 2, 3);
+    trace_.pass(fetch_add(4));
+    trace_.twice(atomic_ack(4, 4, 7));
+    trace_.twice(fetch_add(5));
+    trace_.pass(atomic_ack(5, 5, 8));
+    trace_.pass(atomic_ack(5, 5, 8));
+    trace_.lose(send_one(6));
+    trace_.pass(send_one(7));
+    trace_.twice(nak(6, 5));
+    trace_.pass(send_one(6));
+    trace_.pass(send_one(7));
+    trace_.pass(acknowledge(7, 7));
+    expect(
+        "doubled: nothing, as specified\ndoubled: nothing, as specified\n"
+        "doubled: nothing, as specified\ndoubled: nothing, as specified\n"
+        "doubled: nothing, as specified\nlost: NAK, as specified\n"
+        "doubled: nothing, as specified");
+    EXPECT_TRUE(first().ended_by);
+}
+
+TEST_F(Recoveries, of_a_packet_that_was_overtaken) {
+    trace_.hold(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.release();
+    trace_.pass(nak(0, 0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(0, 1));  // the duplicate
+    trace_.pass(acknowledge(1, 2));
+    expect("reordered: NAK, as specified");
+}
+
+// The responder has two gaps, one behind the other, and the requester begins with the first NAK
+// while the second one is on its way.
+TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
+    trace_.hold(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.release();
+    trace_.pass(send_one(2));
+    trace_.pass(nak(0, 0));
+    trace_.pass(nak(1, 1));
+    for (std::uint32_t psn = 0; psn < 3; ++psn) {
+        trace_.pass(send_one(psn));
+        trace_.pass(acknowledge(psn, psn + 1));
+    }
+    expect("reordered: NAK, as specified");
+}
+
+TEST_F(Recoveries, of_an_ack_that_was_overtaken) {
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.hold(acknowledge(0, 1));
+    trace_.pass(acknowledge(1, 2));
+    trace_.release();
+    expect("reordered: nothing, as specified");
+}
+
+TEST_F(Recoveries, of_corrupted_packets_as_of_lost_ones) {
+    trace_.corrupt(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.corrupt(acknowledge(1, 2));
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(1, 2));
+    expect("corrupted: NAK, as specified\ncorrupted: timeout, as specified");
+}
+
+TEST_F(Recoveries, wait_as_an_rnr_nak_says) {
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(rnr(0, 0));
+    trace_.wait(700'000);
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("");
+    EXPECT_EQ(report_.connections[0].forward.repeated, 2U);
+}
+
+TEST_F(Recoveries, of_a_lost_rnr_nak_by_the_timer) {
+    trace_.pass(send_one(0));
+    trace_.lose(rnr(0, 0));
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    expect("lost: timeout, as specified");
+}
+
+TEST_F(Recoveries, end_where_the_retries_are_used_up) {
+    trace_.lose(send_one(0));
+    for (int i = 0; i < 3; ++i) {
+        trace_.time_out();
+        trace_.lose(send_one(0));
+    }
+    report_ = trace_.report();
+    EXPECT_EQ(codes(report_), "");
+    EXPECT_EQ(report_.connections[0].forward.gave_up_after, 3U);
+    EXPECT_EQ(first().verdict, conformance::Verdict::AsSpecified);
+    EXPECT_TRUE(first().gave_up);
+}
+
+TEST_F(Recoveries, stay_open_where_the_capture_ends) {
+    trace_.lose(send_one(0));
+    report_ = trace_.checker().finish();
+    EXPECT_EQ(recoveries(report_), "lost: nothing, open");
+}
+
+TEST(WrappedRecoveries, of_a_loss_where_the_psns_wrap) {
+    Trace trace(0xfffffe);
+    trace.pass(write_part(0xfffffe, 0, 5));
+    trace.lose(write_part(0xfffffe, 1, 5));
+    for (std::uint32_t i = 2; i < 5; ++i)
+        trace.pass(write_part(0xfffffe, i, 5));
+    trace.pass(nak(0xffffff, 0));
+    for (std::uint32_t i = 1; i < 5; ++i)
+        trace.pass(write_part(0xfffffe, i, 5));
+    trace.pass(acknowledge(2, 1));
+    trace.pass(read_part(3, 2));
+    trace.pass(response(3, 0, 2, 2));
+    trace.pass(response(3, 1, 2, 2));
+    const auto report = trace.report();
+    EXPECT_EQ(codes(report), "");
+    EXPECT_EQ(recoveries(report), "lost: NAK, as specified");
+    EXPECT_EQ(report.recoveries[0].resend->last_psn, wire::Psn(2));
+}
+
+}  // namespace

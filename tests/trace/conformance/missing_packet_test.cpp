@@ -1,0 +1,47 @@
+// Packets that a host's own interface lost (netem): neither side of the link has them, and what one
+// of them may explain is held against nobody.
+#include "trace/conformance/checked_trace.hpp"
+
+namespace {
+
+using namespace conformance_test;
+
+class MissingPackets : public CheckedTrace {
+  protected:
+    MissingPackets() { trace_.checker().packets_may_be_missing(); }
+
+    void expect(const std::string& findings, const std::string& unknowable) {
+        auto report = trace_.report();
+        EXPECT_EQ(codes(report), findings);
+        const auto& one = report.connections.front();
+        EXPECT_EQ(one.forward.unknowable + one.backward.unknowable, report.unknowable.size());
+        report.findings = report.unknowable;
+        EXPECT_EQ(codes(report), unknowable);
+    }
+};
+
+TEST_F(MissingPackets, explain_a_psn_that_is_left_out) {
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    trace_.pass(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.pass(acknowledge(2, 3));
+    expect("", "psn-skipped");
+}
+
+TEST_F(MissingPackets, do_not_explain_an_ack_of_what_never_arrived) {
+    trace_.pass(send_one(0));
+    trace_.lose(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("ack-beyond", "");
+}
+
+TEST_F(MissingPackets, are_not_needed_where_all_is_seen) {
+    write_all(0, 4);
+    trace_.pass(acknowledge(3, 1));
+    expect("", "");
+}
+
+}  // namespace

@@ -1,0 +1,133 @@
+// The same of a requester.
+#include "trace/conformance/checked_trace.hpp"
+
+namespace {
+
+using namespace conformance_test;
+
+TEST_F(Deviations, a_psn_that_is_left_out) {
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    const auto wrong = trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    expect("psn-skipped", wrong);
+}
+
+TEST_F(Deviations, a_resend_from_too_early) {
+    for (std::uint32_t psn = 0; psn < 2; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(1, 2));
+    trace_.lose(send_one(2));
+    trace_.pass(send_one(3));
+    trace_.pass(nak(2, 2));
+    const auto wrong = trace_.pass(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.pass(send_one(3));
+    trace_.pass(acknowledge(1, 2));
+    trace_.pass(acknowledge(3, 4));
+    expect("resend-from", wrong);
+    EXPECT_EQ(verdicts_, "lost: NAK, deviation");
+}
+
+TEST_F(Deviations, a_resend_from_too_late) {
+    trace_.lose(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    const auto wrong = trace_.pass(send_one(1));
+    trace_.time_out();
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("resend-from", wrong);
+}
+
+TEST_F(Deviations, a_resend_without_a_cause) {
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.wait(200'000'000);
+    const auto wrong = trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    expect("resend-without-cause", wrong);
+}
+
+TEST_F(Deviations, a_resend_before_the_timer) {
+    trace_.pass(send_one(0));
+    const auto wrong = trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    trace_.pass(acknowledge(0, 1));
+    expect("timeout-early", wrong);
+}
+
+TEST_F(Deviations, a_resend_that_leaves_packets_out) {
+    trace_.lose(send_one(0));
+    for (std::uint32_t psn = 1; psn < 4; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(nak(0, 0));
+    trace_.pass(send_one(0));
+    const auto wrong = trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    for (std::uint32_t psn = 1; psn < 4; ++psn)
+        trace_.pass(send_one(psn));
+    trace_.pass(acknowledge(3, 4));
+    expect("resend-skips", wrong);
+}
+
+TEST_F(Deviations, new_requests_before_the_resend_is_complete) {
+    trace_.lose(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    trace_.pass(send_one(0));
+    const auto wrong = trace_.pass(send_one(2));
+    trace_.pass(nak(1, 1));
+    trace_.pass(send_one(1));
+    trace_.pass(send_one(2));
+    trace_.pass(acknowledge(2, 3));
+    expect("resend-skips", wrong);
+}
+
+TEST_F(Deviations, a_repeat_with_other_bytes) {
+    trace_.lose(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    auto other = send_one(0);
+    other.payload = wire_test::sample_payload(65);
+    const auto wrong = trace_.pass(other);
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("resend-differs", wrong);
+    EXPECT_EQ(verdicts_, "lost: NAK, deviation");
+}
+
+TEST_F(Deviations, a_rest_of_a_read_from_another_address) {
+    trace_.pass(read_part(0, 3));
+    trace_.pass(response(0, 0, 3, 1));
+    trace_.lose(response(0, 1, 3, 1));
+    trace_.pass(response(0, 2, 3, 1));
+    auto rest = read_part(0, 3, 1);
+    rest.reth->va += 4;
+    const auto wrong = trace_.pass(rest);
+    respond(1, 0, 2, 1);
+    expect("resend-differs", wrong);
+}
+
+TEST_F(Deviations, a_repeat_that_does_not_wait_as_the_rnr_nak_says) {
+    trace_.pass(send_one(0));
+    trace_.pass(rnr(0, 0));
+    const auto wrong = trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    expect("rnr-early", wrong);
+}
+
+TEST_F(Deviations, a_nak_that_only_the_timer_answers) {
+    trace_.lose(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    trace_.time_out();
+    const auto wrong = trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("nak-ignored", wrong);
+    EXPECT_EQ(verdicts_, "lost: timeout, deviation");
+}
+
+}  // namespace

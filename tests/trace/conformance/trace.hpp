@@ -1,0 +1,193 @@
+// Traces made by hand: what two hosts sent over a cable, and what the cable made of it. Each frame
+// is encoded and decoded as from a capture.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "trace/conformance/checker.hpp"
+#include "trace/flow/feed.hpp"
+
+namespace conformance_test {
+
+using namespace flow_test;
+
+inline constexpr std::uint32_t mtu = 1024;
+inline constexpr Way there{.from = 1, .to = 2, .qpn = 0x11};  // requests
+inline constexpr Way back{.from = 2, .to = 1, .qpn = 0x22};   // and their responses
+inline constexpr std::int64_t timeout_ns = 20'000'000;
+
+class Trace {
+  public:
+    /// Nobody tells the queue pairs where `first_psn` is nullopt.
+    explicit Trace(std::optional<std::uint32_t> first_psn = 0) {
+        if (!first_psn)
+            return;
+        flow::KnownQueuePair pair{.host = std::nullopt,
+                                  .qpn = back.qpn,
+                                  .dest_qpn = there.qpn,
+                                  .path_mtu = mtu,
+                                  .sq_psn = wire::Psn(*first_psn),
+                                  .retry = {.ack_timeout_ns = timeout_ns, .retry_count = 3}};
+        checker_.know(pair);
+        std::swap(pair.qpn, pair.dest_qpn);
+        pair.sq_psn.reset();
+        checker_.know(pair);
+    }
+
+    conformance::Checker& checker() { return checker_; }
+    void wait(std::int64_t ns) { now_ += ns; }
+    void time_out() { wait(timeout_ns + 1'000'000); }
+
+    // Each returns the number of the frame as its host sent it.
+    std::uint64_t pass(const wire::Packet& packet) {
+        const auto frame = wire::encode(packet);
+        const auto number = before(frame);
+        after(frame);
+        return number;
+    }
+    std::uint64_t lose(const wire::Packet& packet) {
+        const auto number = before(wire::encode(packet));
+        checker_.know(number, conformance::Event::Drop);
+        return number;
+    }
+    std::uint64_t twice(const wire::Packet& packet) {
+        const auto frame = wire::encode(packet);
+        const auto number = before(frame);
+        after(frame);
+        after(frame);
+        return number;
+    }
+    std::uint64_t corrupt(const wire::Packet& packet) {
+        auto frame = wire::encode(packet);
+        const auto number = before(frame);
+        checker_.know(number, conformance::Event::Corrupt);
+        frame.back() ^= std::byte{0x01};
+        after(frame);
+        return number;
+    }
+    /// It leaves the cable with release().
+    std::uint64_t hold(const wire::Packet& packet) {
+        held_.push_back(wire::encode(packet));
+        return before(held_.back());
+    }
+    void release() {
+        for (const auto& frame : held_)
+            after(frame);
+        held_.clear();
+    }
+
+    std::uint64_t last_frame() const { return frames_; }
+    conformance::Report report() {
+        wait(2'000'000'000);
+        pass(datagram({.from = 1, .to = 2, .qpn = 9}, 8, 1));  // the capture goes on
+        return checker_.finish();
+    }
+
+  private:
+    std::uint64_t before(util::Bytes frame) { return add(frame, conformance::Side::Before); }
+    std::uint64_t after(util::Bytes frame) { return add(frame, conformance::Side::After); }
+    std::uint64_t add(util::Bytes frame, conformance::Side side) {
+        now_ += 5'000;
+        checker_.add(++frames_, side, now_, wire::decode(frame, wire::LinkType::Ethernet), frame);
+        return frames_;
+    }
+
+    conformance::Checker checker_;
+    std::int64_t now_ = 1'000'000'000;
+    std::uint64_t frames_ = 0;
+    std::vector<std::vector<std::byte>> held_;
+};
+
+inline wire::Packet asking(wire::Packet packet) {
+    packet.bth->a = true;
+    return packet;
+}
+
+/// One of `count` packets of a WRITE that begins with `first`; the last one asks for an ACK.
+inline wire::Packet write_part(std::uint32_t first, std::uint32_t i, std::uint32_t count) {
+    constexpr std::uint8_t middle = 0x07;
+    constexpr std::uint8_t last = 0x08;
+    const bool is_last = i + 1 == count;
+    const std::uint8_t code = count == 1 ? opcode::write_only
+                              : i == 0   ? opcode::write_first
+                              : is_last  ? last
+                                         : middle;
+    auto made = packet(there, code, first + i, is_last ? 100 : mtu);
+    if (i == 0)
+        made.reth = wire::Reth{.va = 0x1000, .rkey = 7, .dmalen = (count - 1) * mtu + 100};
+    made.bth->a = is_last;
+    return made;
+}
+
+inline wire::Packet send_one(std::uint32_t psn) {
+    return asking(packet(there, opcode::send_only, psn, 64));
+}
+
+inline wire::Packet read_part(std::uint32_t psn, std::uint32_t packets, std::uint32_t skipped = 0) {
+    auto made = flow_test::read(there, psn + skipped, (packets - skipped) * mtu);
+    made.reth->va += std::uint64_t{skipped} * mtu;
+    made.bth->a = true;
+    return made;
+}
+
+inline wire::Packet response(std::uint32_t first, std::uint32_t i, std::uint32_t count,
+                             std::uint32_t msn) {
+    const std::uint8_t code = count == 1       ? opcode::read_only
+                              : i == 0         ? opcode::read_first
+                              : i + 1 == count ? opcode::read_last
+                                               : opcode::read_middle;
+    auto made = packet(back, code, first + i, mtu);
+    made.aeth = wire::Aeth{.syndrome = syndrome::ack, .msn = msn};
+    return made;
+}
+
+inline wire::Packet fetch_add(std::uint32_t psn) {
+    auto made = asking(packet(there, opcode::fetch_add, psn));
+    made.atomic_eth = wire::AtomicEth{.va = 0x2000, .rkey = 7, .swapdt = 1, .cmpdt = 0};
+    return made;
+}
+
+inline wire::Packet atomic_ack(std::uint32_t psn, std::uint32_t msn, std::uint64_t value) {
+    auto made = packet(back, opcode::atomic_acknowledge, psn);
+    made.aeth = wire::Aeth{.syndrome = syndrome::ack, .msn = msn};
+    made.atomic_ack_eth = wire::AtomicAckEth{.origremdt = value};
+    return made;
+}
+
+inline wire::Packet acknowledge(std::uint32_t psn, std::uint32_t msn,
+                                std::uint8_t syndrome = syndrome::ack) {
+    auto made = answer(back, psn, syndrome);
+    made.aeth->msn = msn;
+    return made;
+}
+inline wire::Packet nak(std::uint32_t psn, std::uint32_t msn) {
+    return acknowledge(psn, msn, syndrome::psn_error);
+}
+/// Wait 0.64 ms.
+inline wire::Packet rnr(std::uint32_t psn, std::uint32_t msn) {
+    return acknowledge(psn, msn, syndrome::rnr);
+}
+
+/// "nak-psn nak-repeated", in the order of their frames.
+inline std::string codes(const conformance::Report& report) {
+    std::string all;
+    for (const auto& finding : report.findings)
+        all += (all.empty() ? "" : " ") + std::string(name(finding.code));
+    return all;
+}
+
+/// "lost: NAK, as specified", a line each.
+inline std::string recoveries(const conformance::Report& report) {
+    std::string all;
+    for (const auto& one : report.recoveries)
+        all += std::string(all.empty() ? "" : "\n") + std::string(name(one.packet.fate)) + ": " +
+               std::string(name(one.seen)) + ", " + std::string(name(one.verdict));
+    return all;
+}
+
+}  // namespace conformance_test

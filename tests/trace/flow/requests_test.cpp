@@ -1,0 +1,331 @@
+// What is made of the PSNs of requests. Each packet here is decoded from a frame of its own.
+#include <gtest/gtest.h>
+
+#include "trace/flow/feed.hpp"
+
+namespace requests_test {
+
+using namespace flow_test;
+using wire::Psn;
+
+constexpr std::size_t mtu = 1024;
+constexpr Way there{.from = 1, .to = 2, .qpn = 0x11};
+constexpr Way back{.from = 2, .to = 1, .qpn = 0x22};
+
+class RequestPsns : public testing::Test {
+  protected:
+    void send(std::uint32_t psn) { feed_.add(packet(there, opcode::send_only, psn, 8)); }
+    void send(std::uint32_t first, std::uint32_t count) {
+        for (std::uint32_t i = 0; i < count; ++i)
+            send(first + i);
+    }
+    void read(std::uint32_t psn, std::size_t dmalen) {
+        feed_.add(flow_test::read(there, psn, static_cast<std::uint32_t>(dmalen)));
+    }
+    /// Tells the path MTU by a packet that has it exactly.
+    void show_mtu(std::uint32_t psn) {
+        feed_.add(packet(there, opcode::send_first, psn, mtu));
+        feed_.add(packet(there, opcode::send_last, psn + 1, 1));
+    }
+    flow::Conversation conversation() const {
+        const auto all = feed_.conversations();
+        EXPECT_EQ(all.size(), 1U);
+        return all.front();
+    }
+    flow::Requests requests() const { return conversation().forward.requests; }
+
+    void expect_undisturbed() const {
+        const auto seen = requests();
+        EXPECT_EQ(seen.gaps, 0U);
+        EXPECT_EQ(seen.missing, 0U);
+        EXPECT_EQ(seen.late, 0U);
+        EXPECT_EQ(seen.repeats, 0U);
+        EXPECT_EQ(seen.restarts, 0U);
+    }
+
+    Feed feed_;
+};
+
+TEST_F(RequestPsns, count_by_one) {
+    send(100, 5);
+    expect_undisturbed();
+    EXPECT_EQ(requests().packets, 5U);
+    EXPECT_EQ(requests().first_psn, Psn(100));
+    EXPECT_EQ(requests().last_psn, Psn(104));
+    EXPECT_EQ(requests().psns, 5U);
+    EXPECT_EQ(conversation().forward.messages[0], 5U);
+}
+
+TEST_F(RequestPsns, wrap_at_24_bits) {
+    send(0xfffffe, 5);
+    expect_undisturbed();
+    EXPECT_EQ(requests().first_psn, Psn(0xfffffe));
+    EXPECT_EQ(requests().last_psn, Psn(2));
+    EXPECT_EQ(requests().psns, 5U);
+}
+
+TEST_F(RequestPsns, of_a_lap_around_the_circle_are_all_counted) {
+    constexpr std::uint32_t stride = 60'000;
+    for (std::uint32_t psn = 0; psn < (1U << 24) + 2 * stride; psn += stride)
+        send(psn);
+    EXPECT_GT(requests().psns, 1U << 24);
+    EXPECT_EQ(requests().restarts, 0U);
+}
+
+TEST_F(RequestPsns, per_second_are_those_between_first_and_newest) {
+    send(100);
+    feed_.wait(1'000'000);
+    send(101);
+    feed_.wait(1'000'000);
+    send(104);
+    EXPECT_DOUBLE_EQ(requests().psns_per_second, 4 / 0.002);
+}
+
+TEST_F(RequestPsns, a_single_request_has_no_rate) {
+    send(100);
+    EXPECT_EQ(requests().psns_per_second, 0);
+}
+
+TEST_F(RequestPsns, left_out_are_a_gap) {
+    send(100, 2);
+    send(105, 2);
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 3U);
+    EXPECT_EQ(requests().psns, 7U);
+    EXPECT_EQ(requests().repeats, 0U);
+}
+
+TEST_F(RequestPsns, that_come_later_fill_their_gap) {
+    send(100, 2);
+    send(104, 2);
+    send(102);
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 1U);
+    EXPECT_EQ(requests().late, 1U);
+    EXPECT_EQ(requests().repeats, 0U);
+    EXPECT_EQ(requests().last_psn, Psn(105));
+}
+
+TEST_F(RequestPsns, a_late_message_counts_and_a_repeated_one_does_not) {
+    send(100);
+    send(102);
+    send(101);
+    send(101);
+    EXPECT_EQ(conversation().forward.messages[0], 3U);
+    EXPECT_EQ(requests().late, 1U);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(requests().packets, 4U);
+}
+
+TEST_F(RequestPsns, going_back_repeats_what_passed_and_goes_on) {
+    send(100, 6);
+    feed_.wait(4'000'000);
+    send(102, 8);
+    EXPECT_EQ(requests().repeats, 4U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(requests().psns, 10U);
+    EXPECT_EQ(requests().last_psn, Psn(109));
+    EXPECT_FALSE(conversation().is_doubled);
+}
+
+TEST_F(RequestPsns, lost_before_the_capture_come_with_those_behind_them_again) {
+    send(100, 2);
+    send(103, 2);
+    send(102, 4);
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 0U);
+    EXPECT_EQ(requests().late, 1U);
+    EXPECT_EQ(requests().repeats, 2U);
+    EXPECT_EQ(requests().last_psn, Psn(105));
+}
+
+TEST_F(RequestPsns, far_off_begin_anew) {
+    send(100, 3);
+    send(0x800000, 3);
+    EXPECT_EQ(requests().restarts, 1U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(requests().repeats, 0U);
+    EXPECT_EQ(requests().psns, 6U);
+    EXPECT_EQ(requests().last_psn, Psn(0x800002));
+}
+
+TEST_F(RequestPsns, of_a_packet_that_is_malformed_are_not_looked_at) {
+    send(100);
+    auto frame = wire::encode(packet(there, opcode::send_only, 0x800000, 8));
+    frame[42] = std::byte{0x1f};  // a reserved opcode
+    feed_.add(frame);
+    send(101);
+    expect_undisturbed();
+    EXPECT_EQ(conversation().forward.packets, 3U);
+    EXPECT_EQ(conversation().forward.malformed, 1U);
+    EXPECT_EQ(feed_.tracker().totals().malformed, 1U);
+}
+
+TEST_F(RequestPsns, of_datagrams_are_not_judged) {
+    const Way way{.from = 1, .to = 2, .qpn = 0x33};
+    for (const std::uint32_t psn : {5U, 9U, 2U})
+        feed_.add(datagram(way, 0x44, psn));
+    EXPECT_FALSE(conversation().is_sequenced);
+    EXPECT_EQ(requests().first_psn, Psn(5));
+    EXPECT_EQ(requests().last_psn, Psn(2));
+    EXPECT_EQ(requests().packets, 3U);
+    expect_undisturbed();
+}
+
+TEST_F(RequestPsns, captured_twice_are_seen_to_be) {
+    for (std::uint32_t psn = 0; psn < 6; ++psn) {
+        send(100 + psn);
+        send(100 + psn);
+    }
+    EXPECT_TRUE(conversation().is_doubled);
+    EXPECT_EQ(requests().psns, 6U);
+    EXPECT_EQ(conversation().forward.messages[0], 6U);
+}
+
+TEST_F(RequestPsns, captured_twice_are_seen_to_be_where_the_capture_ends_between) {
+    for (std::uint32_t psn = 0; psn < 6; ++psn) {
+        send(100 + psn);
+        send(100 + psn);
+    }
+    send(106);
+    EXPECT_TRUE(conversation().is_doubled);
+}
+
+TEST_F(RequestPsns, sent_again_at_once_upon_a_nak_are_not_captured_twice) {
+    feed_.tracker().know({.host = std::nullopt, .qpn = there.qpn, .dest_qpn = back.qpn});
+    send(100, 5);
+    feed_.add(answer(back, 100, syndrome::psn_error));
+    send(100, 5);
+    EXPECT_EQ(requests().repeats, 5U);
+    EXPECT_FALSE(conversation().is_doubled);
+}
+
+TEST_F(RequestPsns, of_a_read_are_as_many_as_its_response_has_packets) {
+    show_mtu(100);
+    read(102, 3 * mtu + 1);
+    read(106, 0);
+    read(107, mtu);
+    send(108);
+    expect_undisturbed();
+    EXPECT_EQ(requests().psns, 9U);
+    EXPECT_EQ(conversation().path_mtu, mtu);
+}
+
+TEST_F(RequestPsns, of_a_read_end_the_sequence_where_its_response_does) {
+    show_mtu(100);
+    read(102, 3 * mtu);
+    EXPECT_EQ(requests().last_psn, Psn(104));
+    EXPECT_EQ(requests().psns, 5U);
+}
+
+TEST_F(RequestPsns, behind_a_read_tell_an_unknown_path_mtu) {
+    read(100, 6 * mtu);
+    send(106, 2);
+    expect_undisturbed();
+    EXPECT_EQ(conversation().path_mtu, mtu);
+    EXPECT_EQ(requests().psns, 8U);
+}
+
+TEST_F(RequestPsns, behind_a_read_tell_no_path_mtu_where_several_fit) {
+    read(100, 1000);  // 1 PSN with 1024, 2048 and 4096
+    send(101);
+    expect_undisturbed();
+    EXPECT_EQ(conversation().path_mtu, 0U);
+}
+
+TEST_F(RequestPsns, behind_a_read_tell_its_length_where_the_capture_cut_it_off) {
+    const auto frame = wire::encode(flow_test::read(there, 100, 6 * mtu));
+    feed_.add(util::Bytes(frame).first(60), frame.size());
+    send(106, 2);
+    expect_undisturbed();
+    EXPECT_EQ(requests().psns, 8U);
+}
+
+TEST_F(RequestPsns, of_reads_with_unknown_path_mtu_one_behind_the_other) {
+    read(100, 6 * mtu);
+    read(106, 2 * mtu);
+    read(108, 100);
+    send(109);
+    expect_undisturbed();
+    EXPECT_EQ(requests().psns, 10U);
+}
+
+TEST_F(RequestPsns, of_a_read_are_settled_by_a_packet_that_shows_the_path_mtu) {
+    read(100, 6 * mtu);
+    EXPECT_EQ(requests().last_psn, Psn(101)) << "the fewest that it can be";
+    show_mtu(106);
+    expect_undisturbed();
+    EXPECT_EQ(requests().psns, 8U);
+}
+
+TEST_F(RequestPsns, a_shown_path_mtu_overrules_one_that_a_read_told) {
+    read(100, 6 * mtu);
+    send(103);  // three are lost: as if the path MTU were 2048
+    EXPECT_EQ(conversation().path_mtu, 2 * mtu);
+    show_mtu(104);
+    EXPECT_EQ(conversation().path_mtu, mtu);
+}
+
+TEST_F(RequestPsns, a_read_that_is_asked_for_again_is_a_repetition) {
+    show_mtu(100);
+    read(102, 8 * mtu);
+    read(102, 8 * mtu);
+    send(110);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(conversation().forward.messages[static_cast<std::size_t>(flow::Message::Read)], 1U);
+}
+
+TEST_F(RequestPsns, the_rest_of_a_read_that_is_asked_for_again_is_a_repetition) {
+    show_mtu(100);
+    read(102, 8 * mtu);
+    read(105, 5 * mtu);
+    send(110);
+    EXPECT_EQ(requests().repeats, 1U);
+    EXPECT_EQ(requests().gaps, 0U);
+    EXPECT_EQ(requests().restarts, 0U);
+    EXPECT_EQ(requests().psns, 11U);
+}
+
+TEST_F(RequestPsns, a_retransmission_may_go_back_behind_large_reads) {
+    show_mtu(100);
+    constexpr std::uint32_t large = 100'000;  // PSNs
+    for (std::uint32_t i = 0; i < 3; ++i)
+        read(102 + i * large, std::size_t{large} * mtu);
+    read(102, std::size_t{large} * mtu);
+    EXPECT_EQ(requests().restarts, 0U);
+    EXPECT_EQ(requests().repeats, 1U);
+}
+
+TEST_F(RequestPsns, the_connection_managers_first_one_may_be_missing) {
+    feed_.connect(there, {.comm_id = 1, .qpn = back.qpn, .psn = 500},
+                  {.comm_id = 2, .qpn = there.qpn, .psn = 100});
+    send(102, 3);
+    const auto all = feed_.connections();
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].forward.requests.gaps, 1U);
+    EXPECT_EQ(all[0].forward.requests.missing, 2U);
+    EXPECT_EQ(all[0].forward.requests.psns, 3U);
+}
+
+TEST_F(RequestPsns, of_unreliable_connections_are_followed_too) {
+    for (const std::uint32_t psn : {7U, 8U, 11U})
+        feed_.add(packet(there, opcode::uc_send_only, psn, 8));
+    EXPECT_EQ(requests().gaps, 1U);
+    EXPECT_EQ(requests().missing, 2U);
+    EXPECT_TRUE(conversation().is_sequenced);
+}
+
+TEST_F(RequestPsns, keys_are_each_named_once) {
+    for (std::uint32_t i = 0; i < 3; ++i)
+        read(100 + i, 1);
+    auto add = packet(there, opcode::fetch_add, 103);
+    add.atomic_eth = wire::AtomicEth{.va = 0, .rkey = 0x99, .swapdt = 1, .cmpdt = 0};
+    feed_.add(add);
+    const auto& keys = requests().rkeys;
+    EXPECT_EQ(std::vector<std::uint32_t>(keys.begin(), keys.end()),
+              (std::vector<std::uint32_t>{0x77, 0x99}));
+    EXPECT_EQ(keys.others(), 0U);
+}
+
+}  // namespace requests_test

@@ -1,0 +1,64 @@
+// Packets of a made connection between "c" and "s", whose requester begins with PSN 0xfffffe: it
+// wraps.
+#pragma once
+
+#include <array>
+
+#include "trace/predict/packet.hpp"
+
+namespace predict_test {
+
+inline constexpr std::uint32_t first_psn = 0xfffffe;
+
+// Numbers of include/rdma/ib_pack.h.
+inline constexpr std::uint8_t send_only = 0x04;
+inline constexpr std::uint8_t write_first = 0x06;
+inline constexpr std::uint8_t write_middle = 0x07;
+inline constexpr std::uint8_t write_last = 0x08;
+inline constexpr std::uint8_t read_request = 0x0c;
+inline constexpr std::uint8_t response_first = 0x0d;
+inline constexpr std::uint8_t response_last = 0x0f;
+inline constexpr std::uint8_t acknowledge = 0x11;
+inline constexpr std::uint8_t atomic_answer = 0x12;
+inline constexpr std::uint8_t fetch_add = 0x14;
+
+inline predict::Packet packet(std::uint8_t opcode, predict::Kind kind, std::int32_t offset,
+                              std::uint32_t psns = 1) {
+    const auto* info = wire::find_opcode(opcode);
+    predict::Packet made;
+    made.opcode = opcode;
+    made.kind = kind;
+    made.is_response = info->is_response();
+    made.is_sequence_nak = kind == predict::Kind::Nak;
+    made.source = made.is_response ? "s" : "c";
+    made.destination = made.is_response ? "c" : "s";
+    made.dest_qpn = made.is_response ? 0x12 : 0x11;
+    made.length = made.kind == predict::Kind::Read ? psns * 1024 : 1024;
+    made.psn = wire::Psn(first_psn + static_cast<std::uint32_t>(offset));
+    made.connection = 0;
+    made.offset = offset;
+    made.psns = psns;
+    return made;
+}
+
+inline predict::Packet write(std::int32_t offset) {
+    constexpr std::array opcodes{write_first, write_middle, write_last};
+    return packet(opcodes.at(static_cast<std::size_t>(offset) % 3), predict::Kind::Write, offset);
+}
+inline predict::Packet ack(std::int32_t offset) {
+    return packet(acknowledge, predict::Kind::Ack, offset);
+}
+inline predict::Packet nak(std::int32_t offset) {
+    return packet(acknowledge, predict::Kind::Nak, offset);
+}
+inline predict::Packet rnr(std::int32_t offset) {
+    return packet(acknowledge, predict::Kind::RnrNak, offset);
+}
+inline predict::Packet read(std::int32_t offset, std::uint32_t psns) {
+    return packet(read_request, predict::Kind::Read, offset, psns);
+}
+inline predict::Packet response(std::int32_t offset) {
+    return packet(response_first, predict::Kind::Response, offset);
+}
+
+}  // namespace predict_test

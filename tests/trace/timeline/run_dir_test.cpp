@@ -1,0 +1,98 @@
+#include "trace/timeline/run_dir.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "capture/pcapng_writer.hpp"
+#include "support/temp_path.hpp"
+#include "trace/timeline/trace_input.hpp"
+#include "util/error.hpp"
+
+namespace run_dir_test {
+
+using timeline::read_run_info;
+using timeline::trace_files;
+using timeline::TraceInput;
+
+class RunDirTest : public testing::Test {
+  protected:
+    RunDirTest() { std::filesystem::create_directories(path_); }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(path_ + "/" + name, std::ios::app) << text;
+    }
+
+    support::TempPath temp_{"run_dir"};
+    std::string path_ = temp_.str();
+};
+
+TEST_F(RunDirTest, says_that_another_directory_is_none) {
+    EXPECT_FALSE(timeline::is_run_dir(path_));
+    EXPECT_THROW(trace_files(path_), util::Error);
+}
+
+TEST_F(RunDirTest, reads_what_a_run_was) {
+    write("run.json", R"({"step": "01_cm_write_read", "hosts": {"server": {"address": "192.0.2.1"}},
+        "clock": {"client": {"offset_s": -0.5}}})");
+    const auto info = read_run_info(path_);
+    EXPECT_EQ(info.step, "01_cm_write_read");
+    EXPECT_FALSE(info.ended);
+    EXPECT_EQ(info.addresses, (std::map<std::string, std::string>{{"server", "192.0.2.1"}}));
+    EXPECT_EQ(info.offsets, (std::map<std::string, std::int64_t>{{"client", -500'000'000}}));
+}
+
+TEST_F(RunDirTest, a_run_has_ended_when_it_says_so) {
+    write("run.json", R"({"ended": "2026-01-01T00:00:00Z"})");
+    EXPECT_TRUE(read_run_info(path_).ended);
+}
+
+TEST_F(RunDirTest, broken_run_json_is_an_error) {
+    write("run.json", "{");
+    EXPECT_THROW(read_run_info(path_), util::Error);
+}
+
+TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
+    write("run.json", "{}");
+    TraceInput dir(trace_files(path_));
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+
+    // Whatever the program called itself, the file says which host it ran on.
+    write("client.jsonl", R"({"t_ns":1,"role":"devices","event":"note","text":"a"})"
+                          "\n");
+    const auto event = dir.next();
+    ASSERT_TRUE(std::holds_alternative<runlog::Event>(event));
+    EXPECT_EQ(std::get<runlog::Event>(event).role, "client");
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+
+    capture::PcapngWriter writer(capture::Sink::create(path_ + "/wire.pcapng"), {});
+    writer.add_interface({});
+    const std::byte bytes[3]{};
+    writer.packet(0, {.time = capture::Time(5), .bytes = bytes, .original_length = 3});
+    writer.flush();
+    const auto frame = dir.next();
+    ASSERT_TRUE(std::holds_alternative<capture::Frame>(frame));
+    EXPECT_EQ(std::get<capture::Frame>(frame).time, capture::Time(5));
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
+    EXPECT_FALSE(dir.capture_is_cut());
+}
+
+TEST_F(RunDirTest, reads_the_logs_of_all_clients_that_the_run_names) {
+    write("run.json", R"({"hosts": {"server": {}, "client": {}, "client2": {"address": "192.0.2.3"},
+        "client4": {}}})");
+    for (const char* role : {"server", "client", "client2", "client3"})
+        write(std::string(role) + ".jsonl",
+              R"({"t_ns":1,"role":"client","event":"note","text":"a"})"
+              "\n");
+    const auto files = trace_files(path_);
+    EXPECT_EQ(files.info.roles, (std::vector<std::string>{"server", "client", "client2"}));
+    EXPECT_EQ(files.info.addresses.at("client2"), "192.0.2.3");
+    TraceInput dir(files);
+    std::vector<std::string> roles;
+    while (const auto event = dir.next_event())
+        roles.push_back(event->role);
+    EXPECT_EQ(roles, (std::vector<std::string>{"server", "client", "client2"}));
+}
+
+}  // namespace run_dir_test

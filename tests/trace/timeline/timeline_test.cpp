@@ -1,0 +1,162 @@
+#include "trace/timeline/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+namespace timeline_test {
+
+using namespace std::chrono_literals;
+using timeline::ClockBounds;
+using timeline::PacketRow;
+using timeline::Timeline;
+
+constexpr Timeline::Arrival start{};
+
+PacketRow packet(std::int64_t t_ns, const char* to, std::uint32_t psn, bool is_response = false) {
+    PacketRow row;
+    row.t_ns = t_ns;
+    row.text = "packet";
+    row.key = timeline::PacketKey{to, 0x11, psn, is_response};
+    return row;
+}
+
+void add_hosts(Timeline& timeline) {
+    timeline.add(runlog::Event{0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}}, start);
+    timeline.add(runlog::Event{0, "client", "device", {{"gid", "::ffff:192.0.2.2"}}}, start);
+    timeline.add(runlog::Event{0, "server", "qp_state", {{"qpn", 0x11u}, {"dest_qpn", 0x11u}}},
+                 start);
+    timeline.add(runlog::Event{0, "client", "qp_state", {{"qpn", 0x11u}, {"dest_qpn", 0x11u}}},
+                 start);
+}
+
+runlog::Event post(std::int64_t t_ns, std::uint64_t wr_id, std::uint32_t psn) {
+    return {t_ns,
+            "client",
+            "post_send",
+            {{"qpn", 0x11u},
+             {"wr_id", wr_id},
+             {"opcode", "SEND"},
+             {"psn_first", psn},
+             {"psn_last", psn}}};
+}
+
+runlog::Event completion(std::int64_t t_ns, std::uint64_t wr_id) {
+    return {t_ns, "client", "wc", {{"qpn", 0x11u}, {"wr_id", wr_id}, {"status", "SUCCESS"}}};
+}
+
+std::string names(const std::vector<timeline::Row>& rows) {
+    std::string out;
+    for (const auto& row : rows) {
+        if (const auto* event = std::get_if<runlog::Event>(&row.what))
+            out += event->name + " ";
+        else
+            out += std::get<PacketRow>(row.what).key->is_response ? "ack " : "request ";
+    }
+    return out;
+}
+
+TEST(Timeline,
+     puts_a_request_after_its_post_and_a_completion_after_its_ack_whatever_the_clocks_say) {
+    for (const std::int64_t client_ahead : {-5'000'000'000L, -400L, 0L, 400L, 5'000'000'000L}) {
+        Timeline timeline({{"server", 0}, {"client", 0}},
+                          "server");  // the measurement is off by all of it
+        add_hosts(timeline);
+        timeline.take(start);
+        timeline.add(post(1000 + client_ahead, 1, 7), start);
+        timeline.add(completion(1300 + client_ahead, 1), start);
+        timeline.add(packet(1200, "192.0.2.2", 7, true), start);
+        timeline.add(packet(1100, "192.0.2.1", 7), start);
+        EXPECT_EQ(names(timeline.take(start)), "post_send request ack wc ") << client_ahead;
+        EXPECT_EQ(timeline.joins().joined, 2u);
+    }
+}
+
+TEST(Timeline, holds_back_what_arrived_too_lately) {
+    Timeline timeline({}, "server");
+    timeline.add(runlog::Event{10, "server", "note", {{"text", "a"}}}, start);
+    timeline.add(runlog::Event{20, "server", "ready", {}}, start + 5ms);
+    EXPECT_EQ(names(timeline.take(start + 1ms)), "note ");
+    EXPECT_EQ(names(timeline.take(start + 1ms)), "");
+    EXPECT_EQ(names(timeline.take(start + 5ms)), "ready ");
+}
+
+TEST(Timeline, gives_with_a_row_all_that_happened_before_it) {
+    Timeline timeline({}, "server");
+    timeline.add(runlog::Event{20, "server", "ready", {}}, start);
+    timeline.add(runlog::Event{10, "server", "note", {{"text", "late in arriving"}}}, start + 5ms);
+    EXPECT_EQ(names(timeline.take(start)), "note ready ");
+}
+
+TEST(Timeline, joins_a_packet_whose_event_arrives_after_it) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    EXPECT_EQ(timeline.joins().joined, 0u);
+    timeline.add(post(1000, 1, 7), start + 1ms);
+    timeline.take(start + 1ms);
+    EXPECT_EQ(timeline.joins().joined, 1u);
+    EXPECT_EQ(timeline.joins().joinable, 1u);
+}
+
+TEST(Timeline, applies_the_measured_offset_where_no_pair_says_better) {
+    // The client's clock runs 500 ns ahead of the controlling host's, the capturing server's 200
+    // ns.
+    Timeline timeline({{"server", 200}, {"client", 500}}, "server");
+    timeline.add(runlog::Event{1000, "client", "note", {}}, start);
+    const auto rows = timeline.take(start);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].t_ns, 700);
+}
+
+TEST(Timeline, a_wr_id_used_again_does_not_bend_the_clock) {
+    Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+    add_hosts(timeline);
+    timeline.add(post(1000, 1, 7), start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    timeline.add(packet(1200, "192.0.2.2", 7, true), start);
+    timeline.add(completion(1300, 1), start);
+    timeline.add(post(5000, 1, 8), start);
+    timeline.add(packet(5100, "192.0.2.1", 8), start);
+    timeline.add(packet(5200, "192.0.2.2", 8, true), start);
+    timeline.add(completion(5300, 1), start);
+    timeline.take(start);
+    EXPECT_EQ(timeline.clocks().at("client").shift(), 0);
+    EXPECT_LE(timeline.clocks().at("client").uncertainty(), 100);
+}
+
+TEST(Timeline, a_second_answer_long_after_the_completion_does_not_bend_the_clock) {
+    Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+    add_hosts(timeline);
+    timeline.add(post(1000, 1, 7), start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    timeline.add(packet(1200, "192.0.2.2", 7, true), start);
+    timeline.add(packet(8000, "192.0.2.1", 7), start);
+    timeline.add(packet(8100, "192.0.2.2", 7, true), start);
+    timeline.add(completion(1300, 1), start);
+    timeline.take(start);
+    EXPECT_EQ(timeline.clocks().at("client").shift(), 0);
+}
+
+TEST(ClockBounds, keeps_an_estimate_that_is_possible_and_moves_one_that_is_not) {
+    ClockBounds bounds(50);
+    EXPECT_EQ(bounds.shift(), 50);
+    EXPECT_FALSE(bounds.known());
+    bounds.posted_before(1000, 1100);    // at most 100
+    bounds.completed_after(2000, 1980);  // at least -20
+    EXPECT_EQ(bounds.shift(), 50);
+    EXPECT_TRUE(bounds.known());
+    EXPECT_EQ(bounds.uncertainty(), 60);
+    bounds.posted_before(3000, 3010);
+    EXPECT_EQ(bounds.shift(), 10);
+}
+
+TEST(ClockBounds, without_a_measurement_are_equal_or_in_the_middle) {
+    ClockBounds bounds;
+    bounds.posted_before(1000, 1100);  // at most 100
+    EXPECT_EQ(bounds.shift(), 0);
+    bounds.posted_before(1000, 900);  // at most -100
+    EXPECT_EQ(bounds.shift(), -100);
+    bounds.completed_after(2000, 1700);  // at least -300
+    EXPECT_EQ(bounds.shift(), -200);
+}
+
+}  // namespace timeline_test

@@ -1,0 +1,128 @@
+// The connection manager's messages, as JSON and in a line.
+#include <gtest/gtest.h>
+
+#include "util/json.hpp"
+#include "wire/sample_frames.hpp"
+#include "wire/text/json.hpp"
+#include "wire/text/summary.hpp"
+
+namespace cm_json_test {
+
+using util::Json;
+using wire::CmAttribute;
+using wire_test::from_hex;
+
+struct Told {
+    Json json;
+    std::string line;
+};
+
+// `data`: the message's first bytes; zeros follow.
+Told told(CmAttribute attribute, std::string_view data) {
+    auto bytes = from_hex(data);
+    bytes.resize(wire::Mad::data_size);
+    const auto mad = wire_test::cm_mad(attribute, bytes);
+    const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    return {wire::packet_json(1, {}, packet, frame, frame.size()), wire::packet_summary(packet)};
+}
+
+void expect_numbers(const Json& object, const std::map<std::string, std::uint64_t>& expected) {
+    for (const auto& [key, value] : expected)
+        EXPECT_EQ(object.value(key, Json()), value) << key << " in " << object.dump();
+}
+
+const std::string ids = "a1a2a3a4 b1b2b3b4 ";
+
+// Offsets: Linux include/rdma/ibta_vol1_c12.h.
+const std::string request =
+    "a1a2a3a4 00000000 0000000001064853 c1c2c3c4c5c6c7c8 00000000 d1d2d3d4"
+    " 01020304 05060707 08090aa0 0b0c0db7 ffff 5f f0";
+
+TEST(CmJson, a_connect_request_has_what_the_connection_is_built_from) {
+    const auto [json, line] = told(CmAttribute::ConnectRequest, request);
+    EXPECT_EQ(json["mad"]["transactionid"], 0x5152535455565758);
+    EXPECT_EQ(json["mad"]["attributeid"], 0x10);
+    EXPECT_EQ(json["cm"]["message"], "ConnectRequest");
+    expect_numbers(json["cm"], {{"localcommid", 0xa1a2a3a4},
+                                {"serviceid", 0x01064853},
+                                {"port", 18515},
+                                {"localcaguid", 0xc1c2c3c4c5c6c7c8},
+                                {"localqkey", 0xd1d2d3d4},
+                                {"localqpn", 0x010203},
+                                {"responderres", 4},
+                                {"startpsn", 0x0b0c0d},
+                                {"remoteresptout", 20},
+                                {"localresptout", 22},
+                                {"retrcount", 7},
+                                {"pkey", 0xffff},
+                                {"pppmtu", 5},
+                                {"rnrretrcount", 7},
+                                {"maxcmretr", 15}});
+    EXPECT_EQ(line,
+              "CM ConnectRequest            comm 0xa1a2a3a4 qpn 0x010203 psn 0x0b0c0d port 18515 "
+              "mtu 4096");
+}
+
+TEST(CmJson, a_connect_reply_has_the_other_half) {
+    const auto [json, line] =
+        told(CmAttribute::ConnectReply, ids + "d1d2d3d4 010203 00 040506 00 0b0c0d 00 07 08 00 e0");
+    expect_numbers(json["cm"], {{"localcommid", 0xa1a2a3a4},
+                                {"remotecommid", 0xb1b2b3b4},
+                                {"localqkey", 0xd1d2d3d4},
+                                {"localqpn", 0x010203},
+                                {"localeecn", 0x040506},
+                                {"startpsn", 0x0b0c0d},
+                                {"respres", 7},
+                                {"initdepth", 8},
+                                {"rnrretrcount", 7}});
+    EXPECT_EQ(line,
+              "CM ConnectReply              comm 0xa1a2a3a4 to 0xb1b2b3b4 qpn 0x010203 psn "
+              "0x0b0c0d");
+}
+
+TEST(CmJson, a_refusal_has_its_reason_in_words) {
+    const auto [json, line] = told(CmAttribute::ConnectReject, ids + "40 04 001c a5a6");
+    expect_numbers(json["cm"], {{"msgrej", 1}, {"reason", 28}});
+    EXPECT_EQ(json["cm"]["reason_name"], "Consumer Reject");
+    EXPECT_EQ(json["cm"]["ari"], "a5a6");
+    EXPECT_EQ(line,
+              "CM ConnectReject             comm 0xa1a2a3a4 to 0xb1b2b3b4 of REP: Consumer "
+              "Reject (28)");
+}
+
+TEST(CmJson, the_short_messages_name_the_connection) {
+    for (const auto& [attribute, name] :
+         {std::pair{CmAttribute::ReadyToUse, "ReadyToUse"},
+          std::pair{CmAttribute::DisconnectReply, "DisconnectReply"}}) {
+        const auto [json, line] = told(attribute, ids + "f1f2");
+        EXPECT_EQ(json["cm"]["message"], name);
+        expect_numbers(json["cm"], {{"localcommid", 0xa1a2a3a4}, {"remotecommid", 0xb1b2b3b4}});
+        EXPECT_EQ(json["cm"]["private"].get<std::string>().substr(0, 6), "f1f200");
+        EXPECT_TRUE(line.ends_with(" comm 0xa1a2a3a4 to 0xb1b2b3b4")) << line;
+    }
+    const auto [json, line] = told(CmAttribute::DisconnectRequest, ids + "010203 00");
+    expect_numbers(json["cm"], {{"remoteqpn", 0x010203}});
+    EXPECT_TRUE(line.ends_with(" remote qpn 0x010203")) << line;
+}
+
+TEST(CmJson, a_datagram_service_is_resolved) {
+    const auto asked = told(CmAttribute::ServiceIdResReq, "a1a2a3a4 ffff 0000 0000000001114853");
+    expect_numbers(
+        asked.json["cm"],
+        {{"requestid", 0xa1a2a3a4}, {"pkey", 0xffff}, {"serviceid", 0x01114853}, {"port", 18515}});
+    EXPECT_TRUE(asked.line.ends_with(" request 0xa1a2a3a4 port 18515")) << asked.line;
+    const auto answered = told(CmAttribute::ServiceIdResReqResp,
+                               "a1a2a3a4 00 00 0000 010203 00 0000000001114853 11223344");
+    expect_numbers(answered.json["cm"], {{"status", 0}, {"qpn", 0x010203}, {"qkey", 0x11223344}});
+    EXPECT_TRUE(answered.line.ends_with(" qpn 0x010203 q_key 0x11223344: Valid QPN"))
+        << answered.line;
+}
+
+TEST(CmJson, an_attribute_that_the_cm_does_not_have_is_not_made_up) {
+    const auto [json, line] = told(static_cast<CmAttribute>(0x7777), "");
+    EXPECT_EQ(json["cm"].dump(), R"({"message":null})");
+    EXPECT_NE(line.find("MAD class 0x07"), std::string::npos) << line;
+}
+
+}  // namespace cm_json_test

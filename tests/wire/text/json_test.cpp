@@ -1,0 +1,135 @@
+#include "wire/text/json.hpp"
+
+#include <gtest/gtest.h>
+
+#include "util/json.hpp"
+#include "wire/sample_frames.hpp"
+
+namespace json_test {
+
+using util::Json;
+using wire_test::Network;
+
+// The object, as a program that reads the line gets it.
+Json json_of(util::Bytes frame, std::size_t length = 0,
+             wire::LinkType link = wire::LinkType::Ethernet) {
+    length = std::max(length, frame.size());
+    return Json::parse(wire::packet_json(3, std::chrono::nanoseconds(1'700'000'000'123'456'789),
+                                         wire::decode(frame, link, length), frame, length)
+                           .dump());
+}
+
+Json json_of(std::uint8_t opcode, Network network = Network::Ipv4, std::size_t payload = 0) {
+    return json_of(
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(opcode), network, payload)));
+}
+
+Json answer(std::uint8_t syndrome) {
+    auto packet = wire_test::sample_packet(*wire::find_opcode(0x11), Network::Ipv4, 0);
+    packet.aeth = wire::Aeth{.syndrome = syndrome, .msn = 9};
+    return json_of(wire::encode(packet))["aeth"];
+}
+
+std::vector<std::string> keys(const Json& object) {
+    std::vector<std::string> names;
+    for (const auto& item : object.items())
+        names.push_back(item.key());
+    return names;
+}
+using Keys = std::vector<std::string>;
+
+TEST(PacketJson, an_rdma_write_has_every_header_in_the_order_of_the_wire) {
+    const Json json = json_of(0x0a, Network::Ipv4, 63);
+    EXPECT_EQ(keys(json),
+              (Keys{"frame", "time", "t_ns", "len", "caplen", "eth", "ip", "udp", "bth", "reth",
+                    "payload_len", "icrc", "not_roce", "truncated", "malformed"}));
+    EXPECT_EQ(json["frame"], 3);
+    EXPECT_EQ(json["t_ns"], 1'700'000'000'123'456'789);
+    EXPECT_DOUBLE_EQ(json["time"].get<double>(), 1'700'000'000.123456789);
+    EXPECT_EQ(json["eth"],
+              (Json{{"dst", "02:00:00:00:00:01"}, {"src", "02:00:00:00:00:02"}, {"type", 0x0800}}));
+    EXPECT_EQ(json["bth"].dump(),
+              R"({"opcode":10,"opcode_name":"RC RDMA WRITE Only","se":true,"m":true,"padcnt":1,)"
+              R"("tver":0,"p_key":65535,"fecn":false,"becn":true,"destqp":74565,"a":true,)"
+              R"("psn":16777214})");
+    EXPECT_EQ(json["reth"].dump(),
+              R"({"va":9151333281403524454,"r_key":3735928559,"dmalen":66051})");
+    EXPECT_EQ(json["payload_len"], 63);
+    EXPECT_EQ(json["len"], json["caplen"]);
+}
+
+TEST(PacketJson, each_network_has_its_header) {
+    EXPECT_EQ(json_of(0x0c)["ip"].dump(),
+              R"({"src":"192.0.2.2","dst":"192.0.2.1","dscp":26,"ecn":2,"len":60,"id":4660,)"
+              R"("df":true,"ttl":63,"proto":17})");
+    EXPECT_EQ(json_of(0x0c, Network::Ipv6)["ipv6"].dump(),
+              R"({"src":"2001:db8::2","dst":"2001:db8::1","dscp":26,"ecn":2,"flow":703710,)"
+              R"("plen":40,"nxt":17,"hlim":63})");
+    const Json v1 = json_of(0x0c, Network::Grh);
+    EXPECT_EQ(v1["eth"]["type"], 0x8915);
+    EXPECT_EQ(v1["grh"]["dgid"], "2001:db8::1");
+    EXPECT_EQ(keys(v1["grh"]),
+              (Keys{"ipver", "tclass", "flowlabel", "paylen", "nxthdr", "hoplmt", "sgid", "dgid"}));
+    EXPECT_FALSE(v1.contains("udp"));
+}
+
+TEST(PacketJson, extension_headers_are_exact_to_the_last_bit) {
+    EXPECT_EQ(json_of(0x13)["atomiceth"].dump(),
+              R"({"va":9151333281403524456,"r_key":3405691582,"swapdt":72623859790382856,)"
+              R"("cmpdt":1230066625199609624})");
+    EXPECT_EQ(json_of(0x12)["atomicacketh"]["origremdt"], 0x2122232425262728);
+    EXPECT_EQ(json_of(0x05)["immdt"], 0x31323334);
+    EXPECT_EQ(json_of(0x17)["ieth"], 0x41424344);
+    EXPECT_EQ(json_of(0x64)["deth"].dump(), R"({"q_key":287454020,"srcqp":855567})");
+    EXPECT_EQ(json_of(0x44)["rdeth"]["eecnxt"], 0x0a0b0c);
+    EXPECT_EQ(json_of(0xa4)["xrceth"]["xrcsrq"], 0x1a1b1c);
+    EXPECT_EQ(json_of(0x1c)["feth"].dump(), R"({"plt":3,"sel":1})");
+}
+
+TEST(PacketJson, an_answer_says_which) {
+    EXPECT_EQ(answer(0x1f).dump(), R"({"syndrome":31,"msn":9,"type":"ACK","credits":null})");
+    EXPECT_EQ(answer(0x05)["credits"], 6);
+    EXPECT_EQ(answer(0x2c).dump(), R"({"syndrome":44,"msn":9,"type":"RNR NAK","timer_ms":0.64})");
+    EXPECT_EQ(answer(0x62)["type"], "NAK");
+    EXPECT_EQ(answer(0x62)["error"], "Remote Access Error");
+    EXPECT_EQ(answer(0x41)["type"], "reserved");
+}
+
+TEST(PacketJson, a_wrong_icrc_comes_with_the_right_one) {
+    auto frame = wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 8));
+    const Json good = json_of(frame)["icrc"];
+    EXPECT_EQ(keys(good), (Keys{"value", "status"}));
+    EXPECT_EQ(good["status"], "good");
+    frame.back() ^= std::byte{1};
+    const Json bad = json_of(frame)["icrc"];
+    EXPECT_EQ(bad["status"], "bad");
+    EXPECT_EQ(bad["computed"], good["value"]);
+    EXPECT_NE(bad["value"], good["value"]);
+}
+
+TEST(PacketJson, a_cut_packet_says_what_is_missing) {
+    auto frame =
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 64));
+    const auto length = frame.size();
+    frame.resize(60);
+    const Json json = json_of(frame, length);
+    EXPECT_EQ(json["len"], length);
+    EXPECT_EQ(json["caplen"], 60);
+    EXPECT_EQ(json["payload_len"], 64) << "on the wire";
+    EXPECT_EQ(json["icrc"]["status"], "unchecked");
+    EXPECT_TRUE(json["icrc"]["value"].is_null());
+    EXPECT_TRUE(json["icrc"]["reason"].is_string());
+    EXPECT_TRUE(json["truncated"].is_string());
+    EXPECT_TRUE(json["malformed"].is_null());
+}
+
+TEST(PacketJson, an_opcode_without_a_name_has_null) {
+    auto frame = wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), Network::Ipv4, 8));
+    frame[42] = std::byte{0x1f};
+    const Json json = json_of(frame);
+    EXPECT_EQ(json["bth"]["opcode"], 0x1f);
+    EXPECT_TRUE(json["bth"]["opcode_name"].is_null());
+    EXPECT_EQ(json["malformed"], "BTH opcode 0x1f is reserved");
+}
+
+}  // namespace json_test
