@@ -74,7 +74,7 @@ COUNTER  := tests/support/allocation_count.cpp
 objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(filter-out $(COUNTER),$(1))) $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter $(COUNTER),$(1)))
 test_obj = $(1:%=$(TEST_BUILD)/obj/tests/%.o)
 UNIT_OBJ := $(call test_obj,$(filter-out $(SUITES),$(TEST_DIRS)))
-SUPPORT  := $(call test_obj,support) $(call objects,$(COUNTER) bench/traffic.cpp bench/made_run.cpp \
+SUPPORT  := $(call test_obj,support) $(call objects,$(COUNTER) bench/traffic.cpp bench/synthetic_run.cpp \
               bench/statistics.cpp bench/setup/cmtime.cpp bench/transfer/table.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(SUITES:%=$(BUILD)/tests/%)
 
@@ -392,7 +392,7 @@ $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
 
 $(BUILD)/bench/trace: $(BUILD)/pic/rocetrace/interpose.o
-$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/made_run.cpp bench/process.cpp) $(LIB)
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/synthetic_run.cpp bench/process.cpp) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode $(BUILD)/bench/trace,$@),-lbenchmark) $(LDLIBS)

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string_view>
 
-#include "bench/made_run.hpp"
+#include "bench/synthetic_run.hpp"
 
 int main(int argc, char** argv) {
     using namespace std::chrono_literals;
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
         return 2;
     }
     try {
-        bench::make_run(argv[2], shape);
+        bench::make_synthetic_run(argv[2], shape);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "make_run: %s\n", error.what());
         return 1;

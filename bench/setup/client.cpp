@@ -51,7 +51,7 @@ Result measure(Client& client, const Options& options) {
             const Sample sample = client.connect(*series.method);
             if (round == 0)
                 series.first = sample;
-            else if (sample.was_resumed != (series.method->way == Way::TlsResumed))
+            else if (sample.was_resumed != (series.method->exchange == Exchange::TlsResumed))
                 throw util::Error(fmt::format("{}: the TLS session was {}.", series.method->name,
                                               sample.was_resumed ? "resumed" : "not resumed"));
             if (round >= options.warm_up)

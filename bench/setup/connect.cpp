@@ -61,7 +61,7 @@ net::TimeLimit Client::limit() const {
 
 Sample Client::connect(const Method& method) {
     net::barrier(control_, limit());
-    return method.way == Way::Cm ? by_cm(method) : by_hand(method);
+    return method.exchange == Exchange::Cm ? by_cm(method) : by_hand(method);
 }
 
 // Step 01's client.
@@ -105,7 +105,7 @@ Sample Client::by_cm(const Method& method) {
 
 // The client of steps 06 and 07: first its channel.
 Sample Client::by_hand(const Method& method) {
-    const bool is_kept = method.way == Way::TlsKept;
+    const bool is_kept = method.exchange == Exchange::TlsKept;
     Stopwatch watch;
     if (is_kept && kept_)
         return over(*kept_, method, kept_->socket().local(), watch);
@@ -113,7 +113,7 @@ Sample Client::by_hand(const Method& method) {
     net::Socket socket = net::connect_tcp(address_for(method, server_), std::nullopt, limit());
     const util::Address local = socket.local();
     watch.lap(Phase::Connect);
-    if (!is_tls(method.way)) {
+    if (!is_tls(method.exchange)) {
         net::TcpChannel channel(std::move(socket));
         return over(channel, method, local, watch);
     }
@@ -129,7 +129,7 @@ Sample Client::by_hand(const Method& method) {
 }
 
 net::TlsContext& Client::context_of(const Method& method) {
-    return method.way == Way::TlsResumed ? *resuming_ : *full_;
+    return method.exchange == Exchange::TlsResumed ? *resuming_ : *full_;
 }
 
 Sample Client::over(net::Channel& channel, const Method& method, const util::Address& local,
@@ -144,8 +144,8 @@ Sample Client::over(net::Channel& channel, const Method& method, const util::Add
 
     Resources resources(device.context.get(), 0);
     const rdma::Qp qp = make_qp(resources);
-    const net::Endpoint mine = endpoint_of(resources, *qp, device.gid,
-                                           is_tls(method.way) ? step07::random_psn() : chosen_psn);
+    const net::Endpoint mine = endpoint_of(
+        resources, *qp, device.gid, is_tls(method.exchange) ? step07::random_psn() : chosen_psn);
     watch.lap(Phase::Resources);
 
     net::send_endpoint(channel, mine, limit);

@@ -18,11 +18,11 @@ enum class Device : std::uint8_t { OfTheProcess, OfTheConnection };
 
 /// TlsKept: the endpoints of all connections travel over one TLS connection, which the first of
 /// them makes.
-enum class Way : std::uint8_t { Cm, Tcp, Tls, TlsResumed, TlsKept };
+enum class Exchange : std::uint8_t { Cm, Tcp, Tls, TlsResumed, TlsKept };
 
 struct Method {
     std::string_view name;
-    Way way;
+    Exchange exchange;
     Device device;
     std::uint16_t port;  // counted from --port, which is the control connection's
 };
@@ -30,14 +30,14 @@ struct Method {
 inline constexpr std::uint16_t default_port = 18600;
 
 inline constexpr std::array methods{
-    Method{"cm", Way::Cm, Device::OfTheProcess, 1},
-    Method{"tcp", Way::Tcp, Device::OfTheProcess, 1},
-    Method{"tls", Way::Tls, Device::OfTheProcess, 2},
-    Method{"resumed", Way::TlsResumed, Device::OfTheProcess, 3},
-    Method{"kept", Way::TlsKept, Device::OfTheProcess, 7},
-    Method{"tcp+open", Way::Tcp, Device::OfTheConnection, 4},
-    Method{"tls+open", Way::Tls, Device::OfTheConnection, 5},
-    Method{"resumed+open", Way::TlsResumed, Device::OfTheConnection, 6},
+    Method{"cm", Exchange::Cm, Device::OfTheProcess, 1},
+    Method{"tcp", Exchange::Tcp, Device::OfTheProcess, 1},
+    Method{"tls", Exchange::Tls, Device::OfTheProcess, 2},
+    Method{"resumed", Exchange::TlsResumed, Device::OfTheProcess, 3},
+    Method{"kept", Exchange::TlsKept, Device::OfTheProcess, 7},
+    Method{"tcp+open", Exchange::Tcp, Device::OfTheConnection, 4},
+    Method{"tls+open", Exchange::Tls, Device::OfTheConnection, 5},
+    Method{"resumed+open", Exchange::TlsResumed, Device::OfTheConnection, 6},
 };
 
 /// Where a method's connections go, by the control connection's address.
@@ -46,8 +46,8 @@ inline util::Address address_for(const Method& method, util::Address control) {
     return control;
 }
 
-constexpr bool is_tls(Way way) {
-    return way != Way::Cm && way != Way::Tcp;
+constexpr bool is_tls(Exchange exchange) {
+    return exchange != Exchange::Cm && exchange != Exchange::Tcp;
 }
 
 /// In the order in which steps 06 and 07 go through them. Of rdma_cm, Connect is the resolution of

@@ -38,8 +38,8 @@ void serve(const Method& method, net::Channel& channel, const util::Address& loc
     const rdma::DevicePort& used = opened.context ? opened : device;
     const Resources resources(used.context.get(), server_access);
     const rdma::Qp qp = make_qp(resources);
-    const net::Endpoint mine = endpoint_of(resources, *qp, used.gid,
-                                           is_tls(method.way) ? step07::random_psn() : chosen_psn);
+    const net::Endpoint mine = endpoint_of(
+        resources, *qp, used.gid, is_tls(method.exchange) ? step07::random_psn() : chosen_psn);
 
     const net::TimeLimit limit{stop, util::deadline_in(time_limit)};
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
@@ -68,7 +68,7 @@ class Server {
           cm_(address_for(methods[0], address_)) {
         resuming_->resume_sessions();
         for (const Method& method : methods)
-            if (method.way != Way::Cm)
+            if (method.exchange != Exchange::Cm)
                 listeners_.push_back({&method, net::TcpListener(address_for(method, address_))});
     }
 
@@ -116,13 +116,14 @@ class Server {
         if (!socket)
             return;
         const util::Address local = socket->local();
-        if (!is_tls(method.way)) {
+        if (!is_tls(method.exchange)) {
             net::TcpChannel channel(std::move(*socket));
             return serve(method, channel, local, device_, stop_);
         }
         auto channel = std::make_unique<net::TlsChannel>(
-            method.way == Way::TlsResumed ? *resuming_ : *full_, std::move(*socket), limit);
-        if (method.way == Way::TlsKept)
+            method.exchange == Exchange::TlsResumed ? *resuming_ : *full_, std::move(*socket),
+            limit);
+        if (method.exchange == Exchange::TlsKept)
             kept_ = {&method, std::move(channel)};  // what follows on it wakes step()
         else
             serve(method, *channel, local, device_, stop_);

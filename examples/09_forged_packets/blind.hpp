@@ -23,7 +23,7 @@ class Blind {
     /// Each probe is made on a connection of its own.
     void measure() {
         measured_.write = window("WRITE request", [&](std::int32_t offset) {
-            const Seen seen = stage_.connect("Honest. ");
+            const CapturedFrame seen = stage_.connect("Honest. ");
             const auto psn = shifted(seen.packet().bth->psn + 1, offset);
             const Trial trial = stage_.attempt(write_like(seen, psn, forged_));
             return Outcome{trial.changed_memory(), trial.changed_memory() ? "executed" : "refused"};
@@ -37,7 +37,7 @@ class Blind {
             return Outcome{trial.state() == "ERR", trial.outcome()};
         });
         measured_.read_response = window("READ response", [&](std::int32_t offset) {
-            const Seen request = stage_.see_request(Ask::PostRead);
+            const CapturedFrame request = stage_.see_request(Ask::PostRead);
             const Trial trial = stage_.attempt(
                 read_response_of(request, stage_.client().target().theirs.qpn,
                                  shifted(request.packet().bth->psn, offset), forged_));
@@ -47,7 +47,7 @@ class Blind {
 
     /// So many WRITEs in which all is right but the PSN, which is a guess, at full speed.
     void guess(std::uint64_t count) {
-        const Seen seen = stage_.connect("Honest. ");
+        const CapturedFrame seen = stage_.connect("Honest. ");
         std::vector<Frame> frames;
         for (std::uint64_t i = 0; i < count; ++i)
             frames.push_back(write_like(seen, wire::Psn(step07::random_psn()), forged_));
@@ -100,7 +100,7 @@ class Blind {
     }
 
     Trial answer(Ask request_kind, std::int32_t offset, std::uint8_t syndrome) {
-        const Seen request = stage_.see_request(request_kind);
+        const CapturedFrame request = stage_.see_request(request_kind);
         return stage_.attempt(acknowledge_of(request, stage_.client().target().theirs.qpn,
                                              shifted(request.packet().bth->psn, offset), syndrome));
     }

@@ -14,13 +14,13 @@ inline std::vector<std::byte> message(std::string_view text) {
     return common::pattern(message_size, text);
 }
 
-inline wire::Psn next_psn(const Seen& write) {
+inline wire::Psn next_psn(const CapturedFrame& write) {
     return write.packet().bth->psn + 1;
 }
 
 // (a) Address, QPN, rkey and va are right: the PSN is not.
 inline void wrong_psn(Stage& stage, Findings& findings) {
-    Seen seen = stage.connect("Honest. ");
+    CapturedFrame seen = stage.connect("Honest. ");
     findings.request(
         "a1", "WRITE, PSN 1000 ahead",
         stage.attempt(write_like(seen, next_psn(seen) + 1000, message("Forged (a1). "))));
@@ -33,7 +33,7 @@ inline void wrong_psn(Stage& stage, Findings& findings) {
 // (b) The PSN is right: the rkey is not, or is one of another protection domain.
 inline void wrong_rkey(Stage& stage, Findings& findings) {
     const auto forged = message("Forged (b). ");
-    const auto with_key = [&](const Seen& seen, std::uint64_t va, std::uint32_t rkey) {
+    const auto with_key = [&](const CapturedFrame& seen, std::uint64_t va, std::uint32_t rkey) {
         return altered(seen, [&](wire::Packet& packet) {
             packet.bth->psn = next_psn(seen);
             packet.reth->va = va;
@@ -41,7 +41,7 @@ inline void wrong_rkey(Stage& stage, Findings& findings) {
             packet.payload = forged;
         });
     };
-    Seen seen = stage.connect("Honest. ");
+    CapturedFrame seen = stage.connect("Honest. ");
     const auto other = stage.client().witness().theirs;
     findings.request("b1", "WRITE, rkey of another PD",
                      stage.attempt(with_key(seen, other.va, other.rkey)), "protection domain");
@@ -56,7 +56,7 @@ inline void wrong_rkey(Stage& stage, Findings& findings) {
 
 // (c) All of it is right, and sent by somebody who is not the client.
 inline void third_party(Stage& stage, Findings& findings) {
-    const Seen seen = stage.connect("Honest. ");
+    const CapturedFrame seen = stage.connect("Honest. ");
     const auto forged = message("Forged (c). ");
     findings.request("c1", "WRITE, all right, third address",
                      stage.attempt(altered(seen, [&](wire::Packet& packet) {
@@ -78,7 +78,7 @@ inline void third_party(Stage& stage, Findings& findings) {
 
 // (d) Byte by byte what the client sent once.
 inline void replay(Stage& stage, Findings& findings) {
-    const Seen first = stage.connect("First. ");
+    const CapturedFrame first = stage.connect("First. ");
     stage.see_write("Second. ");
     findings.request("d1", "replay at once", stage.attempt(first.frame));
     stage.client().connect_again(Ask::Reconnect);
@@ -91,7 +91,7 @@ inline void replay(Stage& stage, Findings& findings) {
 // (e) Responses to requests of the server's, to which the client has sent none.
 inline void forged_answers(Stage& stage, Findings& findings) {
     const auto server_qpn = [&] { return stage.client().target().theirs.qpn; };
-    Seen request = stage.see_request(Ask::PostWrite);
+    CapturedFrame request = stage.see_request(Ask::PostWrite);
     Trial trial = stage.attempt(
         acknowledge_of(request, server_qpn(), request.packet().bth->psn, syndrome::ack));
     findings.answer("e1", "ACK for a WRITE nobody received", trial,

@@ -38,7 +38,7 @@ inline wire::Gid source_gid(const wire::Packet& packet) {
 }
 
 /// `seen` with the changes that `edit` makes. Its TTL or hop limit is 1: no router would forward it.
-inline Frame altered(const Seen& seen, const std::function<void(wire::Packet&)>& edit) {
+inline Frame altered(const CapturedFrame& seen, const std::function<void(wire::Packet&)>& edit) {
     wire::Packet packet = seen.packet();
     if (packet.ipv4)
         packet.ipv4->ttl = 1;
@@ -49,7 +49,7 @@ inline Frame altered(const Seen& seen, const std::function<void(wire::Packet&)>&
 }
 
 /// A WRITE Only of `payload` with this PSN; the rest as in the WRITE Only that was seen.
-inline Frame write_like(const Seen& write, wire::Psn psn, util::Bytes payload) {
+inline Frame write_like(const CapturedFrame& write, wire::Psn psn, util::Bytes payload) {
     return altered(write, [&](wire::Packet& packet) {
         packet.bth->psn = psn;
         packet.reth->dmalen = static_cast<std::uint32_t>(payload.size());
@@ -59,7 +59,7 @@ inline Frame write_like(const Seen& write, wire::Psn psn, util::Bytes payload) {
 
 /// A response as if it were from the receiver of `request`. An RC packet does not name the queue pair
 /// that sent it: `dest_qpn` was learnt elsewhere.
-inline Frame response(const Seen& request, std::uint32_t dest_qpn, wire::Psn psn,
+inline Frame response(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                       std::uint8_t opcode, std::uint8_t syndrome, util::Bytes payload) {
     return altered(request, [&](wire::Packet& packet) {
         if (packet.ethernet)
@@ -78,14 +78,14 @@ inline Frame response(const Seen& request, std::uint32_t dest_qpn, wire::Psn psn
 }
 
 /// An Acknowledge with this syndrome.
-inline Frame acknowledge_of(const Seen& request, std::uint32_t dest_qpn, wire::Psn psn,
+inline Frame acknowledge_of(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                             std::uint8_t syndrome) {
     constexpr std::uint8_t rc_acknowledge = 0x11;
     return response(request, dest_qpn, psn, rc_acknowledge, syndrome, {});
 }
 
 /// A READ response Only with `payload`.
-inline Frame read_response_of(const Seen& request, std::uint32_t dest_qpn, wire::Psn psn,
+inline Frame read_response_of(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                               util::Bytes payload) {
     constexpr std::uint8_t rc_read_response_only = 0x10;
     return response(request, dest_qpn, psn, rc_read_response_only, syndrome::ack, payload);

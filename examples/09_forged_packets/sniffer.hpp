@@ -16,7 +16,7 @@
 namespace step09 {
 
 /// A whole Ethernet frame, kept.
-struct Seen {
+struct CapturedFrame {
     std::vector<std::byte> frame;
 
     /// Points into `frame`.
@@ -34,9 +34,9 @@ class Sniffer {
     /// The packets since the last call, up to and including the first that `is_last` is true for.
     /// Throws util::Error when none comes until the deadline, naming it as `what`, and where a stop
     /// was requested.
-    std::vector<Seen> until(const Test& is_last, std::string_view what, util::StopSignal& stop,
-                            util::Deadline deadline) {
-        std::vector<Seen> seen;
+    std::vector<CapturedFrame> until(const Test& is_last, std::string_view what,
+                                     util::StopSignal& stop, util::Deadline deadline) {
+        std::vector<CapturedFrame> seen;
         while (true) {
             while (const auto frame = source_.next()) {
                 seen.push_back({{frame->bytes.begin(), frame->bytes.end()}});

@@ -27,13 +27,13 @@ class Stage {
     HonestClient& client() { return client_; }
 
     /// A new connection, and a first honest WRITE of it, as the attacker saw it.
-    Seen connect(std::string_view text) {
+    CapturedFrame connect(std::string_view text) {
         client_.connect();
         return see_write(text);
     }
 
     /// An honest WRITE that must succeed, and its packet.
-    Seen see_write(std::string_view text) {
+    CapturedFrame see_write(std::string_view text) {
         if (const auto status = client_.write(text, true); status != "SUCCESS")
             throw util::Error("an honest WRITE failed: " + std::string(status) + ".");
         return see("the WRITE just sent", [&](const wire::Packet& packet) {
@@ -43,7 +43,7 @@ class Stage {
     }
 
     /// A connection whose client answers nothing, and a request of the server's on it.
-    Seen see_request(Ask how) {
+    CapturedFrame see_request(Ask how) {
         client_.connect_deaf();
         client_.ask(how);
         return see("the server's request", [&](const wire::Packet& packet) {
@@ -106,7 +106,7 @@ class Stage {
         const std::uint32_t psn = client_.witness_writes();
         const auto limit = client_.limit();
         std::vector<std::string> answers;
-        for (const Seen& seen : sniffer_.until(
+        for (const CapturedFrame& seen : sniffer_.until(
                  [&](const wire::Packet& packet) {
                      return packet.aeth && is_from_server(packet) &&
                             packet.bth->dest_qpn == client_.witness().mine.qpn &&
@@ -119,7 +119,7 @@ class Stage {
         return answers;
     }
 
-    Seen see(std::string_view what, const Sniffer::Test& test) {
+    CapturedFrame see(std::string_view what, const Sniffer::Test& test) {
         const auto limit = client_.limit();
         return sniffer_.until(test, what, limit.stop, limit.deadline).back();
     }

@@ -2,7 +2,7 @@
 //
 //     "RW15", version 1, task (1 byte), 2 unused, bytes of memory (8)
 //
-// After Task::Expose the server sends common::Seen at the end.
+// After Task::Expose the server sends common::ReceiverReport at the end.
 #pragma once
 
 #include <array>

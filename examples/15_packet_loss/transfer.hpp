@@ -106,7 +106,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings) {
     side.barrier();
 
     // 3. What the server has in its memory now, and what its device counted.
-    const auto seen = common::Seen::receive(side.channel, side.limit());
+    const auto seen = common::ReceiverReport::receive(side.channel, side.limit());
     const bool is_intact = seen.crc == common::crc_of(bytes);
     const double mib = static_cast<double>(bytes.size()) / (1 << 20);
     const double seconds = static_cast<double>(std::max<std::int64_t>(took.count(), 1)) / 1e6;

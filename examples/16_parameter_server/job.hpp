@@ -36,7 +36,7 @@ struct Job {
 
 /// In the server's response: the worker's own slot, to be written; the weights, to be read; and its
 /// number among the workers, from 0.
-struct Place {
+struct Assignment {
     static constexpr std::size_t size = 2 * rdma::Capability::size + 2;
 
     rdma::Capability slot;
@@ -50,7 +50,7 @@ struct Place {
         util::put_be16<size - 2>(std::span(bytes), rank);
         return bytes;
     }
-    static Place parse(std::span<const std::byte> bytes) {
+    static Assignment parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
             throw util::Error("the server's response is too short: it is not this step's.");
         return {rdma::Capability::parse(bytes),

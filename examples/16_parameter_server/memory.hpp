@@ -35,7 +35,7 @@ struct Memory {
     }
 
     /// What the worker of this rank is told.
-    Place place_of(std::uint16_t rank) const {
+    Assignment place_of(std::uint16_t rank) const {
         return {capability_of(*slot_mrs[rank]), capability_of(*block_mr), rank};
     }
 

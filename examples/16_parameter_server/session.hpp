@@ -35,7 +35,7 @@ inline void accept(Session& session, const Memory& memory, runlog::Log& log) {
     for (std::uint32_t i = 0; i < init.cap.max_recv_wr; ++i)
         post_receive(session);
 
-    const Place place = memory.place_of(session.rank);
+    const Assignment place = memory.place_of(session.rank);
     const auto bytes = place.serialize();
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();

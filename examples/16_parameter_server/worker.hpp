@@ -18,7 +18,7 @@ struct Worker {
     Gradient gradient;
     common::CmClient client;
     rdma::Mr block_mr, gradient_mr;
-    Place place;
+    Assignment place;
     std::uint64_t wr_id = 0;
 
     Worker(const common::ClientOptions& options, const Job& wanted, runlog::Log& log,
@@ -35,7 +35,7 @@ struct Worker {
                         .max_recv_sge = 1,
                         .max_inline_data = 0});
         client.connect(job.serialize());
-        place = Place::parse(client.answer());
+        place = Assignment::parse(client.answer());
         log.event("exchange", rdma::describe(place.weights, "received"));
         wr_id = 1000 * (place.rank + std::uint64_t{1});  // a line of the log tells whose it is
         log.event("worker", {{"rank", place.rank},

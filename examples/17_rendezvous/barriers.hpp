@@ -16,14 +16,14 @@ namespace step17 {
 
 /// The exchange with rank 0, over connections that exist from the beginning. Rank 0 itself waits
 /// for the others in it.
-class Meeting {
+class RecordExchange {
   public:
-    Meeting() = default;
-    virtual ~Meeting() = default;
-    Meeting(const Meeting&) = delete;
-    Meeting& operator=(const Meeting&) = delete;
-    Meeting(Meeting&&) = delete;
-    Meeting& operator=(Meeting&&) = delete;
+    RecordExchange() = default;
+    virtual ~RecordExchange() = default;
+    RecordExchange(const RecordExchange&) = delete;
+    RecordExchange& operator=(const RecordExchange&) = delete;
+    RecordExchange(RecordExchange&&) = delete;
+    RecordExchange& operator=(RecordExchange&&) = delete;
 
     /// The record in desk.slot goes to rank 0; once all have come, window.table is there.
     virtual void exchange_records() = 0;
@@ -35,14 +35,14 @@ class Barriers {
   public:
     using Clock = std::chrono::steady_clock;
 
-    Barriers(const Self& self, Meeting& meeting) : self_(self), meeting_(meeting) {}
+    Barriers(const Self& self, RecordExchange& exchange) : self_(self), exchange_(exchange) {}
 
     /// Over rank 0. Its release has the tickets that rank 0 found in its slots: the last one did
     /// not exist before that rank had entered.
     Clock::duration central(std::uint16_t generation, const std::string& what) {
         const auto entered = enter(generation, what);
         self_.memory.desk.slot.entry = ticket_.serialize();
-        meeting_.exchange_entries(generation, what);
+        exchange_.exchange_entries(generation, what);
         return leave(self_.memory.window.release, what, entered);
     }
 
@@ -104,7 +104,7 @@ class Barriers {
     }
 
     const Self& self_;
-    Meeting& meeting_;
+    RecordExchange& exchange_;
     Entry ticket_;
 };
 

@@ -18,10 +18,10 @@ namespace step17 {
 
 class Member {
   public:
-    Member(const Self& self, const Port& port, Meeting& meeting)
+    Member(const Self& self, const Port& port, RecordExchange& exchange)
         : self_(self),
-          meeting_(meeting),
-          barriers_(self_, meeting),
+          exchange_(exchange),
+          barriers_(self_, exchange),
           mesh_(self.rank, self.job.ranks, port, self.flags, self.log) {}
     Member(const Member&) = delete;
     Member& operator=(const Member&) = delete;
@@ -62,7 +62,7 @@ class Member {
         mine.host = host.data();
         mesh_.describe(mine);
         self_.memory.desk.slot.record = mine.serialize();
-        meeting_.exchange_records();
+        exchange_.exchange_records();
         const auto& table = self_.memory.window.table;
         for (std::uint16_t rank = 0; rank < self_.job.ranks; ++rank)
             table_.push_back(Record::parse(table.at(rank), rank));
@@ -102,7 +102,7 @@ class Member {
     static constexpr std::chrono::milliseconds lateness{300};
 
     Self self_;
-    Meeting& meeting_;
+    RecordExchange& exchange_;
     Barriers barriers_;
     Mesh mesh_;
     std::vector<Record> table_;

@@ -87,7 +87,7 @@ struct Request {
 };
 
 /// In rank 0's reply: the rank's slot, its number, and for how long rank 0 waits for others.
-struct Place {
+struct Assignment {
     static constexpr std::size_t size = rdma::Capability::size + 4;
 
     rdma::Capability slot;
@@ -101,7 +101,7 @@ struct Place {
         util::put_be16<size - 2>(std::span(bytes), time_limit_s);
         return bytes;
     }
-    static Place parse(std::span<const std::byte> bytes) {
+    static Assignment parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
             throw util::Error("rank 0's reply is too short: is it another step's server?");
         const auto in = bytes.first<size>();

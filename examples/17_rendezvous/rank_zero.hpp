@@ -17,7 +17,7 @@
 namespace step17 {
 
 /// One rendezvous: made for the first rank that comes, destroyed after the last one.
-class RankZero : public Meeting {
+class RankZero : public RecordExchange {
   public:
     /// `first`: the connection of the first rank that asks. `next`: as in Flags; it gives
     /// connections to sessions(), and their ends to leave().

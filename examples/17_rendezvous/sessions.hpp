@@ -85,11 +85,11 @@ class Sessions {
         flags_.add(id->qp, rank, receives);
 
         // 3. The reply says where the slot is. Nothing is sent before this rank's record has come.
-        const Place place{.slot = {.va = reinterpret_cast<std::uintptr_t>(&slot),
-                                   .length = sizeof slot,
-                                   .rkey = session.slot_mr->rkey},
-                          .rank = rank,
-                          .time_limit_s = static_cast<std::uint16_t>(time_limit_.count())};
+        const Assignment place{.slot = {.va = reinterpret_cast<std::uintptr_t>(&slot),
+                                        .length = sizeof slot,
+                                        .rkey = session.slot_mr->rkey},
+                               .rank = rank,
+                               .time_limit_s = static_cast<std::uint16_t>(time_limit_.count())};
         const auto bytes = place.serialize();
         rdma_conn_param parameters{};
         parameters.private_data = bytes.data();

@@ -12,7 +12,7 @@
 namespace step17 {
 
 /// Every call that fails throws util::Error or std::system_error.
-class Worker : public Meeting {
+class Worker : public RecordExchange {
   public:
     Worker(const common::ClientOptions& options, const Request& request, runlog::Log& log,
            util::StopSignal& stop)
@@ -23,7 +23,7 @@ class Worker : public Meeting {
                          .max_recv_sge = 1,
                          .max_inline_data = 0});
         client_.connect(request.serialize());
-        place_ = Place::parse(client_.answer());
+        place_ = Assignment::parse(client_.answer());
         log.event("rank",
                   {{"rank", place_.rank}, {"ranks", job_.ranks}, {"qpn", client_.qp()->qp_num}});
         memory_.emplace(client_.pd());
@@ -82,7 +82,7 @@ class Worker : public Meeting {
     util::StopSignal& stop_;
     Job job_;
     common::CmClient client_;
-    Place place_;
+    Assignment place_;
     std::optional<Memory> memory_;
     std::optional<Flags> flags_;
 };

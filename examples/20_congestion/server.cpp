@@ -25,9 +25,9 @@ void expose(const common::RcSide& side, std::uint64_t size) {
     const common::Counted counted(side.context, side.gid);
     side.barrier_without_limit();
     side.log.event("memory", common::describe_memory(memory));
-    common::Seen{common::crc_of(memory),
-                 static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
-                 static_cast<std::uint32_t>(counted.since("duplicate_request"))}
+    common::ReceiverReport{common::crc_of(memory),
+                           static_cast<std::uint32_t>(counted.since("out_of_seq_request")),
+                           static_cast<std::uint32_t>(counted.since("duplicate_request"))}
         .send(side.channel, side.limit());
 }
 

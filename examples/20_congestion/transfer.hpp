@@ -102,7 +102,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings, const
     side.barrier();
 
     // 3. What has arrived, and what the program and its device have measured.
-    const auto seen = common::Seen::receive(side.channel, side.limit());
+    const auto seen = common::ReceiverReport::receive(side.channel, side.limit());
     if (seen.crc != common::crc_of(bytes))
         throw util::Error("the server has other bytes than were sent.");
     std::ranges::sort(times);

@@ -28,10 +28,11 @@ class Attacker {
 
     /// The first packet to the server since the last call, ESP or RoCE. Throws util::Error when there
     /// is none until the deadline or a stop was requested.
-    step09::Seen record(const wire::Gid& client, util::StopSignal& stop, util::Deadline deadline) {
+    step09::CapturedFrame record(const wire::Gid& client, util::StopSignal& stop,
+                                 util::Deadline deadline) {
         while (true) {
             while (const auto frame = source_.next()) {
-                step09::Seen seen{{frame->bytes.begin(), frame->bytes.end()}};
+                step09::CapturedFrame seen{{frame->bytes.begin(), frame->bytes.end()}};
                 if (step09::source_gid(seen.packet()) == client)
                     return seen;
             }
@@ -51,8 +52,8 @@ class Attacker {
 };
 
 /// A WRITE Only in plain RoCE, between the hosts of the packet that was seen.
-inline Frame plain_write(const step09::Seen& seen, const net::Endpoint& server, wire::Psn psn,
-                         util::Bytes payload) {
+inline Frame plain_write(const step09::CapturedFrame& seen, const net::Endpoint& server,
+                         wire::Psn psn, util::Bytes payload) {
     return step09::altered(seen, [&](wire::Packet& packet) {
         constexpr std::uint8_t rc_write_only = 0x0a;
         constexpr std::uint16_t default_p_key = 0xffff;
@@ -74,7 +75,7 @@ inline Frame plain_write(const step09::Seen& seen, const net::Endpoint& server, 
 }
 
 /// Where the ESP header begins: 4 bytes of SPI, 4 of sequence number, then what is encrypted.
-inline std::size_t esp_at(const step09::Seen& seen) {
+inline std::size_t esp_at(const step09::CapturedFrame& seen) {
     const wire::Packet packet = seen.packet();
     constexpr std::size_t ethernet_size = 14;
     constexpr std::size_t ipv6_size = 40;
@@ -82,7 +83,7 @@ inline std::size_t esp_at(const step09::Seen& seen) {
 }
 
 /// The packet that was seen, with one byte of it changed.
-inline Frame changed(const step09::Seen& seen, std::size_t at) {
+inline Frame changed(const step09::CapturedFrame& seen, std::size_t at) {
     Frame frame = seen.frame;
     frame.at(at) ^= std::byte{1};
     return frame;

@@ -92,7 +92,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *mr, remote, stop, timeout);
     wire::Gid me;
     std::memcpy(me.bytes.data(), mine.gid.data(), mine.gid.size());
-    const step09::Seen seen = attacker.record(me, stop, util::deadline_in(timeout));
+    const step09::CapturedFrame seen = attacker.record(me, stop, util::deadline_in(timeout));
     log.note(step09::is_esp(seen.packet()) ? "on the interface: ESP"
                                            : "on the interface: plain RoCE");
 

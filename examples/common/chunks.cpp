@@ -17,7 +17,7 @@ std::uint64_t Chunks::packets(unsigned path_mtu) const {
     return size / chunk * of(chunk) + of(size % chunk);
 }
 
-void Seen::send(net::Channel& channel, const net::TimeLimit& limit) const {
+void ReceiverReport::send(net::Channel& channel, const net::TimeLimit& limit) const {
     auto bytes = begin_message<size>(magic);
     const std::span<std::byte, size> out(bytes);
     util::put_be32<8>(out, crc);
@@ -26,7 +26,7 @@ void Seen::send(net::Channel& channel, const net::TimeLimit& limit) const {
     channel.send(bytes, limit);
 }
 
-Seen Seen::receive(net::Channel& channel, const net::TimeLimit& limit) {
+ReceiverReport ReceiverReport::receive(net::Channel& channel, const net::TimeLimit& limit) {
     const auto bytes = receive_message<size>(channel, magic, limit);
     const util::FixedBytes<size> in(bytes);
     return {util::be32<8>(in), util::be32<12>(in), util::be32<16>(in)};

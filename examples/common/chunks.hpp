@@ -18,7 +18,7 @@ struct Chunks {
 
 /// What a server has seen of them. On the wire, in network byte order: "RW15", version 1, 3 unused
 /// bytes, CRC-32, packets out of sequence, duplicates (4 each), 4 unused.
-struct Seen {
+struct ReceiverReport {
     static constexpr std::size_t size = 24;
     std::uint32_t crc = 0;              // of its memory
     std::uint32_t out_of_sequence = 0;  // counted by its device
@@ -26,7 +26,7 @@ struct Seen {
 
     void send(net::Channel& channel, const net::TimeLimit& limit) const;
     /// Throws util::Error where it is something else.
-    static Seen receive(net::Channel& channel, const net::TimeLimit& limit);
+    static ReceiverReport receive(net::Channel& channel, const net::TimeLimit& limit);
 };
 
 }  // namespace common

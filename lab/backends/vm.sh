@@ -7,7 +7,7 @@ for part in settings packages kernel layer initramfs exports cable qemu boot acc
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
-# Addresses made for documentation (RFC 5737, RFC 3849): nothing outside the cable ever answers to them.
+# Addresses made for documentation (RFC 5737, RFC 3849): nothing outside the lab ever answers to them.
 vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
 vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
 QEMU=qemu-system-x86_64
@@ -73,7 +73,7 @@ backend_up() {
     if vm_running; then
         if ! settings_changed; then
             if all_answer; then
-                [[ -n $LINK_LATER ]] || keep_cable
+                [[ -n $LINK_LATER ]] || keep_link
                 say "already up ($(vm_summary))"
                 return
             fi
@@ -106,7 +106,7 @@ backend_up() {
     find_features
     boot_with_some_accelerator
     connect_guests
-    [[ -n $LINK_LATER ]] || check_cable
+    [[ -n $LINK_LATER ]] || check_link
     for host in "${LAB_HOSTS[@]}"; do
         stop_if_told
         set_clock "$host"
@@ -117,7 +117,7 @@ backend_up() {
     say "up in $((($(now_ms) - started) / 1000)) s ($(vm_summary))"
 }
 
-vm_summary() { printf '%s, kernel %s, cable MTU %s' "$(state_value ACCEL)" "$(state_value VERSION)" "$(state_value MTU)"; }
+vm_summary() { printf '%s, kernel %s, link MTU %s' "$(state_value ACCEL)" "$(state_value VERSION)" "$(state_value MTU)"; }
 
 state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
@@ -141,7 +141,7 @@ vm_stop() {
         [[ -z $LAB_RUN ]] || ssh_close "$host"
     done
     stop_guests
-    stop_cable
+    stop_link
     remove_short_dir run
     rm -f "$LAB_STATE/vm.state" "$LAB_STATE/clock-$LAB_BACKEND.json"
     LAB_RUN=
@@ -160,7 +160,7 @@ guest_config() { # HOST
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
         [GUEST_SYSTEM]=$(system_folders) [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
         [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
-        [GUEST_CABLE_MAC]=$(cable_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
+        [GUEST_CABLE_MAC]=$(link_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do
         printf '%s=%s\n' "$name" "$(quote "${values[$name]}")"
     done
@@ -176,7 +176,7 @@ boot() {
         # The others would only waste CPU time where KVM does not work.
         [[ $1 != kvm || $host != server ]] || kernel_boots server "$deadline" || return 1
     done
-    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_cable || return 1
+    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_link || return 1
     for host in "${LAB_HOSTS[@]}"; do
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1
@@ -199,7 +199,7 @@ backend_down() {
 
 backend_require_up() {
     vm_running || die "$VM_DOWN."
-    keep_cable
+    keep_link
     local host
     for host in "${LAB_HOSTS[@]}"; do
         [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not answer: $SSH_FAILURE"

@@ -19,7 +19,7 @@ lab/lab: two machines, or more, with RDMA between them, for the steps to run on.
   lab/lab netem [HOST] [loss 1%] [delay 2ms] [reorder 25%]
                                        what leaves the RoCE interfaces is lost, late, out of order; without values: what is set
   lab/lab netem [HOST] clear           passes as it is again
-  lab/lab wire                         the cable's hosts, rules and counters (wire watch: each second)
+  lab/lab wire                         the link emulator's hosts, rules and counters (wire watch: each second)
   lab/lab wire 'RULE'…                 rules for chosen packets: lab/lab wire 'drop the 3rd packet from client where reth'
   lab/lab wire -f FILE                 the same, one a line
   lab/lab wire clear                   no rules; wire remove N: one less; wire fields: what `set` may write

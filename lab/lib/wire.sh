@@ -1,4 +1,4 @@
-# `wire`: the cable of the vm backend as a program, and the rules for the packets that cross it.
+# `wire`: the link emulator of the vm backend as a program, and the rules for the packets that cross it.
 # shellcheck shell=bash
 
 # wire_verb [RULE… | -f FILE | clear | remove N | watch | fields]; nothing: hosts, rules and counters.
@@ -11,7 +11,7 @@ wire_verb() {
         return
     fi
     guarded backend_require_up
-    is_wired || die "this lab's guests have a direct cable: LAB_CABLE=wire lab/lab up starts them again with one that takes rules."
+    is_wired || die "this lab's guests have a direct link: LAB_CABLE=wire lab/lab up starts them again with one that takes rules."
     case ${1:-status} in
         status) rocewire status ;;
         watch) rocewire status --watch ;;

@@ -23,7 +23,7 @@ boot_with_some_accelerator() {
         fi
         say "KVM does not boot the guests ($FAILURE): using software emulation"
         stop_guests
-        stop_cable
+        stop_link
         remember_accel tcg
     fi
     boot_or_die tcg

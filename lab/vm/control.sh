@@ -48,12 +48,12 @@ ssh_entry() { # HOST PORT
 	EOT
 }
 
-# One packet of each family there and back: the cable works, and both ends know each other's Ethernet address.
+# One packet of each family there and back: the link works, and both ends know each other's Ethernet address.
 # (rdma_resolve_addr has been seen to miss the answer to a neighbour request that it caused itself.)
-check_cable() {
+check_link() {
     local client
     for client in "${LAB_HOSTS[@]:1}"; do
         on_host "$client" "ping -q -c 1 -W 5 $(vm_ipv4 server) && ping -q -c 1 -W 5 $(vm_ipv6 server)" >/dev/null 2>&1 </dev/null ||
-            die "the guests are up, but the cable between $client and server carries nothing (is ping, of iputils-ping, installed?)."
+            die "the guests are up, but the link between $client and server carries nothing (is ping, of iputils-ping, installed?)."
     done
 }

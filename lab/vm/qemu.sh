@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 CONTROL_MAC=52:54:00:12:34:01
-cable_mac() { printf '52:54:00:00:02:%02x' "$(host_number "$1")"; }
+link_mac() { printf '52:54:00:00:02:%02x' "$(host_number "$1")"; }
 
 guest_pidfile() { printf '%s' "$LAB_STATE/$1.pid"; }
 guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
@@ -22,31 +22,31 @@ guest_pid() {
 # QEMU's options take a comma as the end of a value: two commas stand for one.
 escape_commas() { printf '%s' "${1//,/,,}"; }
 
-# make_cable HOST: the QEMU options of its end of the cable, in CABLE. With rocewire each listens for that. Without, one
-# client has a cable to the server. More have one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
+# make_link HOST: the QEMU options of its end of the link, in CABLE. With rocewire each listens for that. Without, one
+# client has a link to the server. More have one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
 # port but the one that it came from, so it arrives exactly once.
-make_cable() {
+make_link() {
     local client
     CABLE=()
     if [[ $LAB_CABLE == wire ]]; then
-        CABLE=(-netdev "$(cable_end server "$1" cable)")
+        CABLE=(-netdev "$(link_end server "$1" cable)")
     elif ((${#LAB_HOSTS[@]} == 2)); then
-        CABLE=(-netdev "$(cable_end "$1" client cable)")
+        CABLE=(-netdev "$(link_end "$1" client cable)")
     elif [[ $1 != server ]]; then
-        CABLE=(-netdev "$(cable_end "$1" "$1" cable)")
+        CABLE=(-netdev "$(link_end "$1" "$1" cable)")
     else
         CABLE=(-netdev "hubport,id=cable,hubid=0")
         for client in "${LAB_HOSTS[@]:1}"; do
-            CABLE+=(-netdev "$(cable_end server "$client" "to-$client")"
+            CABLE+=(-netdev "$(link_end server "$client" "to-$client")"
                 -netdev "hubport,id=port-$client,hubid=0,netdev=to-$client")
         done
     fi
 }
 
-# cable_end HOST CLIENT ID: HOST's end of the client's cable: a stream of frames over a unix socket, the server's end
+# link_end HOST CLIENT ID: HOST's end of the client's link: a stream of frames over a unix socket, the server's end
 # listening. (A multicast socket would give each frame back to its sender.) QEMU before 7.2 has the same framing over
 # loopback TCP only.
-cable_end() {
+link_end() {
     local end=$LAB_RUN/cable-$2
     if [[ -n $QEMU_STREAM ]]; then
         # The paths begin in QEMU's working directory, $LAB_RUN/cable.
@@ -62,8 +62,8 @@ cable_end() {
     fi
 }
 
-# cable_address HOST: where its end listens, as rocewire takes it.
-cable_address() {
+# link_address HOST: where its end listens, as rocewire takes it.
+link_address() {
     local port=$LAB_RUN/cable-$1.port
     if [[ -e $port ]]; then
         printf 'tcp:127.0.0.1:%s' "$(<"$port")"
@@ -81,7 +81,7 @@ free_port() {
             return
         fi
     done
-    die "no free TCP port on 127.0.0.1 for the cable."
+    die "no free TCP port on 127.0.0.1 for the link."
 }
 
 # What QEMU itself can no longer do: system calls that are obsolete, gain rights, start programs or change priorities.
@@ -143,7 +143,7 @@ start_guest() {
     local most=$((LAB_CPUS > 1 ? LAB_CPUS : 2))
     : >"$(guest_console "$host")"
     rm -f "$(guest_pidfile "$host")"
-    make_cable "$host"
+    make_link "$host"
     # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
     # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
     # shellcheck disable=SC2054 # the commas are QEMU's
@@ -152,7 +152,7 @@ start_guest() {
         -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
         -serial chardev:console
         "${CABLE[@]}"
-        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(cable_mac "$host"),romfile=,addr=3"
+        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(link_mac "$host"),romfile=,addr=3"
         -netdev "user,id=control,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:0-10.0.2.15:22"
         -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
         -device virtio-rng-pci)
@@ -178,7 +178,7 @@ run_qemu() {
         -add-fd "fd=$console,set=1" -chardev file,id=console,path=/dev/fdset/1,append=on
 }
 
-# await_qemu HOST PID: until its process is QEMU. rocewire waits for its sockets. A direct cable's other end does not: of the sockets
+# await_qemu HOST PID: until its process is QEMU. rocewire waits for its sockets. A direct link's other end does not: of the sockets
 # that the server's QEMU opens, the control network's is the last.
 await_qemu() {
     until guest_pid "$1" >/dev/null; do

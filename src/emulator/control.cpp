@@ -81,7 +81,7 @@ Json carry_out(Switch& cable, const Json& request) {
     } else if (what == "stop") {
         return {{"ok", true}, {"frames", cable.recorder().stop()}};
     } else {
-        throw util::Error(fmt::format("the cable does not know how to '{}'", what));
+        throw util::Error(fmt::format("the link emulator does not know how to '{}'", what));
     }
     return {{"ok", true}};
 }

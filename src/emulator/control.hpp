@@ -1,4 +1,4 @@
-// How a running cable is spoken to: a Unix socket that takes one request a connection, a JSON
+// How a running link emulator is controlled: a Unix socket that takes one request a connection, a JSON
 // object on one line, and answers with one.
 //
 //   {"do":"status"}                                 {"ok":true, "hosts":[...], "rules":[...], "recording":...}
@@ -49,7 +49,7 @@ class Control {
     std::unordered_map<int, Client> clients_;
 };
 
-/// Sends a request to the cable at `path`, and returns its answer's line. Throws util::Error where
+/// Sends a request to the link emulator at `path`, and returns its answer's line. Throws util::Error where
 /// nobody answers within two seconds.
 std::string ask(const std::string& path, const std::string& request);
 

@@ -8,7 +8,7 @@
 
 namespace emulator {
 
-/// While much crosses the cable, this thread does not take the processor from the others
+/// While much crosses the link, this thread does not take the processor from the others
 /// (SCHED_BATCH, sched(7)): it then wakes up for several frames, where it would have interrupted
 /// the host that sends them for each. While little does, it runs at once: a frame that comes alone
 /// is waited for.

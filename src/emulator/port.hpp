@@ -1,4 +1,4 @@
-// One host's end of the cable: a connection to the socket that its QEMU listens on.
+// One host's end of the link: a connection to the socket that its QEMU listens on.
 #pragma once
 
 #include <cstddef>

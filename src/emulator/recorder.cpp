@@ -33,8 +33,11 @@ void Recorder::start(const std::string& capture, const std::string& log) {
                                  {{}, capture::os_name(), "rocewire", {}});
     writer.add_interface(
         {wire::LinkType::Ethernet, "before", "each frame as its host sent it", {}, 0});
-    writer.add_interface(
-        {wire::LinkType::Ethernet, "after", "each frame as it left the cable's rules", {}, 0});
+    writer.add_interface({wire::LinkType::Ethernet,
+                          "after",
+                          "each frame as it left the link emulator's rules",
+                          {},
+                          0});
     writer.flush();
     writer_ = std::move(writer);
     path_ = capture;

@@ -1,4 +1,4 @@
-// What crosses the cable, kept: a pcapng file with two interfaces, "before" the rules and "after"
+// What crosses the link, kept: a pcapng file with two interfaces, "before" the rules and "after"
 // them, and the rules' events as a run log (docs/run-log.md).
 #pragma once
 

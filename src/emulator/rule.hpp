@@ -1,4 +1,4 @@
-// A rule of the cable: what is done to which of the packets that cross it. In words:
+// A rule of the link emulator: what is done to which of the packets that cross it. In words:
 //
 //   drop                                  WHICH   it is gone
 //   duplicate [N times] [after TIME]      WHICH   N more of it follow (1), at once or after TIME

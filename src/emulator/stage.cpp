@@ -22,7 +22,7 @@ std::string text_of(Nanoseconds time) {
 }  // namespace
 
 // What becomes of one frame: filled by the rules, then carried out.
-struct Stage::Passage {
+struct Stage::FrameState {
     const Arrival& arrival;
     std::vector<std::byte> edited{};  // empty: as it came
     std::vector<Event> events{};
@@ -73,8 +73,8 @@ void Stage::restart() {
 }
 
 void Stage::take(const Arrival& arrival, util::Clock::time_point now, StageOutput& out) {
-    Passage passage{arrival};
-    if (!is_cut(arrival, now, passage) && !rules_.empty()) {
+    FrameState frame{arrival};
+    if (!is_cut(arrival, now, frame) && !rules_.empty()) {
         const bool needs_icrc = std::ranges::any_of(rules_, [](const RuleState& state) {
             return state.rule.where && state.rule.where->needs_icrc();
         });
@@ -89,39 +89,39 @@ void Stage::take(const Arrival& arrival, util::Clock::time_point now, StageOutpu
             if (picks(state, arrival, packet.is_roce(), view))
                 picked.push_back(&state);
         for (RuleState* state : picked)
-            if (passage.goes_on && apply(*state, passage, now))
+            if (frame.goes_on && apply(*state, frame, now))
                 ++state->taken;
     }
-    out.arrived(arrival, passage.events);
-    pass(passage, out);
-    if (passage.overtaken_by > 0) {
-        Held held = passage.held();
+    out.arrived(arrival, frame.events);
+    pass(frame, out);
+    if (frame.overtaken_by > 0) {
+        Held held = frame.held();
         held_bytes_ += held.bytes.size();
-        overtaken_.push_back({std::move(held), passage.overtaken_by, now + overtaking_time});
+        overtaken_.push_back({std::move(held), frame.overtaken_by, now + overtaking_time});
     }
-    if (passage.at)
-        hold(*passage.at, passage.held());
-    if (passage.copies_after)
-        for (std::uint32_t i = 0; i < passage.copies; ++i)
-            hold(now + *passage.copies_after, passage.held());
+    if (frame.at)
+        hold(*frame.at, frame.held());
+    if (frame.copies_after)
+        for (std::uint32_t i = 0; i < frame.copies; ++i)
+            hold(now + *frame.copies_after, frame.held());
 }
 
-void Stage::pass(Passage& passage, StageOutput& out) {
-    const Arrival& arrival = passage.arrival;
-    if (passage.goes_on) {
-        out.leaves(arrival.from, arrival.to, passage.bytes());
-        if (!passage.copies_after)
-            for (std::uint32_t i = 0; i < passage.copies; ++i)
-                out.leaves(arrival.from, arrival.to, passage.bytes());
+void Stage::pass(FrameState& frame, StageOutput& out) {
+    const Arrival& arrival = frame.arrival;
+    if (frame.goes_on) {
+        out.leaves(arrival.from, arrival.to, frame.bytes());
+        if (!frame.copies_after)
+            for (std::uint32_t i = 0; i < frame.copies; ++i)
+                out.leaves(arrival.from, arrival.to, frame.bytes());
         count_overtakers(arrival.from, out);
     }
 }
 
-bool Stage::is_cut(const Arrival& arrival, util::Clock::time_point now, Passage& passage) {
+bool Stage::is_cut(const Arrival& arrival, util::Clock::time_point now, FrameState& frame) {
     for (const std::optional<Host> end : {std::optional(arrival.from), arrival.to})
         if (end && now < cut_until_.at(*end)) {
-            passage.events.push_back(cut_by_.at(*end));
-            passage.goes_on = false;
+            frame.events.push_back(cut_by_.at(*end));
+            frame.goes_on = false;
             return true;
         }
     return false;
@@ -160,45 +160,45 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 }  // namespace
 
 // False: the rule could do nothing with this frame.
-bool Stage::apply(RuleState& state, Passage& passage, util::Clock::time_point now) {
+bool Stage::apply(RuleState& state, FrameState& frame, util::Clock::time_point now) {
     std::string detail;
     const bool done = std::visit(
         Overloaded{
             [&](const Drop&) {
-                passage.goes_on = false;
+                frame.goes_on = false;
                 return true;
             },
             [&](const Duplicate& duplicate) {
-                passage.copies += duplicate.copies;
+                frame.copies += duplicate.copies;
                 if (duplicate.after.count() != 0) {
-                    passage.copies_after = duplicate.after;
+                    frame.copies_after = duplicate.after;
                     detail = text_of(duplicate.after) + " later";
                 }
                 return true;
             },
             [&](const Delay& delay) {
-                passage.goes_on = false;
-                passage.at = now + delay.time;
+                frame.goes_on = false;
+                frame.at = now + delay.time;
                 detail = text_of(delay.time);
                 return true;
             },
             [&](const Reorder& reorder) {
-                passage.goes_on = false;
-                passage.overtaken_by = reorder.by;
+                frame.goes_on = false;
+                frame.overtaken_by = reorder.by;
                 detail = fmt::format("behind the next {}", reorder.by);
                 return true;
             },
             [&](const Cut& cut) {
-                passage.goes_on = false;
-                const Host host = passage.arrival.from;
+                frame.goes_on = false;
+                const Host host = frame.arrival.from;
                 cut_until_.at(host) = now + cut.time;
-                detail = fmt::format("{}'s cable, {}", hosts_.at(host), text_of(cut.time));
+                detail = fmt::format("{}'s link, {}", hosts_.at(host), text_of(cut.time));
                 cut_by_.at(host) = {state.number, name_of(state.rule.action), state.rule.text,
                                     detail};
                 return true;
             },
             [&](const Limit& limit) {
-                passage.goes_on = false;
+                frame.goes_on = false;
                 while (!state.queue.empty() && state.queue.front() <= now)
                     state.queue.pop_front();
                 if (state.queue.size() >= limit.queue) {
@@ -206,21 +206,21 @@ bool Stage::apply(RuleState& state, Passage& passage, util::Clock::time_point no
                     return true;
                 }
                 const auto begin = state.queue.empty() ? now : state.queue.back();
-                const double seconds = static_cast<double>(passage.arrival.bytes.size()) * 8 /
+                const double seconds = static_cast<double>(frame.arrival.bytes.size()) * 8 /
                                        static_cast<double>(limit.bits_per_second);
-                passage.at = begin + Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
-                state.queue.push_back(*passage.at);
-                detail = text_of(*passage.at - now);
+                frame.at = begin + Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+                state.queue.push_back(*frame.at);
+                detail = text_of(*frame.at - now);
                 return true;
             },
             [&](const auto& edit) {  // Corrupt, Set, Mark
-                detail = emulator::apply(edit, passage.edit());
+                detail = emulator::apply(edit, frame.edit());
                 return !detail.empty();
             },
         },
         state.rule.action);
     if (done)
-        passage.events.push_back(
+        frame.events.push_back(
             {state.number, name_of(state.rule.action), state.rule.text, std::move(detail)});
     return done;
 }

@@ -99,13 +99,13 @@ class Stage {
         std::uint32_t left = 0;  // frames that go before it
         util::Clock::time_point until;
     };
-    struct Passage;
+    struct FrameState;
 
     bool picks(RuleState& state, const Arrival& arrival, bool is_roce, const filter::View& view);
-    bool apply(RuleState& state, Passage& passage, util::Clock::time_point now);
-    bool is_cut(const Arrival& arrival, util::Clock::time_point now, Passage& passage);
+    bool apply(RuleState& state, FrameState& frame, util::Clock::time_point now);
+    bool is_cut(const Arrival& arrival, util::Clock::time_point now, FrameState& frame);
     void hold(util::Clock::time_point until, Held held);
-    void pass(Passage& passage, StageOutput& out);
+    void pass(FrameState& frame, StageOutput& out);
     void count_overtakers(Host from, StageOutput& out);
 
     std::vector<std::string> hosts_;

@@ -1,4 +1,4 @@
-// The cable as a learning switch between two hosts or more: a Stage between their Ports, recorded
+// The link emulator as a learning switch between two hosts or more: a Stage between their Ports, recorded
 // by a Recorder, one thread, one epoll. It drops nothing of its own while its hosts take what they
 // are sent: where one is slower, the others are not read until it has caught up.
 #pragma once

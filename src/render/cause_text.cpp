@@ -8,13 +8,13 @@
 namespace render {
 namespace {
 
-std::string_view seen_text(timeline::Seen seen) {
+std::string_view seen_text(timeline::Transmission seen) {
     switch (seen) {
-        case timeline::Seen::Again:
+        case timeline::Transmission::Again:
             return ", again";
-        case timeline::Seen::Late:
+        case timeline::Transmission::Late:
             return ", late";
-        case timeline::Seen::First:
+        case timeline::Transmission::First:
             break;
     }
     return "";

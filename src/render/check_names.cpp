@@ -22,7 +22,8 @@ struct Reason {
 };
 
 constexpr auto reasons = std::to_array<Reason>({
-    {"sent_pkts", "packets of all kinds count, also what a host sent before the cable listened"},
+    {"sent_pkts",
+     "packets of all kinds count, also what a host sent before the link emulator listened"},
     {"rcvd_pkts", "a host counts what it finds a queue pair for: not what comes when that is gone"},
     {"duplicate_request",
      "rxe takes no request that comes when its queue pair is gone or in error"},

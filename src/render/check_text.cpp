@@ -159,7 +159,7 @@ class Text {
 
     std::string events(const HalfReport& one) const {
         std::string text;
-        const std::string_view where = report_.one_place ? "on the way: " : "on the cable: ";
+        const std::string_view where = report_.one_place ? "on the way: " : "on the link: ";
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0)
                 text += fmt::format("{}{} {}", text.empty() ? where : ", ", count, what);
@@ -191,7 +191,8 @@ class Text {
         if (report_.one_place)
             return;  // what was lost is not in it
         if (report_.recoveries.empty()) {
-            heading("The cable passed on every packet of a reliable connection as it came.");
+            heading(
+                "The link emulator passed on every packet of a reliable connection as it came.");
             return;
         }
         heading("Recoveries");

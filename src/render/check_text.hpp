@@ -24,10 +24,11 @@ struct CounterRow {
 
 /// What is known beside the capture.
 struct CheckContext {
-    std::map<std::string, std::string> roles;    ///< by address: "server"
-    std::map<std::uint64_t, std::string> rules;  ///< by frame: what the cable was told to do
-    std::vector<CounterRow> counters;            ///< none: the run has none
-    std::size_t most_rows = 40;                  ///< of recoveries and of findings; 0: all
+    std::map<std::string, std::string> roles;  ///< by address: "server"
+    std::map<std::uint64_t, std::string>
+        rules;                         ///< by frame: what the link emulator was told to do
+    std::vector<CounterRow> counters;  ///< none: the run has none
+    std::size_t most_rows = 40;        ///< of recoveries and of findings; 0: all
 };
 
 std::string check_text(const conformance::Report& report, const CheckContext& context,

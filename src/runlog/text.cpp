@@ -17,7 +17,7 @@ struct Row {
     std::string_view pattern;
 };
 
-constexpr std::string_view taken_by_the_cable =
+constexpr std::string_view by_link_emulator =
     "[{opcode_name} PSN {psn:6} to QP {dest_qpn:6} ]of the {from}, by rule {rule}[: {detail}]";
 
 constexpr std::array rows{
@@ -136,15 +136,15 @@ constexpr std::array rows{
         "window {window} (at most {largest}): {mbit_per_s} Mbit/s; {sent} packets sent for "
         "{packets}, "
         "{naks} NAKs; an answer took {p50_us} µs, the longest {longest_us} µs"},
-    Row{"drop", taken_by_the_cable},
-    Row{"duplicate", taken_by_the_cable},
-    Row{"delay", taken_by_the_cable},
-    Row{"reorder", taken_by_the_cable},
-    Row{"corrupt", taken_by_the_cable},
-    Row{"set", taken_by_the_cable},
-    Row{"mark", taken_by_the_cable},
-    Row{"cut", taken_by_the_cable},
-    Row{"limit", taken_by_the_cable},
+    Row{"drop", by_link_emulator},
+    Row{"duplicate", by_link_emulator},
+    Row{"delay", by_link_emulator},
+    Row{"reorder", by_link_emulator},
+    Row{"corrupt", by_link_emulator},
+    Row{"set", by_link_emulator},
+    Row{"mark", by_link_emulator},
+    Row{"cut", by_link_emulator},
+    Row{"limit", by_link_emulator},
     Row{"client",
         "client {client} from {peer}: {state}[, QP {qpn:6} to QP {dest_qpn:6}]"
         "[, send PSN {sq_psn:6}][, {sends} SENDs of {send_bytes} B]"},

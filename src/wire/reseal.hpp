@@ -9,7 +9,7 @@
 
 namespace wire {
 
-/// Whether the changed packet is to look as if its sender had meant it so (Good), or as if a cable
+/// Whether the changed packet is to look as if its sender had meant it so (Good), or as if a link
 /// had damaged it (Left: the ICRC stays what it was).
 enum class IcrcAfter : std::uint8_t { Good, Left };
 

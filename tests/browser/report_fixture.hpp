@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/made_run.hpp"
+#include "bench/synthetic_run.hpp"
 #include "browser/browser_fixture.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
@@ -24,9 +24,9 @@ namespace browser_test {
 class ReportedRun {
   public:
     explicit ReportedRun(std::uint64_t packets) : temp_(fmt::format("reported_{}", packets)) {
-        bench::make_run(path(), {.packets = packets,
-                                 .client_ahead = std::chrono::milliseconds(3),
-                                 .measured_ahead = std::chrono::milliseconds(2)});
+        bench::make_synthetic_run(path(), {.packets = packets,
+                                           .client_ahead = std::chrono::milliseconds(3),
+                                           .measured_ahead = std::chrono::milliseconds(2)});
     }
 
     std::string path() const { return temp_.str(); }

@@ -1,4 +1,4 @@
-// Frames that cross a cable, made for a test.
+// Frames that cross a link, made for a test.
 #pragma once
 
 #include <cstddef>

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using namespace emulator;
 using namespace cable_test;
 
-// A host as its QEMU is one to the cable: it listens, and speaks in frames.
+// A host as its QEMU is one to the link emulator: it listens, and speaks in frames.
 class Host {
   public:
     Host(const std::string& path, unsigned number)
@@ -259,7 +259,7 @@ TEST_F(CableSwitch, adds_all_rules_of_a_request_or_none) {
 }
 
 TEST_F(CableSwitch, answers_what_it_does_not_understand) {
-    EXPECT_EQ(ask({{"do", "dance"}})["error"], "the cable does not know how to 'dance'");
+    EXPECT_EQ(ask({{"do", "dance"}})["error"], "the link emulator does not know how to 'dance'");
     EXPECT_EQ(ask({{"do", "remove"}, {"rule", 5}})["error"], "there is no rule 5");
     EXPECT_EQ(ask(nlohmann::json::array())["ok"], false);
     EXPECT_EQ(ask({{"do", "record"}, {"capture", "/nowhere/file"}})["ok"], false);

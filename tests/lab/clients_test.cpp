@@ -1,4 +1,4 @@
-// A lab with three client machines, beside the one that all other tests use: that the cable loses
+// A lab with three client machines, beside the one that all other tests use: that the link emulator loses
 // and doubles nothing, who is who, which steps run where; and that a lab that cannot be leaves
 // nothing.
 #include <algorithm>
@@ -63,7 +63,7 @@ TEST_F(Clients, each_reaches_each_of_the_others) {
             }
 }
 
-// Promiscuous captures on all four: the two that talk see each frame once, and the cable, which has
+// Promiscuous captures on all four: the two that talk see each frame once, and the link emulator, which has
 // learned where they are, gives it to nobody else.
 TEST_F(Clients, a_frame_comes_exactly_once_and_only_to_whom_it_is_for) {
     lab->exec("client", {"ping", "-c", "1", "rdma-client2"});  // so that they know each other

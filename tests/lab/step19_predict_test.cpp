@@ -28,13 +28,13 @@ TEST_F(Step19Predict, plays_a_scenario_tells_its_rule_and_asks_for_what_follows)
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_TRUE(
         outcome.out.starts_with("lose WRITE middle: three messages, client --op write\n"
-                                "the cable: drop the 5th packet from client\n"))
+                                "the link emulator: drop the 5th packet from client\n"))
         << outcome.all();
     EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
     EXPECT_TRUE(has(outcome, "The client sends next. What, and with which PSN?"));
     EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n")) << outcome.all();
     EXPECT_EQ(support::run({"lab/lab", "wire"}).out.find("drop the 5th"), std::string::npos)
-        << "the cable is left as it was";
+        << "the link emulator is left as it was";
 }
 
 TEST_F(Step19Predict, asks_all_the_way_to_the_end) {

@@ -1,4 +1,4 @@
-// lab/lab wire: the cable does to the chosen packet what it was told and nothing to others, tells
+// lab/lab wire: the link emulator does to the chosen packet what it was told and nothing to others, tells
 // of it in all of a run's files, and outlives its own program.
 #include <csignal>
 #include <regex>
@@ -55,7 +55,8 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
         << added.all();
     const LabRun run = support::capture("19", {}, {"--op", "write"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    EXPECT_TRUE(has(run.outcome.err, "the cable has 1 rule: lab/lab wire")) << run.outcome.err;
+    EXPECT_TRUE(has(run.outcome.err, "the link emulator has 1 rule: lab/lab wire"))
+        << run.outcome.err;
 
     // Nine packets in order, each twice in the file; of the fifth PSN the first copy never left.
     auto sent = psns_at(run, "before", support::client_ip);

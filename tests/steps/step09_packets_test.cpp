@@ -11,7 +11,7 @@ constexpr wire::Ipv4Address server{{192, 0, 2, 1}};
 const std::vector<std::byte> honest(8, std::byte{'h'});
 const std::vector<std::byte> forged(6, std::byte{'f'});
 
-step09::Seen seen_write() {
+step09::CapturedFrame seen_write() {
     wire::Packet packet;
     packet.ethernet = wire::Ethernet{.dst = {{2, 0, 0, 0, 0, 1}}, .src = {{2, 0, 0, 0, 0, 2}}};
     packet.ipv4.emplace();
@@ -32,7 +32,7 @@ step09::Seen seen_write() {
 }
 
 TEST(Packets, a_write_like_the_one_seen_differs_in_psn_length_payload_and_ttl) {
-    const step09::Seen seen = seen_write();
+    const step09::CapturedFrame seen = seen_write();
     const auto frame = step09::write_like(seen, seen.packet().bth->psn + 1, forged);
     wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);
     ASSERT_TRUE(packet.is_complete());
@@ -55,7 +55,7 @@ TEST(Packets, a_write_like_the_one_seen_differs_in_psn_length_payload_and_ttl) {
 }
 
 TEST(Packets, an_answer_goes_back_where_the_request_came_from) {
-    const step09::Seen seen = seen_write();
+    const step09::CapturedFrame seen = seen_write();
     const auto frame =
         step09::acknowledge_of(seen, 0x22, wire::Psn(7), step09::syndrome::remote_access_error);
     const wire::Packet packet = wire::decode(frame, wire::LinkType::Ethernet);

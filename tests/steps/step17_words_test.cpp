@@ -86,10 +86,11 @@ TEST(RendezvousWords, arrive_as_they_were) {
     const Entry entry{.barrier = 3, .ticket = 0xdeadbeef};
     EXPECT_EQ(Entry::parse(entry.serialize()), entry);
 
-    const Place place{.slot = {.va = 1, .length = 136, .rkey = 2}, .rank = 9, .time_limit_s = 600};
-    EXPECT_EQ(Place::parse(place.serialize()).rank, 9);
-    EXPECT_EQ(Place::parse(place.serialize()).time_limit_s, 600);
-    EXPECT_EQ(Place::parse(place.serialize()).slot, place.slot);
+    const Assignment place{
+        .slot = {.va = 1, .length = 136, .rkey = 2}, .rank = 9, .time_limit_s = 600};
+    EXPECT_EQ(Assignment::parse(place.serialize()).rank, 9);
+    EXPECT_EQ(Assignment::parse(place.serialize()).time_limit_s, 600);
+    EXPECT_EQ(Assignment::parse(place.serialize()).slot, place.slot);
 }
 
 TEST(RendezvousWords, what_is_none_is_refused) {
@@ -99,7 +100,7 @@ TEST(RendezvousWords, what_is_none_is_refused) {
     EXPECT_THROW(Record::parse(nothing, 0), util::Error) << "a slot that nobody has written";
     EXPECT_THROW(Request::parse({}), util::Error);
     EXPECT_THROW(Request::parse(nothing), util::Error);
-    EXPECT_THROW(Place::parse(std::span(nothing).first<10>()), util::Error);
+    EXPECT_THROW(Assignment::parse(std::span(nothing).first<10>()), util::Error);
 }
 
 TEST(RendezvousWords, of_another_machine_are_safe_to_print) {

@@ -100,7 +100,7 @@ class Facts {
             return;
         for (const util::Json& rule : json_.at(rules))
             if (rule.is_string())
-                add("The cable's rule", rule.get<std::string>());
+                add("The link emulator's rule", rule.get<std::string>());
     }
 
     void packets() {

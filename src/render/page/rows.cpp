@@ -53,13 +53,13 @@ std::string_view kind_of(const wire::Packet& packet) {
 }
 
 bool is_notable(const wire::Packet& packet, const timeline::PacketRow& row) {
-    return packet.malformed || (row.cause && row.cause->seen != timeline::Seen::First) ||
+    return packet.malformed || (row.cause && row.cause->seen != timeline::Transmission::First) ||
            (row.key && row.key->is_nak) ||
            (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
 }
 
 bool is_notable(const runlog::Event& event) {
-    return event.name == "error" || event.name == "lost" || event.role == timeline::cable_role ||
+    return event.name == "error" || event.name == "lost" || event.role == timeline::link_role ||
            (event.name == "wc" && event.text("status") != "SUCCESS");
 }
 
@@ -112,9 +112,9 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
         requests_[static_cast<std::size_t>(number)].row = row;
     events_[event.role].emplace_back(t_ns, row);
     const bool is_named = event.role == "server" || event.role == "client";
-    // What the cable did stands on the side from which the packet came.
+    // What the link emulator did stands on the side from which the packet came.
     const std::string_view side =
-        event.role == timeline::cable_role ? event.text("from") : std::string_view(event.role);
+        event.role == timeline::link_role ? event.text("from") : std::string_view(event.role);
     rows_.add({0, since_first(t_ns), side_of(side), event.name,
                (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
                is_notable(event) ? 1 : 0});

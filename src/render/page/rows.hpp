@@ -6,7 +6,7 @@
 //   t          nanoseconds since the first row
 //   side       of an event: 0 a client's, 1 the server's; of a packet: 0 client to server, 1 back,
 //              2 between others. The text of other roles than these two begins with the role, and of
-//              the cable's, which stand on the side that the packet came from.
+//              the link emulator's, which stand on the side that the packet came from.
 //   kind       "write", "read", "send", "atomic", "ack", "nak", "rnr", "cm", "exchange", "cnp",
 //              "other"
 //   request    number in requests(), or -1

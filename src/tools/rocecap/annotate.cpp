@@ -79,7 +79,7 @@ class Annotator : public timeline::RowVisitor {
         if (is_new && !run_interface_.empty())
             known->second = writer_.add_interface({.link_type = frame.link_type,
                                                    .name = run_interface_,
-                                                   .description = "the server's end of the cable",
+                                                   .description = "the server's end of the link",
                                                    .filter = {}});
         else if (is_new)
             known->second = writer_.add_interface({.link_type = frame.link_type,

@@ -41,11 +41,11 @@ std::string capture_of(const std::string& path) {
         fmt::format("{} is no run directory: it has neither cable.pcapng nor wire.pcapng.", path));
 }
 
-std::optional<conformance::Side> side_of(const capture::Frame& frame) {
+std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
     if (frame.interface_name == "before")
-        return conformance::Side::Before;
+        return conformance::LinkSide::Ingress;
     if (frame.interface_name == "after")
-        return conformance::Side::After;
+        return conformance::LinkSide::Egress;
     return std::nullopt;
 }
 
@@ -111,7 +111,7 @@ class Check {
                     "'{}' has interfaces beside 'before' and 'after' the link, and nobody knows "
                     "what was captured there.",
                     file_));
-            has_before |= side == conformance::Side::Before;
+            has_before |= side == conformance::LinkSide::Ingress;
             checker_.add(++number, *side, frame->time.count(), capture::decode(*frame),
                          frame->bytes);
         }
@@ -140,7 +140,7 @@ class Check {
         // Who sends may leave the ICRC to its adapter, and a mirror may rewrite what it covers.
         if (key && key->dst == place_)
             packet = capture::decode(frame);
-        for (const auto side : {conformance::Side::Before, conformance::Side::After})
+        for (const auto side : {conformance::LinkSide::Ingress, conformance::LinkSide::Egress})
             checker_.add(number, side, frame.time.count(), packet, frame.bytes);
     }
 

@@ -16,7 +16,7 @@
 #include "tools/rocecap/predict_run.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "trace/predict/answer.hpp"
-#include "trace/predict/course.hpp"
+#include "trace/predict/question_plan.hpp"
 #include "trace/predict/score.hpp"
 #include "util/error.hpp"
 
@@ -88,13 +88,13 @@ class Dialogue {
     void show_events(std::size_t before) {
         const auto [first, last] = run_.events.equal_range(before);
         for (auto event = first; event != last; ++event) {
-            const PredictedRun::CableEvent& one = event->second;
+            const PredictedRun::LinkEvent& one = event->second;
             const std::string text = std::string(number_width + 11, ' ') +
                                      util::padded("cable", who_width) + "  " + one.text;
             sink_.append(
                 style_(util::TextRole::Notice, util::wrapped(text, columns_, 2 * who_width)) +
                 "\n");
-            predict::Ends& ends = ends_[one.place.connection];
+            predict::ConnectionState& ends = ends_[one.place.connection];
             if (one.is_request && one.is_missing)
                 ends.see_taken(one.place.offset);
             if (one.is_request && !one.is_gone)
@@ -107,14 +107,14 @@ class Dialogue {
         sink_.append(fmt::format("{} {}",
                                  style_(util::TextRole::Dim, fmt::format("{:4}", index + 1)),
                                  text_.line(run_.rows[index], run_.rows[index].text)));
-        predict::Ends& ends = ends_[packet.connection];
+        predict::ConnectionState& ends = ends_[packet.connection];
         if (answer)
             judge(packet, *answer, ends);
         ends.see(packet);
     }
 
     void judge(const predict::Packet& packet, const predict::Answer& answer,
-               const predict::Ends& ends) {
+               const predict::ConnectionState& ends) {
         constexpr std::array roles{util::TextRole::Response, util::TextRole::Notice,
                                    util::TextRole::Bad};
         const predict::Grade grade = predict::grade(packet, answer);
@@ -181,15 +181,15 @@ class Dialogue {
     render::TimelineText text_;
     InputLines lines_;
     capture::Sink sink_;
-    std::vector<predict::Ends> ends_;
-    predict::Course course_;
+    std::vector<predict::ConnectionState> ends_;
+    predict::QuestionPlan course_;
     bool echoes_;
     bool has_ended_ = false;
     predict::Score score_;
 };
 
 constexpr const char* predict_footer =
-    R"(Shown at once is what passed before the cable did something (cable.jsonl), or nothing. Then it asks:
+    R"(Shown at once is what passed before the link emulator did something (cable.jsonl), or nothing. Then it asks:
 KIND is send, write, read, atomic, response, ack, nak or rnr, and the PSN counts from the requester's first.
 Example: nak +4. '?' helps, an empty line shows the packet, 'q' ends.)";
 

@@ -24,7 +24,7 @@ constexpr std::string_view capturing_role = "server";
 
 struct LoggedEvent {
     runlog::Event event;
-    predict::Taken taken;
+    predict::AlteredPacket taken;
 };
 
 bool is_one_of(std::string_view name, auto... names) {
@@ -39,11 +39,9 @@ const wire::OpcodeInfo* opcode_called(std::string_view name) {
 
 class Collector : public timeline::RowVisitor {
   public:
-    /// `knows_times`: of the cable's events, on the capture's clock.
+    /// `knows_times`: of the link emulator's events, on the capture's clock.
     Collector(PredictedRun& run, util::TextStyle style, const timeline::TraceFiles& files)
-        : run_(run),
-          style_(style),
-          knows_times_(files.info.offsets.contains(timeline::cable_role)) {
+        : run_(run), style_(style), knows_times_(files.info.offsets.contains(timeline::link_role)) {
         for (const timeline::LogFile& log : files.logs)
             for (const flow::KnownQueuePair& pair : queue_pairs_in(log.path))
                 tracker_.know(pair);
@@ -51,7 +49,7 @@ class Collector : public timeline::RowVisitor {
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* /*request*/) override {
-        if (event.role == timeline::cable_role)
+        if (event.role == timeline::link_role)
             add(event, knows_times_ ? std::optional(t_ns) : std::nullopt);
     }
 
@@ -119,7 +117,7 @@ class Collector : public timeline::RowVisitor {
     }
 
     void place_events() {
-        std::vector<predict::Taken> taken;
+        std::vector<predict::AlteredPacket> taken;
         taken.reserve(logged_.size());
         for (const LoggedEvent& one : logged_)
             taken.push_back(one.taken);
@@ -134,13 +132,13 @@ class Collector : public timeline::RowVisitor {
             show_offset(text, " PSN ", taken[i].psn, placed[i]->offset);
             run_.events.emplace(
                 placed[i]->before,
-                PredictedRun::CableEvent{std::move(text), *placed[i], taken[i].is_missing,
-                                         is_one_of(logged_[i].event.name, "drop", "cut"),
-                                         !wire::find_opcode(taken[i].opcode)->is_response()});
+                PredictedRun::LinkEvent{std::move(text), *placed[i], taken[i].is_missing,
+                                        is_one_of(logged_[i].event.name, "drop", "cut"),
+                                        !wire::find_opcode(taken[i].opcode)->is_response()});
         }
     }
 
-    // Without a run.json, by what the cable knew of a packet.
+    // Without a run.json, by what the link emulator knew of a packet.
     void learn_roles(const LoggedEvent& logged, const predict::Connection& connection) {
         const bool is_request = !wire::find_opcode(logged.taken.opcode)->is_response();
         run_.addresses.emplace(logged.event.text("from"),
@@ -173,12 +171,12 @@ class Collector : public timeline::RowVisitor {
 };
 
 // Of a run directory it is one of the logs anyway.
-void add_cable_log(TraceArguments& arguments) {
+void add_link_log(TraceArguments& arguments) {
     if (timeline::is_run_dir(arguments.path))
         return;
     const fs::path path(arguments.path);
     const fs::path log = (fs::is_directory(path) ? path : path.parent_path()) /
-                         fmt::format("{}.jsonl", timeline::cable_role);
+                         fmt::format("{}.jsonl", timeline::link_role);
     if (fs::exists(log))
         arguments.logs.push_back(log.string());
 }
@@ -193,7 +191,7 @@ std::string PredictedRun::name_of(const std::string& address) const {
 }
 
 PredictedRun read_predicted_run(TraceArguments arguments, util::TextStyle style) {
-    add_cable_log(arguments);
+    add_link_log(arguments);
     timeline::FinishedRun finished(files_of(arguments));
     const timeline::TraceFiles& files = finished.files();
     PredictedRun run;

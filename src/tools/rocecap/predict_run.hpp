@@ -1,4 +1,4 @@
-// What there is to predict: the packets of reliable connections of a capture, and what the cable
+// What there is to predict: the packets of reliable connections of a capture, and what the link emulator
 // did to them.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tools/rocecap/trace_arguments.hpp"
+#include "trace/predict/altered_packet.hpp"
 #include "trace/predict/connections.hpp"
 #include "trace/predict/packet.hpp"
-#include "trace/predict/taken.hpp"
 #include "trace/timeline/packet_row.hpp"
 #include "util/style.hpp"
 
@@ -23,7 +23,7 @@ struct PredictedRun {
     std::vector<timeline::PacketRow> rows;
     std::vector<predict::Connection> connections;
 
-    struct CableEvent {
+    struct LinkEvent {
         std::string text;  // of the run log
         predict::Placed place;
         bool is_missing = false;  // the packet, at first or for good
@@ -31,7 +31,7 @@ struct PredictedRun {
         bool is_request = false;
     };
     /// By the packet that they stand in front of; packets.size(): behind all.
-    std::multimap<std::size_t, CableEvent> events;
+    std::multimap<std::size_t, LinkEvent> events;
 
     std::map<std::string, std::string> addresses;  // role -> IP address
     bool is_cut = false;                           // there are more packets than are kept

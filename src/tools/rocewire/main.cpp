@@ -1,4 +1,4 @@
-// rocewire: the cable between the lab's machines, as a program.
+// rocewire: the link between the lab's machines, as a program.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -121,7 +121,7 @@ int run(const Options& options) {
 
 Json ask(const Options& options, const Json& request) {
     if (options.control.empty())
-        throw util::Error("--control says at which socket the cable is to be found");
+        throw util::Error("--control says at which socket the link emulator is to be found");
     Json answer = Json::parse(emulator::ask(options.control, request.dump()));
     if (answer.at("ok") == true)
         return answer;
@@ -187,7 +187,7 @@ void add_rules(CLI::App* command, Options& options) {
 using Work = std::function<int()>;
 
 void add_commands(CLI::App& app, Options& options, Work& work) {
-    auto* run_command = app.add_subcommand("run", "Be the cable, until it is stopped");
+    auto* run_command = app.add_subcommand("run", "Be the link emulator, until it is stopped");
     run_command
         ->add_option("-p,--port", options.ports,
                      "A host: its name, and the socket that its QEMU listens on\n(a path, or "
@@ -221,7 +221,7 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
         work = [&] { return simple(options, {{"do", "restart"}}, "all rules count from 1"); };
     });
 
-    auto* record = app.add_subcommand("record", "Record what crosses the cable from now on");
+    auto* record = app.add_subcommand("record", "Record what crosses the link from now on");
     record->add_option("capture", options.capture, "The file")->required()->type_name("PCAPNG");
     record->add_option("--log", options.log, "And what the rules did, as JSON lines")
         ->type_name("FILE");
@@ -239,7 +239,7 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
     });
 
     auto* status_command =
-        app.add_subcommand("status", "Hosts, rules, and what has crossed the cable");
+        app.add_subcommand("status", "Hosts, rules, and what has crossed the link");
     status_command->add_flag("--watch", options.watch, "Again each second");
     status_command->add_flag("--json", options.json, "For programs: one object a line");
     status_command->callback([&] { work = [&] { return status(options); }; });
@@ -257,10 +257,11 @@ int main(int argc, char** argv) {
     Options options;
     Work work;
     CLI::App app(
-        "The cable between the lab's machines: a switch that does to chosen packets what it is "
+        "The link between the lab's machines: a switch that does to chosen packets what it is "
         "told.",
         "rocewire");
-    app.add_option("-c,--control", options.control, "The socket at which the cable is spoken to")
+    app.add_option("-c,--control", options.control,
+                   "The socket at which the link emulator is spoken to")
         ->envname("ROCEWIRE_CONTROL")
         ->type_name("SOCKET");
     app.require_subcommand(1);

@@ -5,18 +5,18 @@
 
 namespace conformance {
 
-void Checker::add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
+void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
                   util::Bytes bytes) {
     if (report_.frames++ == 0)
         report_.begin_ns = t_ns;
     report_.end_ns = std::max(report_.end_ns, t_ns);
     const auto key = flow::StreamKey::of(packet);
-    Sighting seen = sighting_of(frame, t_ns, packet);
+    ObservedPacket seen = observe(frame, t_ns, packet);
     const bool damaged =
         packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
     if (key)
         count(side, *key, packet, damaged);
-    if (side == Side::Before) {
+    if (side == LinkSide::Ingress) {
         if (!key)
             return;
         const std::uint64_t number =
@@ -38,7 +38,7 @@ void Checker::add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire:
         if (place == places_.end())
             return;
         Stream& stream = streams_[place->second.stream];
-        Sighting broken = stream.seen[place->second.index].second;
+        ObservedPacket broken = stream.seen[place->second.index].second;
         broken.frame = frame;
         broken.t_ns = t_ns;
         broken.damaged = true;
@@ -74,12 +74,12 @@ HostReport& Checker::host(const flow::Host& host, flow::Network network) {
     return report_.hosts.emplace_back(std::move(made));
 }
 
-void Checker::count(Side side, const flow::StreamKey& key, const wire::Packet& packet,
+void Checker::count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet,
                     bool damaged) {
-    HostReport& where = host(side == Side::Before ? key.src : key.dst, key.network);
-    if (side == Side::After && damaged)
+    HostReport& where = host(side == LinkSide::Ingress ? key.src : key.dst, key.network);
+    if (side == LinkSide::Egress && damaged)
         return;
-    ++where.counts[side == Side::Before ? "sent_pkts" : "rcvd_pkts"];
+    ++where.counts[side == LinkSide::Ingress ? "sent_pkts" : "rcvd_pkts"];
     where.datagrams += packet.deth ? 1 : 0;
 }
 
@@ -88,7 +88,7 @@ void Checker::settle_fates() {
         std::uint64_t earliest_behind = UINT64_MAX;
         for (auto one = stream.seen.rbegin(); one != stream.seen.rend(); ++one) {
             auto& [side, seen] = *one;
-            if (side != Side::Before)
+            if (side != LinkSide::Ingress)
                 continue;
             const auto& copies = passages_.copies(seen.frame);
             if (seen.fate == Fate::Passed && copies.empty())

@@ -1,5 +1,5 @@
-// The whole check: frames of both sides of the cable go in, and out comes each connection with what
-// became of the packets that the cable lost or changed, what deviates from the specification, and
+// The whole check: frames of both sides of the link go in, and out comes each connection with what
+// became of the packets that the link emulator lost or changed, what deviates from the specification, and
 // what the hosts' counters should say. Pure: no I/O.
 //
 // A capture of one place has each frame once: it goes in as sent and as arrived. At a host that is
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
-#include "trace/conformance/half.hpp"
-#include "trace/conformance/passage.hpp"
+#include "trace/conformance/frame_matcher.hpp"
+#include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/recovery.hpp"
 #include "trace/flow/tracker.hpp"
 
@@ -26,7 +26,7 @@ struct HalfReport {
     std::uint64_t requests = 0;  ///< packets that were sent, repeats among them
     std::uint64_t responses = 0;
     std::uint64_t repeated = 0;  ///< request packets sent again
-    std::uint64_t lost = 0;      ///< of both kinds: what the cable did to them
+    std::uint64_t lost = 0;      ///< of both kinds: what the link emulator did to them
     std::uint64_t doubled = 0;
     std::uint64_t reordered = 0;
     std::uint64_t corrupted = 0;
@@ -63,7 +63,7 @@ struct HostReport {
     std::uint64_t datagrams = 0;  ///< of those sent and received: UD, the connection manager's too
 };
 
-/// Where the capture was made, if not on both sides of the cable.
+/// Where the capture was made, if not on both sides of the link.
 struct OnePlace {
     std::optional<flow::Host> host;  ///< nullopt: unknown
 };
@@ -93,7 +93,7 @@ class Checker {
     void packets_may_be_missing() { packets_may_be_missing_ = true; }
 
     /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
-    void add(std::uint64_t frame, Side side, std::int64_t t_ns, const wire::Packet& packet,
+    void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
              util::Bytes bytes);
 
     Report finish();
@@ -101,10 +101,10 @@ class Checker {
   private:
     struct Stream {
         flow::StreamKey key;
-        std::vector<std::pair<Side, Sighting>> seen;
+        std::vector<std::pair<LinkSide, ObservedPacket>> seen;
         std::optional<std::size_t> peer;
         flow::Pairing pairing = flow::Pairing::None;
-        HalfFacts facts;  // of the requests that it carries
+        HalfConnectionFacts facts;  // of the requests that it carries
         flow::PathMtu path_mtu = 0;
     };
     struct Place {  // of a frame that was sent
@@ -113,19 +113,20 @@ class Checker {
     };
 
     std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
-    void count(Side side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
+    void count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
     void settle_fates();
     void settle_facts();
     static void settle_first_psn(Stream& stream);
-    bool is_judged(const Half& half, Code code) const;
-    Half half_of(const Stream& requests, const Stream* responses) const;
+    bool is_judged(const HalfConnection& half, Code code) const;
+    HalfConnection half_of(const Stream& requests, const Stream* responses) const;
     void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                HalfReport& out);
-    void count_models(const Half& half, const Responder& responder, const Requester& requester);
+    void count_models(const HalfConnection& half, const Responder& responder,
+                      const Requester& requester);
 
     bool packets_may_be_missing_ = false;
-    Passages passages_;
+    FrameMatcher passages_;
     flow::Tracker tracker_;
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // of the tracker's streams

@@ -65,11 +65,11 @@ void Checker::settle_facts() {
 // began later.
 void Checker::settle_first_psn(Stream& stream) {
     const auto first = std::ranges::find_if(stream.seen, [](const auto& one) {
-        return one.first == Side::Before && one.second.opcode->is_request();
+        return one.first == LinkSide::Ingress && one.second.opcode->is_request();
     });
     if (first == stream.seen.end())
         return;
-    const Sighting& request = first->second;
+    const ObservedPacket& request = first->second;
     if (stream.facts.first_psn == request.psn)
         return;
     stream.facts.is_told = false;

@@ -14,7 +14,7 @@ bool is_within(wire::Psn psn, wire::Psn first, wire::Psn last) {
     return distance(first, psn) >= 0 && distance(psn, last) >= 0;
 }
 
-bool acknowledges(const Sighting& response, wire::Psn psn) {
+bool acknowledges(const ObservedPacket& response, wire::Psn psn) {
     if (response.damaged)
         return false;
     const bool is_positive = response.is_ack() || response.is_data();
@@ -23,26 +23,27 @@ bool acknowledges(const Sighting& response, wire::Psn psn) {
 
 class Analysis {
   public:
-    Analysis(const Half& half, const Responder& responder, const Requester& requester,
+    Analysis(const HalfConnection& half, const Responder& responder, const Requester& requester,
              const Findings& findings)
         : half_(half), responder_(responder), requester_(requester), findings_(findings) {
         for (const Arrival& arrival : responder.arrivals())
             if (arrival.of == Class::InOrder && !is_refused(arrival))
                 accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
         for (const Step& step : half.steps)
-            if (step.what == What::ResponseArrived)
+            if (step.kind == StepKind::ResponseArrived)
                 responses_.push_back(&step.seen);
     }
 
     std::vector<Recovery> all() const {
         std::vector<Recovery> made;
         for (const Step& step : half_.steps) {
-            const bool was_sent = step.what == What::RequestSent || step.what == What::ResponseSent;
+            const bool was_sent =
+                step.kind == StepKind::RequestSent || step.kind == StepKind::ResponseSent;
             if (!was_sent || step.seen.fate == Fate::Passed)
                 continue;
             Recovery recovery;
             recovery.packet = step.seen;
-            recovery.is_request = step.what == What::RequestSent;
+            recovery.is_request = step.kind == StepKind::RequestSent;
             if (recovery.is_request)
                 request(recovery);
             else
@@ -87,7 +88,7 @@ class Analysis {
     }
 
     void request(Recovery& recovery) const {
-        const Sighting& packet = recovery.packet;
+        const ObservedPacket& packet = recovery.packet;
         if (packet.fate == Fate::Doubled) {
             doubled_request(recovery);
             return;
@@ -172,20 +173,20 @@ class Analysis {
     }
 
     void response(Recovery& recovery) const {
-        const Sighting& packet = recovery.packet;
+        const ObservedPacket& packet = recovery.packet;
         if (packet.fate == Fate::Doubled) {
             recovery.prediction = "the second copy is ignored";
             return;
         }
         const bool needs_itself = packet.is_data();
-        const auto serves = [&](const Sighting& other) {
+        const auto serves = [&](const ObservedPacket& other) {
             if (needs_itself)
                 return !other.damaged && other.is_data() && other.psn == packet.psn;
             return acknowledges(other, packet.psn);
         };
         const Resend* resend = resend_of(packet.psn, packet.frame);
         bool is_implied = false;
-        for (const Sighting* other : responses_) {
+        for (const ObservedPacket* other : responses_) {
             const bool is_before = other->frame < packet.frame;
             if (is_before && serves(*other)) {
                 recovery.prediction = "the requester had it already";
@@ -219,7 +220,7 @@ class Analysis {
                    std::ranges::any_of(finding.because,
                                        [&](std::uint64_t frame) { return frames.contains(frame); });
         };
-        const Sighting& packet = recovery.packet;
+        const ObservedPacket& packet = recovery.packet;
         if (std::ranges::any_of(findings_, concerns))
             recovery.verdict = Verdict::Deviation;
         else if (recovery.resend)
@@ -246,12 +247,12 @@ class Analysis {
         return frames;
     }
 
-    const Half& half_;
+    const HalfConnection& half_;
     const Responder& responder_;
     const Requester& requester_;
     const Findings& findings_;
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
-    std::vector<const Sighting*> responses_;                                  // that arrived
+    std::vector<const ObservedPacket*> responses_;                            // that arrived
 };
 
 }  // namespace
@@ -261,7 +262,7 @@ std::string_view name(Verdict verdict) {
     return names[static_cast<std::size_t>(verdict)];
 }
 
-std::vector<Recovery> recoveries(const Half& half, const Responder& responder,
+std::vector<Recovery> recoveries(const HalfConnection& half, const Responder& responder,
                                  const Requester& requester, const Findings& findings) {
     return Analysis(half, responder, requester, findings).all();
 }

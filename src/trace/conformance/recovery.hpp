@@ -1,4 +1,4 @@
-// What the cable did to a packet, what the specification lets follow from it, and what did.
+// What the link emulator did to a packet, what the specification lets follow from it, and what did.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
-#include "trace/conformance/half.hpp"
+#include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/requester.hpp"
 #include "trace/conformance/responder.hpp"
 
@@ -19,7 +19,7 @@ enum class Verdict : std::uint8_t { AsSpecified, Deviation, Open };
 std::string_view name(Verdict verdict);
 
 struct Recovery {
-    Sighting packet;  ///< as it was sent; `fate` says what the cable did
+    ObservedPacket packet;  ///< as it was sent; `fate` says what the link emulator did
     std::size_t connection = 0;
     bool forward = true;
     bool is_request = true;
@@ -40,8 +40,8 @@ struct Recovery {
     Verdict verdict = Verdict::AsSpecified;
 };
 
-/// One for each packet of the half that the cable did not just pass on, in their order.
-std::vector<Recovery> recoveries(const Half& half, const Responder& responder,
+/// One for each packet of the half that the link emulator did not just pass on, in their order.
+std::vector<Recovery> recoveries(const HalfConnection& half, const Responder& responder,
                                  const Requester& requester, const Findings& findings);
 
 }  // namespace conformance

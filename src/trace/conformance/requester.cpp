@@ -13,10 +13,10 @@ std::string_view name(Cause cause) {
     return names[static_cast<std::size_t>(cause)];
 }
 
-Requester::Requester(const HalfFacts& facts, Findings& findings)
+Requester::Requester(const HalfConnectionFacts& facts, Findings& findings)
     : facts_(facts), findings_(findings) {}
 
-void Requester::report(Code code, const Sighting& at, std::string text,
+void Requester::report(Code code, const ObservedPacket& at, std::string text,
                        std::vector<std::uint64_t> because) {
     findings_.push_back({.code = code,
                          .frame = at.frame,
@@ -25,7 +25,7 @@ void Requester::report(Code code, const Sighting& at, std::string text,
                          .because = std::move(because)});
 }
 
-void Requester::sent(const Sighting& request) {
+void Requester::sent(const ObservedPacket& request) {
     if (!is_begun_) {
         is_begun_ = true;
         sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
@@ -38,7 +38,7 @@ void Requester::sent(const Sighting& request) {
     last_sent_ns_ = request.t_ns;
 }
 
-void Requester::new_request(const Sighting& request, Place place) {
+void Requester::new_request(const ObservedPacket& request, Place place) {
     if (place > next_)
         report(Code::PsnSkipped, request,
                fmt::format("a new request has PSN {:#08x} where {:#08x} is next", request.psn,
@@ -64,7 +64,7 @@ void Requester::new_request(const Sighting& request, Place place) {
     sequence_.move_to(next_);
 }
 
-void Requester::again(const Sighting& request, Place place) {
+void Requester::again(const ObservedPacket& request, Place place) {
     const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
     // What was acknowledged in the meantime may be left out.
     const bool skips = place > cursor_ && acknowledged_ < place;
@@ -92,7 +92,7 @@ Requester::Sent* Requester::holder_of(Place place) {
     return place < found.place + found.psns ? &found : nullptr;
 }
 
-void Requester::arrived(const Sighting& response) {
+void Requester::arrived(const ObservedPacket& response) {
     if (response.damaged || !is_begun_)
         return;
     const Place place = sequence_.place_of(response.psn);
@@ -135,7 +135,7 @@ void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
 
 // All before `next`, but data that was asked for has to come itself: an answer to something later
 // says that it is lost.
-void Requester::acknowledge(Place next, const Sighting& response) {
+void Requester::acknowledge(Place next, const ObservedPacket& response) {
     const Sent* first = holder_of(acknowledged_);
     if (first == nullptr)
         return;
@@ -153,7 +153,7 @@ void Requester::acknowledge(Place next, const Sighting& response) {
     advance(next, response);
 }
 
-void Requester::advance(Place next, const Sighting& response) {
+void Requester::advance(Place next, const ObservedPacket& response) {
     if (next <= acknowledged_)
         return;
     acknowledged_ = next;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
-#include "trace/conformance/half.hpp"
+#include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/sequence.hpp"
 
 namespace conformance {
@@ -22,21 +22,21 @@ std::string_view name(Cause cause);
 /// Requests sent again, in one go.
 struct Resend {
     Cause cause = Cause::None;
-    std::optional<Sighting> asked_by;  ///< the response that arrived, where one is the cause
-    Sighting first;                    ///< the first packet sent again
-    wire::Psn last_psn;                ///< the farthest one in use by what was sent again
+    std::optional<ObservedPacket> asked_by;  ///< the response that arrived, where one is the cause
+    ObservedPacket first;                    ///< the first packet sent again
+    wire::Psn last_psn;                      ///< the farthest one in use by what was sent again
     std::uint64_t packets = 0;
     std::int64_t silence_ns = 0;  ///< since the last request before it
     /// The response that acknowledged `last_psn`.
-    std::optional<Sighting> ended_by;
+    std::optional<ObservedPacket> ended_by;
 };
 
 class Requester {
   public:
-    Requester(const HalfFacts& facts, Findings& findings);
+    Requester(const HalfConnectionFacts& facts, Findings& findings);
 
-    void sent(const Sighting& request);
-    void arrived(const Sighting& response);
+    void sent(const ObservedPacket& request);
+    void arrived(const ObservedPacket& response);
     void finish(std::int64_t end_ns);
 
     const std::vector<Resend>& resends() const { return resends_; }
@@ -61,7 +61,7 @@ class Requester {
     };
     struct Asked {  // a response that calls for going back
         Place place = 0;
-        Sighting response;
+        ObservedPacket response;
         /// It came when that place had just been sent again, or was met already.
         bool may_be_late = false;
         /// How many say the same: each may make the requester go back.
@@ -75,25 +75,25 @@ class Requester {
     // A host acts on what arrived, or on its timer, when it gets to it.
     static constexpr std::int64_t lag_ns = 50'000'000;
 
-    void new_request(const Sighting& request, Place place);
-    void again(const Sighting& request, Place place);
+    void new_request(const ObservedPacket& request, Place place);
+    void again(const ObservedPacket& request, Place place);
     // requester_resend.cpp
     bool is_asked_for(Place place) const;
     void drop_stale(std::int64_t now_ns);
-    void go_back(const Sighting& request, Place place);
-    Cause asked_back(const Sighting& request, Place place, Resend& resend);
-    Cause without_asking(const Sighting& request, Place place);
-    void compare(const Sighting& request, Place place);
+    void go_back(const ObservedPacket& request, Place place);
+    Cause asked_back(const ObservedPacket& request, Place place, Resend& resend);
+    Cause without_asking(const ObservedPacket& request, Place place);
+    void compare(const ObservedPacket& request, Place place);
     // requester.cpp
     static void ask(std::optional<Asked>& asked, const Asked& now);
-    void acknowledge(Place next, const Sighting& response);
-    void advance(Place next, const Sighting& response);
+    void acknowledge(Place next, const ObservedPacket& response);
+    void advance(Place next, const ObservedPacket& response);
     Place acknowledged_at(std::int64_t t_ns) const;
     Sent* holder_of(Place place);
-    void report(Code code, const Sighting& at, std::string text,
+    void report(Code code, const ObservedPacket& at, std::string text,
                 std::vector<std::uint64_t> because = {});
 
-    HalfFacts facts_;
+    HalfConnectionFacts facts_;
     Findings& findings_;
     bool is_begun_ = false;
     Sequence sequence_;

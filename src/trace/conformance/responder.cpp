@@ -14,7 +14,7 @@ constexpr std::int64_t least_grace_ns = 500'000'000;
 
 }  // namespace
 
-Responder::Responder(const HalfFacts& facts, Findings& findings)
+Responder::Responder(const HalfConnectionFacts& facts, Findings& findings)
     : facts_(facts), findings_(findings), msn_is_known_(facts.is_told) {
     state_.is_synchronised = facts.first_psn.has_value();
     began_in_the_middle_ = !state_.is_synchronised;
@@ -22,7 +22,7 @@ Responder::Responder(const HalfFacts& facts, Findings& findings)
         sequence_ = Sequence(*facts.first_psn);
 }
 
-void Responder::response(const Sighting& sent) {
+void Responder::response(const ObservedPacket& sent) {
     if (!state_.is_synchronised) {
         synchronise(sent);
         return;
@@ -44,10 +44,10 @@ void Responder::response(const Sighting& sent) {
 }
 
 // Without the beginning, the first ACK of a request that was seen tells where the responder is.
-void Responder::synchronise(const Sighting& sent) {
+void Responder::synchronise(const ObservedPacket& sent) {
     if (!sent.is_ack())
         return;
-    const auto acknowledged = std::ranges::find_if(waiting_, [&](const Sighting& request) {
+    const auto acknowledged = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
         return !request.damaged && request.psn == sent.psn && !request.wants_data();
     });
     if (acknowledged == waiting_.end())
@@ -68,7 +68,7 @@ void Responder::synchronise(const Sighting& sent) {
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
 }
 
-bool Responder::continue_reading(const Sighting& sent) {
+bool Responder::continue_reading(const ObservedPacket& sent) {
     if (!reading_ || !sent.is(wire::Operation::RdmaReadResponse) ||
         sequence_.place_of(sent.psn) != reading_->next)
         return false;
@@ -83,8 +83,8 @@ bool Responder::continue_reading(const Sighting& sent) {
 
 // Requests in their order up to the first that explains the response; then the state is the one
 // behind it.
-bool Responder::scan(const Sighting& sent, Scan& scanned) {
-    for (const Sighting& request : waiting_) {
+bool Responder::scan(const ObservedPacket& sent, Scan& scanned) {
+    for (const ObservedPacket& request : waiting_) {
         scanned.push_back(process(request));
         if (explains(scanned.back(), sent))
             return true;
@@ -92,7 +92,7 @@ bool Responder::scan(const Sighting& sent, Scan& scanned) {
     return false;
 }
 
-void Responder::commit(Scan& scanned, const Sighting& sent) {
+void Responder::commit(Scan& scanned, const ObservedPacket& sent) {
     const bool is_again =
         scanned.back().owed == Owed::Data && scanned.back().arrival.of == Class::Duplicate;
     if (reading_ && !is_again) {
@@ -125,7 +125,7 @@ void Responder::pass_over(const Expectation& expectation) {
         owed_ack_ = expectation;
 }
 
-void Responder::settle(Expectation& expectation, const Sighting& sent) {
+void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
     expectation.arrival.answer = sent;
     if (sent.is_rnr_nak() || sent.is_fatal_nak()) {
         state_ = expectation.before;
@@ -158,7 +158,7 @@ void Responder::settle(Expectation& expectation, const Sighting& sent) {
     }
 }
 
-void Responder::settle_data(const Expectation& expectation, const Sighting& sent) {
+void Responder::settle_data(const Expectation& expectation, const ObservedPacket& sent) {
     if (sent.is(wire::Operation::AtomicAcknowledge) && expectation.executed != 0) {
         auto& value = executed_[expectation.executed - 1].value;
         if (value && *value != sent.value)
@@ -195,8 +195,10 @@ void Responder::covers(Place place) {
 void Responder::finish(std::int64_t end_ns) {
     const std::int64_t grace =
         std::max(least_grace_ns, 2 * facts_.retry.ack_timeout_ns.value_or(0));
-    const auto is_late = [&](const Sighting& request) { return end_ns - request.t_ns > grace; };
-    for (const Sighting& request : waiting_) {
+    const auto is_late = [&](const ObservedPacket& request) {
+        return end_ns - request.t_ns > grace;
+    };
+    for (const ObservedPacket& request : waiting_) {
         const Expectation expectation = process(request);
         pass_over(expectation);
         if (expectation.is_required && is_late(request) && !silent_since_)

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
-#include "trace/conformance/half.hpp"
+#include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/sequence.hpp"
 
 namespace conformance {
@@ -21,21 +21,21 @@ namespace conformance {
 enum class Class : std::uint8_t { InOrder, Duplicate, OutOfSequence, Damaged, Unknown };
 
 struct Arrival {
-    Sighting request;
+    ObservedPacket request;
     Class of = Class::Unknown;
     wire::Psn expected;  ///< before it
     /// Of one out of sequence: a NAK for `expected` was due, and not under way already.
     bool opens_gap = false;
     /// The response that it led to, where that is known.
-    std::optional<Sighting> answer;
+    std::optional<ObservedPacket> answer;
 };
 
 class Responder {
   public:
-    Responder(const HalfFacts& facts, Findings& findings);
+    Responder(const HalfConnectionFacts& facts, Findings& findings);
 
-    void request(const Sighting& arrived) { waiting_.push_back(arrived); }
-    void response(const Sighting& sent);
+    void request(const ObservedPacket& arrived) { waiting_.push_back(arrived); }
+    void response(const ObservedPacket& sent);
     void finish(std::int64_t end_ns);
 
     /// All requests that arrived, in their order; complete after finish().
@@ -43,7 +43,7 @@ class Responder {
     /// The capture did not have the connection's beginning.
     bool began_in_the_middle() const { return began_in_the_middle_; }
     /// The request from which on nothing was answered any more, with enough time for it.
-    const std::optional<Sighting>& silent_since() const { return silent_since_; }
+    const std::optional<ObservedPacket>& silent_since() const { return silent_since_; }
 
   private:
     // A READ or an ATOMIC that was executed.
@@ -83,49 +83,49 @@ class Responder {
     };
     using Scan = std::vector<Expectation>;
     struct Reading {  // data that is being sent
-        Sighting request;
+        ObservedPacket request;
         Place first = 0, next = 0, end = 0;
         std::uint32_t msn_low = 0, msn_high = 0;
     };
 
     // What a request calls for: responder_state.cpp.
-    Expectation process(const Sighting& request);
-    void in_order(const Sighting& request, Expectation& expectation);
-    void duplicate(const Sighting& request, Expectation& expectation);
-    bool breaks_message(const Sighting& request) const;
-    bool explains(const Expectation& expectation, const Sighting& sent) const;
+    Expectation process(const ObservedPacket& request);
+    void in_order(const ObservedPacket& request, Expectation& expectation);
+    void duplicate(const ObservedPacket& request, Expectation& expectation);
+    bool breaks_message(const ObservedPacket& request) const;
+    bool explains(const Expectation& expectation, const ObservedPacket& sent) const;
     static bool may_refuse(const Expectation& expectation);
 
     // Which request a response is for.
-    void synchronise(const Sighting& sent);
-    bool continue_reading(const Sighting& sent);
-    bool scan(const Sighting& sent, Scan& scanned);
+    void synchronise(const ObservedPacket& sent);
+    bool continue_reading(const ObservedPacket& sent);
+    bool scan(const ObservedPacket& sent, Scan& scanned);
     void take(std::size_t count);
-    void commit(Scan& scanned, const Sighting& sent);
-    void settle(Expectation& expectation, const Sighting& sent);
-    void settle_data(const Expectation& expectation, const Sighting& sent);
+    void commit(Scan& scanned, const ObservedPacket& sent);
+    void settle(Expectation& expectation, const ObservedPacket& sent);
+    void settle_data(const Expectation& expectation, const ObservedPacket& sent);
     void pass_over(const Expectation& expectation);
     void covers(Place place);
 
     // What is wrong with one that no request explains: responder_findings.cpp.
-    void unexplained(Scan& scanned, const State& later, const Sighting& sent);
-    void answer_of_the_dead(const Scan& scanned, const State& later, const Sighting& sent);
-    bool answers_damaged(const Sighting& sent);
-    void wrong_nak(Scan& scanned, const State& later, const Sighting& sent);
-    void wrong_data(Scan& scanned, const Sighting& sent);
-    void wrong_ack(const State& later, const Sighting& sent);
+    void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
+    void answer_of_the_dead(const Scan& scanned, const State& later, const ObservedPacket& sent);
+    bool answers_damaged(const ObservedPacket& sent);
+    void wrong_nak(Scan& scanned, const State& later, const ObservedPacket& sent);
+    void wrong_data(Scan& scanned, const ObservedPacket& sent);
+    void wrong_ack(const State& later, const ObservedPacket& sent);
     void missing(const Expectation& expectation);
-    void late_ack(const Expectation& expectation, const Sighting& sent);
-    void check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t high);
-    void check_position(const Sighting& sent);
-    void report(Code code, const Sighting& at, std::string text,
+    void late_ack(const Expectation& expectation, const ObservedPacket& sent);
+    void check_msn(const ObservedPacket& sent, std::uint32_t low, std::uint32_t high);
+    void check_position(const ObservedPacket& sent);
+    void report(Code code, const ObservedPacket& at, std::string text,
                 std::vector<std::uint64_t> because = {});
 
-    HalfFacts facts_;
+    HalfConnectionFacts facts_;
     Findings& findings_;
     Sequence sequence_;
     State state_;
-    std::deque<Sighting> waiting_;
+    std::deque<ObservedPacket> waiting_;
     std::vector<Executed> executed_;
     std::vector<Arrival> arrivals_;
     std::optional<Reading> reading_;
@@ -137,7 +137,7 @@ class Responder {
     bool msn_is_known_ = false;
     bool began_in_the_middle_ = false;
     bool is_judged_dead_ = false;
-    std::optional<Sighting> silent_since_;
+    std::optional<ObservedPacket> silent_since_;
 };
 
 }  // namespace conformance

@@ -13,7 +13,7 @@ constexpr std::int64_t usual_timeout_ns = 50'000'000;
 
 }  // namespace
 
-void Responder::report(Code code, const Sighting& at, std::string text,
+void Responder::report(Code code, const ObservedPacket& at, std::string text,
                        std::vector<std::uint64_t> because) {
     findings_.push_back({.code = code,
                          .frame = at.frame,
@@ -22,7 +22,7 @@ void Responder::report(Code code, const Sighting& at, std::string text,
                          .because = std::move(because)});
 }
 
-void Responder::unexplained(Scan& scanned, const State& later, const Sighting& sent) {
+void Responder::unexplained(Scan& scanned, const State& later, const ObservedPacket& sent) {
     if (answers_damaged(sent))
         return;
     if (later.is_dead) {
@@ -38,7 +38,8 @@ void Responder::unexplained(Scan& scanned, const State& later, const Sighting& s
 }
 
 // Told of once: nothing that follows is worth more than that.
-void Responder::answer_of_the_dead(const Scan& scanned, const State& later, const Sighting& sent) {
+void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
+                                   const ObservedPacket& sent) {
     if (is_judged_dead_)
         return;
     is_judged_dead_ = true;
@@ -57,8 +58,8 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later, cons
 }
 
 // Would a damaged request explain it, were it whole? Then it was acted upon.
-bool Responder::answers_damaged(const Sighting& sent) {
-    for (Sighting& request : waiting_) {
+bool Responder::answers_damaged(const ObservedPacket& sent) {
+    for (ObservedPacket& request : waiting_) {
         if (!request.damaged)
             continue;
         request.damaged = false;
@@ -79,7 +80,7 @@ bool Responder::answers_damaged(const Sighting& sent) {
     return false;
 }
 
-void Responder::wrong_ack(const State& later, const Sighting& sent) {
+void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
     const Place place = sequence_.place_of(sent.psn);
     if (place >= later.expected) {
         report(Code::AckBeyond, sent,
@@ -99,7 +100,7 @@ void Responder::wrong_ack(const State& later, const Sighting& sent) {
                sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
 }
 
-void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
+void Responder::wrong_data(Scan& scanned, const ObservedPacket& sent) {
     const bool is_read = sent.is(wire::Operation::RdmaReadResponse);
     if (is_read && reading_) {
         report(Code::ReadPsn, sent,
@@ -117,7 +118,7 @@ void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
                fmt::format("a READ response with PSN {:#08x} to a request with PSN {:#08x}",
                            sent.psn, scanned[i].arrival.request.psn),
                {scanned[i].arrival.request.frame});
-        Sighting corrected = sent;
+        ObservedPacket corrected = sent;
         corrected.psn = scanned[i].arrival.request.psn;
         scanned.clear();
         if (scan(corrected, scanned))
@@ -129,13 +130,13 @@ void Responder::wrong_data(Scan& scanned, const Sighting& sent) {
                        sent.psn));
 }
 
-void Responder::wrong_nak(Scan& scanned, const State& later, const Sighting& sent) {
+void Responder::wrong_nak(Scan& scanned, const State& later, const ObservedPacket& sent) {
     for (const Expectation& expectation : scanned) {
         const bool is_due = sent.is_sequence_nak() ? expectation.owed == Owed::SequenceNak
                                                    : may_refuse(expectation);
         if (!is_due)
             continue;
-        Sighting corrected = sent;
+        ObservedPacket corrected = sent;
         corrected.psn = sequence_.psn_of(sent.is_sequence_nak() ? expectation.before.expected
                                                                 : expectation.place);
         report(Code::NakPsn, sent,
@@ -158,7 +159,7 @@ void Responder::wrong_nak(Scan& scanned, const State& later, const Sighting& sen
 }
 
 void Responder::missing(const Expectation& expectation) {
-    const Sighting& request = expectation.arrival.request;
+    const ObservedPacket& request = expectation.arrival.request;
     if (expectation.owed == Owed::SequenceNak)
         report(Code::MissingNak, request,
                fmt::format("PSN {:#08x} arrived while PSN {:#08x} was missing, and no NAK was sent",
@@ -175,12 +176,12 @@ void Responder::missing(const Expectation& expectation) {
 }
 
 // The requester had to repeat what had asked for an ACK.
-void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
-    const Sighting& request = expectation.arrival.request;
+void Responder::late_ack(const Expectation& expectation, const ObservedPacket& sent) {
+    const ObservedPacket& request = expectation.arrival.request;
     if (!expectation.is_required || expectation.owed != Owed::Ack)
         return;
     const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
-    for (const Sighting& other : waiting_) {
+    for (const ObservedPacket& other : waiting_) {
         if (other.frame <= request.frame || other.psn != request.psn ||
             other.t_ns - request.t_ns < timeout)
             continue;
@@ -193,7 +194,7 @@ void Responder::late_ack(const Expectation& expectation, const Sighting& sent) {
     }
 }
 
-void Responder::check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t high) {
+void Responder::check_msn(const ObservedPacket& sent, std::uint32_t low, std::uint32_t high) {
     constexpr std::uint32_t mask = wire::Psn::mask;
     if (!sent.opcode->has(wire::header::aeth))
         return;
@@ -216,7 +217,7 @@ void Responder::check_msn(const Sighting& sent, std::uint32_t low, std::uint32_t
     msn_offset_ = offset;
 }
 
-void Responder::check_position(const Sighting& sent) {
+void Responder::check_position(const ObservedPacket& sent) {
     const bool is_first = reading_->next == reading_->first;
     const bool is_last = reading_->next + 1 == reading_->end;
     const auto due = is_first ? (is_last ? wire::Position::Only : wire::Position::First)

@@ -5,7 +5,7 @@
 
 namespace conformance {
 
-Responder::Expectation Responder::process(const Sighting& request) {
+Responder::Expectation Responder::process(const ObservedPacket& request) {
     Expectation expectation;
     expectation.before = state_;
     Arrival& arrival = expectation.arrival;
@@ -36,7 +36,7 @@ Responder::Expectation Responder::process(const Sighting& request) {
     return expectation;
 }
 
-void Responder::in_order(const Sighting& request, Expectation& expectation) {
+void Responder::in_order(const ObservedPacket& request, Expectation& expectation) {
     expectation.arrival.of = Class::InOrder;
     state_.nak_sent = state_.rnr_sent = false;
     if (breaks_message(request)) {
@@ -69,7 +69,7 @@ void Responder::in_order(const Sighting& request, Expectation& expectation) {
     expectation.psns = psns;
 }
 
-void Responder::duplicate(const Sighting& request, Expectation& expectation) {
+void Responder::duplicate(const ObservedPacket& request, Expectation& expectation) {
     expectation.arrival.of = Class::Duplicate;
     if (!request.wants_data()) {
         expectation.owed = Owed::DuplicateAck;
@@ -89,7 +89,7 @@ void Responder::duplicate(const Sighting& request, Expectation& expectation) {
     }
 }
 
-bool Responder::breaks_message(const Sighting& request) const {
+bool Responder::breaks_message(const ObservedPacket& request) const {
     if (request.opcode->starts_message())
         return state_.open.has_value();
     return state_.open != request.opcode->operation;
@@ -100,7 +100,7 @@ bool Responder::may_refuse(const Expectation& expectation) {
            (expectation.arrival.of == Class::Duplicate && expectation.owed == Owed::Data);
 }
 
-bool Responder::explains(const Expectation& expectation, const Sighting& sent) const {
+bool Responder::explains(const Expectation& expectation, const ObservedPacket& sent) const {
     const Place place = sequence_.place_of(sent.psn);
     const Place begin = expectation.place;
     if (may_refuse(expectation)) {

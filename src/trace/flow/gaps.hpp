@@ -14,7 +14,7 @@ namespace flow {
 inline constexpr std::int32_t longest_jump = 65536;
 
 /// A packet in its sequence.
-enum class Seen : std::uint8_t {
+enum class Arrival : std::uint8_t {
     New,
     Late,    ///< was missing: a gap is filled
     Repeat,  ///< not ahead of what passed already, and not missing

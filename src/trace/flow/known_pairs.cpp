@@ -2,12 +2,12 @@
 
 namespace flow {
 
-std::size_t KnownPairs::Hash::operator()(const Place& place) const {
+std::size_t KnownPairs::Hash::operator()(const QueuePairId& place) const {
     const Host host = place.host.value_or(Host());
     return mixed(mixed(host.low, host.high), place.qpn);
 }
 
-void KnownPairs::put(Senders& senders, const Place& place, const Sender& sender) {
+void KnownPairs::put(Senders& senders, const QueuePairId& place, const Sender& sender) {
     const auto [entry, is_new] = senders.try_emplace(place, sender);
     if (is_new || !entry->second)
         return;

@@ -39,17 +39,17 @@ class KnownPairs {
     std::optional<Sender> sender_of(const StreamKey& stream) const;
 
   private:
-    struct Place {
+    struct QueuePairId {
         std::optional<Host> host;
         std::uint32_t qpn = 0;
-        friend bool operator==(const Place&, const Place&) = default;
+        friend bool operator==(const QueuePairId&, const QueuePairId&) = default;
     };
     struct Hash {
-        std::size_t operator()(const Place& place) const;
+        std::size_t operator()(const QueuePairId& place) const;
     };
-    using Senders = std::unordered_map<Place, std::optional<Sender>, Hash>;
+    using Senders = std::unordered_map<QueuePairId, std::optional<Sender>, Hash>;
 
-    static void put(Senders& senders, const Place& place, const Sender& sender);
+    static void put(Senders& senders, const QueuePairId& place, const Sender& sender);
     static std::optional<Sender> find(const Senders& senders, const Host& host, std::uint32_t qpn);
 
     Senders by_receiver_;  // told by the receiver: its host and QPN

@@ -11,12 +11,12 @@ static_assert(Latency::buckets == 1U << bucket_bits);
 constexpr std::uint64_t longest = (std::uint64_t{1} << 36) - 1;
 
 // Group 0 holds 0 .. 31 ns one by one, group g the times from 2^(g+4) to 2^(g+5) in 32 buckets.
-struct Place {
+struct BucketIndex {
     unsigned group;
     unsigned bucket;
 };
 
-Place place_of(std::uint64_t ns) {
+BucketIndex index_of(std::uint64_t ns) {
     const unsigned width = static_cast<unsigned>(std::bit_width(ns));
     if (width <= bucket_bits)
         return {.group = 0, .bucket = static_cast<unsigned>(ns)};
@@ -26,7 +26,7 @@ Place place_of(std::uint64_t ns) {
 }
 static_assert(36 - bucket_bits < Latency::buckets);
 
-std::uint64_t middle_of(Place place) {
+std::uint64_t middle_of(BucketIndex place) {
     if (place.group == 0)
         return place.bucket;
     const unsigned shift = place.group - 1;
@@ -37,7 +37,7 @@ std::uint64_t middle_of(Place place) {
 }  // namespace
 
 std::uint32_t* Latency::counter(std::uint64_t ns, Pages& pages) {
-    const Place place = place_of(ns);
+    const BucketIndex place = index_of(ns);
     if (directory_ == no_index) {
         directory_ = pages.take();
         if (directory_ == no_index)

@@ -27,14 +27,14 @@ class RequestSequence {
     void expect(wire::Psn first);
 
     /// A request of `psns` PSNs.
-    Seen add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Arrival add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
 
     /// A packet whose sender counts on for several receivers: PSNs are noted, not judged.
     void add_unordered(wire::Psn psn);
 
     /// A READ request while the path MTU is not known; `dmalen` is nullopt where the capture cut it
     /// off. The next request's PSN, the response or the path MTU will tell how many PSNs it took.
-    Seen add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
+    Arrival add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
     /// Whether it is not known yet how many PSNs the newest READ took.
     bool is_read_open() const { return read_is_open_; }
     /// The last response to a READ carried this PSN.
@@ -67,8 +67,8 @@ class RequestSequence {
     bool is_doubled() const;
 
   private:
-    Seen place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
-    Seen behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Arrival place(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
+    Arrival behind(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
     std::int32_t farthest_back() const;
     void restart(wire::Psn psn);
     void close_open_read(wire::Psn next_request);

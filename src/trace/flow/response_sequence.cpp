@@ -80,24 +80,24 @@ void ResponseSequence::refuse(wire::Psn psn) {
     in_read_ = false;
 }
 
-Seen ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
+Arrival ResponseSequence::add_atomic_acknowledge(wire::Psn psn) {
     if (ahead_of_next(psn) < 0) {
         ++repeats_;
-        return Seen::Repeat;
+        return Arrival::Repeat;
     }
     in_read_ = false;
     move_to(psn);
-    return Seen::New;
+    return Arrival::New;
 }
 
-Seen ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
+Arrival ResponseSequence::add_read_response(wire::Psn psn, wire::Position position) {
     const bool begins = position == wire::Position::First || position == wire::Position::Only;
     const std::int32_t ahead = ahead_of_next(psn);
     if (ahead < 0) {
         // What was asked for again and had passed, or had not.
         const bool is_late = gaps_.fill(psn, 1);
         ++(is_late ? late_ : repeats_);
-        return is_late ? Seen::Late : Seen::Repeat;
+        return is_late ? Arrival::Late : Arrival::Repeat;
     }
     // A first response may leave out the PSNs of requests that it acknowledges; the others, and one
     // in the middle of another READ, may not.
@@ -107,7 +107,7 @@ Seen ResponseSequence::add_read_response(wire::Psn psn, wire::Position position)
     longest_read_run_ = std::max(longest_read_run_, read_run_);
     in_read_ = position == wire::Position::First || position == wire::Position::Middle;
     move_to(psn);
-    return Seen::New;
+    return Arrival::New;
 }
 
 }  // namespace flow

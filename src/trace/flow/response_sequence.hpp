@@ -26,8 +26,8 @@ class ResponseSequence {
 
     /// An Acknowledge packet.
     void add_acknowledge(wire::Psn psn, const wire::Aeth& aeth);
-    Seen add_read_response(wire::Psn psn, wire::Position position);
-    Seen add_atomic_acknowledge(wire::Psn psn);
+    Arrival add_read_response(wire::Psn psn, wire::Position position);
+    Arrival add_atomic_acknowledge(wire::Psn psn);
 
     bool started() const { return started_; }
     /// Behind the last PSN acknowledged.

@@ -96,7 +96,8 @@ std::string begun(std::string_view sentence) {
     return text;
 }
 
-std::string hint(const Ends& ends, std::string_view requester, std::string_view responder) {
+std::string hint(const ConnectionState& ends, std::string_view requester,
+                 std::string_view responder) {
     std::string text =
         fmt::format("{} expects {} next", begun(responder), psn_text(ends.expected()));
     if (ends.asked_for() == ends.expected())

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "trace/predict/ends.hpp"
+#include "trace/predict/connection_state.hpp"
 #include "trace/predict/packet.hpp"
 
 namespace predict {
@@ -40,10 +40,11 @@ Grade grade(const Packet& packet, const Answer& answer);
 
 /// Why `packet` was to be expected and not what `answer` says; empty where that cannot be said.
 /// `ends`: as they were before it.
-std::string reason(const Packet& packet, const Answer& answer, const Ends& ends);
+std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends);
 
 /// What each side knows, a line each. `requester` and `responder`: "the client", "the server".
-std::string hint(const Ends& ends, std::string_view requester, std::string_view responder);
+std::string hint(const ConnectionState& ends, std::string_view requester,
+                 std::string_view responder);
 
 /// With a capital letter.
 std::string begun(std::string_view sentence);

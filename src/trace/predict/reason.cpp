@@ -11,7 +11,8 @@ bool is_response(Kind kind) {
     return kind == Kind::Response || kind == Kind::Ack || kind == Kind::Nak || kind == Kind::RnrNak;
 }
 
-std::string reason_for_nak(const Packet& packet, const Answer& answer, const Ends& ends) {
+std::string reason_for_nak(const Packet& packet, const Answer& answer,
+                           const ConnectionState& ends) {
     if (!packet.is_sequence_nak)
         return answer.kind == Kind::Nak ? "this NAK's PSN is that of the request that it refuses"
                                         : "the responder refuses that request for good: a NAK";
@@ -24,7 +25,8 @@ std::string reason_for_nak(const Packet& packet, const Answer& answer, const End
                : "";
 }
 
-std::string reason_for_ack(const Packet& packet, const Answer& answer, const Ends& ends) {
+std::string reason_for_ack(const Packet& packet, const Answer& answer,
+                           const ConnectionState& ends) {
     if (answer.kind == Kind::Ack)
         return "an ACK's PSN is that of the last request that it acknowledges, with all before it";
     if (packet.offset >= ends.expected())
@@ -49,7 +51,7 @@ std::string reason_for_response(const Packet& packet, const Answer& answer) {
 }
 
 // It has been sent before.
-std::string reason_for_repeated(const Packet& packet, const Ends& ends) {
+std::string reason_for_repeated(const Packet& packet, const ConnectionState& ends) {
     constexpr std::int64_t shortest_timeout_ns = 10'000'000;
     const auto& last = ends.last_request();
     if (!last || ends.was_held(packet.offset))
@@ -68,7 +70,8 @@ std::string reason_for_repeated(const Packet& packet, const Ends& ends) {
                : "";
 }
 
-std::string reason_for_request(const Packet& packet, const Answer& answer, const Ends& ends) {
+std::string reason_for_request(const Packet& packet, const Answer& answer,
+                               const ConnectionState& ends) {
     if (packet.offset < ends.behind_sent())
         return reason_for_repeated(packet, ends);
     const auto& last = ends.last_request();
@@ -83,7 +86,7 @@ std::string reason_for_request(const Packet& packet, const Answer& answer, const
 
 }  // namespace
 
-std::string reason(const Packet& packet, const Answer& answer, const Ends& ends) {
+std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends) {
     if (!packet.is_response && is_response(answer.kind))
         return "the requester sends this one: a request, not an answer";
     if (packet.is_response && !is_response(answer.kind) &&

@@ -83,8 +83,8 @@ void Capabilities::add(const runlog::Event& event) {
 }
 
 void Capabilities::receive(const runlog::Event& event) {
-    const Told told{static_cast<std::uint32_t>(event.number("rkey").value_or(0)),
-                    event.number("va").value_or(0), event.number("len").value_or(0)};
+    const RegionInfo told{static_cast<std::uint32_t>(event.number("rkey").value_or(0)),
+                          event.number("va").value_or(0), event.number("len").value_or(0)};
     if (told.rkey == 0)  // an endpoint that lends nothing
         return;
     Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};
@@ -119,34 +119,35 @@ void Capabilities::see(const wire::Packet& packet, util::Bytes frame, std::uint6
     }
 }
 
-void Capabilities::see_private_data(util::Bytes data, const Sight& sight) {
+void Capabilities::see_private_data(util::Bytes data, const WireReference& reference) {
     constexpr std::size_t told_size = 20;
     for (; data.size() >= told_size; data = data.subspan(1)) {
         const auto bytes = data.first<told_size>();
-        see_told({util::be32<0>(bytes), util::be64<4>(bytes), util::be64<12>(bytes)}, sight);
+        see_told({util::be32<0>(bytes), util::be64<4>(bytes), util::be64<12>(bytes)}, reference);
     }
 }
 
-void Capabilities::see_told(const Told& told, const Sight& sight) {
+void Capabilities::see_told(const RegionInfo& told, const WireReference& reference) {
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
         return region.va == told.va && region.length == told.length;
     });
     if (capability != nullptr)
-        note(*capability, sight);
+        note(*capability, reference);
 }
 
 void Capabilities::see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
-                           const Sight& sight) {
+                           const WireReference& reference) {
     Capability* const capability = find(rkey, [&](const Capability& region) {
         return va >= region.va && va - region.va < region.length && is_for(packet, region.owner);
     });
     if (capability != nullptr)
-        note(*capability, sight);
+        note(*capability, reference);
 }
 
-void Capabilities::note(Capability& capability, const Sight& sight) {
-    if (!is_known(capability, "", sight.how))
-        capability.learned.push_back({"", sight.t_ns, std::string(sight.how), sight.number});
+void Capabilities::note(Capability& capability, const WireReference& reference) {
+    if (!is_known(capability, "", reference.how))
+        capability.learned.push_back(
+            {"", reference.t_ns, std::string(reference.how), reference.number});
 }
 
 bool Capabilities::is_for(const wire::Packet& packet, const std::string& role) const {

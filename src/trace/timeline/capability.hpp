@@ -67,29 +67,29 @@ class Capabilities {
 
   private:
     // A region as a message tells of it.
-    struct Told {
+    struct RegionInfo {
         std::uint32_t rkey = 0;
         std::uint64_t va = 0;
         std::uint64_t length = 0;
     };
     // Where on the wire: a Learned without a string of its own, since most packets say nothing new.
-    struct Sight {
+    struct WireReference {
         std::string_view how;
         std::uint64_t number = 0;
         std::int64_t t_ns = 0;
     };
     struct Waiting {
-        Told told;
+        RegionInfo told;
         Learned learned;
     };
 
     void add(const runlog::Event& event);
     void receive(const runlog::Event& event);
-    void see_told(const Told& told, const Sight& sight);
-    void see_private_data(util::Bytes data, const Sight& sight);
+    void see_told(const RegionInfo& told, const WireReference& reference);
+    void see_private_data(util::Bytes data, const WireReference& reference);
     void see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
-                 const Sight& sight);
-    static void note(Capability& capability, const Sight& sight);
+                 const WireReference& reference);
+    static void note(Capability& capability, const WireReference& reference);
     bool is_for(const wire::Packet& packet, const std::string& role) const;
     // Of those with the rkey for which `fits` holds the one registered last; nullptr: none.
     template <typename Fits>

@@ -21,18 +21,18 @@ struct Cause {
     std::uint32_t packets = 0;   // how many it has
     std::int64_t posted_ns = 0;  // the poster's clock
     bool is_response = false;
-    Seen seen = Seen::First;
+    Transmission seen = Transmission::First;
     std::uint64_t length = 0;  // of the request, bytes
 
     bool operator==(const Cause&) const = default;
 };
 
 /// A packet's place in its work request.
-struct Place {
+struct RequestPacket {
     const WorkRequest* request = nullptr;  // valid until the next event is learned
     std::uint32_t packet = 0;              // which PSN of the request's, from 1
     bool is_response = false;
-    Seen seen = Seen::First;
+    Transmission seen = Transmission::First;
 
     Cause cause() const {
         return {request->role, request->qpn,     request->wr_id,     request->opcode,
@@ -53,6 +53,6 @@ struct SetUp {
 };
 
 /// Either, or nothing that the logs tell of.
-using Origin = std::variant<std::monostate, Place, SetUp>;
+using Origin = std::variant<std::monostate, RequestPacket, SetUp>;
 
 }  // namespace timeline

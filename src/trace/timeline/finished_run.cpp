@@ -161,7 +161,7 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
         PacketRow row = plain_row(packet, *frame);
         const Origin origin = origin_of(trace);
         row.set_origin(origin);
-        const auto* place = std::get_if<Place>(&origin);
+        const auto* place = std::get_if<RequestPacket>(&origin);
         visitor.packet(row, packet, *frame, ++number, place == nullptr ? nullptr : place->request);
     }
     events_until(std::numeric_limits<std::int64_t>::max(), 0);
@@ -169,7 +169,7 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
 
 FinishedRun::Trace FinishedRun::trace_of(const Origin& origin) {
     static_assert(sizeof(Trace) <= 12, "there is one for each packet");
-    if (const auto* place = std::get_if<Place>(&origin))
+    if (const auto* place = std::get_if<RequestPacket>(&origin))
         return {.which = place->request->number,
                 .packet = place->packet,
                 .of = Trace::Of::WorkRequest,
@@ -190,7 +190,8 @@ FinishedRun::Trace FinishedRun::trace_of(const Origin& origin) {
 Origin FinishedRun::origin_of(const Trace& trace) const {
     switch (trace.of) {
         case Trace::Of::WorkRequest:
-            return Place{requests_[trace.which], trace.packet, trace.is_response, trace.seen};
+            return RequestPacket{requests_[trace.which], trace.packet, trace.is_response,
+                                 trace.seen};
         case Trace::Of::SetUp:
             return set_ups_[trace.which];
         case Trace::Of::Nothing:

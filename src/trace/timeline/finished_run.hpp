@@ -83,7 +83,7 @@ class FinishedRun {
         std::uint32_t packet = 0;  // as in Place
         Of of = Of::Nothing;
         bool is_response = false;
-        Seen seen = Seen::First;
+        Transmission seen = Transmission::First;
     };
 
     void read_logs();

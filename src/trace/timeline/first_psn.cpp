@@ -73,7 +73,7 @@ class Reader {
         std::string source, destination;  // IP addresses; empty: unknown
         bool has_request = false;
     };
-    struct Said {
+    struct SeenAnnouncement {
         Announcement what;
         std::string source;
         std::uint64_t frame = 0;
@@ -136,7 +136,7 @@ class Reader {
         direction.first.dest_qpn = stream.dest_qpn;
         direction.first.psn = psn;
         direction.first.chosen_by = "the connection manager";
-        for (const Said& said : said_)
+        for (const SeenAnnouncement& said : said_)
             note(direction, said);
         directions_.push_back(std::move(direction));
     }
@@ -157,12 +157,12 @@ class Reader {
         direction.first.dest_qpn = key.dest_qpn;
         if (key.starts_message)
             direction.first.psn = key.psn;
-        for (const Said& said : said_)
+        for (const SeenAnnouncement& said : said_)
             note(direction, said);
         directions_.push_back(std::move(direction));
     }
 
-    static void note(Direction& direction, const Said& said) {
+    static void note(Direction& direction, const SeenAnnouncement& said) {
         FirstPsn& first = direction.first;
         const Announcement& what = said.what;
         const auto is_qpn = [&](std::uint32_t qpn) { return qpn == 0 || what.qpn == qpn; };
@@ -198,7 +198,7 @@ class Reader {
     LogPsns log_;
     flow::Connects connects_;
     std::set<std::uint64_t> connections_;
-    std::vector<Said> said_;
+    std::vector<SeenAnnouncement> said_;
     std::vector<Direction> directions_;
     FirstPsns all_;
     std::uint64_t number_ = 0;

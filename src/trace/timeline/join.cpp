@@ -72,7 +72,7 @@ std::optional<Cause> Join::cause_of(const PacketKey& packet) {
 }
 
 // A multicast one is no less its sender's.
-std::optional<Place> Join::place_of_datagram(const PacketKey& packet) {
+std::optional<RequestPacket> Join::place_of_datagram(const PacketKey& packet) {
     const auto [begin, end] = roles_.equal_range(packet.source);
     for (auto it = begin; it != end; ++it)
         if (const auto place = account({it->second, *packet.source_qpn}, packet))
@@ -80,7 +80,7 @@ std::optional<Place> Join::place_of_datagram(const PacketKey& packet) {
     return std::nullopt;
 }
 
-std::optional<Place> Join::place_of(const PacketKey& packet) {
+std::optional<RequestPacket> Join::place_of(const PacketKey& packet) {
     if (packet.source_qpn)
         return place_of_datagram(packet);
     if (packet.is_response)
@@ -95,7 +95,7 @@ std::optional<Place> Join::place_of(const PacketKey& packet) {
     return place;
 }
 
-std::optional<Place> Join::place_of_response(const PacketKey& packet) {
+std::optional<RequestPacket> Join::place_of_response(const PacketKey& packet) {
     const auto [begin, end] = roles_.equal_range(packet.destination);
     for (auto it = begin; it != end; ++it) {
         const QpKey poster{it->second, packet.dest_qpn};
@@ -107,13 +107,13 @@ std::optional<Place> Join::place_of_response(const PacketKey& packet) {
     return std::nullopt;
 }
 
-std::optional<Place> Join::place_of_request(const PacketKey& packet) {
+std::optional<RequestPacket> Join::place_of_request(const PacketKey& packet) {
     // The newest first: a number belongs to several queue pairs in turn.
     const auto first_of = [&](const std::string& role, const std::vector<std::uint32_t>& qpns) {
         for (auto qpn = qpns.rbegin(); qpn != qpns.rend(); ++qpn)
             if (auto place = account({role, *qpn}, packet))
                 return place;
-        return std::optional<Place>();
+        return std::optional<RequestPacket>();
     };
     bool is_known = false;  // its receiver
     const auto [begin, end] = roles_.equal_range(packet.destination);
@@ -138,8 +138,9 @@ std::optional<Place> Join::place_of_request(const PacketKey& packet) {
 
 // Programs may begin each connection with the same PSN: a packet with it is then of the next one,
 // where all of the present one has passed.
-std::optional<Place> Join::account_in_turn(const QpKey& poster, std::vector<SendQueue>& queues,
-                                           const PacketKey& packet) {
+std::optional<RequestPacket> Join::account_in_turn(const QpKey& poster,
+                                                   std::vector<SendQueue>& queues,
+                                                   const PacketKey& packet) {
     if (queues.size() == 1)
         return queues.front().account(packet);
     std::size_t& current = current_[poster];
@@ -159,7 +160,7 @@ std::optional<Place> Join::account_in_turn(const QpKey& poster, std::vector<Send
     return std::nullopt;
 }
 
-std::optional<Place> Join::account(const QpKey& poster, const PacketKey& packet) {
+std::optional<RequestPacket> Join::account(const QpKey& poster, const PacketKey& packet) {
     const auto it = queues_.find(poster);
     if (it == queues_.end())
         return std::nullopt;

@@ -46,7 +46,7 @@ class Join {
 
     /// nullopt where no event learned so far accounts for the packet; it may be asked for again
     /// later. A packet is to be asked for the first time in the order of the wire.
-    std::optional<Place> place_of(const PacketKey& packet);
+    std::optional<RequestPacket> place_of(const PacketKey& packet);
     std::optional<Cause> cause_of(const PacketKey& packet);
     std::optional<SetUp> set_up_of(const CmKey& message);
     std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
@@ -69,12 +69,13 @@ class Join {
 
     void begin_queue(const QpKey& key);
     void learn_peer(const QpKey& key, std::uint32_t dest_qpn);
-    std::optional<Place> place_of_datagram(const PacketKey& packet);
-    std::optional<Place> place_of_request(const PacketKey& packet);
-    std::optional<Place> place_of_response(const PacketKey& packet);
-    std::optional<Place> account_in_turn(const QpKey& poster, std::vector<SendQueue>& queues,
-                                         const PacketKey& packet);
-    std::optional<Place> account(const QpKey& poster, const PacketKey& packet);
+    std::optional<RequestPacket> place_of_datagram(const PacketKey& packet);
+    std::optional<RequestPacket> place_of_request(const PacketKey& packet);
+    std::optional<RequestPacket> place_of_response(const PacketKey& packet);
+    std::optional<RequestPacket> account_in_turn(const QpKey& poster,
+                                                 std::vector<SendQueue>& queues,
+                                                 const PacketKey& packet);
+    std::optional<RequestPacket> account(const QpKey& poster, const PacketKey& packet);
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 

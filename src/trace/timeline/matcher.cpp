@@ -32,7 +32,7 @@ Origin Matcher::match(const PacketRow& packet) {
 Origin Matcher::match_again(const PacketRow& packet) {
     Origin origin = join_.origin_of(packet);
     joins_.set_up += std::holds_alternative<SetUp>(origin);
-    if (const auto* place = std::get_if<Place>(&origin)) {
+    if (const auto* place = std::get_if<RequestPacket>(&origin)) {
         ++joins_.joined;
         const WorkRequest& request = *place->request;
         if (request.role != capture_role_)

@@ -39,6 +39,6 @@ struct SegmentKey {
 
 /// Whether a packet with that PSN was seen before. Late: not itself, but one that follows it: it
 /// was lost before the capture and sent again, or overtaken.
-enum class Seen : std::uint8_t { First, Again, Late };
+enum class Transmission : std::uint8_t { First, Again, Late };
 
 }  // namespace timeline

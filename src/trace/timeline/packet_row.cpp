@@ -77,7 +77,7 @@ std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
 }  // namespace
 
 void PacketRow::set_origin(const Origin& origin) {
-    if (const auto* place = std::get_if<Place>(&origin))
+    if (const auto* place = std::get_if<RequestPacket>(&origin))
         cause = place->cause();
     else if (const auto* by = std::get_if<SetUp>(&origin))
         set_up = *by;

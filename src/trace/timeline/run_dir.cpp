@@ -64,8 +64,8 @@ RunInfo read_run_info(const std::string& run_dir) {
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }
     // It runs on the machine that the hosts' clocks were compared with.
-    if (std::filesystem::exists(fmt::format("{}/{}.jsonl", run_dir, cable_role)))
-        info.offsets.emplace(cable_role, 0);
+    if (std::filesystem::exists(fmt::format("{}/{}.jsonl", run_dir, link_role)))
+        info.offsets.emplace(link_role, 0);
     return info;
 }
 

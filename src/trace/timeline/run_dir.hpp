@@ -8,9 +8,9 @@
 
 namespace timeline {
 
-/// Whose log it is where the cable between the hosts is a program that has done something to
+/// Whose log it is where the link between the hosts is a program that has done something to
 /// packets.
-inline constexpr const char* cable_role = "cable";
+inline constexpr const char* link_role = "cable";
 
 struct RunInfo {
     std::string step;                // empty: unknown

@@ -109,25 +109,25 @@ SendQueue::Post* SendQueue::find(std::uint64_t position) {
     return position < post.end() ? &post : nullptr;
 }
 
-Seen SendQueue::note(std::vector<bool>& seen, WorkRequest& request, std::size_t index) {
+Transmission SendQueue::note(std::vector<bool>& seen, WorkRequest& request, std::size_t index) {
     if (seen.size() <= index) {
         seen.resize(index + 1);
         seen[index] = true;
-        return Seen::First;
+        return Transmission::First;
     }
     const bool again = seen[index];
     seen[index] = true;
     request.repeats += again;
-    return again ? Seen::Again : Seen::Late;
+    return again ? Transmission::Again : Transmission::Late;
 }
 
-Seen SendQueue::answer(Post& post, std::size_t index, std::int64_t t_ns) {
+Transmission SendQueue::answer(Post& post, std::size_t index, std::int64_t t_ns) {
     if (index + 1 == post.request.packets && !post.request.acknowledged_ns)
         post.request.acknowledged_ns = t_ns;
     return note(post.answered, post.request, index);
 }
 
-std::optional<Place> SendQueue::account(const PacketKey& packet) {
+std::optional<RequestPacket> SendQueue::account(const PacketKey& packet) {
     if (base_is_ != Base::Unknown && !base_is_final_)
         look_for_base(packet);
     if (base_is_ != Base::Known)
@@ -144,7 +144,7 @@ std::optional<Place> SendQueue::account(const PacketKey& packet) {
     near_ = position;
     WorkRequest& request = post->request;
     const auto index = static_cast<std::size_t>(position - post->first);
-    Seen seen = Seen::First;
+    Transmission seen = Transmission::First;
     if (packet.is_response) {
         ++request.answers;
         request.naks += packet.is_nak;
@@ -160,9 +160,9 @@ std::optional<Place> SendQueue::account(const PacketKey& packet) {
         if (!has_responses(request.opcode))
             seen = note(post->sent, request, index);
         else if (request.sent > 1)
-            ++request.repeats, seen = Seen::Again;
+            ++request.repeats, seen = Transmission::Again;
     }
-    return Place{&request, static_cast<std::uint32_t>(index + 1), packet.is_response, seen};
+    return RequestPacket{&request, static_cast<std::uint32_t>(index + 1), packet.is_response, seen};
 }
 
 // All posts that end there or before; but a READ is not done before its last response.

@@ -26,7 +26,7 @@ class SendQueue {
 
     /// Accounts a packet to the request that has its PSN; nullopt, and nothing is changed, where
     /// none has.
-    std::optional<Place> account(const PacketKey& packet);
+    std::optional<RequestPacket> account(const PacketKey& packet);
 
     /// True where it is known to begin with that PSN, and nothing of it has been seen.
     bool would_begin_with(std::uint32_t psn) const;
@@ -78,8 +78,8 @@ class SendQueue {
     void look_for_base(const PacketKey& packet);
     Post* find(std::uint64_t position);
     std::optional<std::uint64_t> on_another_lap(std::uint64_t position);
-    static Seen note(std::vector<bool>& seen, WorkRequest& request, std::size_t index);
-    static Seen answer(Post& post, std::size_t index, std::int64_t t_ns);
+    static Transmission note(std::vector<bool>& seen, WorkRequest& request, std::size_t index);
+    static Transmission answer(Post& post, std::size_t index, std::int64_t t_ns);
     void acknowledge(std::uint64_t end, std::int64_t t_ns);
 
     std::vector<Post> posts_;  // `first` rises

@@ -95,7 +95,7 @@ void take_run(const std::string& path, TraceFiles& files) {
     files.capture_role = "server";  // the lab captures there
     files.capture = path + "/wire.pcapng";
     std::vector<std::string> writers = files.info.roles;
-    writers.emplace_back(cable_role);
+    writers.emplace_back(link_role);
     for (const std::string& role : writers)
         files.logs.push_back({fmt::format("{}/{}.jsonl", path, role), {}, role});
 }
@@ -150,9 +150,9 @@ void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {
         for (const std::string& role : scans[i].roles) {
             // Of the link emulator there is one.
             const std::string name =
-                role == cable_role ? role : names.name(role, paths[i], scans[i].roles.size() == 1);
+                role == link_role ? role : names.name(role, paths[i], scans[i].roles.size() == 1);
             log.names[role] = name;
-            if (role == cable_role)
+            if (role == link_role)
                 continue;
             files.info.roles.push_back(name);
             if (const auto address = scans[i].addresses.find(role);

@@ -9,18 +9,18 @@
 #include "support/file_size_limit.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 
 namespace annotate_command_test {
 
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 
 constexpr std::uint8_t write_first = 0x06;
 constexpr std::uint8_t write_last = 0x08;
 constexpr std::uint8_t acknowledge = 0x11;
 
 // One WRITE of two packets, of which the first passes twice; and a packet of nobody's.
-void make_one_write(MadeRun& run) {
+void make_one_write(SyntheticRun& run) {
     run.log("server", "ready", {{"port", 18515U}});
     run.log_states(0x54b40du, 0x0deeedu);
     run.log("client", "post_send",
@@ -55,7 +55,7 @@ std::string tshark(const std::string& file, const std::string& field,
 }
 
 TEST(AnnotateCommand, each_packets_comment_names_its_cause) {
-    MadeRun run("annotate");
+    SyntheticRun run("annotate");
     make_one_write(run);
     const auto outcome = annotate({run.path()});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -71,7 +71,7 @@ TEST(AnnotateCommand, each_packets_comment_names_its_cause) {
 }
 
 TEST(AnnotateCommand, packets_and_times_stay_as_they_are) {
-    MadeRun run("annotate_same");
+    SyntheticRun run("annotate_same");
     make_one_write(run);
     ASSERT_EQ(annotate({run.path()}).exit_code, 0);
     const support::Argv bytes{"-e", "frame.len", "-e", "udp.payload", "-e", "eth.dst"};
@@ -80,7 +80,7 @@ TEST(AnnotateCommand, packets_and_times_stay_as_they_are) {
 }
 
 TEST(AnnotateCommand, interface_and_hosts_have_their_names) {
-    MadeRun run("annotate_names");
+    SyntheticRun run("annotate_names");
     make_one_write(run);
     const std::string file = run.path() + "/named.pcapng";
     ASSERT_EQ(annotate({run.path(), "-o", file}).exit_code, 0);
@@ -92,7 +92,7 @@ TEST(AnnotateCommand, interface_and_hosts_have_their_names) {
 }
 
 TEST(AnnotateCommand, takes_the_secrets_of_tls_along_only_where_the_run_kept_them) {
-    MadeRun run("annotate_secrets");
+    SyntheticRun run("annotate_secrets");
     make_one_write(run);
     const auto has_secrets = [&] {
         EXPECT_EQ(annotate({run.path()}).exit_code, 0);
@@ -109,7 +109,7 @@ TEST(AnnotateCommand, takes_the_secrets_of_tls_along_only_where_the_run_kept_the
 }
 
 TEST(AnnotateCommand, a_file_that_cannot_be_written_leaves_the_one_that_was_there) {
-    MadeRun run("annotate_full");
+    SyntheticRun run("annotate_full");
     make_one_write(run);
     const std::string file = run.path() + "/annotated.pcapng";
     const auto files = [&] {
@@ -130,7 +130,7 @@ TEST(AnnotateCommand, a_file_that_cannot_be_written_leaves_the_one_that_was_ther
 }
 
 TEST(AnnotateCommand, a_directory_without_a_capture_is_named) {
-    const MadeRun run("annotate_none");
+    const SyntheticRun run("annotate_none");
     const auto outcome = annotate({run.path()});
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_NE(outcome.err.find("has no wire.pcapng: 'lab/lab capture' makes runs with a capture."),

@@ -35,7 +35,7 @@ TEST(CheckCommand, tells_how_a_loss_was_recovered_from) {
                     "#1  client 192.0.2.1 qp 0x22 ↔ server 192.0.2.2 qp 0x11  path MTU 1024\n"
                     "    as specified    requests of client 192.0.2.1: 6, 3 of them again; "
                     "2 responses\n"
-                    "                    on the cable: 1 lost\n"))
+                    "                    on the link: 1 lost\n"))
         << outcome.out;
     EXPECT_TRUE(has(outcome,
                     "      1  lost      RDMA WRITE First     0x000000  NAK              "

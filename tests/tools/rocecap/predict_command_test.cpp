@@ -6,11 +6,11 @@
 
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 
 namespace predict_command_test {
 
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 
 constexpr std::uint8_t write_first = 0x06;
 constexpr std::uint8_t write_middle = 0x07;
@@ -19,7 +19,7 @@ constexpr std::uint8_t write_only = 0x0a;
 constexpr std::uint8_t acknowledge = 0x11;
 constexpr const char* sample = "captures/samples/19_one_packet";
 
-// Three WRITEs of three packets each, of which the cable takes the fifth, PSN +4. The NAK comes
+// Three WRITEs of three packets each, of which the link emulator takes the fifth, PSN +4. The NAK comes
 // before the third WRITE begins.
 class LostPacket {
   public:
@@ -61,7 +61,7 @@ class LostPacket {
                          [syndrome](wire::Packet& packet) { packet.aeth->syndrome = syndrome; });
     }
 
-    MadeRun run_{"predict_lost"};
+    SyntheticRun run_{"predict_lost"};
 };
 
 support::Outcome predict(const std::string& answers, const std::string& arguments) {
@@ -141,7 +141,7 @@ TEST(PredictCommand, asks_for_all_or_from_a_packet_on) {
 }
 
 TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
-    MadeRun run("predict");
+    SyntheticRun run("predict");
     run.packet(write_only, 0x10);
     run.packet(acknowledge, 0x10, true);
     run.keep_capture();
@@ -167,7 +167,7 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
     const LostPacket lost;
     says(lost.path() + " --from 18", "there is no packet 18: the run has 17");
     says(lost.path() + " --from 0", "--from");
-    MadeRun run("predict_nothing");
+    SyntheticRun run("predict_nothing");
     says(run.path(), "has no capture");
     run.packet(wire::ud_send_only_opcode, 1);
     run.keep_capture();

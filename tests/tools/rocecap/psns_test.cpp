@@ -13,13 +13,13 @@
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 #include "wire/cm_data.hpp"
 
 namespace psns_test {
 
 using nlohmann::json;
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 using wire_test::from_hex;
 
 constexpr std::uint8_t write_first = 0x06;
@@ -32,7 +32,7 @@ support::Outcome psns(support::Argv arguments) {
     return support::run(arguments);
 }
 
-std::vector<json> objects(const MadeRun& run) {
+std::vector<json> objects(const SyntheticRun& run) {
     const auto outcome = psns({run.path(), "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     std::vector<json> all;
@@ -42,7 +42,7 @@ std::vector<json> objects(const MadeRun& run) {
     return all;
 }
 
-std::string text(const MadeRun& run) {
+std::string text(const SyntheticRun& run) {
     const auto outcome = psns({run.path()});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     return outcome.out;
@@ -55,7 +55,7 @@ auto endpoint(std::uint32_t qpn, std::uint32_t psn) {
 // What is expected in a ConnectRequest is what its receiver begins with, and so is a
 // ConnectReply's.
 TEST(PsnsCommand, the_connection_manager_announces_what_the_other_side_will_send) {
-    MadeRun run("cm");
+    SyntheticRun run("cm");
     run.log("server", "cm_event", {{"type", "ESTABLISHED"}});
     run.log("client", "cm_event", {{"type", "ESTABLISHED"}});
     run.log_states(0x54b40du, 0x0deeedu);
@@ -76,7 +76,7 @@ TEST(PsnsCommand, the_connection_manager_announces_what_the_other_side_will_send
 }
 
 TEST(PsnsCommand, an_endpoint_is_found_in_any_tcp_segment) {
-    MadeRun run("tcp");
+    SyntheticRun run("tcp");
     run.log("server", "psn", {{"qpn", 0x11u}, {"psn", 0x5e1f00u}, {"source", "--psn"}});
     run.log("client", "psn", {{"qpn", 0x12u}, {"psn", 0xc11e00u}, {"source", "a die"}});
     run.log_states(0x5e1f00u, 0xc11e00u);
@@ -103,7 +103,7 @@ TEST(PsnsCommand, an_endpoint_is_found_in_any_tcp_segment) {
 }
 
 TEST(PsnsCommand, a_hidden_psn_is_the_first_request_s) {
-    MadeRun run("hidden");
+    SyntheticRun run("hidden");
     for (const char* role : {"server", "client"})
         run.log(role, "psn",
                 {{"qpn", role == std::string("server") ? 0x11u : 0x12u},
@@ -129,7 +129,7 @@ TEST(PsnsCommand, a_hidden_psn_is_the_first_request_s) {
 }
 
 TEST(PsnsCommand, a_hidden_psn_that_was_exchanged_in_the_clear_is_shown_as_such) {
-    MadeRun run("leak");
+    SyntheticRun run("leak");
     run.log_states("secret", "secret");
     run.tcp(endpoint(0x11, 0x5e1f00), true);
     run.keep_capture();
@@ -140,7 +140,7 @@ TEST(PsnsCommand, a_hidden_psn_that_was_exchanged_in_the_clear_is_shown_as_such)
 }
 
 TEST(PsnsCommand, a_capture_that_begins_within_a_message_shows_no_first_psn) {
-    MadeRun run("late");
+    SyntheticRun run("late");
     run.log_states("secret", "secret");
     run.packet(write_last, 0x000005);
     run.packet(write_only, 0x000006);
@@ -150,7 +150,7 @@ TEST(PsnsCommand, a_capture_that_begins_within_a_message_shows_no_first_psn) {
 
 // ibv_query_qp tells the *next* packet's PSN.
 TEST(PsnsCommand, a_state_asked_for_after_a_request_is_not_taken_for_the_first_psn) {
-    MadeRun run("later_state");
+    SyntheticRun run("later_state");
     run.log("client", "qp_state",
             {{"qpn", 0x12u}, {"state", "RTR"}, {"dest_qpn", 0x11u}, {"sq_psn", 0u}});
     run.log("client", "post_send", {{"qpn", 0x12u}, {"psn_offset_first", 0u}});
@@ -163,8 +163,8 @@ TEST(PsnsCommand, a_state_asked_for_after_a_request_is_not_taken_for_the_first_p
 }
 
 TEST(PsnsCommand, runs_of_one_step_are_named_by_their_directories) {
-    MadeRun run("twice"), other("other");
-    for (MadeRun* made : {&run, &other})
+    SyntheticRun run("twice"), other("other");
+    for (SyntheticRun* made : {&run, &other})
         made->log_states(1u, 2u);
     const auto outcome = psns({run.path(), run.path() + "/", other.path()});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -179,7 +179,7 @@ TEST(PsnsCommand, runs_of_one_step_are_named_by_their_directories) {
 }
 
 TEST(PsnsCommand, connections_of_one_run_and_peers_in_no_log_are_told_apart) {
-    MadeRun run("several");
+    SyntheticRun run("several");
     run.log_states(1u, 2u);
     run.log("client", "qp_attr",
             {{"qpn", 0x13u}, {"state", "RTS"}, {"dest_qpn", 0x14u}, {"sq_psn", 3u}});
@@ -189,7 +189,7 @@ TEST(PsnsCommand, connections_of_one_run_and_peers_in_no_log_are_told_apart) {
 }
 
 TEST(PsnsCommand, a_run_without_connections_is_a_row_too) {
-    const MadeRun run("none");
+    const SyntheticRun run("none");
     EXPECT_NE(text(run).find("\nnone  no connected queue pair\n"), std::string::npos) << text(run);
     EXPECT_TRUE(objects(run).empty());
 }

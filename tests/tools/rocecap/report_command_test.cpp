@@ -9,11 +9,11 @@
 #include "support/file_size_limit.hpp"
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 
 namespace report_command_test {
 
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 
 support::Outcome report(const support::Argv& arguments) {
     support::Argv argv{support::rocecap(), "report"};
@@ -27,7 +27,7 @@ std::string read(const std::string& path) {
 }
 
 // Two packets of one WRITE.
-void fill(MadeRun& run) {
+void fill(SyntheticRun& run) {
     run.log_states(0x200u, 0x100u);
     run.log("client", "post_send",
             {{"qpn", 0x12u},
@@ -42,7 +42,7 @@ void fill(MadeRun& run) {
 }
 
 TEST(ReportCommand, puts_the_page_into_the_run) {
-    MadeRun run("report_page");
+    SyntheticRun run("report_page");
     fill(run);
     const auto outcome = report({run.path()});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
@@ -58,7 +58,7 @@ TEST(ReportCommand, puts_the_page_into_the_run) {
 }
 
 TEST(ReportCommand, a_page_that_cannot_be_written_leaves_the_one_that_was_there) {
-    MadeRun run("report_full");
+    SyntheticRun run("report_full");
     fill(run);
     const std::string page = run.path() + "/report.html";
     std::ofstream(page) << "older";
@@ -81,7 +81,7 @@ TEST(ReportCommand, a_page_that_cannot_be_written_leaves_the_one_that_was_there)
 }
 
 TEST(ReportCommand, writes_where_it_is_told_and_to_standard_output) {
-    MadeRun run("report_output");
+    SyntheticRun run("report_output");
     fill(run);
     const std::string file = run.path() + "/elsewhere.html";
     ASSERT_EQ(report({run.path(), "-o", file}).exit_code, 0);
@@ -90,7 +90,7 @@ TEST(ReportCommand, writes_where_it_is_told_and_to_standard_output) {
 }
 
 TEST(ReportCommand, says_how_much_it_leaves_out) {
-    MadeRun run("report_limit");
+    SyntheticRun run("report_limit");
     fill(run);
     const auto outcome = report({run.path(), "--packets", "1"});
     EXPECT_EQ(outcome.exit_code, 0);
@@ -99,7 +99,7 @@ TEST(ReportCommand, says_how_much_it_leaves_out) {
 }
 
 TEST(ReportCommand, keeps_the_old_page_where_it_cannot_read_the_run) {
-    MadeRun run("report_broken");
+    SyntheticRun run("report_broken");
     fill(run);
     ASSERT_EQ(report({run.path()}).exit_code, 0);
     const std::string before = read(run.path() + "/report.html");
@@ -111,7 +111,7 @@ TEST(ReportCommand, keeps_the_old_page_where_it_cannot_read_the_run) {
 }
 
 TEST(ReportCommand, refuses_what_is_no_run_no_place_and_no_number) {
-    MadeRun run("report_refused");
+    SyntheticRun run("report_refused");
     fill(run);
     EXPECT_EQ(report({"/nowhere"}).err,
               "rocecap: cannot open '/nowhere': No such file or directory.\n");

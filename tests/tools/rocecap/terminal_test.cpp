@@ -7,12 +7,12 @@
 
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 #include "util/printable.hpp"
 
 namespace terminal_test {
 
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 using support::Argv;
 
 constexpr const char* hostile = "a\x1b]0;owned\x07\x08\u009b2J\u202eb\r\n 0.0  forged\x1b[8m";
@@ -28,9 +28,9 @@ void expect_harmless(const support::Outcome& outcome) {
 }
 
 // A run of which everything that a remote machine writes is hostile.
-class HostileRun : public MadeRun {
+class HostileRun : public SyntheticRun {
   public:
-    HostileRun() : MadeRun("terminal") {
+    HostileRun() : SyntheticRun("terminal") {
         std::ofstream(path() + "/run.json")
             << R"({"step":"\u001b[2J\u202e\n","ended":"now","hosts":{"server":{"address":"192.0.2.1"},)"
             << R"("client":{"address":"192.0.2.2"},"\u001b[2J":{"address":"192.0.2.3"}}})";

@@ -11,12 +11,12 @@
 
 #include "support/process.hpp"
 #include "support/tool.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 
 namespace trace_arguments_test {
 
 using nlohmann::json;
-using rocecap_test::MadeRun;
+using rocecap_test::SyntheticRun;
 
 constexpr std::uint8_t write_first = 0x06;
 constexpr std::uint8_t write_last = 0x08;
@@ -33,9 +33,9 @@ bool has(const std::string& text, const std::string& part) {
 }
 
 // A connection made by rdma_cm, and a WRITE of two packets.
-class Written : public MadeRun {
+class Written : public SyntheticRun {
   public:
-    explicit Written(const std::string& name) : MadeRun(name) {
+    explicit Written(const std::string& name) : SyntheticRun(name) {
         log_states(0x54b40du, 0x0deeedu);
         log("client", "post_send",
             {{"qpn", 0x12u},
@@ -72,7 +72,7 @@ support::Argv operator+(support::Argv argv, const support::Argv& more) {
     return argv;
 }
 
-std::string new_log(const MadeRun& run, const std::string& name, const std::string& text) {
+std::string new_log(const SyntheticRun& run, const std::string& name, const std::string& text) {
     std::string path = run.path() + "/" + name;
     std::ofstream(path) << text;
     return path;
@@ -153,7 +153,7 @@ TEST(TraceArguments, fields_and_events_of_other_programs_are_passed_over) {
 }
 
 TEST(TraceArguments, what_has_no_roce_is_said_in_a_sentence) {
-    MadeRun run("trace_tcp");
+    SyntheticRun run("trace_tcp");
     run.tcp({});
     run.keep_capture();
     const std::string wire = run.path() + "/wire.pcapng";
@@ -304,7 +304,7 @@ TEST(TraceArguments, psns_reads_the_connection_manager_s_messages) {
 }
 
 TEST(TraceArguments, psns_without_log_and_connection_manager_are_the_first_ones_seen) {
-    MadeRun run("trace_psns_seen");
+    SyntheticRun run("trace_psns_seen");
     run.packet(write_only, 0x000100);
     run.packet(acknowledge, 0x000100, true);
     run.packet(write_last, 0x000300, true);

@@ -26,7 +26,7 @@ class CheckedTrace : public testing::Test {
     Trace trace_;
 };
 
-/// What the cable did, what followed, and that all of it is as specified: no finding anywhere.
+/// What the link emulator did, what followed, and that all of it is as specified: no finding anywhere.
 class Recoveries : public CheckedTrace {
   protected:
     void expect(const std::string& recoveries) {

@@ -1,4 +1,4 @@
-// What follows where the cable doubles, overtakes or damages packets, where the receiver is not
+// What follows where the link emulator doubles, overtakes or damages packets, where the receiver is not
 // ready, and where nothing answers any more.
 #include "trace/conformance/checked_trace.hpp"
 

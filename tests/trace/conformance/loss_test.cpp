@@ -1,4 +1,4 @@
-// What follows when the cable loses a packet, and that it is as specified.
+// What follows when the link emulator loses a packet, and that it is as specified.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// Two ends that do as specified, over a cable that does what it likes: whatever happens, there is
+// Two ends that do as specified, over a link that does what it likes: whatever happens, there is
 // nothing to find. And whatever packets there are, the check comes to its end.
 #include <deque>
 #include <random>

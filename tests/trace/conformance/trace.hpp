@@ -1,4 +1,4 @@
-// Traces made by hand: what two hosts sent over a cable, and what the cable made of it. Each frame
+// Traces made by hand: what two hosts sent over a link, and what the link emulator made of it. Each frame
 // is encoded and decoded as from a capture.
 #pragma once
 
@@ -70,7 +70,7 @@ class Trace {
         after(frame);
         return number;
     }
-    /// It leaves the cable with release().
+    /// It leaves the link emulator with release().
     std::uint64_t hold(const wire::Packet& packet) {
         held_.push_back(wire::encode(packet));
         return before(held_.back());
@@ -89,9 +89,9 @@ class Trace {
     }
 
   private:
-    std::uint64_t before(util::Bytes frame) { return add(frame, conformance::Side::Before); }
-    std::uint64_t after(util::Bytes frame) { return add(frame, conformance::Side::After); }
-    std::uint64_t add(util::Bytes frame, conformance::Side side) {
+    std::uint64_t before(util::Bytes frame) { return add(frame, conformance::LinkSide::Ingress); }
+    std::uint64_t after(util::Bytes frame) { return add(frame, conformance::LinkSide::Egress); }
+    std::uint64_t add(util::Bytes frame, conformance::LinkSide side) {
         now_ += 5'000;
         checker_.add(++frames_, side, now_, wire::decode(frame, wire::LinkType::Ethernet), frame);
         return frames_;

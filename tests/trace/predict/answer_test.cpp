@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trace/predict/made_packets.hpp"
+#include "trace/predict/packets.hpp"
 #include "trace/predict/score.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ TEST(PredictScore, counts_what_was_asked) {
 
 // What a learner reads who answers `answer` when `next` comes behind `seen`.
 std::string why(std::initializer_list<Packet> seen, const Packet& next, const Answer& answer) {
-    Ends ends;
+    ConnectionState ends;
     for (const Packet& one : seen)
         ends.see(one);
     return reason(next, answer, ends);
@@ -102,7 +102,7 @@ TEST(PredictReason, tells_requests_that_come_again) {
 }
 
 TEST(PredictReason, says_nothing_of_what_the_cable_held_back) {
-    Ends ends;
+    ConnectionState ends;
     for (const Packet& one : {write(0), write(2), nak(1)})
         ends.see(one);
     ends.see_held(1);
@@ -124,7 +124,7 @@ TEST(PredictReason, tells_new_requests_and_their_answers) {
 }
 
 TEST(PredictHint, tells_what_each_side_knows) {
-    Ends ends;
+    ConnectionState ends;
     EXPECT_EQ(hint(ends, "the client", "192.0.2.1"),
               "192.0.2.1 expects PSN +0 next.\nThe client has sent no request yet.");
     ends.see(write(0));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trace/flow/feed.hpp"
-#include "trace/predict/made_packets.hpp"
+#include "trace/predict/packets.hpp"
 #include "wire/encode.hpp"
 #include "wire/sample_frames.hpp"
 

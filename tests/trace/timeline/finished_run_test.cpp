@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/made_run.hpp"
+#include "bench/synthetic_run.hpp"
 #include "support/run_rows.hpp"
 #include "support/temp_path.hpp"
-#include "tools/rocecap/made_run.hpp"
+#include "tools/rocecap/synthetic_run.hpp"
 #include "trace/timeline/timeline.hpp"
 
 namespace finished_run_test {
@@ -76,7 +76,7 @@ std::vector<std::string> live_texts_of(const std::string& path) {
 class FinishedRunTest : public testing::Test {
   protected:
     std::string path_of(const RunShape& shape) const {
-        bench::make_run(temp_.str(), shape);
+        bench::make_synthetic_run(temp_.str(), shape);
         return temp_.str();
     }
     std::string capture() const { return temp_.str() + "/wire.pcapng"; }
@@ -187,7 +187,7 @@ TEST_F(FinishedRunTest, a_packet_that_comes_after_the_first_pass_is_not_shown) {
     const std::string path = path_of(shape);
     support::TempPath longer("longer_run");
     shape.packets = 1200;
-    bench::make_run(longer.str(), shape);
+    bench::make_synthetic_run(longer.str(), shape);
 
     FinishedRun run(path);
     const auto before = texts_of(run);
@@ -235,7 +235,7 @@ TEST_F(FinishedRunTest, a_capture_without_packets_is_a_capture) {
 }
 
 TEST(FinishedRun, what_a_later_packet_tells_is_used_for_an_earlier_one) {
-    rocecap_test::MadeRun made("told_later");
+    rocecap_test::SyntheticRun made("told_later");
     made.log("server", "ready", {{"port", 18515U}});
     made.log_states("secret", "secret");
     made.log("client", "post_send",
@@ -257,7 +257,7 @@ TEST(FinishedRun, what_a_later_packet_tells_is_used_for_an_earlier_one) {
 }
 
 TEST(FinishedRun, at_the_same_time_the_post_comes_first_then_its_packet_then_the_completion) {
-    rocecap_test::MadeRun made("equal_times");
+    rocecap_test::SyntheticRun made("equal_times");
     made.log_states(0x54b40dU, 0x0deeedU);
     made.packet(0x0a, 0x0deeed);        // at 1 s, by the clock of the capture
     made.packet(0x11, 0x0deeed, true);  // a microsecond later

@@ -186,11 +186,11 @@ TEST(Join, tells_connections_of_a_number_apart_that_begin_with_the_same_psn) {
             const auto cause = join.cause_of(request(client_ip, server_ip, 0x11, psn));
             ASSERT_TRUE(cause);
             EXPECT_EQ(cause->wr_id, connection * 10 + psn / 2);
-            EXPECT_EQ(cause->seen, timeline::Seen::First);
+            EXPECT_EQ(cause->seen, timeline::Transmission::First);
         }
         const auto again = join.cause_of(request(client_ip, server_ip, 0x11, 2));
         EXPECT_EQ(again->wr_id, connection * 10 + 1);
-        EXPECT_EQ(again->seen, timeline::Seen::Again);
+        EXPECT_EQ(again->seen, timeline::Transmission::Again);
         EXPECT_EQ(join.cause_of({client_ip, 0x11, 2, true})->wr_id, connection * 10 + 1);
     }
 }

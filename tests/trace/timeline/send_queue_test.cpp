@@ -5,8 +5,8 @@
 namespace send_queue_test {
 
 using timeline::PacketKey;
-using timeline::Seen;
 using timeline::SendQueue;
+using timeline::Transmission;
 using timeline::WorkRequest;
 
 class Queue : public testing::Test {
@@ -24,7 +24,7 @@ class Queue : public testing::Test {
                      {"psn_last", last}}},
                    posts_++);
     }
-    std::optional<Seen> account(std::uint32_t psn, bool is_response, bool is_nak) {
+    std::optional<Transmission> account(std::uint32_t psn, bool is_response, bool is_nak) {
         PacketKey key;
         key.psn = psn;
         key.is_response = is_response;
@@ -33,8 +33,8 @@ class Queue : public testing::Test {
         const auto place = queue_.account(key);
         return place ? std::optional(place->seen) : std::nullopt;
     }
-    std::optional<Seen> request(std::uint32_t psn) { return account(psn, false, false); }
-    std::optional<Seen> response(std::uint32_t psn, bool is_nak = false) {
+    std::optional<Transmission> request(std::uint32_t psn) { return account(psn, false, false); }
+    std::optional<Transmission> response(std::uint32_t psn, bool is_nak = false) {
         return account(psn, true, is_nak);
     }
     void complete(std::uint64_t wr_id, const char* status = "SUCCESS",
@@ -73,12 +73,12 @@ TEST_F(Queue, times_a_request_from_post_to_completion) {
 
 TEST_F(Queue, tells_a_packet_sent_again_from_one_that_was_lost_before) {
     post(1, 0xfffffe, 2);
-    EXPECT_EQ(request(0xfffffe), Seen::First);
-    EXPECT_EQ(request(0), Seen::First);  // 0xffffff did not come this far
+    EXPECT_EQ(request(0xfffffe), Transmission::First);
+    EXPECT_EQ(request(0), Transmission::First);  // 0xffffff did not come this far
     response(0xffffff, true);
-    EXPECT_EQ(request(0xffffff), Seen::Late);
-    EXPECT_EQ(request(0), Seen::Again);
-    EXPECT_EQ(request(1), Seen::First);
+    EXPECT_EQ(request(0xffffff), Transmission::Late);
+    EXPECT_EQ(request(0), Transmission::Again);
+    EXPECT_EQ(request(1), Transmission::First);
     const WorkRequest one = all().at(0);
     EXPECT_EQ(one.repeats, 1U);
     EXPECT_EQ(one.naks, 1U);
@@ -107,14 +107,14 @@ TEST_F(Queue, a_nak_acknowledges_only_what_lies_before_it) {
 TEST_F(Queue, a_read_is_done_with_its_last_response_only) {
     post(1, 10, 12, "RDMA_READ");
     post(2, 13, 13);
-    EXPECT_EQ(request(10), Seen::First);
-    EXPECT_EQ(response(10), Seen::First);
+    EXPECT_EQ(request(10), Transmission::First);
+    EXPECT_EQ(response(10), Transmission::First);
     response(13);  // overtaken: the rest of the responses was lost
     EXPECT_FALSE(all().at(0).acknowledged_ns);
     EXPECT_TRUE(all().at(1).acknowledged_ns);
-    EXPECT_EQ(request(11), Seen::Again);  // asks for what is missing
-    EXPECT_EQ(response(11), Seen::First);
-    EXPECT_EQ(response(10), Seen::Again);
+    EXPECT_EQ(request(11), Transmission::Again);  // asks for what is missing
+    EXPECT_EQ(response(11), Transmission::First);
+    EXPECT_EQ(response(10), Transmission::Again);
     response(12);
     EXPECT_EQ(all().at(0).acknowledged_ns, now_ - 1);
     EXPECT_EQ(all().at(0).repeats, 2U);

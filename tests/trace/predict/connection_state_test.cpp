@@ -1,16 +1,16 @@
-#include "trace/predict/ends.hpp"
+#include "trace/predict/connection_state.hpp"
 
 #include <gtest/gtest.h>
 
-#include "trace/predict/made_packets.hpp"
+#include "trace/predict/packets.hpp"
 
 namespace {
 
 using namespace predict_test;
-using predict::Ends;
+using predict::ConnectionState;
 
-Ends after(std::initializer_list<predict::Packet> seen) {
-    Ends ends;
+ConnectionState after(std::initializer_list<predict::Packet> seen) {
+    ConnectionState ends;
     for (const predict::Packet& one : seen)
         ends.see(one);
     return ends;
@@ -18,7 +18,7 @@ Ends after(std::initializer_list<predict::Packet> seen) {
 
 TEST(PredictEnds, a_responder_takes_what_it_expects_and_nothing_else) {
     EXPECT_EQ(after({write(0), write(1)}).expected(), 2);
-    const Ends gap = after({write(0), write(2)});
+    const ConnectionState gap = after({write(0), write(2)});
     EXPECT_EQ(gap.expected(), 1);
     EXPECT_TRUE(gap.has_gap());
     EXPECT_EQ(gap.behind_sent(), 3);
@@ -30,7 +30,7 @@ TEST(PredictEnds, a_responder_takes_what_it_expects_and_nothing_else) {
 }
 
 TEST(PredictEnds, a_read_takes_the_psns_of_its_response) {
-    const Ends ends = after({read(0, 3), write(3)});
+    const ConnectionState ends = after({read(0, 3), write(3)});
     EXPECT_EQ(ends.expected(), 4);
     EXPECT_EQ(ends.oldest_open(), 0);
 }
@@ -40,13 +40,13 @@ TEST(PredictEnds, an_ack_speaks_for_all_before_it_but_not_for_a_read_s_data) {
     EXPECT_EQ(after({write(0), read(1, 2), write(3), ack(3)}).oldest_open(), 1);
     EXPECT_EQ(
         after({write(0), read(1, 2), write(3), response(1), response(2), ack(3)}).oldest_open(), 4);
-    const Ends missing = after({read(0, 3), response(0), response(2)});
+    const ConnectionState missing = after({read(0, 3), response(0), response(2)});
     EXPECT_EQ(missing.oldest_open(), 1);
     EXPECT_TRUE(missing.misses_response());
 }
 
 TEST(PredictEnds, a_nak_acknowledges_what_is_before_it_and_asks_for_the_rest) {
-    const Ends ends = after({write(0), write(1), write(3), nak(2)});
+    const ConnectionState ends = after({write(0), write(1), write(3), nak(2)});
     EXPECT_EQ(ends.oldest_open(), 2);
     EXPECT_TRUE(ends.was_asked_for(2));
     EXPECT_EQ(after({write(0), write(2), nak(1), write(1)}).asked_for(), std::nullopt);
@@ -58,7 +58,7 @@ TEST(PredictEnds, an_answer_that_was_lost_tells_the_requester_nothing) {
     EXPECT_EQ(after({write(0), write(1), lost}).oldest_open(), 0);
     auto refused = nak(1);
     refused.is_lost = true;
-    const Ends ends = after({write(0), write(2), refused});
+    const ConnectionState ends = after({write(0), write(2), refused});
     EXPECT_EQ(ends.asked_for(), 1);
     EXPECT_FALSE(ends.was_asked_for(1));
 }

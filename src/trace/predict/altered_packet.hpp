@@ -1,4 +1,4 @@
-// Where among the packets belongs what the cable did to one of them. Its clock is not the
+// Where among the packets belongs what the link emulator did to one of them. Its clock is not the
 // capture's, and its lines may not tell an answer too early or too late: so the place follows from
 // the PSNs.
 #pragma once
@@ -13,9 +13,9 @@
 namespace predict {
 
 /// One packet of a reliable connection that a rule took.
-struct Taken {
+struct AlteredPacket {
     bool is_missing = false;      // dropped, or held up: what follows it comes first
-    bool passed_capture = false;  // captured on its way to the cable, and not behind it
+    bool passed_capture = false;  // captured on its way to the link, and not behind it
     std::uint32_t dest_qpn = 0;
     std::uint8_t opcode = 0;
     wire::Psn psn;
@@ -30,7 +30,7 @@ struct Placed {
 
 /// nullopt for one that has nothing to do with these packets. Those that never got farther than to
 /// where they were captured become lost.
-std::vector<std::optional<Placed>> place(const std::vector<Taken>& taken,
+std::vector<std::optional<Placed>> place(const std::vector<AlteredPacket>& taken,
                                          std::vector<Packet>& packets);
 
 }  // namespace predict

@@ -1,4 +1,4 @@
-#include "trace/conformance/sighting.hpp"
+#include "trace/conformance/observed_packet.hpp"
 
 #include <array>
 
@@ -56,36 +56,36 @@ std::string_view name(Fate fate) {
     return names[static_cast<std::size_t>(fate)];
 }
 
-bool Sighting::wants_data() const {
+bool ObservedPacket::wants_data() const {
     return is(wire::Operation::RdmaReadRequest) || is(wire::Operation::CmpSwap) ||
            is(wire::Operation::FetchAdd) || is(wire::Operation::Flush) ||
            is(wire::Operation::AtomicWrite);
 }
 
-bool Sighting::is_ack() const {
+bool ObservedPacket::is_ack() const {
     return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Ack;
 }
 
-bool Sighting::is_rnr_nak() const {
+bool ObservedPacket::is_rnr_nak() const {
     return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::RnrNak;
 }
 
-bool Sighting::is_sequence_nak() const {
+bool ObservedPacket::is_sequence_nak() const {
     return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Nak &&
            aeth.code() == 0;
 }
 
-bool Sighting::is_fatal_nak() const {
+bool ObservedPacket::is_fatal_nak() const {
     return is(wire::Operation::Acknowledge) && aeth.kind() == wire::AethKind::Nak &&
            aeth.code() != 0;
 }
 
-bool Sighting::is_data() const {
+bool ObservedPacket::is_data() const {
     return is(wire::Operation::RdmaReadResponse) || is(wire::Operation::AtomicAcknowledge);
 }
 
-Sighting sighting_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
-    Sighting seen;
+ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
+    ObservedPacket seen;
     if (!packet.bth || packet.opcode == nullptr ||
         packet.opcode->transport() != wire::Transport::Rc)
         return seen;

@@ -1,12 +1,12 @@
-// Half a connection: the requests of one end and what the other end answers, in the order in which
-// the cable saw them.
+// HalfConnection a connection: the requests of one end and what the other end answers, in the order in which
+// the link emulator saw them.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "trace/conformance/sighting.hpp"
+#include "trace/conformance/observed_packet.hpp"
 #include "trace/flow/connect.hpp"
 #include "trace/flow/key.hpp"
 #include "trace/flow/request_sequence.hpp"
@@ -14,7 +14,7 @@
 namespace conformance {
 
 /// What is known of it beside its packets.
-struct HalfFacts {
+struct HalfConnectionFacts {
     flow::PathMtu path_mtu = flow::largest_path_mtu;
     /// The first request's PSN; nullopt where the capture begins in the middle of a message.
     std::optional<wire::Psn> first_psn;
@@ -24,17 +24,17 @@ struct HalfFacts {
     flow::RetrySettings retry;
 };
 
-enum class What : std::uint8_t { RequestSent, RequestArrived, ResponseSent, ResponseArrived };
+enum class StepKind : std::uint8_t { RequestSent, RequestArrived, ResponseSent, ResponseArrived };
 
 struct Step {
-    What what{};
-    Sighting seen;
+    StepKind kind{};
+    ObservedPacket seen;
 };
 
-struct Half {
+struct HalfConnection {
     flow::StreamKey requests;   ///< from requester to responder
     flow::StreamKey responses;  ///< and back; its dest_qpn is unknown_qpn where nobody tells it
-    HalfFacts facts;
+    HalfConnectionFacts facts;
     std::vector<Step> steps;
     std::int64_t end_ns = 0;  ///< of the capture's last frame
 };
@@ -42,7 +42,7 @@ struct Half {
 inline constexpr std::uint32_t unknown_qpn = 0xffffffff;
 
 /// PSNs that a request takes.
-inline std::uint32_t psns_of(const Sighting& request, flow::PathMtu path_mtu) {
+inline std::uint32_t psns_of(const ObservedPacket& request, flow::PathMtu path_mtu) {
     return request.is(wire::Operation::RdmaReadRequest) ? flow::read_psns(request.dmalen, path_mtu)
                                                         : 1;
 }

@@ -1,8 +1,8 @@
-#include "trace/predict/course.hpp"
+#include "trace/predict/question_plan.hpp"
 
 namespace predict {
 
-bool is_asked(const std::vector<Packet>& packets, std::size_t index, const Course& course) {
+bool is_asked(const std::vector<Packet>& packets, std::size_t index, const QuestionPlan& course) {
     const Packet& packet = packets[index];
     if (index < course.begin || packet.kind == Kind::Other)
         return false;

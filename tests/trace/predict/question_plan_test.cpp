@@ -1,17 +1,17 @@
-#include "trace/predict/course.hpp"
+#include "trace/predict/question_plan.hpp"
 
 #include <gtest/gtest.h>
 
-#include "trace/predict/made_packets.hpp"
+#include "trace/predict/packets.hpp"
 
 namespace {
 
 using namespace predict_test;
-using predict::Course;
 using predict::is_asked;
+using predict::QuestionPlan;
 using Packets = std::vector<predict::Packet>;
 
-std::set<std::size_t> asked(const Packets& packets, const Course& course = {}) {
+std::set<std::size_t> asked(const Packets& packets, const QuestionPlan& course = {}) {
     std::set<std::size_t> found;
     for (std::size_t i = 0; i < packets.size(); ++i)
         if (is_asked(packets, i, course))

@@ -1,17 +1,17 @@
-#include "trace/predict/taken.hpp"
+#include "trace/predict/altered_packet.hpp"
 
 #include <gtest/gtest.h>
 
-#include "trace/predict/made_packets.hpp"
+#include "trace/predict/packets.hpp"
 
 namespace {
 
 using namespace predict_test;
+using predict::AlteredPacket;
 using predict::Packet;
-using predict::Taken;
 using Packets = std::vector<Packet>;
 
-Taken dropped(const Packet& packet) {
+AlteredPacket dropped(const Packet& packet) {
     return {.is_missing = true,
             .passed_capture = false,
             .dest_qpn = packet.dest_qpn,
@@ -20,7 +20,7 @@ Taken dropped(const Packet& packet) {
             .t_ns = std::nullopt};
 }
 
-std::vector<std::size_t> places(const std::vector<Taken>& taken, Packets& packets) {
+std::vector<std::size_t> places(const std::vector<AlteredPacket>& taken, Packets& packets) {
     std::vector<std::size_t> found;
     for (const auto& one : predict::place(taken, packets))
         found.push_back(one ? one->before : 999);
@@ -50,7 +50,7 @@ TEST(PredictTaken, a_last_packet_is_missing_behind_those_before_it) {
 
 TEST(PredictTaken, what_was_captured_before_the_cable_is_lost_behind_its_place) {
     Packets packets{write(0), ack(0), write(0), ack(0)};
-    Taken taken = dropped(ack(0));
+    AlteredPacket taken = dropped(ack(0));
     taken.passed_capture = true;
     EXPECT_EQ(places({taken}, packets), std::vector<std::size_t>{2});
     EXPECT_TRUE(packets[1].is_lost);
@@ -61,7 +61,7 @@ TEST(PredictTaken, the_time_decides_between_packets_that_are_alike) {
     Packets packets{write(0), ack(0), write(0), ack(0)};
     for (std::size_t i = 0; i < packets.size(); ++i)
         packets[i].t_ns = static_cast<std::int64_t>(i) * 1'000'000;
-    Taken taken = dropped(ack(0));
+    AlteredPacket taken = dropped(ack(0));
     taken.passed_capture = true;
     taken.t_ns = 2'700'000;
     EXPECT_EQ(places({taken}, packets), std::vector<std::size_t>{4});
@@ -70,14 +70,14 @@ TEST(PredictTaken, the_time_decides_between_packets_that_are_alike) {
 
 TEST(PredictTaken, what_was_changed_or_doubled_stands_in_front_of_its_packet) {
     Packets packets{write(0), write(1), write(1), write(2)};
-    Taken twice = dropped(write(1));
+    AlteredPacket twice = dropped(write(1));
     twice.is_missing = false;
     EXPECT_EQ(places({twice}, packets), std::vector<std::size_t>{1});
 }
 
 TEST(PredictTaken, what_these_packets_know_nothing_of_has_no_place) {
     Packets packets{write(0)};
-    Taken foreign = dropped(write(1));
+    AlteredPacket foreign = dropped(write(1));
     foreign.dest_qpn = 0x77;
     EXPECT_EQ(places({foreign}, packets), std::vector<std::size_t>{999});
 }

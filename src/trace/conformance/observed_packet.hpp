@@ -1,4 +1,4 @@
-// One packet of a reliable connection at one end of the cable, with what the models ask of it.
+// One packet of a reliable connection at one end of the link, with what the models ask of it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace conformance {
 
-/// Where the cable's capture saw a frame: as its host sent it, or as it left towards its receiver.
-enum class Side : std::uint8_t { Before, After };
+/// Where the link emulator's capture saw a frame: as its host sent it, or as it left towards its receiver.
+enum class LinkSide : std::uint8_t { Ingress, Egress };
 
 /// What became of a frame between the two.
 enum class Fate : std::uint8_t {
@@ -25,7 +25,7 @@ enum class Fate : std::uint8_t {
 /// "lost", "doubled", ...; "passed".
 std::string_view name(Fate fate);
 
-struct Sighting {
+struct ObservedPacket {
     std::uint64_t frame = 0;  ///< number in the capture, from 1
     std::int64_t t_ns = 0;
     const wire::OpcodeInfo* opcode = nullptr;
@@ -33,7 +33,7 @@ struct Sighting {
     bool ack_req = false;
     bool damaged = false;      ///< its receiver must not act on it
     Fate fate = Fate::Passed;  ///< of a frame that was sent
-    std::uint64_t copy = 0;    ///< of the same: its first copy behind the cable; 0: none
+    std::uint64_t copy = 0;    ///< of the same: its first copy after the link; 0: none
     wire::Aeth aeth;
     std::uint64_t va = 0;  ///< of a RETH or an AtomicETH
     std::uint32_t rkey = 0;
@@ -55,7 +55,7 @@ struct Sighting {
 };
 
 /// The `opcode` is nullptr where it is no packet of a reliable connection.
-Sighting sighting_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet);
+ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet);
 
 /// "RDMA WRITE Middle", without the transport's name.
 std::string_view short_name(const wire::OpcodeInfo& opcode);

@@ -1,4 +1,4 @@
-#include "bench/made_run.hpp"
+#include "bench/synthetic_run.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -87,7 +87,7 @@ class Maker {
 
     Request post() {
         pass(2'000, 20'000);
-        // Half of them are small.
+        // HalfConnection of them are small.
         const std::size_t most = random(2) == 0 ? path_mtu : 32 * path_mtu;
         const Request request{shape_.wr_ids == 0 ? requests_ + 1 : requests_ % shape_.wr_ids,
                               random(4) == 0, 1 + random(static_cast<unsigned>(most)), next_};
@@ -244,7 +244,7 @@ class Maker {
 
 }  // namespace
 
-void make_run(const std::string& directory, const RunShape& shape) {
+void make_synthetic_run(const std::string& directory, const RunShape& shape) {
     std::filesystem::create_directories(directory);
     Maker(directory, shape).make();
     const auto seconds = std::chrono::duration<double>(shape.measured_ahead).count();

@@ -1,11 +1,11 @@
-#include "trace/predict/ends.hpp"
+#include "trace/predict/connection_state.hpp"
 
 #include <algorithm>
 #include <limits>
 
 namespace predict {
 
-void Ends::see(const Packet& packet) {
+void ConnectionState::see(const Packet& packet) {
     if (packet.is_response)
         see_response(packet);
     else
@@ -13,7 +13,7 @@ void Ends::see(const Packet& packet) {
     last_ = packet;
 }
 
-void Ends::see_request(const Packet& packet) {
+void ConnectionState::see_request(const Packet& packet) {
     const std::int32_t behind = packet.offset + static_cast<std::int32_t>(packet.psns);
     const bool is_new = packet.offset >= behind_sent_;
     behind_sent_ = std::max(behind_sent_, behind);
@@ -29,7 +29,7 @@ void Ends::see_request(const Packet& packet) {
     asked_for_.reset();
 }
 
-void Ends::see_response(const Packet& packet) {
+void ConnectionState::see_response(const Packet& packet) {
     if (packet.kind == Kind::RnrNak)
         expected_ = packet.offset;  // it was not taken
     if (packet.is_sequence_nak) {
@@ -49,7 +49,7 @@ void Ends::see_response(const Packet& packet) {
     oldest_open_ = std::max(oldest_open_, std::min(until, first_unanswered_read()));
 }
 
-std::int32_t Ends::first_unanswered_read() const {
+std::int32_t ConnectionState::first_unanswered_read() const {
     return awaited_.empty() ? std::numeric_limits<std::int32_t>::max() : awaited_.front().first;
 }
 

@@ -1,4 +1,4 @@
-#include "trace/predict/taken.hpp"
+#include "trace/predict/altered_packet.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,7 +18,7 @@ class Placer {
   public:
     explicit Placer(std::vector<Packet>& packets) : packets_(packets) {}
 
-    std::optional<Placed> place(const Taken& taken) {
+    std::optional<Placed> place(const AlteredPacket& taken) {
         const Indexes stream = stream_of(taken);
         if (stream.empty())
             return std::nullopt;
@@ -43,7 +43,7 @@ class Placer {
 
   private:
     // The packets that its sender sent the same way.
-    Indexes stream_of(const Taken& taken) const {
+    Indexes stream_of(const AlteredPacket& taken) const {
         const wire::OpcodeInfo* info = wire::find_opcode(taken.opcode);
         Indexes stream;
         for (std::size_t i = 0; i < packets_.size(); ++i) {
@@ -56,7 +56,7 @@ class Placer {
         return stream;
     }
 
-    Indexes own_places(const Taken& taken, const Indexes& stream) const {
+    Indexes own_places(const AlteredPacket& taken, const Indexes& stream) const {
         Indexes own;
         std::ranges::copy_if(stream, std::back_inserter(own), [&](std::size_t i) {
             return packets_[i].psn == taken.psn && packets_[i].opcode == taken.opcode;
@@ -66,7 +66,7 @@ class Placer {
 
     // Packets in front of which the one that was taken is missing: their sender had just been
     // before it, or went back to it.
-    Indexes gaps_at(const Taken& taken, const Indexes& stream) const {
+    Indexes gaps_at(const AlteredPacket& taken, const Indexes& stream) const {
         Indexes gaps;
         for (std::size_t i = 0; i < stream.size(); ++i) {
             const wire::Psn psn = packets_[stream[i]].psn;
@@ -82,7 +82,7 @@ class Placer {
     }
 
     // Nothing came behind it, until it came again.
-    std::size_t behind_what_was_before(const Taken& taken, const Indexes& stream,
+    std::size_t behind_what_was_before(const AlteredPacket& taken, const Indexes& stream,
                                        std::size_t begin) const {
         std::size_t place = begin;
         for (const std::size_t i : stream) {
@@ -95,7 +95,7 @@ class Placer {
         return place;
     }
 
-    std::size_t choose(const Indexes& places, const Taken& taken, std::size_t turn) const {
+    std::size_t choose(const Indexes& places, const AlteredPacket& taken, std::size_t turn) const {
         if (!taken.t_ns)
             return places[std::min(turn, places.size() - 1)];
         return *std::ranges::min_element(
@@ -108,12 +108,12 @@ class Placer {
 
 }  // namespace
 
-std::vector<std::optional<Placed>> place(const std::vector<Taken>& taken,
+std::vector<std::optional<Placed>> place(const std::vector<AlteredPacket>& taken,
                                          std::vector<Packet>& packets) {
     Placer placer(packets);
     std::vector<std::optional<Placed>> placed;
     placed.reserve(taken.size());
-    for (const Taken& one : taken)
+    for (const AlteredPacket& one : taken)
         placed.push_back(placer.place(one));
     return placed;
 }

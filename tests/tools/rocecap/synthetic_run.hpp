@@ -18,9 +18,9 @@
 namespace rocecap_test {
 
 // A run of a client (192.0.2.2, QP 0x12) and a server (192.0.2.1, QP 0x11).
-class MadeRun {
+class SyntheticRun {
   public:
-    explicit MadeRun(const std::string& name)
+    explicit SyntheticRun(const std::string& name)
         : temp_("run_" + name), capture_("run_capture_" + name) {
         std::filesystem::create_directories(path());
         std::ofstream(path() + "/run.json") << R"({"step":")" << name << R"(","ended":"now",

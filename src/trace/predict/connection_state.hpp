@@ -13,13 +13,13 @@
 
 namespace predict {
 
-class Ends {
+class ConnectionState {
   public:
     /// The next packet of this connection.
     void see(const Packet& packet);
-    /// A request that the cable took before it passed.
+    /// A request that the link emulator took before it passed.
     void see_taken(std::int32_t offset) { behind_sent_ = std::max(behind_sent_, offset + 1); }
-    /// A request that comes late or twice because the cable made it so.
+    /// A request that comes late or twice because the link emulator made it so.
     void see_held(std::int32_t offset) { held_.insert(offset); }
 
     /// What the responder takes next.

@@ -1,4 +1,4 @@
-// Which frame that left the cable is which one that entered it.
+// Which frame that left the link emulator is which one that entered it.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace conformance {
 
-/// What the cable's log says that it did to a frame.
+/// What the link emulator's log says that it did to a frame.
 enum class Event : std::uint8_t { Other, Drop, Duplicate, Delay, Reorder, Corrupt, Set };
 
 /// A frame leaves as it came, so that the bytes tell; but a repeat may have the same bytes, and a
 /// changed frame has others. The newest that fits is taken, and the log's word counts where there
 /// is one.
-class Passages {
+class FrameMatcher {
   public:
     /// `frame`: by its number in the capture, from 1.
     void know(std::uint64_t frame, Event event) { events_[frame] = event; }

@@ -1,4 +1,4 @@
-#include "trace/conformance/passage.hpp"
+#include "trace/conformance/frame_matcher.hpp"
 
 #include <functional>
 #include <string_view>
@@ -16,14 +16,14 @@ std::uint64_t digest(util::Bytes bytes) {
 
 }  // namespace
 
-void Passages::entered(std::uint64_t frame, util::Bytes bytes) {
+void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes) {
     by_digest_[digest(bytes)].push_back(frame);
     recent_.push_back({frame, bytes.size()});
     if (recent_.size() > most_recent)
         recent_.pop_front();
 }
 
-std::optional<Passages::Origin> Passages::left(std::uint64_t frame, util::Bytes bytes) {
+std::optional<FrameMatcher::Origin> FrameMatcher::left(std::uint64_t frame, util::Bytes bytes) {
     std::optional<Origin> origin;
     if (const auto same = by_digest_.find(digest(bytes)); same != by_digest_.end()) {
         std::optional<std::uint64_t> waiting;
@@ -48,7 +48,7 @@ std::optional<Passages::Origin> Passages::left(std::uint64_t frame, util::Bytes 
 }
 
 // The newest of this length that has not left, preferably one that the log says was changed.
-std::optional<Passages::Origin> Passages::changed(std::size_t size) {
+std::optional<FrameMatcher::Origin> FrameMatcher::changed(std::size_t size) {
     std::optional<Origin> likely;
     for (auto one = recent_.rbegin(); one != recent_.rend(); ++one) {
         const auto event = event_of(one->frame);
@@ -62,13 +62,13 @@ std::optional<Passages::Origin> Passages::changed(std::size_t size) {
     return likely;
 }
 
-const std::vector<std::uint64_t>& Passages::copies(std::uint64_t frame) const {
+const std::vector<std::uint64_t>& FrameMatcher::copies(std::uint64_t frame) const {
     static const std::vector<std::uint64_t> none;
     const auto found = copies_.find(frame);
     return found == copies_.end() ? none : found->second;
 }
 
-std::optional<Event> Passages::event_of(std::uint64_t frame) const {
+std::optional<Event> FrameMatcher::event_of(std::uint64_t frame) const {
     const auto found = events_.find(frame);
     return found == events_.end() ? std::nullopt : std::optional(found->second);
 }

@@ -7,8 +7,8 @@
 
 namespace conformance {
 
-Half Checker::half_of(const Stream& requests, const Stream* responses) const {
-    Half half;
+HalfConnection Checker::half_of(const Stream& requests, const Stream* responses) const {
+    HalfConnection half;
     half.requests = requests.key;
     half.responses = responses != nullptr ? responses->key : requests.key.reversed(unknown_qpn);
     half.facts = requests.facts;
@@ -16,17 +16,19 @@ Half Checker::half_of(const Stream& requests, const Stream* responses) const {
     for (const auto& [side, seen] : requests.seen)
         if (seen.opcode->is_request())
             half.steps.push_back(
-                {side == Side::Before ? What::RequestSent : What::RequestArrived, seen});
+                {side == LinkSide::Ingress ? StepKind::RequestSent : StepKind::RequestArrived,
+                 seen});
     if (responses != nullptr)
         for (const auto& [side, seen] : responses->seen)
             if (seen.opcode->is_response())
                 half.steps.push_back(
-                    {side == Side::Before ? What::ResponseSent : What::ResponseArrived, seen});
+                    {side == LinkSide::Ingress ? StepKind::ResponseSent : StepKind::ResponseArrived,
+                     seen});
     std::ranges::stable_sort(half.steps, {}, [](const Step& step) { return step.seen.frame; });
     return half;
 }
 
-bool Checker::is_judged(const Half& half, Code code) const {
+bool Checker::is_judged(const HalfConnection& half, Code code) const {
     const bool one_place = report_.one_place.has_value();
     if (packets_may_be_missing_)
         return !may_be_a_missing_packet(code) && !(one_place && code == Code::AckBeyond);
@@ -37,26 +39,26 @@ bool Checker::is_judged(const Half& half, Code code) const {
 
 void Checker::check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                     HalfReport& out) {
-    const Half half = half_of(stream, peer);
+    const HalfConnection half = half_of(stream, peer);
     if (half.steps.empty())
         return;
     Findings findings;
     Responder responder(half.facts, findings);
     Requester requester(half.facts, findings);
     for (const Step& step : half.steps) {
-        switch (step.what) {
-            case What::RequestSent:
+        switch (step.kind) {
+            case StepKind::RequestSent:
                 requester.sent(step.seen);
                 ++out.requests;
                 break;
-            case What::RequestArrived:
+            case StepKind::RequestArrived:
                 responder.request(step.seen);
                 break;
-            case What::ResponseSent:
+            case StepKind::ResponseSent:
                 responder.response(step.seen);
                 ++out.responses;
                 break;
-            case What::ResponseArrived:
+            case StepKind::ResponseArrived:
                 requester.arrived(step.seen);
                 break;
         }
@@ -111,7 +113,7 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
 }
 
 // Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
-void Checker::count_models(const Half& half, const Responder& responder,
+void Checker::count_models(const HalfConnection& half, const Responder& responder,
                            const Requester& requester) {
     // Both are there before either is referred to.
     host(half.requests.src, half.requests.network);
@@ -129,7 +131,7 @@ void Checker::count_models(const Half& half, const Responder& responder,
         answered["send_rnr_err"] += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
     }
     for (const Step& step : half.steps)
-        if (step.what == What::ResponseArrived && !step.seen.damaged && step.seen.is_rnr_nak())
+        if (step.kind == StepKind::ResponseArrived && !step.seen.damaged && step.seen.is_rnr_nak())
             ++asked["rcvd_rnr_err"];
     asked["rcvd_seq_err"] += requester.naks_that_acknowledged();
     for (const Resend& resend : requester.resends())

@@ -22,6 +22,6 @@ struct RunShape {
 };
 
 /// `directory` is made where there is none. run.json is written last.
-void make_run(const std::string& directory, const RunShape& shape);
+void make_synthetic_run(const std::string& directory, const RunShape& shape);
 
 }  // namespace bench
