@@ -54,8 +54,8 @@ TRACER   := $(BUILD)/rocetrace
 TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
-# Lessons that are linked with the interposing library, and log their own calls.
-TRACED_STEPS := 01 02 03 04 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
+# Lessons are linked with the interposing library, and so log their own calls. These two send nothing.
+UNTRACED_STEPS := 00 05
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/rocetrace/interpose.o $(BUILD)/pic/rocetrace/interpose/exported.o
 
 # The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
@@ -299,32 +299,39 @@ clean: ## Remove what the build made (the lab must be down)
 
 flags = $(CPPFLAGS) $(if $(findstring /tests/,$@),-Itests) $(CXXFLAGS) $(if $(findstring /tests/,$@),$(TEST_OPT)) $(if $(filter $(HOT:%=$(BUILD)/obj/src/%.o),$@),$(HOT_OPT))
 
+define compile
+$(call say,CXX)
+$(Q)mkdir -p $(@D)
+$(Q)$(CXX) $(flags) -c -o $@ $<
+endef
+define compile_plain
+$(call say,CXX)
+$(Q)mkdir -p $(@D)
+$(Q)$(PLAIN_CXX) $(filter-out $(SANFLAGS),$(flags)) -c -o $@ $<
+endef
+# $(call link,OBJECTS AND FLAGS)
+define link
+$(call say,LD)
+$(Q)mkdir -p $(@D)
+$(Q)$(CXX) $(LDFLAGS) -o $@ $(1) $(LDLIBS)
+endef
+
 $(BUILD)/obj/%.o: %.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(flags) -c -o $@ $<
+	$(compile)
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/obj/src/%.o: $(BUILD)/gen/src/%.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(flags) -c -o $@ $<
+	$(compile)
 
 $(BUILD)/obj/examples/common.o: $(BUILD)/gen/examples/common.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(flags) -c -o $@ $<
+	$(compile)
 
 $(TEST_BUILD)/obj/tests/%.o: $(TEST_BUILD)/gen/tests/%.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(PLAIN_CXX) $(filter-out $(SANFLAGS),$(flags)) -c -o $@ $<
+	$(compile_plain)
 
 ifeq ($(SANITIZE),1)
 build/obj/%.o: %.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(PLAIN_CXX) $(filter-out $(SANFLAGS),$(flags)) -c -o $@ $<
+	$(compile_plain)
 endif
 
 # The translation units of the folders. They are written while the Makefile is read, so that a rule sees a unit that changed; and
@@ -351,25 +358,20 @@ $(BUILD)/gen/assets.cpp: src/render/page/embed src/render/page/page.html src/ren
 	$(Q)$< > $@
 
 $(BUILD)/obj/assets.o: $(BUILD)/gen/assets.cpp
-	$(call say,CXX)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(flags) -c -o $@ $<
+	$(compile)
 
 $(LIB): $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@.new && $(AR) rcs $@.new $^ && mv -f $@.new $@
 
 $(TOOL): $(BUILD)/obj/src/tools/rocecap.o $(LIB)
-	$(call say,LD)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call link,$^)
 
 $(CABLE): $(BUILD)/obj/src/tools/rocewire.o $(LIB)
-	$(call say,LD)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call link,$^)
 
 $(TRACER): $(BUILD)/obj/src/tools/rocetrace.o $(LIB)
-	$(call say,LD)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call link,$^)
 
 $(BUILD)/pic/%.o: $(BUILD)/gen/src/%.cpp
 	$(call say,CXX)
@@ -385,28 +387,20 @@ $(BUILD)/librocetrace-audit.so: $(BUILD)/pic/rocetrace/audit.o
 	$(call say,LD)
 	$(Q)$(CXX) -shared -nodefaultlibs -Wl,-z,defs -o $@ $^ -lc
 
-$(filter $(TRACED_STEPS:%=$(BUILD)/examples/%_%),$(STEP_BIN)): $(SELF_TRACED)
+$(filter-out $(UNTRACED_STEPS:%=$(BUILD)/examples/%_%),$(STEP_BIN)): $(SELF_TRACED)
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(LIB)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
+	$(call link,$(filter %.o,$^) $(LIB))
 
 $(BUILD)/bench/trace: $(BUILD)/pic/rocetrace/interpose.o
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/synthetic_run.cpp bench/process.cpp) $(LIB)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(if $(filter $(BUILD)/bench/decode $(BUILD)/bench/trace,$@),-lbenchmark) $(LDLIBS)
+	$(call link,$^ $(if $(filter $(BUILD)/bench/decode $(BUILD)/bench/trace,$@),-lbenchmark))
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/bench/setup/%: $(BUILD)/obj/bench/setup/%.o $(SETUP_OBJ) $(LIB)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
+	$(call link,$(filter %.o,$^) $(LIB))
 
 $(BUILD)/bench/transfer/%: $(BUILD)/obj/bench/transfer/%.o $(TRANSFER_OBJ) $(LIB)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(LDLIBS)
+	$(call link,$(filter %.o,$^) $(LIB))
 
 $(BUILD)/bench/%.pcap: $(BUILD)/bench/make_capture
 	$(call say,MAKE)
@@ -435,8 +429,6 @@ $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call objects,$(FUZZ_HELP)) 
 	$(Q)$(CXX) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/tests/fuzz_seeds: $(call objects,tests/fuzz/seeds/main.cpp) $(LIB)
-	$(call say,LD)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(call link,$^)
 
 -include $(shell find $(sort $(BUILD)/obj $(BUILD)/pic $(TEST_BUILD)/obj) -name '*.d' 2>/dev/null)
