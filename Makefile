@@ -83,7 +83,7 @@ FUZZ_HELP := tests/fuzz/check.cpp
 FUZZ_SRC  := $(filter-out %_test.cpp $(FUZZ_HELP),$(wildcard tests/fuzz/*.cpp))
 FUZZ_BIN  := $(FUZZ_SRC:%.cpp=$(BUILD)/%)
 
-# Made traffic of so many packets, for `make bench`.
+# Synthetic traffic of so many packets, for `make bench`.
 BENCH_PACKETS ?= 1000000 10000000
 BENCH    := decode whole make_capture make_run trace
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)

@@ -1,4 +1,4 @@
-// make_capture PACKETS FILE: a pcap file of made traffic, for the benchmarks; "-" is standard
+// make_capture PACKETS FILE: a pcap file of synthetic traffic, for the benchmarks; "-" is standard
 // output.
 #include <array>
 #include <charconv>

@@ -1,4 +1,4 @@
-// make_run PACKETS DIRECTORY: a run directory of made traffic, for the benchmarks.
+// make_run PACKETS DIRECTORY: a run directory of synthetic traffic, for the benchmarks.
 #include <charconv>
 #include <cstdio>
 #include <exception>

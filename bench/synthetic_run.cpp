@@ -127,7 +127,7 @@ class Maker {
     }
 
     // One packet in a thousand does not reach the server: it says so with the next one, and all
-    // from the lost one on comes again.
+    // from the lost one on is retransmitted.
     void write(const Request& request) {
         const std::uint32_t packets = request.packets();
         const std::uint32_t lost = random(1000) < packets ? random(packets) : packets;

@@ -1,6 +1,6 @@
 // RoCE traffic as between a handful of hosts, made packet by packet, the same in every run: RC
 // connections over IPv4, IPv6 and VLANs that write, send, read and do atomics, with what goes wrong
-// on a real wire (lost packets and their repetition, RNR NAKs, congestion marks), their connection
+// on a real wire (lost packets and their retransmission, RNR NAKs, congestion marks), their connection
 // set-up, UD datagrams, and a few frames that are no RoCE.
 #pragma once
 

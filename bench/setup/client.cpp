@@ -1,4 +1,4 @@
-// The active side of the connection set-up measurement: every method in turns, round by round, so
+// The client of the connection set-up measurement: every method in turns, round by round, so
 // that what disturbs the machines disturbs all of them.
 #include <cstdio>
 #include <fstream>
@@ -75,7 +75,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Connection set-up, the active side: see bench/setup/run.");
+                                     "Connection set-up, the client: see bench/setup/run.");
     Options options;
     options.client.port = default_port;
     command_line.add(options.client);

@@ -1,4 +1,4 @@
-// Step 01's server: the passive side of rdma_cm's connections.
+// Step 01's server, for rdma_cm's connections.
 #pragma once
 
 #include <map>

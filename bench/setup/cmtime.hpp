@@ -14,7 +14,7 @@ struct CmtimeStep {
     double us_per_connection = 0;
 };
 
-/// The steps in the order of the table. Lines that are none are skipped.
+/// The steps in the order of the table. Other lines are skipped.
 std::vector<CmtimeStep> parse_cmtime(const std::string& text);
 
 /// The sum of the steps that come before a connection can be used.

@@ -1,4 +1,4 @@
-// The active side of one measured connection.
+// The client of one measured connection.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The passive side of the connection set-up measurement: answers by rdma_cm, over TCP and over TLS,
+// The server of the connection set-up measurement: answers by rdma_cm, over TCP and over TLS,
 // one connection at a time, until it is stopped.
 #include <cerrno>
 #include <memory>
@@ -170,7 +170,7 @@ class Server {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("server",
-                                     "Connection set-up, the passive side: see bench/setup/run.");
+                                     "Connection set-up, the server: see bench/setup/run.");
     common::ServerOptions options;
     options.port = default_port;
     common::SecureOptions secure;

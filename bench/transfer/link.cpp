@@ -17,9 +17,9 @@ constexpr int access_rights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::align_val_t page{4096};
 // Long enough that an emulated machine does not repeat what is only late: 1.07 s.
-constexpr common::RetryPolicy repetition{.timeout = 18, .retry_cnt = 7};
+constexpr common::RetryPolicy retransmission{.timeout = 18, .retry_cnt = 7};
 
-// READs under way at once: what the device can, as in perftest.
+// READs in flight at the same time: what the device can, as in perftest.
 std::uint8_t reads_of(ibv_context* context) {
     ibv_device_attr attributes{};
     util::check_rc(ibv_query_device(context, &attributes), "ibv_query_device");
@@ -83,7 +83,7 @@ Link::Link(net::Channel& channel, const util::Address& local, const Plan& plan,
     const std::uint8_t reads = reads_of(device_.context.get());
     common::to_init(qp_.get(), gid.port, access_rights);
     common::to_rtr(qp_.get(), gid, peer, std::min(mine.path_mtu, theirs.path_mtu), reads);
-    common::to_rts(qp_.get(), mine.psn, repetition, reads);
+    common::to_rts(qp_.get(), mine.psn, retransmission, reads);
 }
 
 ibv_send_wr Link::request(ibv_wr_opcode opcode, ibv_sge& sge) const {

@@ -105,7 +105,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
         log.note("this host is ready for the next steps");
     else
         log.error(fmt::format(
-            "{} thing{} to mend before the next steps can run here: see the arrows above.", wrong,
+            "{} problem{} to fix before the next steps can run here: see the arrows above.", wrong,
             wrong == 1 ? "" : "s"));
     return wrong == 0 ? 0 : 1;
 }
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
     common::CommandLine command_line("devices",
                                      "Step 00: lists this host's RDMA devices, ports and GIDs, and "
                                      "names what is wrong with the set-up.\n"
-                                     "Exit code: 0 ready, 1 something to mend, 2 wrong options.");
+                                     "Exit code: 0 ready, 1 something to fix, 2 wrong options.");
     std::string address;
     command_line.text("--address", address,
                       "Judge the set-up for this IP address of the host, and name its GID");

@@ -1,4 +1,4 @@
-// Step 01, the passive side: rdma_cm accepts a connection, hands out a capability, and then has
+// Step 01, the server: rdma_cm accepts a connection, hands out a capability, and then has
 // nothing left to do. The client writes and reads this program's memory without any of its
 // instructions running.
 #include <map>
@@ -115,12 +115,12 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 01, server: lends memory to each client by rdma_cm, then steps aside.");
+        "server", "Step 01, server: exposes memory to each client by rdma_cm, then steps aside.");
     common::ServerOptions options;
     command_line.add(options);
     std::uint64_t memory_size = 1 << 20;
     command_line.number("--memory", memory_size, 1, 1u << 30,
-                        "Bytes of memory lent to each client");
+                        "Bytes of memory exposed to each client");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, memory_size, log, stop);

@@ -70,7 +70,7 @@ inline void third_party(Stage& stage, Findings& findings) {
                      })));
     findings.request("c2", "WRITE, all right, client's address",
                      stage.attempt(write_like(seen, next_psn(seen), forged)));
-    // The server expects the PSN behind the forged one: the client's own is a repetition to it.
+    // The server expects the PSN behind the forged one: the client's own is a retransmission to it.
     std::string_view status;
     const Trial trial = stage.attempt_honest("Honest, after (c2). ", status);
     findings.honest("c3", trial, status);

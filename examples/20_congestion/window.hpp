@@ -1,4 +1,4 @@
-// How much a sender has under way. A fixed window knows nothing of the way. The other one grows
+// How much a sender has in flight. A fixed window knows nothing of the way. The other one grows
 // while answers come as fast as they did on an empty way, and shrinks when they are late: then
 // packets stand in a queue somewhere. Additive increase, multiplicative decrease by delay, as
 // TIMELY (Mittal et al., SIGCOMM 2015) and Swift (Kumar et al., SIGCOMM 2020) have it, without what
@@ -23,7 +23,7 @@ class Window {
         return window;
     }
 
-    /// Whether one more may go, with so many under way.
+    /// Whether one more may go, with so many in flight.
     bool has_room(std::uint64_t under_way) const {
         return static_cast<double>(under_way) < std::max(1.0, size_);
     }

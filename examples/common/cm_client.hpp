@@ -1,4 +1,4 @@
-// The active side of an rdma_cm connection, as step 01 writes it out, for the steps behind it.
+// The client of an rdma_cm connection, as step 01 writes it out, for the steps behind it.
 #pragma once
 
 #include <cstdint>

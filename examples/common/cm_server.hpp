@@ -1,4 +1,4 @@
-// The passive side of rdma_cm, as step 01 writes it out: listening, and a server for steps that serve
+// The server of rdma_cm, as step 01 writes it out: listening, and a server for steps that serve
 // one client after the other and have work of their own with each.
 #pragma once
 

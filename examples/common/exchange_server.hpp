@@ -1,4 +1,4 @@
-// The passive side of an exchange by hand: one client after the other, over TCP connections.
+// The server of an exchange by hand: one client after the other, over TCP connections.
 #pragma once
 
 #include <functional>

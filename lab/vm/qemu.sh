@@ -219,7 +219,7 @@ stop_guest() {
     rm -f "$(guest_pidfile "$1")"
 }
 
-# guests_left: the hosts of whom a QEMU still runs, as many as there may have been.
+# guests_left: the hosts whose QEMU still runs, as many as there may have been.
 guests_left() {
     local file host
     for file in "$LAB_STATE"/*.pid; do

@@ -34,7 +34,7 @@ class Port {
     int fd() const { return fd_.get(); }
     const PortCounters& counters() const { return counters_; }
 
-    /// False where nobody listens there (yet). Throws util::Error for an address that is none.
+    /// False where nobody listens there (yet). Throws util::Error for an invalid address.
     bool connect();
     void disconnect();
 

@@ -94,8 +94,8 @@ std::uint64_t RuleWords::ordinal() {
     const auto read = number_and_rest<std::uint64_t>(word.text);
     if (!read || read->second != ordinal_end(read->first) || read->first == 0 ||
         read->first > most_packets)
-        refuse(word,
-               fmt::format("'{}' is no number of a packet: 1st, 2nd, 3rd, 4th, ...", word.text));
+        refuse(word, fmt::format("'{}' is not a valid packet number: 1st, 2nd, 3rd, 4th, ...",
+                                 word.text));
     return read->first;
 }
 

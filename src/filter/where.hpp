@@ -25,7 +25,7 @@
 
 namespace filter {
 
-/// An expression that is none. what() is one sentence with the column.
+/// An invalid expression. what() is one sentence with the column.
 class SyntaxError : public util::Error {
   public:
     SyntaxError(const std::string& sentence, std::size_t column, std::size_t width,

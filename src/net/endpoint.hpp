@@ -6,7 +6,7 @@
 //            16   2         LID; 0 on RoCE
 //            18   2         path MTU in bytes: 256, 512, 1024, 2048 or 4096
 //            20  16         GID
-//            36   8         va of the lent memory
+//            36   8         va of the exposed memory
 //            44   8         its length in bytes
 //            52   4         its rkey
 #pragma once

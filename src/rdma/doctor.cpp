@@ -19,11 +19,11 @@ constexpr unsigned mtu_for_4096 = 4200;
 class Report {
   public:
     void good(std::string what) { findings_.push_back({Verdict::good, std::move(what), ""}); }
-    void advice(std::string what, std::string mend) {
-        findings_.push_back({Verdict::advice, std::move(what), std::move(mend)});
+    void advice(std::string what, std::string fix) {
+        findings_.push_back({Verdict::advice, std::move(what), std::move(fix)});
     }
-    void wrong(std::string what, std::string mend) {
-        findings_.push_back({Verdict::wrong, std::move(what), std::move(mend)});
+    void wrong(std::string what, std::string fix) {
+        findings_.push_back({Verdict::wrong, std::move(what), std::move(fix)});
     }
     std::vector<Finding> take() { return std::move(findings_); }
 
@@ -207,8 +207,8 @@ runlog::Fields describe(const Finding& finding) {
     constexpr std::string_view words[] = {"good", "advice", "wrong"};
     runlog::Fields fields{{"verdict", words[static_cast<int>(finding.verdict)]},
                           {"what", finding.what}};
-    if (!finding.mend.empty())
-        fields.emplace_back("mend", finding.mend);
+    if (!finding.fix.empty())
+        fields.emplace_back("fix", finding.fix);
     return fields;
 }
 

@@ -1,4 +1,4 @@
-// What is wrong with this host's RDMA set-up, and the command that mends each thing.
+// What is wrong with this host's RDMA set-up, and the command that fixes each thing.
 //
 // gather() looks, diagnose() judges: the second is pure, so that every verdict can be tested
 // without breaking a machine.
@@ -57,7 +57,7 @@ enum class Verdict { good, advice, wrong };
 struct Finding {
     Verdict verdict;
     std::string what;
-    std::string mend;  // a command, or a sentence; empty where nothing needs mending
+    std::string fix;  // a command, or a sentence; empty where nothing needs a fix
 };
 
 /// Never throws for a set-up that is broken: that is what it is for.

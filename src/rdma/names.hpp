@@ -24,7 +24,7 @@ std::string_view name_of(ibv_gid_type type);
 /// "local_write remote_write", or "local_read" where no bit is set (reading is always allowed).
 std::string access_names(unsigned access);
 
-/// The path MTU in bytes: 256 to 4096; 0 for a value that is none of the five.
+/// The path MTU in bytes: 256 to 4096; 0 for any other value.
 unsigned bytes_of(ibv_mtu mtu);
 
 /// The reverse. Throws util::Error where `bytes` is none of the five.

@@ -131,7 +131,7 @@ constexpr std::array rows{
         "{requests} requests in {batches} batches, {elapsed_us} µs; a second {requests_per_s} "
         "requests, {batches_per_s} batches; p50 and p99 of a batch {batch_p50_us} and "
         "{batch_p99_us} µs, of a request {request_p50_us} and {request_p99_us} µs"},
-    Row{"check", "{verdict}: {what}[  → {mend}]"},
+    Row{"check", "{verdict}: {what}[  → {fix}]"},
     Row{"bottleneck",
         "window {window} (at most {largest}): {mbit_per_s} Mbit/s; {sent} packets sent for "
         "{packets}, "

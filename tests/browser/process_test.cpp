@@ -179,8 +179,8 @@ TEST_F(BrowserProcess, does_not_survive_a_test_that_dies) {
     EXPECT_GT(processes.size(), 1U);
     for (const util::Fd& process : processes) {
         pollfd fd{process.get(), POLLIN, 0};
-        constexpr int patience = 10'000;
-        EXPECT_EQ(poll(&fd, 1, patience), 1) << "a process of the browser is still there";
+        constexpr int time_limit = 10'000;
+        EXPECT_EQ(poll(&fd, 1, time_limit), 1) << "a process of the browser is still there";
     }
 }
 

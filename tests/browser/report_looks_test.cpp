@@ -82,7 +82,7 @@ TEST_F(ReportLooks, marks_retransmissions_and_naks_among_the_psns) {
     EXPECT_GT(pixels(page, "latency-plot", "read"), 20);
 }
 
-// The made run begins at 0xfff000, and its capture may pass zero.
+// The synthetic run begins at 0xfff000, and its capture may pass zero.
 TEST_F(ReportLooks, places_a_psn_by_its_distance_from_the_first) {
     const auto opened = open(run());
     auto& page = *opened;

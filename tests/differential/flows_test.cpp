@@ -18,7 +18,7 @@ using differential::MadeCapture;
 using nlohmann::json;
 
 constexpr std::uint32_t circle = 1U << 24;
-constexpr std::uint32_t path_mtu = 256;  // of the made traffic
+constexpr std::uint32_t path_mtu = 256;  // of the synthetic traffic
 
 /// Of all packets of one sender to one queue pair.
 struct Counts {

@@ -128,9 +128,9 @@ TEST_F(Ssh, says_which_library_a_machine_lacks) {
 TEST_F(Ssh, says_that_a_machine_has_no_rdma_device) {
     support::exec("client", {"rdma", "link", "delete", "rxe0"});
     const auto outcome = support::run({"lab/lab", "run", "01"}, environment());
-    const auto mended =
+    const auto fixed =
         support::exec("client", {"rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "eth0"});
-    EXPECT_EQ(mended.exit_code, 0) << mended.all();
+    EXPECT_EQ(fixed.exit_code, 0) << fixed.all();
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.err.find("no RDMA device of the client belongs to eth0"), std::string::npos)
         << outcome.all();

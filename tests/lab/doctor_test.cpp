@@ -14,7 +14,7 @@ class Doctor : public testing::Test {
         ASSERT_FALSE(problem) << *problem;
     }
 
-    // Breaks the client's set-up, looks, and mends it again with `mend`, whatever the look showed.
+    // Breaks the client's set-up, looks, and fixes it again with `fix`, whatever the look showed.
     static support::Outcome look_at(const std::string& broken_by, const std::string& mended_by,
                                     const std::string& arguments = "") {
         return support::exec("client", {"bash", "-c",

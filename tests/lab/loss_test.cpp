@@ -1,4 +1,4 @@
-// Steps whose packets are lost on the way, in both directions: each packet that comes again belongs
+// Steps whose packets are lost on the way, in both directions: each packet that is retransmitted belongs
 // to its work request and says so, as tshark's reading of the capture tells it, too.
 #include <map>
 #include <set>

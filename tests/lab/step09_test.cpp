@@ -115,8 +115,8 @@ TEST_F(Step09, what_is_told_is_what_was_on_the_wire) {
     };
     EXPECT_EQ(from("192.0.2.66").size(), 1U);
     // b3 is repeated twice to a queue pair that is in ERR.
-    constexpr std::size_t repetitions = 3;
-    expect_all_counted_but(run, from("192.0.2.66").size() + repetitions);
+    constexpr std::size_t retransmissions = 3;
+    expect_all_counted_but(run, from("192.0.2.66").size() + retransmissions);
 
     // Both NAKs of (b), each for a WRITE that the client's device never sent.
     EXPECT_EQ(

@@ -79,7 +79,7 @@ TEST_F(Step14, the_writes_take_the_predicted_psns_and_all_the_bytes) {
     }
     EXPECT_EQ(posted, size);
     EXPECT_EQ(LabRun::all(whole.client, "wc").size(), 4U);  // one in two is signalled
-    std::map<std::uint32_t, std::uint64_t> payload;         // by PSN: one that came again is one
+    std::map<std::uint32_t, std::uint64_t> payload;  // by PSN: one that was retransmitted is one
     for (const auto& row : rows(whole, "bth.psn,payload_len",
                                 "ip.dst == " + support::server_ip +
                                     " and bth.destqp > 1 and bth.opcode_name contains WRITE"))

@@ -1,4 +1,4 @@
-// Step 15 in the lab: what is lost comes again and arrives as it was; and a device that is not
+// Step 15 in the lab: what is lost is retransmitted and arrives as it was; and a device that is not
 // answered gives up after as many tries as it was told. Whatever a test sets on the link emulator is
 // cleared when it ends.
 #include <algorithm>
@@ -165,7 +165,7 @@ TEST_F(Step15, what_is_lost_is_asked_for_and_all_behind_it_comes_again) {
 }
 
 TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
-    // Large enough to be under way when the link emulator is cut.
+    // Large enough to be in progress when the link emulator is cut.
     support::Process client({"lab/lab", "capture", "15", "--", "--transfer", "--size", "256MiB",
                              "--retry-cnt", "2", "--ack-timeout", "17", "--timeout", "60"},
                             {"CAPTURE_SNAPLEN=128", "CAPTURE_SECONDS=120"});

@@ -1,5 +1,5 @@
-// Step 20 in the lab: too much under way at a bottleneck is sent many times over, a window that
-// fits is not, and one that adapts finds it; marks are on the wire, and nobody minds them.
+// Step 20 in the lab: too much in flight at a bottleneck is sent many times over, a window that
+// fits is not, and one that adapts finds it; marks are on the wire, and nobody reacts to them.
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"

@@ -110,7 +110,7 @@ TEST_F(Wire, points_at_what_is_no_rule_and_keeps_none_of_them) {
     const auto bad = wire({"drop packets", "drop the 2rd packet"});
     EXPECT_EQ(bad.exit_code, 1);
     EXPECT_EQ(bad.err,
-              "rocewire: '2rd' is no number of a packet: 1st, 2nd, 3rd, 4th, ... (column 10).\n"
+              "rocewire: '2rd' is not a valid packet number: 1st, 2nd, 3rd, 4th, ... (column 10).\n"
               "  drop the 2rd packet\n"
               "           ^~~\n");
     EXPECT_TRUE(has(wire({}).out, "no rules"));

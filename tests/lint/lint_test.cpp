@@ -112,6 +112,14 @@ TEST_F(Lint, finds_a_source_that_uses_what_it_does_not_include) {
         0);
 }
 
+TEST_F(Lint, finds_a_word_that_is_not_the_field_s_term) {
+    const std::string text = file("text.md", "Two WRITEs are\nUnder way.\nA mender understood.\n");
+    const auto outcome = shell("tests/lint/terms " + text);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, text + ":2:Under way: write: in flight, outstanding\n");
+    EXPECT_EQ(shell("tests/lint/terms " + file("other.md", "In flight.\n")).exit_code, 0);
+}
+
 TEST_F(Lint, finds_an_unused_using_declaration) {
     const std::string source =
         file("using.cpp", "using a::b;\nusing a::c;  // c, unused\nint d = b();\n");

@@ -43,13 +43,13 @@ std::vector<Finding> bad(const HostFacts& host, const char* address = nullptr) {
     return findings;
 }
 
-// The one thing wrong, and a word of the command that mends it.
+// The one thing wrong, and a word of the command that fixes it.
 void expect_only(const std::vector<Finding>& findings, Verdict verdict, const std::string& what,
-                 const std::string& mend) {
+                 const std::string& fix) {
     ASSERT_EQ(findings.size(), 1u);
     EXPECT_EQ(findings[0].verdict, verdict);
     EXPECT_NE(findings[0].what.find(what), std::string::npos) << findings[0].what;
-    EXPECT_NE(findings[0].mend.find(mend), std::string::npos) << findings[0].mend;
+    EXPECT_NE(findings[0].fix.find(fix), std::string::npos) << findings[0].fix;
 }
 
 TEST(Doctor, finds_nothing_on_a_healthy_host) {

@@ -109,7 +109,7 @@ Json Page::call(const std::string& method, const Json& params) {
 }
 
 Json Page::evaluate(std::string_view script) {
-    return evaluate(script, DevTools::patience);
+    return evaluate(script, DevTools::time_limit);
 }
 
 Json Page::evaluate(std::string_view script, std::chrono::milliseconds limit) {
@@ -131,7 +131,7 @@ Json Page::evaluate(std::string_view script, std::chrono::milliseconds limit) {
 }
 
 void Page::wait_until(std::string_view expression, std::chrono::milliseconds limit) {
-    const Json last = evaluate(wait_script(expression, limit), limit + DevTools::patience);
+    const Json last = evaluate(wait_script(expression, limit), limit + DevTools::time_limit);
     if (last == true)
         return;
     std::string text = fmt::format("waited {} ms in vain for {}\nat last it was: {}", limit.count(),

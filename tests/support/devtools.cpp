@@ -125,7 +125,7 @@ int DevTools::send(const std::string& session, const std::string& method, const 
     if (!session.empty())
         message["sessionId"] = session;
     const std::string bytes = message.dump() + '\0';
-    const Wait wait{.what = "it to read " + method, .limit = patience};
+    const Wait wait{.what = "it to read " + method, .limit = time_limit};
     for (std::size_t sent = 0; sent < bytes.size();) {
         poll_for(POLLOUT, wait);
         const ssize_t count = ::send(pipe_.get(), bytes.data() + sent, bytes.size() - sent,

@@ -40,7 +40,7 @@ class DevTools {
     /// Sends a command and returns its result; a refused one throws. Events that come before the
     /// answer go to their listeners.
     Json call(const std::string& session, const std::string& method,
-              const Json& params = Json::object(), Limit limit = patience);
+              const Json& params = Json::object(), Limit limit = time_limit);
 
     /// Sends a command whose answer nobody waits for: the one thing that a listener may send.
     void post(const std::string& session, const std::string& method,
@@ -50,10 +50,11 @@ class DevTools {
     void listen(const std::string& session, Listener listener);
 
     /// Hands events to their listeners until `done`.
-    void await(const std::function<bool()>& done, const std::string& what, Limit limit = patience);
+    void await(const std::function<bool()>& done, const std::string& what,
+               Limit limit = time_limit);
 
     /// For what takes milliseconds, on a machine that is busy with other things.
-    static constexpr Limit patience = std::chrono::seconds(30);
+    static constexpr Limit time_limit = std::chrono::seconds(30);
 
   private:
     struct Wait;

@@ -71,8 +71,8 @@ Process::~Process() {
     if (pid_ > 0) {
         if (in_) {
             in_.reset();
-            const auto patience = Clock::now() + std::chrono::seconds(8);
-            while (read_some(patience)) {
+            const auto time_limit = Clock::now() + std::chrono::seconds(8);
+            while (read_some(time_limit)) {
             }
         }
         kill(-pid_, SIGKILL);

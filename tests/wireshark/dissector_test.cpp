@@ -48,7 +48,7 @@ class Dissector : public testing::Test {
 // The private data of one message.
 class DissectorOfPrivateData : public Dissector {
   protected:
-    static constexpr rdma::Capability lent{
+    static constexpr rdma::Capability exposed{
         .va = 0x7fa5'2f6e'5010, .length = 1048576, .rkey = 0x1995};
 
     void add(wire::CmAttribute attribute, std::size_t at, util::Bytes private_data) {
@@ -67,7 +67,7 @@ class DissectorOfPrivateData : public Dissector {
 };
 
 TEST_F(DissectorOfPrivateData, shows_the_capability_of_a_reply) {
-    add(wire::CmAttribute::ConnectReply, in_reply, lent.serialize());
+    add(wire::CmAttribute::ConnectReply, in_reply, exposed.serialize());
     EXPECT_EQ(capability(), "1|1|0x00001995|0x00007fa52f6e5010|1048576\n");
     EXPECT_NE(fields({"_ws.col.Info"})
                   .find("capability: rkey 0x00001995, va 0x00007fa52f6e5010, 1048576 bytes"),
@@ -77,12 +77,12 @@ TEST_F(DissectorOfPrivateData, shows_the_capability_of_a_reply) {
 
 TEST_F(DissectorOfPrivateData, shows_it_of_a_request_behind_rdma_cms_own_header) {
     constexpr std::size_t in_request = 140 + 36;  // the private data of RDMA IP CM
-    add(wire::CmAttribute::ConnectRequest, in_request, lent.serialize());
+    add(wire::CmAttribute::ConnectRequest, in_request, exposed.serialize());
     EXPECT_EQ(capability(), "1|1|0x00001995|0x00007fa52f6e5010|1048576\n");
 }
 
 TEST_F(DissectorOfPrivateData, leaves_other_programs_data_alone) {
-    auto other = lent.serialize();
+    auto other = exposed.serialize();
     other[3] = std::byte{2};
     add(wire::CmAttribute::ConnectReply, in_reply, other);
     add(wire::CmAttribute::ConnectReply, in_reply, {});

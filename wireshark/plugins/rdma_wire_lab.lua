@@ -19,8 +19,8 @@ local capability_rows = {
     { "mark", 3, "Mark", ProtoField.string },
     { "version", 1, "Version", ProtoField.uint8, base.DEC },
     { "rkey", 4, "Remote key", ProtoField.uint32, base.HEX, number },
-    { "va", 8, "Virtual address of the lent memory", ProtoField.uint64, base.HEX, number64 },
-    { "length", 8, "Length of the lent memory", ProtoField.uint64, base.DEC, number64 },
+    { "va", 8, "Virtual address of the exposed memory", ProtoField.uint64, base.HEX, number64 },
+    { "length", 8, "Length of the exposed memory", ProtoField.uint64, base.DEC, number64 },
 }
 local endpoint_rows = {
     { "qpn", 4, "Queue pair", ProtoField.uint32, base.HEX, number },
@@ -28,8 +28,8 @@ local endpoint_rows = {
     { "lid", 2, "LID", ProtoField.uint16, base.DEC },
     { "path_mtu", 2, "Path MTU", ProtoField.uint16, base.DEC, number },
     { "gid", 16, "GID", ProtoField.ipv6 },
-    { "va", 8, "Virtual address of the lent memory", ProtoField.uint64, base.HEX, number64 },
-    { "memory", 8, "Length of the lent memory", ProtoField.uint64, base.DEC, number64 },
+    { "va", 8, "Virtual address of the exposed memory", ProtoField.uint64, base.HEX, number64 },
+    { "memory", 8, "Length of the exposed memory", ProtoField.uint64, base.DEC, number64 },
     { "rkey", 4, "Remote key", ProtoField.uint32, base.HEX, number },
 }
 

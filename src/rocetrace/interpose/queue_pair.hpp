@@ -115,7 +115,7 @@ QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
 /// used again for the next one.
 void retire_queue_pair(QueuePair* pair);
 
-/// 256 to 4096; 0 for a value that is none of the five.
+/// 256 to 4096; 0 for any other value.
 constexpr unsigned mtu_bytes(ibv_mtu mtu) {
     return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << static_cast<unsigned>(mtu) : 0;
 }

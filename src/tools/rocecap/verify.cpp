@@ -12,6 +12,7 @@
 #include "tools/rocecap/validators.hpp"
 #include "util/error.hpp"
 #include "util/json.hpp"
+#include "wire/text/json.hpp"
 #include "wire/text/line.hpp"
 
 namespace rocecap {

@@ -59,7 +59,7 @@ class Requester {
         bool is_read = false;
         bool wants_data = false;
     };
-    struct Asked {  // a response that calls for going back
+    struct Asked {  // a response that demands go-back-N
         Place place = 0;
         ObservedPacket response;
         /// It came when that place had just been sent again, or was met already.

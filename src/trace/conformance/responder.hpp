@@ -24,7 +24,7 @@ struct Arrival {
     ObservedPacket request;
     Class of = Class::Unknown;
     wire::Psn expected;  ///< before it
-    /// Of one out of sequence: a NAK for `expected` was due, and not under way already.
+    /// Of one out of sequence: a NAK for `expected` was due, and not sent already.
     bool opens_gap = false;
     /// The response that it led to, where that is known.
     std::optional<ObservedPacket> answer;

@@ -81,7 +81,7 @@ class Placer {
         return gaps;
     }
 
-    // Nothing came behind it, until it came again.
+    // Nothing came behind it, until it was retransmitted.
     std::size_t behind_what_was_before(const AlteredPacket& taken, const Indexes& stream,
                                        std::size_t begin) const {
         std::size_t place = begin;

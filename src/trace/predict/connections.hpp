@@ -17,7 +17,7 @@ struct Connection {
     std::string requester;  // IP addresses, digits
     std::string responder;
     std::uint32_t dest_qpn = 0;  // the responder's queue pair
-    /// The lowest one of a request: where the very first was lost, it comes again.
+    /// The lowest one of a request: where the very first was lost, it is retransmitted.
     wire::Psn first_psn;
     flow::PathMtu path_mtu = 0;  // 0: unknown
 };

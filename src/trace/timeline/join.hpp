@@ -4,7 +4,7 @@
 //
 // A log that hides its PSNs (runlog/psn_mask.hpp) names their distance from the queue pair's first
 // one instead. That one is then taken from the wire: it is the PSN of the first request packet of
-// that queue pair. Where that one was lost before the capture, it comes again before anything is
+// that queue pair. Where that one was lost before the capture, it is retransmitted before anything is
 // acknowledged, and who can goes through the packets once more (was_misled). Where a capture began
 // in the middle of a message, the packets of that queue pair, and of later ones of its number,
 // remain without a cause.

@@ -14,7 +14,7 @@ TEST(Gaps, a_filled_gap_is_missing_no_more_and_still_was_a_gap) {
     EXPECT_TRUE(gaps.fill(Psn(10), 3));
     EXPECT_EQ(gaps.count(), 1U);
     EXPECT_EQ(gaps.missing(), 0U);
-    EXPECT_FALSE(gaps.fill(Psn(10), 1)) << "a second time it is a repetition";
+    EXPECT_FALSE(gaps.fill(Psn(10), 1)) << "a second time it is a retransmission";
 }
 
 TEST(Gaps, are_filled_in_any_order) {

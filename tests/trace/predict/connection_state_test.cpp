@@ -22,7 +22,7 @@ TEST(PredictEnds, a_responder_takes_what_it_expects_and_nothing_else) {
     EXPECT_EQ(gap.expected(), 1);
     EXPECT_TRUE(gap.has_gap());
     EXPECT_EQ(gap.behind_sent(), 3);
-    EXPECT_EQ(after({write(0), write(0)}).expected(), 1) << "a repetition";
+    EXPECT_EQ(after({write(0), write(0)}).expected(), 1) << "a retransmission";
     auto damaged = write(1);
     damaged.is_damaged = true;
     EXPECT_EQ(after({write(0), damaged}).expected(), 1);

@@ -54,7 +54,7 @@ class PredictConnections : public testing::Test {
 };
 
 TEST_F(PredictConnections, count_psns_from_the_lowest_request_also_over_zero) {
-    // The first one was lost, and came again.
+    // The first one was lost, and was retransmitted.
     send(there, 1);
     send(there, 2);
     add(answer(back, first_psn, flow_test::syndrome::psn_error));
