@@ -45,7 +45,7 @@ LAYERS   := util wire wire/text capture trace/flow trace/conformance trace/timel
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
 HOT      := util wire capture trace/flow filter rocetrace/tracelog
 LIB      := $(BUILD)/libwirelab.a
-LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o
+LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o $(BUILD)/obj/lesson_events.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
 # The launcher, and the libraries that it loads into a program. These are position-independent, need the C library alone, and export
@@ -357,7 +357,13 @@ $(BUILD)/gen/assets.cpp: src/render/page/embed src/render/page/page.html src/ren
 	$(Q)mkdir -p $(@D)
 	$(Q)$< > $@
 
-$(BUILD)/obj/assets.o: $(BUILD)/gen/assets.cpp
+# How the events of single lessons read.
+$(BUILD)/gen/lesson_events.cpp: src/runlog/lesson_events $(wildcard examples/*/events)
+	$(call say,GEN)
+	$(Q)mkdir -p $(@D)
+	$(Q)$< $(filter-out $<,$^) > $@
+
+$(BUILD)/obj/assets.o $(BUILD)/obj/lesson_events.o: $(BUILD)/obj/%.o: $(BUILD)/gen/%.cpp
 	$(compile)
 
 $(LIB): $(LIB_OBJ)
