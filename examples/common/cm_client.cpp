@@ -67,16 +67,6 @@ rdma::Capability CmClient::await_established() {
     return remote;
 }
 
-void CmClient::post_send(ibv_send_wr& wr) {
-    ibv_send_wr* refused = nullptr;
-    util::check_rc(ibv_post_send(id_->qp, &wr, &refused), "ibv_post_send");
-}
-
-void CmClient::post_recv(ibv_recv_wr& wr) {
-    ibv_recv_wr* refused = nullptr;
-    util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
-}
-
 std::optional<ibv_wc> CmClient::completion() {
     const auto wc = completions_->next(stop_, util::deadline_in(options_.timeout));
     return wc;
@@ -129,16 +119,6 @@ void CmClient::disconnect() {
     if (has_ended_)
         return;
     expect(RDMA_CM_EVENT_DISCONNECTED);
-}
-
-ibv_sge piece_of(const ibv_mr& mr) {
-    return piece_of(mr, 0, mr.length);
-}
-
-ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length) {
-    return {.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + offset,
-            .length = static_cast<std::uint32_t>(length),
-            .lkey = mr.lkey};
 }
 
 }  // namespace common

@@ -41,10 +41,6 @@ class CmClient {
     /// capability is its beginning.
     std::span<const std::byte> answer() const { return answer_; }
 
-    /// Posts a work request, its predicted PSNs logged before its first packet exists.
-    void post_send(ibv_send_wr& wr);
-    void post_recv(ibv_recv_wr& wr);
-
     /// The next completion, whatever its status; nullopt when --timeout passed or a stop was
     /// requested.
     std::optional<ibv_wc> completion();
@@ -81,9 +77,5 @@ class CmClient {
     std::vector<std::byte> answer_;
     bool has_ended_ = false;
 };
-
-/// The whole of a memory region as one piece of a work request, or `length` bytes from `offset` on.
-ibv_sge piece_of(const ibv_mr& mr);
-ibv_sge piece_of(const ibv_mr& mr, std::size_t offset, std::size_t length);
 
 }  // namespace common

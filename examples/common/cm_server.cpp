@@ -120,11 +120,6 @@ void CmSession::await_established() {
         throw util::Error("the client did not complete the connection.");
 }
 
-void CmSession::post_recv(ibv_recv_wr& wr) {
-    ibv_recv_wr* refused = nullptr;
-    util::check_rc(ibv_post_recv(id_->qp, &wr, &refused), "ibv_post_recv");
-}
-
 bool CmSession::stays_connected() {
     if (!is_gone_) {
         const auto type =
@@ -132,26 +127,6 @@ bool CmSession::stays_connected() {
         is_gone_ = type && is_end(*type);
     }
     return !is_gone_ && !server_.stop_.requested();
-}
-
-// Completions first: those of a client that has gone are taken before its end is told.
-std::optional<ibv_wc> CmSession::next_completion() {
-    while (true) {
-        if (const auto wc = completions_->next(server_.stop_, util::Clock::now())) {
-            return wc;
-        }
-        if (is_gone_ || server_.stop_.requested())
-            return std::nullopt;
-        std::array<pollfd, 3> fds{{{completions_->channel->fd, POLLIN, 0},
-                                   {server_.channel_->fd, POLLIN, 0},
-                                   {server_.stop_.fd(), POLLIN, 0}}};
-        if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR)
-            util::check_errno(-1, "poll");
-        if (fds[1].revents != 0) {
-            const auto type = server_.take_event(id_.get(), util::Clock::now());
-            is_gone_ = type && is_end(*type);
-        }
-    }
 }
 
 }  // namespace common

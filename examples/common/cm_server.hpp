@@ -46,17 +46,11 @@ class CmSession {
     /// Waits until the client says that the connection is up.
     void await_established();
 
-    void post_recv(ibv_recv_wr& wr);
-
     ibv_cq* cq() const { return completions_->cq.get(); }
 
     /// Waits a millisecond, and says whether the client is still connected. False as well when a stop
     /// was requested. Completions may be left in either case.
     bool stays_connected();
-
-    /// The next completion, whatever its status; nullopt once the client has gone and all
-    /// completions were taken, and when a stop was requested.
-    std::optional<ibv_wc> next_completion();
 
   private:
     friend CmServer;

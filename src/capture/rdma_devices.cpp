@@ -1,31 +1,18 @@
 #include "capture/rdma_devices.hpp"
 
 #include <algorithm>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "util/sysfs.hpp"
 
 namespace capture {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
-std::vector<fs::path> entries_of(const fs::path& directory) {
-    std::vector<fs::path> entries;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(directory, ignored))
-        entries.push_back(entry.path());
-    std::ranges::sort(entries);
-    return entries;
-}
+using util::entries_of;
+using util::first_line;
 
 // "4: ACTIVE" says ACTIVE.
 std::string after_number(const std::string& line) {

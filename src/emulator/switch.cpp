@@ -37,10 +37,6 @@ Switch::Switch(std::vector<Port> ports, std::function<void(const std::string&)> 
         connect(host);
 }
 
-bool Switch::all_connected() const {
-    return std::ranges::all_of(ports_, &Port::is_connected);
-}
-
 void Switch::watch(int fd, std::function<void()> on_ready) {
     watched_.emplace_back(fd, std::move(on_ready));
     poller_.add(fd, EPOLLIN, watched_key + static_cast<std::uint64_t>(fd));

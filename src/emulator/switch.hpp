@@ -36,7 +36,6 @@ class Switch : private StageOutput {
     Stage& stage() { return stage_; }
     Recorder& recorder() { return recorder_; }
     const std::vector<Port>& ports() const { return ports_; }
-    bool all_connected() const;
 
     /// Beside the hosts; `on_ready` is called while `fd` can be read.
     void watch(int fd, std::function<void()> on_ready);

@@ -160,14 +160,4 @@ std::string reason_of(const rdma_cm_event& event) {
     return fmt::format("{}, status {}", name_of(event.event), event.status);
 }
 
-runlog::Fields describe(const rdma_cm_event& event) {
-    runlog::Fields fields{{"type", name_of(event.event)}, {"status", event.status}};
-    const util::Address peer(rdma_get_peer_addr(event.id));
-    if (event.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-        fields.emplace_back("peer", peer.text());
-    if (event.status != 0)
-        fields.emplace_back("reason", reason_of(event));
-    return fields;
-}
-
 }  // namespace rdma

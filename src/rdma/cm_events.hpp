@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "rdma/cm_handles.hpp"
-#include "runlog/event.hpp"
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
 
@@ -42,8 +41,5 @@ void refuse(rdma_cm_id* id, std::string_view sentence);
 /// Why a connection was not made: "nothing listens there", or the number of the reason where it is
 /// not a known one. Of a program that refused it with a sentence, that.
 std::string reason_of(const rdma_cm_event& event);
-
-/// A run log "cm_event" event.
-runlog::Fields describe(const rdma_cm_event& event);
 
 }  // namespace rdma

@@ -24,21 +24,6 @@ bool is_atomic(ibv_wr_opcode opcode) {
 
 }  // namespace
 
-runlog::Fields describe(const ibv_mr& mr, int access) {
-    return {{"va", reinterpret_cast<std::uintptr_t>(mr.addr)},
-            {"len", mr.length},
-            {"lkey", mr.lkey},
-            {"rkey", mr.rkey},
-            {"access", access_names(static_cast<unsigned>(access))}};
-}
-
-runlog::Fields describe(const ibv_qp& qp, const ibv_qp_cap& cap) {
-    return {{"qpn", qp.qp_num},
-            {"type", name_of(qp.qp_type)},
-            {"max_send_wr", cap.max_send_wr},
-            {"max_recv_wr", cap.max_recv_wr}};
-}
-
 runlog::Fields query_state(ibv_qp* qp) {
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
@@ -87,13 +72,6 @@ runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<P
         fields.emplace_back("psn_last", psns->last);
     }
     return fields;
-}
-
-runlog::Fields describe(const ibv_qp& qp, const ibv_recv_wr& wr) {
-    std::uint64_t length = 0;
-    for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
-        length += sge.length;
-    return {{"qpn", qp.qp_num}, {"wr_id", wr.wr_id}, {"len", length}};
 }
 
 runlog::Fields describe(const ibv_wc& wc) {

@@ -1,20 +1,20 @@
 // Verbs objects as run log fields.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include <infiniband/verbs.h>
 
-#include "rdma/psn.hpp"
 #include "runlog/event.hpp"
 
 namespace rdma {
 
-/// `access` as it was given to ibv_reg_mr: the verb does not keep it.
-runlog::Fields describe(const ibv_mr& mr, int access);
-
-/// QPN, type and queue sizes.
-runlog::Fields describe(const ibv_qp& qp, const ibv_qp_cap& cap);
+/// 24-bit PSNs in host byte order, both included; `last` is the smaller one where they wrap.
+struct PsnRange {
+    std::uint32_t first;
+    std::uint32_t last;
+};
 
 /// What ibv_query_qp(3) says of the QP now: state, PSNs, peer, path MTU, GID index, timers.
 runlog::Fields query_state(ibv_qp* qp);
@@ -22,9 +22,6 @@ runlog::Fields query_state(ibv_qp* qp);
 /// A work request as posted, with the PSNs it will use. Only RC and UC requests have remote fields,
 /// only UD's a destination, only XRC's a shared receive queue.
 runlog::Fields describe(const ibv_qp& qp, const ibv_send_wr& wr, std::optional<PsnRange> psns);
-
-/// A receive request as posted.
-runlog::Fields describe(const ibv_qp& qp, const ibv_recv_wr& wr);
 
 runlog::Fields describe(const ibv_wc& wc);
 

@@ -191,9 +191,4 @@ runlog::Fields describe_device(ibv_context* context, std::uint8_t port, const Gi
     return fields;
 }
 
-runlog::Fields describe_device(ibv_qp* qp) {
-    const Gid gid = gid_of(qp);
-    return describe_device(qp->context, gid.port, &gid);
-}
-
 }  // namespace rdma

@@ -61,7 +61,4 @@ ibv_port_attr query_port(ibv_context* context, std::uint8_t port);
 /// A run log "device" event: device, port, state, path MTU and, where given, the GID in use.
 runlog::Fields describe_device(ibv_context* context, std::uint8_t port, const Gid* gid);
 
-/// The same for the device, port and GID that a connected QP uses.
-runlog::Fields describe_device(ibv_qp* qp);
-
 }  // namespace rdma

@@ -14,18 +14,13 @@
 
 #include "rdma/doctor.hpp"
 #include "rdma/names.hpp"
+#include "util/sysfs.hpp"
 
 namespace rdma {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string first_line(const fs::path& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
+using util::first_line;
 
 unsigned number_in(const fs::path& path) {
     const std::string line = first_line(path);
@@ -34,12 +29,10 @@ unsigned number_in(const fs::path& path) {
     return value;
 }
 
-std::vector<std::string> entries_of(const fs::path& directory) {
+std::vector<std::string> names_in(const fs::path& folder) {
     std::vector<std::string> names;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(directory, ignored))
-        names.push_back(entry.path().filename());
-    std::ranges::sort(names);
+    for (const fs::path& entry : util::entries_of(folder))
+        names.push_back(entry.filename());
     return names;
 }
 
@@ -54,7 +47,7 @@ void look_for_rxe(HostFacts& host) {
 }
 
 void look_at_nodes(HostFacts& host) {
-    for (const std::string& name : entries_of("/dev/infiniband"))
+    for (const std::string& name : names_in("/dev/infiniband"))
         if (name.starts_with("uverbs")) {
             host.uverbs_node = true;
             host.uverbs_access |= access(("/dev/infiniband/" + name).c_str(), R_OK | W_OK) == 0;
@@ -64,7 +57,7 @@ void look_at_nodes(HostFacts& host) {
 }
 
 void look_at_netdevs(HostFacts& host) {
-    for (const std::string& name : entries_of("/sys/class/net")) {
+    for (const std::string& name : names_in("/sys/class/net")) {
         const fs::path path = "/sys/class/net/" + name;
         if (name != "lo" && first_line(path / "operstate") == "up")
             host.netdevs.push_back({name, fs::exists(path / "device"), {}});
@@ -108,7 +101,7 @@ PortFacts look_at_port(ibv_context* context, std::uint8_t port, const std::vecto
 }
 
 void look_at_devices(HostFacts& host) {
-    host.kernel_devices = entries_of("/sys/class/infiniband");
+    host.kernel_devices = names_in("/sys/class/infiniband");
     host.verbs_devices = device_names();
     for (const std::string& name : host.verbs_devices) {
         try {

@@ -6,6 +6,7 @@
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/sink.hpp"
+#include "rocetrace/tracelog/wr_kind.hpp"
 
 namespace interpose {
 namespace {
@@ -22,16 +23,12 @@ std::uint64_t length_of(const ibv_sge* list, int count) {
     return length;
 }
 
-bool is_atomic(ibv_wr_opcode opcode) {
-    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr) {
     if (pair.type == IBV_QPT_UD) {
         record.header.flags |= PostSend::is_ud;
         record.remote_va = (std::uint64_t{wr.wr.ud.remote_qpn} << 32U) | wr.wr.ud.remote_qkey;
         record.compare_add = reinterpret_cast<std::uintptr_t>(wr.wr.ud.ah);
-    } else if (is_atomic(wr.opcode)) {
+    } else if (tracelog::is_atomic(wr.opcode)) {
         record.remote_va = wr.wr.atomic.remote_addr;
         record.rkey = wr.wr.atomic.rkey;
         record.compare_add = wr.wr.atomic.compare_add;
@@ -48,7 +45,7 @@ void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr)
 
 void fill(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr, std::int64_t t_ns) {
     const bool is_long =
-        is_atomic(wr.opcode) || pair.type == IBV_QPT_UD || pair.type == IBV_QPT_XRC_SEND;
+        tracelog::is_atomic(wr.opcode) || pair.type == IBV_QPT_UD || pair.type == IBV_QPT_XRC_SEND;
     record.header = {is_long ? std::uint32_t{sizeof record} : PostSend::short_size, Kind::post_send,
                      0, t_ns};
     record.wr_id = wr.wr_id;

@@ -7,6 +7,7 @@
 
 #include "rdma/names.hpp"
 #include "rocetrace/tracelog/decode.hpp"
+#include "rocetrace/tracelog/names.hpp"
 #include "rocetrace/tracelog/wr_kind.hpp"
 
 namespace tracelog {

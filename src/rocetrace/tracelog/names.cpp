@@ -6,10 +6,17 @@
 #include <sys/socket.h>
 
 #include <fmt/format.h>
+#include <infiniband/verbs.h>
 
+#include "rdma/names.hpp"
 #include "util/address.hpp"
 
 namespace tracelog {
+
+std::string_view opcode_name(std::uint32_t opcode) {
+    return opcode > IBV_WR_ATOMIC_WRITE ? "UNKNOWN"
+                                        : rdma::name_of(static_cast<ibv_wr_opcode>(opcode));
+}
 
 std::string_view cm_event_name(unsigned type) {
     // In the order of <rdma/rdma_cma.h>.

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tracelog {
 
+/// ibv_wr_opcode without IBV_WR_: "RDMA_WRITE". A program may pass a number that the type cannot
+/// hold: "UNKNOWN".
+std::string_view opcode_name(std::uint32_t opcode);
 /// rdma_cm_event_type without RDMA_CM_EVENT_: "CONNECT_REQUEST".
 std::string_view cm_event_name(unsigned type);
 /// "ENOMEM"; "error 4711" where there is no name.

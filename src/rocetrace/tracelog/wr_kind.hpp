@@ -1,5 +1,5 @@
-// What a work request's opcode says. It is the number that the program passed, which may be one
-// that an ibv_wr_opcode cannot hold.
+// Which fields a work request's opcode gives a meaning to. It is the number that the program
+// passed, which may be one that an ibv_wr_opcode cannot hold.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,6 @@
 
 namespace tracelog {
 
-inline std::string_view opcode_name(std::uint32_t opcode) {
-    return opcode > IBV_WR_ATOMIC_WRITE ? "UNKNOWN"
-                                        : rdma::name_of(static_cast<ibv_wr_opcode>(opcode));
-}
-
-/// Which fields it gives a meaning to.
 constexpr bool has_immediate(std::uint32_t opcode) {
     return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
