@@ -83,9 +83,9 @@ util::Json recovery_json(const Recovery& one, const CheckContext& context) {
 }
 
 util::Json captured_at(const conformance::Report& report, const CheckContext& context) {
-    if (!report.one_place)
+    if (!report.one_point)
         return "both sides of the link";
-    return report.one_place->host ? host_name(report, context, *report.one_place->host)
+    return report.one_point->host ? host_name(report, context, *report.one_point->host)
                                   : std::string("one place");
 }
 

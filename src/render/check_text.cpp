@@ -41,8 +41,8 @@ class Text {
         : report_(report), context_(context), style_(style) {}
 
     std::string made() {
-        if (report_.one_place)
-            one_place();
+        if (report_.one_point)
+            one_point();
         for (std::size_t i = 0; i < report_.connections.size(); ++i)
             connection(i);
         recoveries();
@@ -72,11 +72,11 @@ class Text {
     }
     void heading(std::string_view text) { line("\n" + std::string(text)); }
 
-    void one_place() {
-        remark(report_.one_place->host
+    void one_point() {
+        remark(report_.one_point->host
                    ? fmt::format("Captured at {}. What this host did is judged; of the others only "
                                  "what no packet that is missing here can explain.",
-                                 name_of(*report_.one_place->host))
+                                 name_of(*report_.one_point->host))
                    : std::string("Captured at one place (--at says at which host). Only what no "
                                  "packet that is missing there can explain is judged."),
                0, util::TextRole::Notice);
@@ -109,9 +109,9 @@ class Text {
     // Of which requests or responses passed.
     bool is_judged(const HalfReport& one, const flow::Host& requester,
                    const flow::Host& responder) const {
-        if (!report_.one_place)
+        if (!report_.one_point)
             return true;
-        const auto& place = report_.one_place->host;
+        const auto& place = report_.one_point->host;
         return (one.requests == 0 || place == requester) &&
                (one.responses == 0 || place == responder);
     }
@@ -159,7 +159,7 @@ class Text {
 
     std::string events(const HalfReport& one) const {
         std::string text;
-        const std::string_view where = report_.one_place ? "on the way: " : "on the link: ";
+        const std::string_view where = report_.one_point ? "on the way: " : "on the link: ";
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0)
                 text += fmt::format("{}{} {}", text.empty() ? where : ", ", count, what);
@@ -188,7 +188,7 @@ class Text {
     }
 
     void recoveries() {
-        if (report_.one_place)
+        if (report_.one_point)
             return;  // what was lost is not in it
         if (report_.recoveries.empty()) {
             heading(
@@ -234,7 +234,7 @@ class Text {
             return;
         heading(style_(util::TextRole::Notice, "Cannot be judged"));
         remark(
-            report_.one_place
+            report_.one_point
                 ? "The capture does not have what was lost beyond the place where it was made; a "
                   "packet that was may explain each of these."
                 : "Packets were lost between a host and the capture (netem), and one of them may "

@@ -173,7 +173,7 @@ class Check {
                 return name != facts_.roles.end() && name->second == role;
             });
             // What another host sent and received is not all in a capture of one place.
-            if (host == report.hosts.end() || (report.one_place && host->host != place_))
+            if (host == report.hosts.end() || (report.one_point && host->host != place_))
                 continue;
             for (const char* name : {"sent_pkts", "rcvd_pkts", "duplicate_request",
                                      "out_of_seq_request", "rcvd_seq_err", "send_rnr_err",

@@ -27,15 +27,15 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
             return;
         }
         const std::size_t stream = stream_of(number, *key);
-        places_[frame] = {stream, streams_[stream].seen.size()};
+        sent_frames_[frame] = {stream, streams_[stream].seen.size()};
         streams_[stream].seen.emplace_back(side, seen);
         return;
     }
     const auto origin = passages_.left(frame, bytes);
-    const auto place = origin ? places_.find(origin->frame) : places_.end();
+    const auto place = origin ? sent_frames_.find(origin->frame) : sent_frames_.end();
     // A damaged packet's own header is not to be believed.
     if (damaged || seen.opcode == nullptr) {
-        if (place == places_.end())
+        if (place == sent_frames_.end())
             return;
         Stream& stream = streams_[place->second.stream];
         ObservedPacket broken = stream.seen[place->second.index].second;
@@ -47,9 +47,9 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         stream.seen.emplace_back(side, broken);
         return;
     }
-    if (place != places_.end() && origin->is_changed)
+    if (place != sent_frames_.end() && origin->is_changed)
         streams_[place->second.stream].seen[place->second.index].second.fate = Fate::Changed;
-    const bool is_own = place != places_.end() && streams_[place->second.stream].key == *key;
+    const bool is_own = place != sent_frames_.end() && streams_[place->second.stream].key == *key;
     const std::size_t stream =
         is_own
             ? place->second.stream

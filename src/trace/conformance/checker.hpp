@@ -64,12 +64,12 @@ struct HostReport {
 };
 
 /// Where the capture was made, if not on both sides of the link.
-struct OnePlace {
+struct OnePoint {
     std::optional<flow::Host> host;  ///< nullopt: unknown
 };
 
 struct Report {
-    std::optional<OnePlace> one_place;
+    std::optional<OnePoint> one_point;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
     Findings findings;                 ///< the same
@@ -87,7 +87,7 @@ class Checker {
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
-    void captured_at(const OnePlace& place) { report_.one_place = place; }
+    void captured_at(const OnePoint& place) { report_.one_point = place; }
     /// Packets may have been lost between a host and the capture: netem on the host's interface; or
     /// by a capture of one place.
     void packets_may_be_missing() { packets_may_be_missing_ = true; }
@@ -107,7 +107,7 @@ class Checker {
         HalfConnectionFacts facts;  // of the requests that it carries
         flow::PathMtu path_mtu = 0;
     };
-    struct Place {  // of a frame that was sent
+    struct SentFrame {  // of a frame that was sent
         std::size_t stream = 0;
         std::size_t index = 0;
     };
@@ -130,7 +130,7 @@ class Checker {
     flow::Tracker tracker_;
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // of the tracker's streams
-    std::unordered_map<std::uint64_t, Place> places_;           // by frame
+    std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame
     Report report_;
 };
 

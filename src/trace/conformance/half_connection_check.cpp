@@ -29,12 +29,12 @@ HalfConnection Checker::half_of(const Stream& requests, const Stream* responses)
 }
 
 bool Checker::is_judged(const HalfConnection& half, Code code) const {
-    const bool one_place = report_.one_place.has_value();
+    const bool one_point = report_.one_point.has_value();
     if (packets_may_be_missing_)
-        return !may_be_a_missing_packet(code) && !(one_place && code == Code::AckBeyond);
-    if (!one_place || !may_be_a_missing_packet(code))
+        return !may_be_a_missing_packet(code) && !(one_point && code == Code::AckBeyond);
+    if (!one_point || !may_be_a_missing_packet(code))
         return true;
-    return report_.one_place->host == (is_responders(code) ? half.requests.dst : half.requests.src);
+    return report_.one_point->host == (is_responders(code) ? half.requests.dst : half.requests.src);
 }
 
 void Checker::check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
@@ -88,7 +88,7 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
     out.findings = findings.size();
     out.unknowable = unknowable.size();
     std::vector<Recovery> found;
-    if (!report_.one_place)
+    if (!report_.one_point)
         found = recoveries(half, responder, requester, findings);
     if (!found.empty() && !unknowable.empty()) {
         const std::vector<Recovery> doubtful = recoveries(half, responder, requester, unknowable);

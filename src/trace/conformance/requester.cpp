@@ -30,7 +30,7 @@ void Requester::sent(const ObservedPacket& request) {
         is_begun_ = true;
         sequence_ = Sequence(facts_.first_psn.value_or(request.psn));
     }
-    const Place place = sequence_.place_of(request.psn);
+    const ExtendedPsn place = sequence_.extend(request.psn);
     if (place >= next_)
         new_request(request, place);
     else if (!sent_.empty() && place >= sent_.front().place)
@@ -38,7 +38,7 @@ void Requester::sent(const ObservedPacket& request) {
     last_sent_ns_ = request.t_ns;
 }
 
-void Requester::new_request(const ObservedPacket& request, Place place) {
+void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
     if (place > next_)
         report(Code::PsnSkipped, request,
                fmt::format("a new request has PSN {:#08x} where {:#08x} is next", request.psn,
@@ -64,7 +64,7 @@ void Requester::new_request(const ObservedPacket& request, Place place) {
     sequence_.move_to(next_);
 }
 
-void Requester::again(const ObservedPacket& request, Place place) {
+void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
     // What was acknowledged in the meantime may be left out.
     const bool skips = place > cursor_ && acknowledged_ < place;
@@ -77,14 +77,14 @@ void Requester::again(const ObservedPacket& request, Place place) {
     Resend& resend = resends_.back();
     ++resend.packets;
     cursor_ = place + psns_of(request, facts_.path_mtu);
-    if (resend.packets == 1 || sequence_.place_of(resend.last_psn) < cursor_ - 1)
+    if (resend.packets == 1 || sequence_.extend(resend.last_psn) < cursor_ - 1)
         resend.last_psn = sequence_.psn_of(cursor_ - 1);
     compare(request, place);
     if (Sent* original = holder_of(place))
         original->last_ns = request.t_ns;
 }
 
-Requester::Sent* Requester::holder_of(Place place) {
+Requester::Sent* Requester::holder_of(ExtendedPsn place) {
     auto behind = std::ranges::upper_bound(sent_, place, {}, &Sent::place);
     if (behind == sent_.begin())
         return nullptr;
@@ -95,7 +95,7 @@ Requester::Sent* Requester::holder_of(Place place) {
 void Requester::arrived(const ObservedPacket& response) {
     if (response.damaged || !is_begun_)
         return;
-    const Place place = sequence_.place_of(response.psn);
+    const ExtendedPsn place = sequence_.extend(response.psn);
     if (place >= next_ || response.is_fatal_nak())
         return;  // a ghost, or the end of the queue pair
     if (response.is_data()) {
@@ -119,7 +119,7 @@ void Requester::arrived(const ObservedPacket& response) {
     const Sent* asked_for = holder_of(place);
     const bool is_fresh = asked_for != nullptr && response.t_ns - asked_for->last_ns < lag_ns;
     const bool was_repeated = !resends_.empty() && is_fresh &&
-                              sequence_.place_of(resends_.back().first.psn) <= place &&
+                              sequence_.extend(resends_.back().first.psn) <= place &&
                               response.t_ns - resends_.back().first.t_ns < lag_ns;
     if (is_sequence && nak_ && nak_->place != place)
         earlier_nak_ = std::exchange(nak_, std::nullopt);
@@ -135,7 +135,7 @@ void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
 
 // All before `next`, but data that was asked for has to come itself: an answer to something later
 // says that it is lost.
-void Requester::acknowledge(Place next, const ObservedPacket& response) {
+void Requester::acknowledge(ExtendedPsn next, const ObservedPacket& response) {
     const Sent* first = holder_of(acknowledged_);
     if (first == nullptr)
         return;
@@ -145,7 +145,7 @@ void Requester::acknowledge(Place next, const ObservedPacket& response) {
             break;
         if (!request.wants_data)
             continue;
-        const Place missing = std::max(acknowledged_, request.place);
+        const ExtendedPsn missing = std::max(acknowledged_, request.place);
         advance(missing, response);
         ask(implied_, {missing, response, false});
         return;
@@ -153,7 +153,7 @@ void Requester::acknowledge(Place next, const ObservedPacket& response) {
     advance(next, response);
 }
 
-void Requester::advance(Place next, const ObservedPacket& response) {
+void Requester::advance(ExtendedPsn next, const ObservedPacket& response) {
     if (next <= acknowledged_)
         return;
     acknowledged_ = next;
@@ -161,13 +161,12 @@ void Requester::advance(Place next, const ObservedPacket& response) {
     advances_.push_back({next, response.t_ns});
     while (advances_.size() > 1 && advances_[1].t_ns < response.t_ns - 2 * lag_ns)
         advances_.pop_front();
-    while (ended_ < resends_.size() &&
-           sequence_.place_of(resends_[ended_].last_psn) < acknowledged_)
+    while (ended_ < resends_.size() && sequence_.extend(resends_[ended_].last_psn) < acknowledged_)
         resends_[ended_++].ended_by = response;
 }
 
-Place Requester::acknowledged_at(std::int64_t t_ns) const {
-    Place place = 0;
+ExtendedPsn Requester::acknowledged_at(std::int64_t t_ns) const {
+    ExtendedPsn place = 0;
     for (const Advance& one : advances_)
         if (one.t_ns <= t_ns)
             place = one.acknowledged;

@@ -47,7 +47,7 @@ class Requester {
 
   private:
     struct Sent {  // one request packet; in the order of PSNs
-        Place place = 0;
+        ExtendedPsn place = 0;
         std::uint32_t psns = 1;
         std::uint32_t rkey = 0;
         std::uint32_t dmalen = 0;
@@ -60,7 +60,7 @@ class Requester {
         bool wants_data = false;
     };
     struct Asked {  // a response that demands go-back-N
-        Place place = 0;
+        ExtendedPsn place = 0;
         ObservedPacket response;
         /// It came when that place had just been sent again, or was met already.
         bool may_be_late = false;
@@ -68,28 +68,28 @@ class Requester {
         unsigned copies = 1;
     };
     struct Advance {
-        Place acknowledged = 0;
+        ExtendedPsn acknowledged = 0;
         std::int64_t t_ns = 0;
     };
 
     // A host acts on what arrived, or on its timer, when it gets to it.
     static constexpr std::int64_t lag_ns = 50'000'000;
 
-    void new_request(const ObservedPacket& request, Place place);
-    void again(const ObservedPacket& request, Place place);
+    void new_request(const ObservedPacket& request, ExtendedPsn place);
+    void again(const ObservedPacket& request, ExtendedPsn place);
     // requester_resend.cpp
-    bool is_asked_for(Place place) const;
+    bool is_asked_for(ExtendedPsn place) const;
     void drop_stale(std::int64_t now_ns);
-    void go_back(const ObservedPacket& request, Place place);
-    Cause asked_back(const ObservedPacket& request, Place place, Resend& resend);
-    Cause without_asking(const ObservedPacket& request, Place place);
-    void compare(const ObservedPacket& request, Place place);
+    void go_back(const ObservedPacket& request, ExtendedPsn place);
+    Cause asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend);
+    Cause without_asking(const ObservedPacket& request, ExtendedPsn place);
+    void compare(const ObservedPacket& request, ExtendedPsn place);
     // requester.cpp
     static void ask(std::optional<Asked>& asked, const Asked& now);
-    void acknowledge(Place next, const ObservedPacket& response);
-    void advance(Place next, const ObservedPacket& response);
-    Place acknowledged_at(std::int64_t t_ns) const;
-    Sent* holder_of(Place place);
+    void acknowledge(ExtendedPsn next, const ObservedPacket& response);
+    void advance(ExtendedPsn next, const ObservedPacket& response);
+    ExtendedPsn acknowledged_at(std::int64_t t_ns) const;
+    Sent* holder_of(ExtendedPsn place);
     void report(Code code, const ObservedPacket& at, std::string text,
                 std::vector<std::uint64_t> because = {});
 
@@ -97,9 +97,9 @@ class Requester {
     Findings& findings_;
     bool is_begun_ = false;
     Sequence sequence_;
-    Place next_ = 0;          // of the next new request
-    Place cursor_ = 0;        // of the next one in the course of a resend; else next_
-    Place acknowledged_ = 0;  // all before it
+    ExtendedPsn next_ = 0;          // of the next new request
+    ExtendedPsn cursor_ = 0;        // of the next one in the course of a resend; else next_
+    ExtendedPsn acknowledged_ = 0;  // all before it
     std::vector<Sent> sent_;
     std::deque<Advance> advances_;
     std::optional<Asked> nak_, rnr_, implied_;

@@ -17,7 +17,7 @@ double milliseconds(std::int64_t ns) {
 
 }  // namespace
 
-bool Requester::is_asked_for(Place place) const {
+bool Requester::is_asked_for(ExtendedPsn place) const {
     return (nak_ && nak_->place == place) || (rnr_ && rnr_->place == place) ||
            (implied_ && implied_->place == place);
 }
@@ -29,7 +29,7 @@ void Requester::drop_stale(std::int64_t now_ns) {
             asked->reset();
 }
 
-void Requester::go_back(const ObservedPacket& request, Place place) {
+void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     Resend resend;
     resend.first = request;
     resend.silence_ns = request.t_ns - last_sent_ns_;
@@ -42,7 +42,7 @@ void Requester::go_back(const ObservedPacket& request, Place place) {
 
 // A response has asked for it. One that asked for an earlier packet is met also where others were
 // acknowledged since.
-Cause Requester::asked_back(const ObservedPacket& request, Place place, Resend& resend) {
+Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend) {
     drop_stale(request.t_ns);
     const auto fits = [&](const std::optional<Asked>& asked) {
         return asked && place >= asked->place && place <= std::max(acknowledged_, asked->place);
@@ -109,7 +109,7 @@ Cause Requester::asked_back(const ObservedPacket& request, Place place, Resend& 
 }
 
 // Then it is the timer's doing, which begins with the oldest that is not acknowledged.
-Cause Requester::without_asking(const ObservedPacket& request, Place place) {
+Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
     if (place < acknowledged_at(request.t_ns - lag_ns)) {
         report(Code::ResendWithoutCause, request,
                fmt::format("PSN {:#08x} sent again, though all up to PSN {:#08x} was acknowledged",
@@ -145,7 +145,7 @@ Cause Requester::without_asking(const ObservedPacket& request, Place place) {
 }
 
 // Where a READ is asked for the rest of its answer, address and length go on from there.
-void Requester::compare(const ObservedPacket& request, Place place) {
+void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
     const Sent* original = holder_of(place);
     if (original == nullptr)
         return;

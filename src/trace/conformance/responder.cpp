@@ -27,7 +27,7 @@ void Responder::response(const ObservedPacket& sent) {
         synchronise(sent);
         return;
     }
-    if (!facts_.is_told && sequence_.place_of(sent.psn) < 0) {
+    if (!facts_.is_told && sequence_.extend(sent.psn) < 0) {
         began_in_the_middle_ = true;  // it answers what was sent before the capture
         return;
     }
@@ -70,7 +70,7 @@ void Responder::synchronise(const ObservedPacket& sent) {
 
 bool Responder::continue_reading(const ObservedPacket& sent) {
     if (!reading_ || !sent.is(wire::Operation::RdmaReadResponse) ||
-        sequence_.place_of(sent.psn) != reading_->next)
+        sequence_.extend(sent.psn) != reading_->next)
         return false;
     check_position(sent);
     if (sent.opcode->has(wire::header::aeth))
@@ -120,9 +120,6 @@ void Responder::take(std::size_t count) {
 
 void Responder::pass_over(const Expectation& expectation) {
     arrivals_.push_back(expectation.arrival);
-    const bool is_ack = expectation.owed == Owed::Ack || expectation.owed == Owed::DuplicateAck;
-    if (is_ack && expectation.is_required && (!owed_ack_ || expectation.place > owed_ack_->place))
-        owed_ack_ = expectation;
 }
 
 void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
@@ -150,7 +147,7 @@ void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
         case Owed::DuplicateAck:
             late_ack(expectation, sent);
             check_msn(sent, expectation.msn_low, expectation.msn_high);
-            covers(sequence_.place_of(sent.psn));
+            covers(sequence_.extend(sent.psn));
             return;
         case Owed::Nothing:
         case Owed::InvalidRequest:
@@ -186,9 +183,7 @@ void Responder::settle_data(const Expectation& expectation, const ObservedPacket
         reading_.reset();
 }
 
-void Responder::covers(Place place) {
-    if (owed_ack_ && owed_ack_->place <= place)
-        owed_ack_.reset();
+void Responder::covers(ExtendedPsn place) {
     acknowledged_ = std::max(acknowledged_.value_or(place), place);
 }
 

@@ -48,14 +48,14 @@ class Responder {
   private:
     // A READ or an ATOMIC that was executed.
     struct Executed {
-        Place first = 0;
+        ExtendedPsn first = 0;
         std::uint32_t psns = 1;
         std::uint32_t msn_before = 0;
         std::optional<std::uint64_t> value;  // what an ATOMIC returned
     };
     struct State {
         bool is_synchronised = false;
-        Place expected = 0;
+        ExtendedPsn expected = 0;
         std::uint32_t msn = 0;
         bool nak_sent = false;  // for a gap: no other until `expected` has come
         bool rnr_sent = false;
@@ -76,7 +76,7 @@ class Responder {
         State before;
         Owed owed = Owed::Nothing;
         bool is_required = false;
-        Place place = 0;         // of the request
+        ExtendedPsn place = 0;   // of the request
         std::uint32_t psns = 1;  // of the data
         std::uint32_t msn_low = 0, msn_high = 0;
         std::size_t executed = 0;  // 1 + which, of data
@@ -84,7 +84,7 @@ class Responder {
     using Scan = std::vector<Expectation>;
     struct Reading {  // data that is being sent
         ObservedPacket request;
-        Place first = 0, next = 0, end = 0;
+        ExtendedPsn first = 0, next = 0, end = 0;
         std::uint32_t msn_low = 0, msn_high = 0;
     };
 
@@ -105,7 +105,7 @@ class Responder {
     void settle(Expectation& expectation, const ObservedPacket& sent);
     void settle_data(const Expectation& expectation, const ObservedPacket& sent);
     void pass_over(const Expectation& expectation);
-    void covers(Place place);
+    void covers(ExtendedPsn place);
 
     // What is wrong with one that no request explains: responder_findings.cpp.
     void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
@@ -129,8 +129,7 @@ class Responder {
     std::vector<Executed> executed_;
     std::vector<Arrival> arrivals_;
     std::optional<Reading> reading_;
-    std::optional<Expectation> owed_ack_;
-    std::optional<Place> acknowledged_;
+    std::optional<ExtendedPsn> acknowledged_;
     std::uint64_t last_nak_ = 0;    // its frame
     std::uint32_t msn_base_ = 0;    // where the capture begins later than the connection
     std::uint32_t msn_offset_ = 0;  // that was reported last

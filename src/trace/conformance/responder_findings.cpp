@@ -81,7 +81,7 @@ bool Responder::answers_damaged(const ObservedPacket& sent) {
 }
 
 void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
-    const Place place = sequence_.place_of(sent.psn);
+    const ExtendedPsn place = sequence_.extend(sent.psn);
     if (place >= later.expected) {
         report(Code::AckBeyond, sent,
                fmt::format("an ACK of PSN {:#08x}, but the responder still expects PSN {:#08x}",

@@ -16,7 +16,7 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
     }
     if (!state_.is_synchronised || state_.is_dead)
         return expectation;
-    expectation.place = sequence_.place_of(request.psn);
+    expectation.place = sequence_.extend(request.psn);
     arrival.expected = sequence_.psn_of(state_.expected);
     expectation.msn_low = expectation.msn_high = state_.msn;
     if (expectation.place < state_.expected) {
@@ -101,8 +101,8 @@ bool Responder::may_refuse(const Expectation& expectation) {
 }
 
 bool Responder::explains(const Expectation& expectation, const ObservedPacket& sent) const {
-    const Place place = sequence_.place_of(sent.psn);
-    const Place begin = expectation.place;
+    const ExtendedPsn place = sequence_.extend(sent.psn);
+    const ExtendedPsn begin = expectation.place;
     if (may_refuse(expectation)) {
         if (sent.is_rnr_nak() && place == begin)
             return true;

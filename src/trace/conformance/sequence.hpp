@@ -1,4 +1,4 @@
-// PSNs on a line instead of a circle: how far each lies from the first.
+// PSNs without the wrap at 24 bits: the distance of each from the first.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace conformance {
 
-/// 0 is the first PSN; negative ones lie before it.
-using Place = std::int64_t;
+/// 0 is the first PSN; earlier ones are negative.
+using ExtendedPsn = std::int64_t;
 
 class Sequence {
   public:
@@ -16,18 +16,18 @@ class Sequence {
     explicit Sequence(wire::Psn first) : psn_(first) {}
 
     /// Of the one within half a circle of the last place that was moved to.
-    Place place_of(wire::Psn psn) const { return place_ + distance(psn_, psn); }
-    wire::Psn psn_of(Place place) const {
+    ExtendedPsn extend(wire::Psn psn) const { return place_ + distance(psn_, psn); }
+    wire::Psn psn_of(ExtendedPsn place) const {
         return psn_ + static_cast<std::uint32_t>(static_cast<std::uint64_t>(place - place_));
     }
-    void move_to(Place place) {
+    void move_to(ExtendedPsn place) {
         psn_ = psn_of(place);
         place_ = place;
     }
 
   private:
     wire::Psn psn_;
-    Place place_ = 0;
+    ExtendedPsn place_ = 0;
 };
 
 }  // namespace conformance

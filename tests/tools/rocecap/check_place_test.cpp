@@ -12,9 +12,9 @@ namespace check_command_test {
 using namespace check_run;
 
 // What one host sent and received, as it was captured there.
-class OnePlace {
+class OnePoint {
   public:
-    explicit OnePlace(const std::string& name) : temp_("check_one_" + name + ".pcapng") {
+    explicit OnePoint(const std::string& name) : temp_("check_one_" + name + ".pcapng") {
         writer_.emplace(capture::Sink::create(path()), capture::PcapngSection{});
         interface_ = writer_->add_interface(named("eth0"));
     }
@@ -48,7 +48,7 @@ constexpr const char* responder_address = "192.0.2.2";
 
 // A request that was lost behind the requester's host: its NAK and the retransmission.
 TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
-    OnePlace capture("loss");
+    OnePoint capture("loss");
     capture.add(send_one(0));
     capture.add(acknowledge(0, 1));
     capture.add(send_one(1));
@@ -79,7 +79,7 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
 }
 
 TEST(CheckCommand, what_the_captured_host_did_is_judged) {
-    OnePlace capture("requester");
+    OnePoint capture("requester");
     capture.add(send_one(0));
     capture.add(acknowledge(0, 1));
     capture.add(send_one(2));
@@ -93,7 +93,7 @@ TEST(CheckCommand, what_the_captured_host_did_is_judged) {
 }
 
 TEST(CheckCommand, what_no_missing_packet_explains_is_judged_wherever_the_capture_was_made) {
-    OnePlace capture("certain");
+    OnePoint capture("certain");
     capture.add(send_one(0));
     capture.add(acknowledge(3, 1));
     const auto outcome = capture.check();
@@ -103,7 +103,7 @@ TEST(CheckCommand, what_no_missing_packet_explains_is_judged_wherever_the_captur
 }
 
 TEST(CheckCommand, an_icrc_counts_only_where_the_packet_arrived) {
-    OnePlace capture("icrc");
+    OnePoint capture("icrc");
     capture.add(send_one(0), 0xff);
     capture.add(acknowledge(0, 1));
     EXPECT_EQ(capture.check().exit_code, 0);
@@ -116,7 +116,7 @@ TEST(CheckCommand, an_icrc_counts_only_where_the_packet_arrived) {
 TEST(CheckCommand, run_logs_tell_timers_and_roles_of_a_capture) {
     CableRun run("logs");
     run.tell({});
-    OnePlace capture("logs");
+    OnePoint capture("logs");
     capture.add(send_one(0));
     capture.add(acknowledge(0, 1));
     const auto outcome = capture.check({"--log", run.path() + "/client.jsonl", "--log",
@@ -130,7 +130,7 @@ TEST(CheckCommand, run_logs_tell_timers_and_roles_of_a_capture) {
 TEST(CheckCommand, a_run_s_capture_was_made_at_the_server) {
     CableRun run("wire");
     run.tell({});
-    OnePlace capture("wire");
+    OnePoint capture("wire");
     capture.add(send_one(0));
     capture.add(acknowledge(0, 1));
     EXPECT_EQ(capture.check().exit_code, 0);
@@ -142,7 +142,7 @@ TEST(CheckCommand, a_run_s_capture_was_made_at_the_server) {
 }
 
 TEST(CheckCommand, refuses_a_place_that_is_none) {
-    OnePlace capture("place");
+    OnePoint capture("place");
     capture.add(send_one(0));
     const auto says = [](const support::Outcome& outcome, const std::string& text) {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.all();

@@ -98,14 +98,14 @@ class Simulation {
         cursor_ = begin + read_psns;
     }
 
-    std::uint32_t place_of(const wire::Packet& packet) const {
+    std::uint32_t extend(const wire::Packet& packet) const {
         return (packet.bth->psn.value() - first_) & wire::Psn::mask;
     }
 
     void answer_next() {
         const wire::Packet request = requests_.front();
         requests_.pop_front();
-        const std::uint32_t place = place_of(request);
+        const std::uint32_t place = extend(request);
         const bool is_read = begins_[place] != no_read;
         if (place > expected_) {
             if (!nak_sent_)
@@ -140,7 +140,7 @@ class Simulation {
     void hear_next() {
         const wire::Packet heard = responses_.front();
         responses_.pop_front();
-        const std::uint32_t place = place_of(heard);
+        const std::uint32_t place = extend(heard);
         if (place >= begins_.size() || place < unacknowledged_)
             return;
         const bool is_data = heard.opcode == nullptr && heard.bth->opcode != opcode::acknowledge;
