@@ -44,7 +44,7 @@ class QueueReader {
             return;
         SendQueue& queue = queues_[known->second];
         std::vector<Request>& requests = requests_[known->second];
-        if (event.name == "post_send")
+        if (event.name == "post_send" || event.name == "bind_mw")
             post(queue, requests, event);
         else if (event.name == "wc" && event.text("queue") == "send")
             complete(queue, requests, event);

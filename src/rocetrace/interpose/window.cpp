@@ -20,33 +20,37 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
     return mw;
 }
 
-// A provider makes a work request of it, which is not logged as a post: it takes no PSN. But it is
-// a request of the send queue, which completes.
+// A provider makes a work request of it. That takes no PSN, so that it is no `post_send`; but it is
+// a request of the send queue, with a number, and completes.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     const Context& context = *contexts.find(qp->context);
-    ThreadSink& thread = sink();
     QueuePair* pair = queue_pairs.find(qp);
+    if (pair == nullptr)
+        return context.ops.bind_mw(qp, mw, bind);
+    ThreadSink& thread = sink();
+    // Until the event is written: no other thread may log the completion before it.
+    const PairGuard guard(*pair, &thread);
     int rc = 0;
-    if (pair == nullptr) {
-        rc = context.ops.bind_mw(qp, mw, bind);
-    } else {
-        const PairGuard guard(*pair, &thread);
+    {
         const Inside inside(thread);
         rc = context.ops.bind_mw(qp, mw, bind);
-        if (rc == 0)
-            pair->sends.push(
-                {bind->wr_id, pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0});
     }
-    if (rc != 0)
+    if (rc != 0) {
         log(failure("ibv_bind_mw", rc).add("qpn", qp->qp_num).add("wr_id", bind->wr_id));
-    else
-        log(EventWriter(Category::mr, "bind_mw")
-                .add("qpn", qp->qp_num)
-                .add("wr_id", bind->wr_id)
-                .add("rkey", mw->rkey)
-                .add("va", bind->bind_info.addr)
-                .add("len", bind->bind_info.length)
-                .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access));
+        return rc;
+    }
+    const bool is_signaled = pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0;
+    const std::uint32_t number = pair->sends.head;
+    pair->sends.push({bind->wr_id, is_signaled});
+    log(EventWriter(Category::mr, "bind_mw")
+            .add("qpn", qp->qp_num)
+            .add("wr_id", bind->wr_id)
+            .add("rkey", mw->rkey)
+            .add("va", bind->bind_info.addr)
+            .add("len", bind->bind_info.length)
+            .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access)
+            .add("request", number)
+            .add("signaled", is_signaled ? 1 : 0, tracelog::Type::truth));
     return rc;
 }
 

@@ -54,7 +54,7 @@ void Summary::add_memory(const Event& event) {
 }
 
 void Summary::add(const Event& event) {
-    if (event.name == "post_send")
+    if (event.name == "post_send" || event.name == "bind_mw")
         post_send(event);
     else if (event.name == "post_recv")
         post_recv(event);
@@ -132,10 +132,13 @@ void Summary::post_send(const Event& event) {
         pair->first = number;
     while (pair->first + pair->requests.size() < number)
         pair->requests.emplace_back();
-    pair->requests.push_back({event.number("wr_id").value_or(0), std::string(event.text("opcode")),
-                              event.number("len").value_or(0), event.t_ns, psns_of(event), false});
+    const bool is_bind = event.name == "bind_mw";  // its length is the window's: nothing is sent
+    const std::uint64_t length = is_bind ? 0 : event.number("len").value_or(0);
+    pair->requests.push_back({event.number("wr_id").value_or(0),
+                              is_bind ? "BIND_MW" : std::string(event.text("opcode")), length,
+                              event.t_ns, psns_of(event), false});
     pair->posted = number + 1;
-    pair->bytes += event.number("len").value_or(0);
+    pair->bytes += length;
     pair->most_outstanding = std::max(pair->most_outstanding, pair->outstanding());
     pair->over_time.add(event.t_ns, pair->outstanding());
     use_memory(event);

@@ -38,6 +38,18 @@ TEST(Summary, names_the_request_that_failed_and_what_is_outstanding) {
               "    used by QP 0x000011 of client: 1 requests\n");
 }
 
+TEST(Summary, counts_a_bound_window_as_a_request_that_sends_nothing) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"client","event":"qp","qpn":17,"type":"RC","max_send_wr":16,"max_recv_wr":1})",
+        R"({"t_ns":2,"role":"client","event":"bind_mw","qpn":17,"wr_id":1,"rkey":5,"va":4096,"len":100,"access":"remote_write","request":0,"signaled":true})",
+        R"({"t_ns":3,"role":"client","event":"wc","qpn":17,"wr_id":1,"status":"SUCCESS","opcode":"BIND_MW","byte_len":0,"queue":"send","request":0})",
+        R"({"t_ns":4,"role":"client","event":"post_send","qpn":17,"wr_id":2,"opcode":"SEND","len":7,"psn_first":6,"psn_last":6,"request":1,"signaled":true})",
+    });
+    EXPECT_NE(text.find("send queue: 2 posted (7 bytes), 1 completed, 1 outstanding"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Summary, tells_how_long_no_receive_was_posted) {
     const std::string text = summary_of({
         R"({"t_ns":1,"role":"server","event":"qp","qpn":17,"type":"RC","max_send_wr":1,"max_recv_wr":16})",
