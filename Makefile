@@ -13,14 +13,14 @@ TEST_OPT ?= -O0 -g1
 STEPS    ?= 01 06 07
 PREFIX   ?= /usr/local
 
-# What compiles code without sanitizers. With them, clang takes half of g++'s time.
-PLAIN_CXX := $(CXX)
 ifeq ($(FUZZ),1)
 BUILD    ?= build/fuzz
 CXX      := clang++
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
+# clang takes half of g++'s time for code with sanitizers. The rest is compiled by what compiles it otherwise.
+PLAIN_CXX := $(CXX)
 CXX      := clang++
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else ifeq ($(SANITIZE),thread)
@@ -29,6 +29,7 @@ override CXX += -fsanitize=thread  # for the tests as well: memory that they sha
 else
 BUILD    ?= build
 endif
+PLAIN_CXX ?= $(CXX)
 
 # g++ 12 reports members of std::optional (at -O1) and of std::regex (instrumented) as uninitialized when they are not. clang has
 # no such warning, and its -Wshadow compares names of one source with those of the others in its unit.
