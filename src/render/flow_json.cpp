@@ -6,6 +6,11 @@
 namespace render {
 namespace {
 
+template <typename Value>
+util::Json or_null(bool is_known, Value value) {
+    return is_known ? util::Json(value) : util::Json();
+}
+
 util::Json latency_json(const flow::LatencySummary& latency) {
     if (latency.count == 0)
         return {};
@@ -26,52 +31,52 @@ util::Json messages_json(const flow::MessageCounts& counts) {
 }
 
 util::Json requests_json(const flow::Requests& requests, bool is_sequenced) {
-    util::Json json{{"packets", requests.packets}};
-    if (requests.packets == 0)
-        return json;
-    json["first_psn"] = requests.first_psn.value();
-    json["last_psn"] = requests.last_psn.value();
-    if (is_sequenced) {
-        json["psns"] = requests.psns;
-        json["psns_per_second"] = requests.psns_per_second;
-        json["retransmitted"] = requests.repeats;
-        json["late"] = requests.late;
-        json["gaps"] = requests.gaps;
-        json["missing"] = requests.missing;
-        json["restarts"] = requests.restarts;
-    }
-    json["r_keys"] = util::Json::array();
+    const bool has_packets = requests.packets != 0;
+    const auto of_any = [&](auto value) { return or_null(has_packets, value); };
+    const auto of_sequence = [&](auto value) {
+        return or_null(has_packets && is_sequenced, value);
+    };
+    util::Json rkeys = util::Json::array();
     for (const std::uint32_t rkey : requests.rkeys)
-        json["r_keys"].push_back(rkey);
-    json["other_r_keys"] = requests.rkeys.others();
-    json["ack"] = latency_json(requests.ack);
-    json["read_first"] = latency_json(requests.read_first);
-    json["read_last"] = latency_json(requests.read_last);
-    json["unmeasured"] = requests.unmeasured;
-    return json;
+        rkeys.push_back(rkey);
+    return {{"packets", requests.packets},
+            {"first_psn", of_any(requests.first_psn.value())},
+            {"last_psn", of_any(requests.last_psn.value())},
+            {"psns", of_sequence(requests.psns)},
+            {"psns_per_second", of_sequence(requests.psns_per_second)},
+            {"retransmitted", of_sequence(requests.repeats)},
+            {"late", of_sequence(requests.late)},
+            {"gaps", of_sequence(requests.gaps)},
+            {"missing", of_sequence(requests.missing)},
+            {"restarts", of_sequence(requests.restarts)},
+            {"r_keys", rkeys},
+            {"other_r_keys", requests.rkeys.others()},
+            {"ack", latency_json(requests.ack)},
+            {"read_first", latency_json(requests.read_first)},
+            {"read_last", latency_json(requests.read_last)},
+            {"unmeasured", requests.unmeasured}};
 }
 
 util::Json responses_json(const flow::Responses& responses) {
-    util::Json json{{"packets", responses.packets}};
-    if (responses.packets == 0)
-        return json;
+    const bool has_packets = responses.packets != 0;
+    const auto of_any = [&](auto value) { return or_null(has_packets, value); };
     util::Json naks = util::Json::object();
     for (std::size_t code = 0; code < responses.naks.size(); ++code)
         if (responses.naks[code] != 0)
             naks[std::string(nak_name(code))] = responses.naks[code];
-    json["first_psn"] = responses.first_psn.value();
-    json["last_psn"] = responses.last_psn.value();
-    json["acks"] = responses.acks;
-    json["counted_acks"] = responses.counted_acks;
-    json["psns_acked"] = responses.psns_acked;
-    json["most_acked"] = responses.most_acked;
-    json["naks"] = naks;
-    json["rnr_naks"] = responses.rnr_naks;
-    json["repeated"] = responses.repeats;
-    json["late"] = responses.late;
-    json["gaps"] = responses.gaps;
-    json["missing"] = responses.missing;
-    return json;
+    return {{"packets", responses.packets},
+            {"first_psn", of_any(responses.first_psn.value())},
+            {"last_psn", of_any(responses.last_psn.value())},
+            {"acks", responses.acks},
+            {"counted_acks", responses.counted_acks},
+            {"psns_acked", responses.psns_acked},
+            {"most_acked", responses.most_acked},
+            {"naks", naks},
+            {"rnr_naks", responses.rnr_naks},
+            {"repeated", responses.repeats},
+            {"late", responses.late},
+            {"gaps", responses.gaps},
+            {"missing", responses.missing}};
 }
 
 util::Json direction_json(const flow::Direction& direction,

@@ -157,7 +157,9 @@ void add_flows(CLI::App& app, Context& context) {
     command->add_option("-c,--count", options->count, "Stop after this many packets")
         ->check(is_count())
         ->type_name("N");
-    command->add_option("--max-flows", options->limits.streams, "Keep at most so many directions")
+    command
+        ->add_option("--max-flows", options->limits.streams,
+                     "Keep at most so many directions,\n16 to 16777216")
         ->check(CLI::Range(flow::Limits::least_streams, flow::Limits::most_streams).description(""))
         ->capture_default_str()
         ->type_name("N");

@@ -1,4 +1,5 @@
 // rocecap predict: a capture, packet by packet; the learner says what comes next before it is shown.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -76,11 +77,16 @@ class Dialogue {
   private:
     std::size_t begin(std::uint64_t from) const {
         const std::size_t packets = run_.packets.size();
-        if (from > packets)
-            throw util::Error(fmt::format(
-                "there is no packet {}: the run has {} of reliable connections", from, packets));
-        if (from != 0)
-            return from - 1;
+        if (from != 0) {
+            const auto first =
+                std::ranges::lower_bound(run_.packets, from, {}, &predict::Packet::frame);
+            if (first == run_.packets.end())
+                throw util::Error(
+                    fmt::format("no packet of a reliable connection is packet {} or "
+                                "later: the last one is {}",
+                                from, run_.packets.back().frame));
+            return static_cast<std::size_t>(first - run_.packets.begin());
+        }
         const bool has_event = !run_.events.empty() && run_.events.begin()->first < packets;
         return has_event ? run_.events.begin()->first : 0;
     }
@@ -105,7 +111,7 @@ class Dialogue {
     void reveal(std::size_t index, const std::optional<predict::Answer>& answer) {
         const predict::Packet& packet = run_.packets[index];
         sink_.append(fmt::format("{} {}",
-                                 style_(util::TextRole::Dim, fmt::format("{:4}", index + 1)),
+                                 style_(util::TextRole::Dim, fmt::format("{:4}", packet.frame)),
                                  text_.line(run_.rows[index], run_.rows[index].text)));
         predict::ConnectionState& ends = ends_[packet.connection];
         if (answer)
@@ -200,9 +206,7 @@ void add_predict(CLI::App& app, Context& context) {
     CLI::App* command =
         app.add_subcommand("predict", "Say what comes next, packet by packet, before it is shown");
     add_trace_arguments(*command, options->trace);
-    command
-        ->add_option("--from", options->from,
-                     "Ask from this packet on; they are counted as they are shown")
+    command->add_option("--from", options->from, "Ask from this packet of the capture on")
         ->check(is_count())
         ->type_name("N");
     command->add_flag("--all", options->all,

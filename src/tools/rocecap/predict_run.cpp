@@ -54,7 +54,7 @@ class Collector : public timeline::RowVisitor {
     }
 
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
-                const capture::Frame& frame, std::uint64_t /*number*/,
+                const capture::Frame& frame, std::uint64_t number,
                 const timeline::WorkRequest* /*request*/) override {
         if (run_.is_cut)
             return;
@@ -67,6 +67,7 @@ class Collector : public timeline::RowVisitor {
             run_.is_cut = true;
             return;
         }
+        one->frame = number;
         one->stream = stream;
         run_.packets.push_back(*std::move(one));
         run_.rows.push_back(row);

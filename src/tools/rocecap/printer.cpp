@@ -60,6 +60,7 @@ Printer::Printer(const Options& options)
 }
 
 void Printer::print(const capture::Frame& frame) {
+    listing_.begin(frame.time);
     const wire::Packet packet = capture::decode(frame, icrc_);
     const filter::View view{++packets_, frame.time, packet, frame.bytes, frame.original_length,
                             scratch_};

@@ -51,6 +51,7 @@ class Verification {
 
   private:
     void check(const capture::Frame& frame) {
+        listing_.begin(frame.time);
         const wire::Packet packet = capture::decode(frame);
         tally_.add(packet);
         const bool is_bad = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;

@@ -32,6 +32,7 @@ struct Packet {
     bool is_damaged = false;       // its ICRC is wrong: the receiver's device drops it
     bool is_lost = false;          // it was taken behind the place of the capture
     wire::Psn psn;
+    std::uint64_t frame = 0;   // its number in the capture, from 1
     std::int64_t t_ns = 0;     // the capture's clock
     std::uint64_t stream = 0;  // flow::Tracker's number of it
 

@@ -9,16 +9,17 @@
 namespace wire {
 namespace {
 
-std::string_view answered(CmAnswered code) {
+// `third`: what code 2 stands for, which differs between a MRA and a REJ.
+std::string_view answered(CmAnswered code, std::string_view third) {
     switch (code) {
         case 0:
             return "REQ";
         case 1:
             return "REP";
         case 2:
-            return "LAP";
+            return third;
         default:
-            return "no message";
+            return "a reserved code";
     }
 }
 
@@ -45,11 +46,12 @@ struct Details {
     }
     std::string operator()(const CmRej& rej) const {
         return fmt::format("{} of {}: {} ({})", pair(rej.local_comm_id, rej.remote_comm_id),
-                           answered(rej.message_rejected), rej.reason_name(), rej.reason);
+                           answered(rej.message_rejected, "no message"), rej.reason_name(),
+                           rej.reason);
     }
     std::string operator()(const CmMra& mra) const {
         return fmt::format("{} of {}", pair(mra.local_comm_id, mra.remote_comm_id),
-                           answered(mra.message_mraed));
+                           answered(mra.message_mraed, "LAP"));
     }
     std::string operator()(const CmRtu& rtu) const {
         return pair(rtu.local_comm_id, rtu.remote_comm_id);

@@ -65,12 +65,11 @@ void append_destination(std::string& out, const Packet& packet) {
 
 void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                      const Packet& packet, util::Bytes frame) {
-    if (!first_)
-        first_ = time;
+    begin(time);
     style_.begin(out, util::TextRole::Dim);
-    const std::size_t begin = out.size();
+    const std::size_t column = out.size();
     util::append_decimal(out, number);
-    align_right(out, begin, number_width);
+    align_right(out, column, number_width);
     out.push_back(' ');
     append_seconds(out, time - *first_);
     style_.end(out, util::TextRole::Dim);

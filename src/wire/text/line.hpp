@@ -13,13 +13,20 @@
 
 namespace wire {
 
-/// Keeps what lines have in common: the first packet's time, and the widths of the columns so far.
+/// Keeps what lines have in common: the time from which they count, and the widths of the columns
+/// so far.
 class Listing {
   public:
     explicit Listing(util::TextStyle style = util::TextStyle()) : style_(style) {}
 
-    /// Ends in a line feed. `number` counts from 1; `time` since 1970, shown in seconds since the
-    /// first line's.
+    /// `time` of the capture's first packet, since 1970. Later calls change nothing.
+    void begin(std::chrono::nanoseconds time) {
+        if (!first_)
+            first_ = time;
+    }
+
+    /// Ends in a line feed. `number` counts from 1; `time` since 1970, shown in seconds since
+    /// begin()'s, or the first line's.
     std::string line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
                      util::Bytes frame);
     /// The same behind `out`, allocating no more than append_summary().

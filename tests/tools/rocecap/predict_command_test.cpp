@@ -140,6 +140,21 @@ TEST(PredictCommand, asks_for_all_or_from_a_packet_on) {
     EXPECT_EQ(questions(predict(nothing, run.path() + " --from 1")), 8U);
 }
 
+TEST(PredictCommand, packets_have_their_numbers_in_the_capture) {
+    SyntheticRun run("predict");
+    run.packet(wire::ud_send_only_opcode, 1);
+    run.packet(write_only, 0x10);
+    run.packet(wire::ud_send_only_opcode, 2);
+    run.packet(acknowledge, 0x10, true);
+    run.keep_capture();
+    const auto outcome = predict("ack +0\\n", run.path() + " --from 3");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "   2  ")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "   4  ")) << outcome.all();
+    EXPECT_FALSE(has(outcome, "   1  ")) << outcome.all();
+    EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n")) << outcome.all();
+}
+
 TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
     SyntheticRun run("predict");
     run.packet(write_only, 0x10);
@@ -165,7 +180,8 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
     says("/nonexistent", "cannot open '/nonexistent'");
     says("captures/samples/05_qp_states", "has neither run.json nor a capture");
     const LostPacket lost;
-    says(lost.path() + " --from 18", "there is no packet 18: the run has 17");
+    says(lost.path() + " --from 18",
+         "no packet of a reliable connection is packet 18 or later: the last one is 17");
     says(lost.path() + " --from 0", "--from");
     SyntheticRun run("predict_nothing");
     says(run.path(), "has no capture");

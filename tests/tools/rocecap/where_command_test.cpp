@@ -35,13 +35,13 @@ class WhereCommand : public testing::Test {
     rocecap_test::CaptureFile file_{"where.pcapng"};
 };
 
-TEST_F(WhereCommand, matching_packets_keep_their_numbers) {
+TEST_F(WhereCommand, matching_packets_keep_their_numbers_and_times) {
     expect_out(decode({"--where", "aeth.type == NAK or icrc.status == bad", "--fields", "frame"}),
                "3\n5\n");
     expect_out(decode({"--where", "cm", "--fields", "frame"}), "");
     const auto text = decode({"--where", "bth.opcode == 4"});
     EXPECT_EQ(text.exit_code, 0);
-    EXPECT_EQ(text.out.rfind("    4   0.000000  192.0.2.2 → 192.0.2.1  RC SEND Only ", 0), 0U)
+    EXPECT_EQ(text.out.rfind("    4   0.000003  192.0.2.2 → 192.0.2.1  RC SEND Only ", 0), 0U)
         << text.out;
     EXPECT_EQ(std::ranges::count(text.out, '\n'), 1);
 }

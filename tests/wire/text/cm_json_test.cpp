@@ -91,6 +91,14 @@ TEST(CmJson, a_refusal_has_its_reason_in_words) {
               "Reject (28)");
 }
 
+// Code 2 is another one in a MRA (12.6.6) than in a REJ (12.6.7).
+TEST(CmJson, a_refusal_and_a_receipt_name_the_message_that_they_answer) {
+    EXPECT_NE(told(CmAttribute::ConnectReject, ids + "80 00 001c").line.find(" of no message: "),
+              std::string::npos);
+    EXPECT_TRUE(told(CmAttribute::MsgRcptAck, ids + "80").line.ends_with(" of LAP"));
+    EXPECT_TRUE(told(CmAttribute::MsgRcptAck, ids + "40").line.ends_with(" of REP"));
+}
+
 TEST(CmJson, the_short_messages_name_the_connection) {
     for (const auto& [attribute, name] :
          {std::pair{CmAttribute::ReadyToUse, "ReadyToUse"},
