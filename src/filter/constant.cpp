@@ -140,16 +140,16 @@ void check_word(const Field& field, const Token& token) {
     };
     static const std::array<Set, 3> sets{{
         {"icrc.status", {"good", "bad", "unchecked"}},
-        {"bth.transport", {"RC", "UC", "RD", "UD", "CNP", "XRC"}},
+        {"bth.transport", {"RC", "UC", "RD", "UD", "CNP", "XRC", "DC"}},
         {"aeth.type", {"ACK", "RNR NAK", "NAK", "reserved"}},
     }};
     for (const auto& [name, words] : sets)
         if (name == field.name && std::ranges::find(words, token.text) == words.end())
             refuse(token, fmt::format("{} is one of {}, not '{}'", name, fmt::join(words, ", "),
                                       token.text));
-    if (field.name == "bth.opcode_name" &&
-        std::ranges::none_of(wire::opcodes(),
-                             [&](const auto& row) { return row.name == token.text; }))
+    const auto is_called_so = [&](const auto& row) { return row.name == token.text; };
+    if (field.name == "bth.opcode_name" && std::ranges::none_of(wire::opcodes(), is_called_so) &&
+        std::ranges::none_of(wire::dc_opcodes(), is_called_so))
         refuse(token, fmt::format("no opcode is called '{}'", token.text));
 }
 

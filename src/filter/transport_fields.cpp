@@ -11,6 +11,7 @@ using wire::Aeth;
 using wire::AtomicAckEth;
 using wire::AtomicEth;
 using wire::Bth;
+using wire::Dceth;
 using wire::Deth;
 using wire::Feth;
 using wire::Icrc;
@@ -24,7 +25,9 @@ Value opcode_name(const View& view) {
     return view.packet.opcode != nullptr ? Value(view.packet.opcode->name) : Value();
 }
 Value transport(const View& view) {
-    return view.packet.opcode != nullptr ? Value(name(view.packet.opcode->transport())) : Value();
+    if (view.packet.opcode != nullptr)
+        return name(view.packet.opcode->transport());
+    return view.packet.dceth ? Value(name(wire::Transport::Dc)) : Value();
 }
 
 Value aeth_type(const View& view) {
@@ -82,7 +85,7 @@ constexpr auto transport_table = std::to_array<Field>({
     {"bth", Present, "base transport header: the packet is RoCE", has<&Packet::bth>},
     {"bth.opcode", Decimal, "opcode", in<&Packet::bth, &Bth::opcode>},
     {"bth.opcode_name", Text, "\"RC RDMA WRITE Only\"", opcode_name},
-    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC: the opcode's first bits", transport},
+    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC, DC", transport},
     {"bth.se", Flag, "solicited event", in<&Packet::bth, &Bth::se>},
     {"bth.m", Flag, "migration state", in<&Packet::bth, &Bth::m>},
     {"bth.padcnt", Decimal, "bytes of padding", in<&Packet::bth, &Bth::padcnt>},
@@ -95,6 +98,8 @@ constexpr auto transport_table = std::to_array<Field>({
     {"bth.psn", Kind::Psn, "packet sequence number", in<&Packet::bth, &Bth::psn>},
     {"rdeth", Present, "RD extended transport header", has<&Packet::rdeth>},
     {"rdeth.eecnxt", Decimal, "end-to-end context", in<&Packet::rdeth, &Rdeth::eecnxt>},
+    {"dceth", Present, "header of Mellanox's dynamically connected transport", has<&Packet::dceth>},
+    {"dceth.bytes", Kind::Bytes, "its 20 bytes", in<&Packet::dceth, &Dceth::bytes>},
     {"deth", Present, "datagram extended transport header", has<&Packet::deth>},
     {"deth.q_key", Hex16, "queue key", in<&Packet::deth, &Deth::q_key>},
     {"deth.srcqp", Hex8, "queue pair it comes from", in<&Packet::deth, &Deth::src_qpn>},
@@ -135,7 +140,7 @@ constexpr auto transport_table = std::to_array<Field>({
     {"icrc.computed", Hex8, "where it is bad: what it should be", icrc_computed, true},
     {"icrc.reason", Text, "where it is unchecked: why", icrc_reason, true},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
-    {"truncated", Text, "what the snap length cut off", truncated},
+    {"truncated", Text, "what the capture lacks of the packet", truncated},
     {"malformed", Text, "why the packet is not valid", malformed},
 });
 

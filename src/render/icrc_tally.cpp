@@ -21,7 +21,7 @@ void IcrcTally::add(const wire::Packet& packet) {
     else if (packet.not_roce)
         ++not_roce_;
     else if (!packet.icrc)
-        ++unchecked_["a header is cut off by the snap length"];
+        ++unchecked_["a header is cut off"];
     else if (packet.icrc->status == wire::IcrcStatus::Unchecked)
         ++unchecked_[packet.icrc->reason];
     else

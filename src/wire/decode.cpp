@@ -105,7 +105,7 @@ class Decoder {
             return not_roce(NotRoce::LaterFragment);
         if (ip.total_length < ip.header_length)
             return reader_.fault(Fault::LengthTooSmall, "IPv4", ip.total_length, ip.header_length);
-        reader_.end_after(ip.total_length - Ipv4::size, "IPv4", Ipv4::size);
+        reader_.end_after(ip.total_length - Ipv4::size);
         if (ip.header_length != Ipv4::size)
             cover_.unchecked = "IPv4 options, whose part in the ICRC is not specified";
         if (reader_.skip(ip.header_length - Ipv4::size, "IPv4 options"))
@@ -120,7 +120,7 @@ class Decoder {
         const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return Ipv6::parse(*bytes); });
         if (ip.version != 6)
             return reader_.fault(Fault::IpVersion, "IPv6 header", ip.version);
-        reader_.end_after(ip.payload_length, "IPv6", 0);
+        reader_.end_after(ip.payload_length);
         if (ip.next_header != ip_protocol::udp)
             cover_.unchecked = "IPv6 extension headers, whose part in the ICRC is not specified";
         ipv6_next(ip.next_header);
@@ -162,7 +162,7 @@ class Decoder {
             return reader_.fault(Fault::IpVersion, "GRH", grh.ipver);
         if (grh.nxthdr != ip_protocol::iba)
             return reader_.fault(Fault::GrhNextHeader, "GRH", grh.nxthdr);
-        reader_.end_after(grh.paylen, "GRH", 0);
+        reader_.end_after(grh.paylen);
         decode_transport(reader_, cover_, packet_);
     }
 
@@ -189,7 +189,7 @@ class Decoder {
         if (length != reader_.left())
             reader_.fault(Fault::UdpLength, "UDP", length + Udp::size, reader_.left() + Udp::size);
         if (length < reader_.left())
-            reader_.end_after(length, "UDP", Udp::size);
+            reader_.end_after(length);
     }
 
     void begin_network(IcrcLayout layout) {

@@ -8,6 +8,15 @@ namespace {
 
 using namespace std::string_view_literals;
 
+/// In an RDETH the first byte is reserved: senders write 0. Where the capture ends with the BTH, DC
+/// is assumed if the packet has room for its header, since no adapter sends RD.
+bool has_dc_header(const Bth& bth, const FrameReader& behind_bth) {
+    if (!is_rd_or_dc_opcode(bth.opcode))
+        return false;
+    const util::Bytes bytes = behind_bth.rest();
+    return bytes.empty() ? behind_bth.left() >= Dceth::size : bytes.front() != std::byte{0};
+}
+
 /// False when decoding cannot go on; the packet then says why.
 bool decode_headers(FrameReader& reader, Packet& packet) {
     const auto bytes = reader.take<Bth::size>("BTH");
@@ -17,16 +26,18 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
     if (bth.tver != 0)
         reader.fault(Fault::TransportVersion, "BTH", bth.tver);
 
-    packet.opcode = find_opcode(bth.opcode);
-    if (packet.opcode == nullptr) {
+    const bool is_dc = has_dc_header(bth, reader);
+    packet.opcode = is_dc ? find_dc_opcode(bth.opcode) : find_opcode(bth.opcode);
+    if (packet.opcode == nullptr && !is_dc) {
         if (!is_manufacturer_opcode(bth.opcode))
             reader.fault(Fault::ReservedOpcode, "BTH", bth.opcode);
         return true;
     }
+    const HeaderMask headers = packet.opcode != nullptr ? packet.opcode->headers : header::dceth;
 
     const auto take = [&]<typename Header>(HeaderMask bit, std::string_view name,
                                            std::optional<Header>& header) {
-        if (!packet.opcode->has(bit))
+        if ((headers & bit) == 0)
             return true;
         if (const auto header_bytes = reader.take<Header::size>(name))
             util::emplace_result(header, [&] { return Header::parse(*header_bytes); });
@@ -34,7 +45,7 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
     };
     if (!for_each_extension_header(packet, take))
         return false;
-    return !packet.opcode->has(header::cnp_reserved) ||
+    return (headers & header::cnp_reserved) == 0 ||
            reader.skip(cnp_reserved_size, "CNP reserved field");
 }
 
@@ -98,17 +109,16 @@ void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packe
     const std::size_t padding = decode_payload(reader, packet, reader.left() - icrc_size);
     decode_mad(reader, packet);
     Icrc& icrc = packet.icrc.emplace();
-    icrc.reason = "truncated by snap length"sv;
-    if (packet.payload.size() < packet.payload_length) {
+    if (packet.payload.size() < packet.payload_length)
         reader.truncated("payload", packet.payload_length, packet.payload.size());
-        return;
+    else if (reader.skip(packet.payload_length, "payload") && reader.skip(padding, "padding")) {
+        const auto covered = reader.rest().data() - cover.from_network_header.data();
+        if (const auto trailer = reader.take<icrc_size>("ICRC"))
+            check_icrc(*trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)),
+                       cover, icrc);
     }
-    if (!reader.skip(packet.payload_length, "payload") || !reader.skip(padding, "padding"))
-        return;
-    const auto covered = reader.rest().data() - cover.from_network_header.data();
-    if (const auto trailer = reader.take<icrc_size>("ICRC"))
-        check_icrc(*trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)),
-                   cover, icrc);
+    if (packet.truncated)
+        icrc.reason = packet.truncated->reason();
 }
 
 }  // namespace wire

@@ -13,6 +13,7 @@ namespace wire {
 template <typename SomePacket, typename Visit>
 bool for_each_extension_header(SomePacket& packet, Visit visit) {
     return visit(header::rdeth, "RDETH", packet.rdeth) &&
+           visit(header::dceth, "DC header", packet.dceth) &&
            visit(header::deth, "DETH", packet.deth) &&
            visit(header::xrceth, "XRCETH", packet.xrceth) &&
            visit(header::feth, "FETH", packet.feth) && visit(header::reth, "RETH", packet.reth) &&
@@ -24,9 +25,9 @@ bool for_each_extension_header(SomePacket& packet, Visit visit) {
 
 inline constexpr std::size_t cnp_reserved_size = 16;
 
-static_assert(header_sizes == std::array<std::uint8_t, 11>{
-                                  Rdeth::size, Deth::size, Xrceth::size, Feth::size, Reth::size,
-                                  AtomicEth::size, Aeth::size, AtomicAckEth::size, ImmDt::size,
-                                  Ieth::size, cnp_reserved_size});
+static_assert(header_sizes == std::array<std::uint8_t, 12>{
+                                  Rdeth::size, Dceth::size, Deth::size, Xrceth::size, Feth::size,
+                                  Reth::size, AtomicEth::size, Aeth::size, AtomicAckEth::size,
+                                  ImmDt::size, Ieth::size, cnp_reserved_size});
 
 }  // namespace wire

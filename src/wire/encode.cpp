@@ -13,7 +13,9 @@ namespace {
 class Encoder {
   public:
     explicit Encoder(const Packet& packet)
-        : packet_(packet), opcode_(find_opcode(packet.bth ? packet.bth->opcode : 0)) {
+        : packet_(packet),
+          opcode_(
+              (packet.dceth ? find_dc_opcode : find_opcode)(packet.bth ? packet.bth->opcode : 0)) {
         check();
     }
 

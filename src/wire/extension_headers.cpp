@@ -1,8 +1,10 @@
 #include "wire/extension_headers.hpp"
 
+#include <algorithm>
+
 namespace wire {
 
-// In all three a reserved byte stands in front of the 24-bit number; senders write 0 there.
+// In DETH, RDETH and XRCETH a reserved byte stands in front of the 24-bit number; senders write 0 there.
 
 Deth Deth::parse(util::FixedBytes<size> bytes) {
     return {.q_key = util::be32<0>(bytes), .src_qpn = util::be24<5>(bytes)};
@@ -21,6 +23,16 @@ Rdeth Rdeth::parse(util::FixedBytes<size> bytes) {
 void Rdeth::write(std::span<std::byte, size> out) const {
     util::put_be8<0>(out, 0);
     util::put_be24<1>(out, eecnxt);
+}
+
+Dceth Dceth::parse(util::FixedBytes<size> bytes) {
+    Dceth header;
+    std::ranges::copy(bytes, header.bytes.begin());
+    return header;
+}
+
+void Dceth::write(std::span<std::byte, size> out) const {
+    std::ranges::copy(bytes, out.begin());
 }
 
 Xrceth Xrceth::parse(util::FixedBytes<size> bytes) {

@@ -1,6 +1,7 @@
 // The extension headers behind a BTH, but for the AETH (aeth.hpp). Sections are of IBTA volume 1.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -31,6 +32,19 @@ struct Rdeth {
     static Rdeth parse(util::FixedBytes<size> bytes);
     void write(std::span<std::byte, size> out) const;
     friend bool operator==(const Rdeth&, const Rdeth&) = default;
+};
+
+/// In every packet of Mellanox's dynamically connected transport, requests and responses. The layout
+/// is not published: it holds the DC key (64 bits) and the sender's queue pair number, and its first
+/// byte was seen as 0x10 and 0x11.
+struct Dceth {
+    static constexpr std::size_t size = 20;
+
+    std::array<std::byte, size> bytes{};  ///< as on the wire
+
+    static Dceth parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Dceth&, const Dceth&) = default;
 };
 
 /// In XRC requests: the shared receive queue that the message is for (annex A14).

@@ -35,15 +35,11 @@ class FrameReader {
         return true;
     }
 
-    /// A length field of `what` says that the packet ends after `length` more bytes. What follows
-    /// those, such as the padding of a short Ethernet frame, is not read. `counted` bytes of the
-    /// field's value lie behind the reader already.
-    void end_after(std::size_t length, std::string_view what, std::size_t counted) {
-        if (length > left_) {
-            fault(Fault::LengthPastFrame, what, length + counted, left_ + counted);
-            end_is_known_ = false;
-            return;
-        }
+    /// A length field says that the packet ends after `length` more bytes. What follows those, such
+    /// as the padding of a short Ethernet frame, is not read. Where the frame has less, it was
+    /// sliced before it was captured.
+    void end_after(std::size_t length) {
+        is_sliced_ = is_sliced_ || length > left_;
         left_ = length;
         captured_ = util::Cursor(rest().first(std::min(length, captured_.remaining())));
     }
@@ -51,6 +47,7 @@ class FrameReader {
     /// The end of a fragment is not the end of the packet.
     void forget_end() { end_is_known_ = false; }
     bool end_is_known() const { return end_is_known_; }
+    bool is_sliced() const { return is_sliced_; }
 
     /// Captured bytes that are not read yet.
     util::Bytes rest() const { return captured_.rest(); }
@@ -64,7 +61,7 @@ class FrameReader {
     }
 
     void truncated(std::string_view what, std::size_t needs, std::size_t left) {
-        packet_.truncated = Truncated{what, needs, left};
+        packet_.truncated = Truncated{what, needs, left, is_sliced_};
     }
 
   private:
@@ -81,6 +78,7 @@ class FrameReader {
     util::Cursor captured_;
     std::size_t left_;
     bool end_is_known_ = true;
+    bool is_sliced_ = false;
     Packet& packet_;
 };
 

@@ -15,8 +15,8 @@ namespace {
 
 // In the order of the bits of HeaderMask.
 constexpr std::array<std::string_view, header_sizes.size()> names{
-    "rdeth", "deth",         "xrceth", "feth", "reth",    "atomiceth",
-    "aeth",  "atomicacketh", "immdt",  "ieth", "reserved"};
+    "rdeth",     "dceth", "deth",         "xrceth", "feth", "reth",
+    "atomiceth", "aeth",  "atomicacketh", "immdt",  "ieth", "reserved"};
 
 // Goes the way of the decoder again (decode.cpp, decode_transport.cpp), which left behind what it
 // found but not where.
@@ -108,8 +108,7 @@ class Walker {
     }
 
     bool is_end_known() const {
-        return !packet_.malformed || (packet_.malformed->fault != Fault::LengthPastFrame &&
-                                      packet_.malformed->fault != Fault::FirstFragment);
+        return !packet_.malformed || packet_.malformed->fault != Fault::FirstFragment;
     }
 
     void udp(const Udp& udp) {

@@ -14,7 +14,7 @@ namespace wire {
 ///
 ///   eth vlan sll          a tag each, outermost first
 ///   ip ipv6 grh udp       with IPv4's options and IPv6's extension headers
-///   bth rdeth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth
+///   bth rdeth dceth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth
 ///   reserved              the 16 bytes of a CNP behind its BTH
 ///   mad cm                a management datagram's common header; the CM's message behind it
 ///   payload pad icrc      pad: to a multiple of four bytes, as the BTH counts it

@@ -102,13 +102,41 @@ constexpr std::array table = std::to_array<OpcodeInfo>({
     {0xb7, "XRC SEND Only with Invalidate", xrceth | ieth | payload, Send, Only},
 });
 
-constexpr bool is_strictly_ascending() {
-    for (std::size_t i = 1; i < table.size(); ++i)
-        if (table[i - 1].value >= table[i].value)
+// The headers behind the DC header as in captures of ConnectX adapters: those of RC.
+constexpr std::array dc_table = std::to_array<OpcodeInfo>({
+    {0x40, "DC SEND First", dceth | payload, Send, First},
+    {0x41, "DC SEND Middle", dceth | payload, Send, Middle},
+    {0x42, "DC SEND Last", dceth | payload, Send, Last},
+    {0x43, "DC SEND Last with Immediate", dceth | immdt | payload, Send, Last},
+    {0x44, "DC SEND Only", dceth | payload, Send, Only},
+    {0x45, "DC SEND Only with Immediate", dceth | immdt | payload, Send, Only},
+    {0x46, "DC RDMA WRITE First", dceth | reth | payload, RdmaWrite, First},
+    {0x47, "DC RDMA WRITE Middle", dceth | payload, RdmaWrite, Middle},
+    {0x48, "DC RDMA WRITE Last", dceth | payload, RdmaWrite, Last},
+    {0x49, "DC RDMA WRITE Last with Immediate", dceth | immdt | payload, RdmaWrite, Last},
+    {0x4a, "DC RDMA WRITE Only", dceth | reth | payload, RdmaWrite, Only},
+    {0x4b, "DC RDMA WRITE Only with Immediate", dceth | reth | immdt | payload, RdmaWrite, Only},
+    {0x4c, "DC RDMA READ Request", dceth | reth, RdmaReadRequest, Only},
+    {0x4d, "DC RDMA READ response First", dceth | aeth | payload, RdmaReadResponse, First},
+    {0x4e, "DC RDMA READ response Middle", dceth | payload, RdmaReadResponse, Middle},
+    {0x4f, "DC RDMA READ response Last", dceth | aeth | payload, RdmaReadResponse, Last},
+    {0x50, "DC RDMA READ response Only", dceth | aeth | payload, RdmaReadResponse, Only},
+    {0x51, "DC Acknowledge", dceth | aeth, Acknowledge, Only},
+    {0x52, "DC ATOMIC Acknowledge", dceth | aeth | atomic_ack_eth, AtomicAcknowledge, Only},
+    {0x53, "DC CmpSwap", dceth | atomic_eth, CmpSwap, Only},
+    {0x54, "DC FetchAdd", dceth | atomic_eth, FetchAdd, Only},
+});
+
+constexpr bool is_strictly_ascending(std::span<const OpcodeInfo> rows) {
+    for (std::size_t i = 1; i < rows.size(); ++i)
+        if (rows[i - 1].value >= rows[i].value)
             return false;
     return true;
 }
-static_assert(is_strictly_ascending(), "an opcode stands twice, or out of order");
+static_assert(is_strictly_ascending(table), "an opcode stands twice, or out of order");
+static_assert(is_strictly_ascending(dc_table) &&
+                  dc_table.back().value - dc_table.front().value + 1 == dc_table.size(),
+              "DC's opcodes have no gap");
 
 constexpr std::uint8_t no_row = 0xff;
 static_assert(table.size() < no_row);
@@ -128,13 +156,22 @@ const OpcodeInfo* find_opcode(std::uint8_t value) {
     return row == no_row ? nullptr : &table[row];
 }
 
+const OpcodeInfo* find_dc_opcode(std::uint8_t value) {
+    const std::size_t row = std::size_t{value} - dc_table.front().value;
+    return row < dc_table.size() ? &dc_table[row] : nullptr;
+}
+
 std::span<const OpcodeInfo> opcodes() {
     return table;
 }
 
+std::span<const OpcodeInfo> dc_opcodes() {
+    return dc_table;
+}
+
 std::string_view name(Transport transport) {
-    constexpr std::array<std::string_view, 8> names{"RC",  "UC",  "RD",           "UD",
-                                                    "CNP", "XRC", "manufacturer", "manufacturer"};
+    constexpr std::array<std::string_view, 9> names{
+        "RC", "UC", "RD", "UD", "CNP", "XRC", "manufacturer", "manufacturer", "DC"};
     return names[static_cast<std::size_t>(transport)];
 }
 

@@ -2,6 +2,10 @@
 //
 // IBTA volume 1, 9.2.1 and table "OpCode field" (RC, UC, RD, UD); annex A14 (XRC); annex A17 (CNP);
 // annex A19 (FLUSH, ATOMIC WRITE; opcode values as in Linux include/rdma/ib_pack.h).
+//
+// Mellanox's adapters use RD's opcodes for their dynamically connected transport (DC), with a
+// header of their own in the place of RDETH and DETH. No adapter sends RD. The opcode does not tell
+// one from the other; the byte behind the BTH does, which is reserved in an RDETH.
 #pragma once
 
 #include <array>
@@ -12,7 +16,7 @@
 
 namespace wire {
 
-/// Bits 7:5 of the opcode.
+/// Bits 7:5 of the opcode, but for DC, which shares RD's.
 enum class Transport : std::uint8_t {
     Rc = 0,
     Uc = 1,
@@ -22,6 +26,7 @@ enum class Transport : std::uint8_t {
     Xrc = 5,
     Manufacturer6 = 6,
     Manufacturer7 = 7,
+    Dc = 8,
 };
 
 enum class Operation : std::uint8_t {
@@ -47,23 +52,24 @@ using HeaderMask = std::uint16_t;
 namespace header {
 inline constexpr HeaderMask none = 0;
 inline constexpr HeaderMask rdeth = 1U << 0;
-inline constexpr HeaderMask deth = 1U << 1;
-inline constexpr HeaderMask xrceth = 1U << 2;
-inline constexpr HeaderMask feth = 1U << 3;
-inline constexpr HeaderMask reth = 1U << 4;
-inline constexpr HeaderMask atomic_eth = 1U << 5;
-inline constexpr HeaderMask aeth = 1U << 6;
-inline constexpr HeaderMask atomic_ack_eth = 1U << 7;
-inline constexpr HeaderMask immdt = 1U << 8;
-inline constexpr HeaderMask ieth = 1U << 9;
+inline constexpr HeaderMask dceth = 1U << 1;
+inline constexpr HeaderMask deth = 1U << 2;
+inline constexpr HeaderMask xrceth = 1U << 3;
+inline constexpr HeaderMask feth = 1U << 4;
+inline constexpr HeaderMask reth = 1U << 5;
+inline constexpr HeaderMask atomic_eth = 1U << 6;
+inline constexpr HeaderMask aeth = 1U << 7;
+inline constexpr HeaderMask atomic_ack_eth = 1U << 8;
+inline constexpr HeaderMask immdt = 1U << 9;
+inline constexpr HeaderMask ieth = 1U << 10;
 /// The 16 reserved bytes of a CNP.
-inline constexpr HeaderMask cnp_reserved = 1U << 10;
+inline constexpr HeaderMask cnp_reserved = 1U << 11;
 /// Not a header: payload may follow the headers.
-inline constexpr HeaderMask payload = 1U << 11;
+inline constexpr HeaderMask payload = 1U << 12;
 }  // namespace header
 
 /// Length in bytes of the header of each bit, in the order of the bits.
-inline constexpr std::array<std::uint8_t, 11> header_sizes{4, 8, 4, 4, 16, 28, 4, 8, 4, 4, 16};
+inline constexpr std::array<std::uint8_t, 12> header_sizes{4, 20, 8, 4, 4, 16, 28, 4, 8, 4, 4, 16};
 
 /// Bytes between the BTH and the payload.
 constexpr std::size_t headers_size(HeaderMask mask) {
@@ -82,8 +88,10 @@ struct OpcodeInfo {
     Operation operation;
     Position position;
 
-    constexpr Transport transport() const { return static_cast<Transport>(value >> 5); }
     constexpr bool has(HeaderMask mask) const { return (headers & mask) != 0; }
+    constexpr Transport transport() const {
+        return has(header::dceth) ? Transport::Dc : static_cast<Transport>(value >> 5);
+    }
     constexpr bool carries_payload() const { return has(header::payload); }
     /// From responder to requester.
     constexpr bool is_response() const {
@@ -106,15 +114,26 @@ inline constexpr std::uint8_t ud_send_only_opcode = 0x64;
 /// nullptr for a reserved or manufacturer-specific opcode.
 const OpcodeInfo* find_opcode(std::uint8_t value);
 
+/// The same of a packet with a DC header; nullptr where RC has no such opcode, or where it is not
+/// known that DC has it.
+const OpcodeInfo* find_dc_opcode(std::uint8_t value);
+
+/// 0x40 to 0x5f, which a DC header may follow.
+constexpr bool is_rd_or_dc_opcode(std::uint8_t value) {
+    return static_cast<Transport>(value >> 5) == Transport::Rd;
+}
+
 /// 0xc0 to 0xff: the layout behind the BTH is the manufacturer's own.
 constexpr bool is_manufacturer_opcode(std::uint8_t value) {
     return value >= 0xc0;
 }
 
-/// All rows, in ascending order.
+/// All rows but DC's, in ascending order.
 std::span<const OpcodeInfo> opcodes();
+/// DC's rows, in ascending order.
+std::span<const OpcodeInfo> dc_opcodes();
 
-/// "RC", "UC", "RD", "UD", "CNP", "XRC", "manufacturer".
+/// "RC", "UC", "RD", "UD", "CNP", "XRC", "manufacturer", "DC".
 std::string_view name(Transport transport);
 
 }  // namespace wire

@@ -25,8 +25,12 @@ std::string_view text(NotRoce reason) {
     return "unknown";
 }
 
+std::string_view Truncated::reason() const {
+    return is_sliced ? "truncated before the capture" : "truncated by snap length";
+}
+
 std::string Truncated::text() const {
-    return fmt::format("truncated by snap length: {} needs {} bytes, {} left", what, needs, left);
+    return fmt::format("{}: {} needs {} bytes, {} left", reason(), what, needs, left);
 }
 
 std::string Malformed::text() const {
@@ -37,9 +41,6 @@ std::string Malformed::text() const {
             return fmt::format("{} version is {}", what, value);
         case Fault::IpHeaderLength:
             return fmt::format("{} header length is {}, below {}", what, value, limit);
-        case Fault::LengthPastFrame:
-            return fmt::format("{} length is {}, but the frame has {} bytes for it", what, value,
-                               limit);
         case Fault::LengthTooSmall:
             return fmt::format("{} length is {}, below the {} bytes of its own header", what, value,
                                limit);

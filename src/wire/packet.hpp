@@ -36,12 +36,17 @@ enum class NotRoce : std::uint8_t {
 /// "ARP", "TCP", "another UDP port", ...
 std::string_view text(NotRoce reason);
 
-/// The packet is fine as far as one can see, but the capture kept too little of it.
+/// The packet is fine as far as one can see, but the capture has too little of it.
 struct Truncated {
     std::string_view what;  ///< "RETH", "payload", "ICRC", ...; static text
     std::size_t needs = 0;  ///< bytes
     std::size_t left = 0;   ///< bytes captured of those
+    /// The frame was shorter than its IP length already when it was captured: a switch that mirrors
+    /// traffic cuts it. Otherwise the snap length of the capture did.
+    bool is_sliced = false;
 
+    /// Who cut it: "truncated by snap length" or "truncated before the capture".
+    std::string_view reason() const;
     /// "truncated by snap length: RETH needs 16 bytes, 4 left"
     std::string text() const;
 };
@@ -50,7 +55,6 @@ enum class Fault : std::uint8_t {
     TooShort,          ///< the packet ends before `what` does
     IpVersion,         ///< `value` is neither 4 nor 6, or does not fit the EtherType
     IpHeaderLength,    ///< IPv4 header length `value` below 20, or past the packet's end
-    LengthPastFrame,   ///< `what`'s length field says `value`, the frame has `limit` bytes
     LengthTooSmall,    ///< `what`'s length field says `value`, below the `limit` of its own header
     UdpLength,         ///< UDP length `value`, where IP leaves `limit`
     FirstFragment,     ///< RoCE in an IP fragment: it may not be fragmented, and is not reassembled
@@ -82,9 +86,11 @@ struct Packet {
     std::optional<Grh> grh;
     std::optional<Udp> udp;
     std::optional<Bth> bth;
-    /// nullptr without a BTH and for an opcode without a row: reserved, or the manufacturer's own.
+    /// nullptr without a BTH and for an opcode without a row: reserved, the manufacturer's own, or
+    /// one of DC's (`dceth` is then there) that is not known.
     const OpcodeInfo* opcode = nullptr;
     std::optional<Rdeth> rdeth;
+    std::optional<Dceth> dceth;
     std::optional<Deth> deth;
     std::optional<Xrceth> xrceth;
     std::optional<Feth> feth;
@@ -114,7 +120,8 @@ struct Packet {
 };
 
 /// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes the frame
-/// had on the wire; more than frame.size() when the snap length cut it. Never throws or allocates.
+/// had on the wire; more than frame.size() when the snap length cut it. An IP length that goes beyond
+/// those is taken for the packet's: it was sliced before it was captured. Never throws or allocates.
 Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
               IcrcCheck icrc = IcrcCheck::Compute);
 

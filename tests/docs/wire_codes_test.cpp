@@ -40,13 +40,20 @@ std::string headers_of(const wire::OpcodeInfo& opcode) {
     return names;
 }
 
-TEST(WireCodes, the_opcodes_are_the_decoders) {
+std::vector<Cells> rows_of(std::span<const wire::OpcodeInfo> opcodes) {
     std::vector<Cells> rows;
-    for (const wire::OpcodeInfo& opcode : wire::opcodes())
+    for (const wire::OpcodeInfo& opcode : opcodes)
         rows.push_back({fmt::format("`{:#04x}`", opcode.value), std::string(opcode.name),
                         headers_of(opcode), std::to_string(wire::headers_size(opcode.headers)),
                         opcode.carries_payload() ? "yes" : "no"});
-    EXPECT_EQ(rows_of("opcode | name | headers behind the BTH | their bytes | payload"), rows);
+    return rows;
+}
+
+TEST(WireCodes, the_opcodes_are_the_decoders) {
+    EXPECT_EQ(rows_of("opcode | name | headers behind the BTH | their bytes | payload"),
+              rows_of(wire::opcodes()));
+    EXPECT_EQ(rows_of("DC opcode | name | headers behind the BTH | their bytes | payload"),
+              rows_of(wire::dc_opcodes()));
 }
 
 // Four rows of eight: the code is the sum of row and column.
@@ -221,6 +228,7 @@ TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
         "byte | bits | field | rocecap | bytes here | value here",
         "bytes | what | size",
         "opcode | name | headers behind the BTH | their bytes | payload",
+        "DC opcode | name | headers behind the BTH | their bytes | payload",
         "code | +0 | +1 | +2 | +3 | +4 | +5 | +6 | +7",
         "syndrome bits 6-5 | `aeth.type` | bits 4-0",
         "NAK code | `aeth.error`",

@@ -198,7 +198,7 @@ TEST(WhereErrors, of_words_that_a_field_never_has) {
         {"icrc.status == 'good bad'",
          "icrc.status is one of good, bad, unchecked, not 'good bad' (column 16)", 16, 10},
         {"bth.transport == rc",
-         "bth.transport is one of RC, UC, RD, UD, CNP, XRC, not 'rc' (column 18)", 18, 2},
+         "bth.transport is one of RC, UC, RD, UD, CNP, XRC, DC, not 'rc' (column 18)", 18, 2},
         {"aeth.type == RNR",
          "aeth.type is one of ACK, RNR NAK, NAK, reserved, not 'RNR' (column 14)", 14, 3},
         {"bth.opcode_name == WRITE", "no opcode is called 'WRITE' (column 20)", 20, 5},

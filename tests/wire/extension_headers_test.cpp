@@ -62,7 +62,7 @@ TEST(ExtensionHeaders, reserved_bytes_in_front_of_a_number_do_not_count) {
 
 // What the opcode asks for is there and nothing else, over every network.
 TEST(ExtensionHeaders, follow_from_the_opcode) {
-    for (const wire::OpcodeInfo& opcode : wire::opcodes())
+    for (const wire::OpcodeInfo& opcode : wire_test::all_opcodes())
         for (const auto network : wire_test::all_networks) {
             const auto sent = wire_test::sample_packet(opcode, network, 6);
             const auto frame = wire::encode(sent);
@@ -74,6 +74,7 @@ TEST(ExtensionHeaders, follow_from_the_opcode) {
                     return true;
                 });
             EXPECT_EQ(packet.rdeth, sent.rdeth) << opcode.name;
+            EXPECT_EQ(packet.dceth, sent.dceth) << opcode.name;
             EXPECT_EQ(packet.deth, sent.deth) << opcode.name;
             EXPECT_EQ(packet.xrceth, sent.xrceth) << opcode.name;
             EXPECT_EQ(packet.feth, sent.feth) << opcode.name;

@@ -1,5 +1,8 @@
 // The headers that no other decoder at hand takes apart (see tests/support/tshark_fields.cpp), from
 // bytes written down by the specification.
+#include <algorithm>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -32,7 +35,7 @@ struct Decoded {
 TEST(Headers, of_a_reliable_datagram_follow_the_bth_at_once) {
     const Decoded write(
         "4b40ffff 00000012 80000007"          // BTH: RD RDMA WRITE Only with Imm.
-        "ff010203"                            // RDETH: reserved, EE context
+        "00010203"                            // RDETH: reserved, EE context
         "11223344 ff0a0b0c"                   // DETH: Q_Key, reserved, source QP
         "0102030405060708 0a0b0c0d 00000004"  // RETH
         "cafe0001"                            // ImmDt
@@ -50,6 +53,42 @@ TEST(Headers, of_a_reliable_datagram_follow_the_bth_at_once) {
         "1f000005");                  // AETH
     EXPECT_EQ(answer.packet.rdeth->eecnxt, 0x010203U);
     EXPECT_EQ(answer.packet.aeth->msn, 5U);
+}
+
+// No public source has the layout of the DC header's 20 bytes, only its length and its first byte.
+TEST(Headers, of_dc_take_20_bytes_behind_the_bth_in_requests_and_responses) {
+    constexpr std::string_view dceth = "10000000 0123456789abcdef 00000abc 00000000";
+    const Decoded write("4b40ffff 00000012 80000007"          // BTH: RDMA WRITE Only with Immediate
+                        + std::string(dceth) +                // DC header
+                        "0102030405060708 0a0b0c0d 00000004"  // RETH
+                        "cafe0001"                            // ImmDt
+                        "99999999");                          // payload
+    EXPECT_EQ(write.packet.opcode->name, "DC RDMA WRITE Only with Immediate");
+    EXPECT_EQ(write.packet.opcode->transport(), wire::Transport::Dc);
+    EXPECT_TRUE(std::ranges::equal(write.packet.dceth->bytes, wire_test::from_hex(dceth)));
+    EXPECT_FALSE(write.packet.rdeth);
+    EXPECT_FALSE(write.packet.deth);
+    EXPECT_EQ(write.packet.reth->va, 0x0102030405060708U);
+    EXPECT_EQ(write.packet.reth->rkey, 0x0a0b0c0dU);
+    EXPECT_EQ(write.packet.immdt->value, 0xcafe0001U);
+    EXPECT_EQ(write.packet.payload_length, 4U);
+
+    const Decoded answer(
+        "5140ffff 00000012 00000007"  // Acknowledge
+        "11000000 0123456789abcdef 00000abc 00000000"
+        "1f000005");  // AETH
+    EXPECT_EQ(answer.packet.opcode->name, "DC Acknowledge");
+    EXPECT_EQ(answer.packet.aeth->msn, 5U);
+}
+
+TEST(Headers, of_a_dc_opcode_that_is_not_known_are_the_dc_header_alone) {
+    const Decoded packet(
+        "5840ffff 00000012 00000007"
+        "10000000 0123456789abcdef 00000abc 00000000"
+        "0102030405060708");
+    EXPECT_EQ(packet.packet.opcode, nullptr);
+    EXPECT_TRUE(packet.packet.dceth);
+    EXPECT_EQ(packet.packet.payload_length, 8U);
 }
 
 TEST(Headers, of_xrc_name_the_shared_receive_queue_in_requests_only) {

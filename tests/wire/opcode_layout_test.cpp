@@ -88,6 +88,28 @@ TEST(OpcodeLayout, of_datagrams) {
         expect_row(Transport::Ud, rows[send], header::deth);
 }
 
+// RC's headers behind the DC header.
+TEST(OpcodeLayout, of_the_dynamically_connected_transport) {
+    for (const Row& row : rows) {
+        const unsigned value = 0x40 | row.operation;
+        const OpcodeInfo* opcode = wire::find_dc_opcode(static_cast<std::uint8_t>(value));
+        if (row.operation > fetch_add) {
+            EXPECT_EQ(opcode, nullptr) << row.name;
+            continue;
+        }
+        ASSERT_NE(opcode, nullptr) << row.name;
+        EXPECT_EQ(opcode->value, value);
+        EXPECT_EQ(opcode->name, "DC " + std::string(row.name));
+        EXPECT_EQ(opcode->headers, row.headers | header::dceth) << row.name;
+        EXPECT_EQ(opcode->transport(), Transport::Dc);
+        EXPECT_EQ(opcode->is_response(),
+                  find_opcode(static_cast<std::uint8_t>(value))->is_response());
+        EXPECT_EQ(opcode->position, find_opcode(static_cast<std::uint8_t>(value))->position);
+    }
+    EXPECT_EQ(wire::find_dc_opcode(0x3f), nullptr);
+    EXPECT_EQ(wire::find_dc_opcode(0x04), nullptr);
+}
+
 TEST(OpcodeLayout, of_a_congestion_notification) {
     const OpcodeInfo* cnp = find_opcode(wire::cnp_opcode);
     EXPECT_EQ(cnp->name, "CNP");
@@ -107,6 +129,7 @@ TEST(OpcodeLayout, first_and_middle_packets_do_not_end_a_message) {
 TEST(OpcodeLayout, transports_have_names) {
     EXPECT_EQ(name(Transport::Rc), "RC");
     EXPECT_EQ(name(Transport::Xrc), "XRC");
+    EXPECT_EQ(name(Transport::Dc), "DC");
     EXPECT_EQ(name(Transport::Manufacturer6), "manufacturer");
     EXPECT_EQ(name(Transport::Manufacturer7), "manufacturer");
 }

@@ -91,7 +91,7 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
         {cover(spans, frame), "the headers' places cover the frame"},
         {match(spans, packet, frame), "payload and ICRC have their places"},
         {!packet.malformed || !packet.malformed->text().empty(), "a fault has a sentence"},
-        {!packet.truncated || packet.truncated->text().starts_with("truncated by"),
+        {!packet.truncated || packet.truncated->text().starts_with("truncated "),
          "a cut packet says what cut it"},
     };
     for (const auto& [holds, words] : invariants)

@@ -79,6 +79,13 @@ inline void set_network(wire::Packet& packet, Network network) {
             .tclass = 0x6a, .flow_label = 0xabcde, .hop_limit = 63, .src = src, .dst = dst};
 }
 
+/// DC's as well.
+inline std::vector<wire::OpcodeInfo> all_opcodes() {
+    std::vector<wire::OpcodeInfo> all(wire::opcodes().begin(), wire::opcodes().end());
+    all.insert(all.end(), wire::dc_opcodes().begin(), wire::dc_opcodes().end());
+    return all;
+}
+
 /// With the extension headers that the opcode asks for, and `payload_size` bytes where it carries
 /// payload.
 inline wire::Packet sample_packet(const wire::OpcodeInfo& opcode, Network network,
@@ -95,6 +102,8 @@ inline wire::Packet sample_packet(const wire::OpcodeInfo& opcode, Network networ
                            .psn = wire::Psn(0xfffffe)};
     if (opcode.has(wire::header::rdeth))
         packet.rdeth = wire::Rdeth{.eecnxt = 0x0a0b0c};
+    if (opcode.has(wire::header::dceth))
+        packet.dceth = wire::Dceth{.bytes = {std::byte{0x10}, {}, {}, {}, std::byte{0x5a}}};
     if (opcode.has(wire::header::deth))
         packet.deth = wire::Deth{.q_key = 0x11223344, .src_qpn = 0x0d0e0f};
     if (opcode.has(wire::header::xrceth))

@@ -29,7 +29,7 @@ inline SampleFrame behind(wire::LinkType link, std::string_view header,
 inline std::vector<SampleFrame> sample_set() {
     using wire::LinkType;
     std::vector<SampleFrame> all;
-    for (const wire::OpcodeInfo& opcode : wire::opcodes())
+    for (const wire::OpcodeInfo& opcode : all_opcodes())
         for (const auto network : all_networks) {
             auto packet = sample_packet(opcode, network, 7);
             packet.vlans.count = static_cast<std::uint8_t>(all.size() % 3);

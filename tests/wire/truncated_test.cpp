@@ -1,12 +1,11 @@
-// Captures cut by the snap length: what was kept is decoded, the rest is named, and nothing is held
-// against the packet.
+// Captures cut by the snap length, or by the switch that mirrored the packets: what was kept is
+// decoded, the rest is named, and nothing is held against the packet.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
 
 namespace truncated_test {
 
-using wire::Fault;
 using wire::LinkType;
 using wire_test::Network;
 
@@ -71,13 +70,39 @@ TEST(Truncated, headers_in_front_of_the_cut_are_there) {
     EXPECT_TRUE(packet.payload.empty());
 }
 
-// The lengths on the wire are judged by the frame's length there, not by what was kept of it.
+// A switch that slices what it mirrors leaves the IP length as it was.
+TEST(Truncated, a_sliced_frame_was_cut_before_the_capture) {
+    for (const Network network : {Network::Ipv4, Network::Ipv6, Network::Grh}) {
+        const auto frame = frame_of(0x0a, network, 61);
+        for (std::size_t size = frame.size() - 1; size >= 14; --size) {
+            const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
+            const auto packet = wire::decode(copy, LinkType::Ethernet, size);
+            const auto whole = wire::decode(copy, LinkType::Ethernet, frame.size());
+            EXPECT_EQ(packet.reth, whole.reth) << size;
+            EXPECT_EQ(packet.payload_length, whole.payload_length) << size;
+            EXPECT_EQ(packet.payload.size(), whole.payload.size()) << size;
+            EXPECT_EQ(packet.truncated.has_value(), packet.ipv4 || packet.ipv6 || packet.grh)
+                << size;
+            EXPECT_NE(packet.truncated.has_value(), packet.malformed.has_value()) << size;
+            if (packet.truncated) {
+                EXPECT_EQ(packet.truncated->what, whole.truncated->what) << size;
+                EXPECT_TRUE(packet.truncated->text().starts_with("truncated before the capture: "))
+                    << packet.truncated->text();
+            }
+            if (packet.icrc) {
+                EXPECT_EQ(packet.icrc->reason, "truncated before the capture") << size;
+            }
+        }
+    }
+}
+
+// The lengths on the wire are judged by one another, not by what was kept of the frame.
 TEST(Truncated, a_packet_may_be_malformed_as_well) {
     auto frame = frame_of(0x04);
-    frame[14 + 3] = std::byte{200};  // IPv4 length; the frame has 122 bytes behind Ethernet
+    frame[14 + 3] = std::byte{200};  // IPv4 length; UDP has 102 bytes
     const auto packet =
         wire::decode(util::Bytes(frame).first(60), LinkType::Ethernet, frame.size());
-    EXPECT_EQ(packet.malformed->fault, Fault::LengthPastFrame);
+    EXPECT_EQ(packet.malformed->text(), "UDP length is 88, but IP leaves 180 bytes");
     EXPECT_TRUE(packet.bth);
     auto renamed = frame_of(0x04, Network::Ipv4, 8);
     renamed[42] = std::byte{0x0a};

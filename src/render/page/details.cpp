@@ -16,7 +16,7 @@
 namespace page {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 27> headers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> headers{{
     {"eth", "Ethernet"},
     {"vlan", "VLAN tag"},
     {"sll", "Linux cooked capture"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 27> headers{
     {"udp", "UDP"},
     {"bth", "BTH: base transport header"},
     {"rdeth", "RDETH: reliable datagram extended header"},
+    {"dceth", "DC header: dynamically connected transport"},
     {"deth", "DETH: datagram extended header"},
     {"xrceth", "XRCETH: XRC extended header"},
     {"feth", "FETH: flush extended header"},

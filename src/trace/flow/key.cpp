@@ -20,7 +20,8 @@ std::optional<StreamKey> StreamKey::of(const wire::Packet& packet) {
         key.network = Network::Grh;
     }
     key.dest_qpn = packet.bth->dest_qpn;
-    key.transport = static_cast<wire::Transport>(packet.bth->opcode >> 5);
+    key.transport =
+        packet.dceth ? wire::Transport::Dc : static_cast<wire::Transport>(packet.bth->opcode >> 5);
     if (packet.deth && key.transport == wire::Transport::Ud)
         key.src_qpn = packet.deth->src_qpn;
     return key;

@@ -89,8 +89,8 @@ PoolIndex Tracker::stream_of(const StreamKey& key) {
 // A CNP has an opcode of its own and not its connection's transport (IBTA annex A17): it counts
 // with the stream towards the queue pair that it slows down.
 PoolIndex Tracker::marked_stream(const StreamKey& key) const {
-    for (const auto transport :
-         {wire::Transport::Rc, wire::Transport::Uc, wire::Transport::Xrc, wire::Transport::Cnp}) {
+    for (const auto transport : {wire::Transport::Rc, wire::Transport::Uc, wire::Transport::Xrc,
+                                 wire::Transport::Dc, wire::Transport::Cnp}) {
         StreamKey connected = key;
         connected.transport = transport;
         if (const PoolIndex index = table_.find(connected); index != no_index)

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "util/append.hpp"
 #include "util/json.hpp"
 #include "wire/tcp.hpp"
 #include "wire/text/other.hpp"
@@ -78,9 +79,18 @@ util::Json aeth_json(const Aeth& aeth) {
     return json;
 }
 
+std::string digits_of(util::Bytes bytes) {
+    std::string text;
+    for (const std::byte byte : bytes)
+        util::append_hex(text, std::to_integer<std::uint64_t>(byte), 2);
+    return text;
+}
+
 void add_extensions(util::Json& json, const Packet& packet) {
     if (packet.rdeth)
         json["rdeth"] = {{"eecnxt", packet.rdeth->eecnxt}};
+    if (packet.dceth)
+        json["dceth"] = {{"bytes", digits_of(packet.dceth->bytes)}};
     if (packet.deth)
         json["deth"] = {{"q_key", packet.deth->q_key}, {"srcqp", packet.deth->src_qpn}};
     if (packet.xrceth)

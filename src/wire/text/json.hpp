@@ -14,6 +14,7 @@
 //   udp            srcport dstport length
 //   bth            opcode opcode_name se m padcnt tver p_key fecn becn destqp a psn
 //   rdeth          eecnxt
+//   dceth          bytes                            not in Wireshark; 20 bytes as hexadecimal text
 //   deth           q_key srcqp
 //   xrceth         xrcsrq                           not in Wireshark
 //   feth           plt sel                          not in Wireshark
@@ -31,7 +32,7 @@
 //                  status: "good", "bad", "unchecked"; value null: not captured
 //   tcp            srcport dstport flags len        not RoCE
 //   not_roce       null, or what the frame is instead: "TCP 45678 → 18515 len 32"
-//   truncated      null, or what the capture's snap length cut off
+//   truncated      null, or what the snap length, or a switch before the capture, cut off
 //   malformed      null, or why the packet is not valid
 //
 // Numbers are plain integers, as in the run logs, and exact; readers that keep 53 bits of a number

@@ -52,7 +52,9 @@ void add_name(std::string& out, const Packet& packet) {
     } else if (packet.opcode != nullptr) {
         out.append(packet.opcode->name);
     } else {
-        out.append(is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's" : "reserved");
+        out.append(packet.dceth                                 ? "DC"
+                   : is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's"
+                                                                : "reserved");
         add_hex(out, " opcode 0x", packet.bth->opcode, 2);
     }
 }

@@ -85,7 +85,7 @@ TEST_F(VerifyCommand, what_was_cut_stays_unchecked_and_says_why) {
     EXPECT_EQ(outcome.out,
               "3 packets, 3 of them RoCE\n"
               "ICRC: 0 good, 0 bad, 3 unchecked\n"
-              "  unchecked: a header is cut off by the snap length: 1 packet\n"
+              "  unchecked: a header is cut off: 1 packet\n"
               "  unchecked: truncated by snap length: 2 packets\n");
     EXPECT_EQ(outcome.err, "rocecap: no packet has an ICRC that could be checked.\n");
 }
@@ -125,7 +125,7 @@ TEST_F(VerifyCommand, json_is_one_object_with_the_first_that_are_bad) {
     result.erase("first");
     EXPECT_EQ(result, json::parse(R"({"packets": 5, "roce": 4,
         "icrc": {"good": 1, "bad": 1, "unchecked": 1},
-        "unchecked": {"a header is cut off by the snap length": 1},
+        "unchecked": {"a header is cut off": 1},
         "malformed": 1, "not_roce": 1})"));
 }
 

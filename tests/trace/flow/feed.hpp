@@ -52,6 +52,7 @@ inline constexpr std::uint8_t atomic_acknowledge = 0x12;
 inline constexpr std::uint8_t fetch_add = 0x14;
 inline constexpr std::uint8_t flush = 0x1c;
 inline constexpr std::uint8_t uc_send_only = 0x24;
+inline constexpr std::uint8_t dc_send_only = 0x44;
 }  // namespace opcode
 
 namespace syndrome {

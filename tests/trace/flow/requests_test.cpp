@@ -95,6 +95,33 @@ TEST_F(RequestPsns, left_out_are_a_gap) {
     EXPECT_EQ(requests().repeats, 0U);
 }
 
+// The queue pairs of one host that send to a DC target count each for itself, and which one sent a
+// packet is not known.
+TEST_F(RequestPsns, of_the_dynamically_connected_transport_are_not_judged) {
+    for (const std::uint32_t psn : {100U, 7000U, 101U, 7001U, 101U}) {
+        auto sent = packet(there, opcode::dc_send_only, psn, 8);
+        sent.dceth = wire::Dceth{.bytes = {std::byte{0x10}}};
+        feed_.add(sent);
+    }
+    expect_undisturbed();
+    EXPECT_EQ(conversation().transport, wire::Transport::Dc);
+    EXPECT_EQ(conversation().forward.packets, 5U);
+    EXPECT_EQ(conversation().forward.messages[0], 5U);
+}
+
+// A switch that mirrors traffic cuts the payload off.
+TEST_F(RequestPsns, of_sliced_packets_count_as_those_of_whole_ones) {
+    for (std::uint32_t psn = 100; psn < 104; ++psn) {
+        const auto frame = wire::encode(packet(there, opcode::send_only, psn, mtu));
+        feed_.add(util::Bytes(frame).first(64));
+    }
+    expect_undisturbed();
+    EXPECT_EQ(requests().psns, 4U);
+    EXPECT_EQ(conversation().forward.messages[0], 4U);
+    EXPECT_EQ(conversation().forward.payload_bytes, 4 * mtu);
+    EXPECT_EQ(conversation().forward.malformed, 0U);
+}
+
 TEST_F(RequestPsns, that_come_later_fill_their_gap) {
     send(100, 2);
     send(104, 2);

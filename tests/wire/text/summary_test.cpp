@@ -63,9 +63,7 @@ TEST(Summary, what_is_wrong_comes_with_the_reason) {
     frame[42] = std::byte{0x1f};
     EXPECT_NE(text().find("BTH opcode 0x1f is reserved"), std::string::npos) << text();
     frame.resize(40);
-    EXPECT_NE(text().find("IPv4 length is 52, but the frame has 26 bytes for it"),
-              std::string::npos)
-        << text();
+    EXPECT_EQ(text(), "truncated before the capture: UDP header needs 8 bytes, 6 left");
 }
 
 TEST(Summary, what_the_snap_length_cut_off_is_said_where_it_is_missed) {
