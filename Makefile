@@ -240,7 +240,8 @@ wireshark-install: ## Put the lab's profile and dissector into your own Wireshar
 wireshark-uninstall: ## Remove what wireshark-install put there
 	$(Q)wireshark/install uninstall
 
-figures: ## Make the screenshots of docs/figures anew: real runs in the lab, opened in Wireshark and in a browser
+figures: ## Draw docs/concepts.md's diagrams, and make the screenshots of docs/figures anew: real runs in Wireshark and in a browser
+	$(Q)docs/figures/draw
 	$(Q)lab/install-packages build lab test figures
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN) $(BUILD)/tests/shoot
 	$(Q)wireshark/figures

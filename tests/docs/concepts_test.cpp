@@ -1,0 +1,126 @@
+// docs/concepts.md and what belongs to it: the diagrams are those of the script, the glossary is
+// sorted, and links lead to files and headings that exist.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/temp_path.hpp"
+
+namespace concepts_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Its lines outside of code blocks.
+std::vector<std::string> prose_of(const fs::path& document) {
+    std::vector<std::string> lines;
+    std::istringstream text(text_of(document));
+    bool is_code = false;
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with("```"))
+            is_code = !is_code;
+        else if (!is_code)
+            lines.push_back(line);
+    }
+    return lines;
+}
+
+// What a link to a heading has behind '#': small letters, and '-' for a space.
+std::set<std::string> anchors_of(const fs::path& document) {
+    std::set<std::string> anchors;
+    for (const std::string& line : prose_of(document)) {
+        const auto begin = line.find_first_not_of('#');
+        if (begin == 0 || begin == std::string::npos || line[begin] != ' ')
+            continue;
+        std::string anchor;
+        for (const char c : line.substr(begin + 1)) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (byte >= 0x80 || std::isalnum(byte) != 0 || c == '-' || c == '_')
+                anchor += static_cast<char>(std::tolower(byte));
+            else if (c == ' ')
+                anchor += '-';
+        }
+        anchors.insert(anchor);
+    }
+    return anchors;
+}
+
+class Document : public testing::TestWithParam<std::string> {};
+
+TEST_P(Document, links_to_what_exists) {
+    static const std::regex link(R"(\]\(([^)#\s]*)#?([^)\s]*)\))");
+    int links = 0;
+    for (const std::string& line : prose_of(GetParam())) {
+        for (std::sregex_iterator at(line.begin(), line.end(), link), end; at != end; ++at) {
+            const std::string file = (*at)[1];
+            const std::string anchor = (*at)[2];
+            if (file.starts_with("http"))
+                continue;
+            const fs::path target =
+                file.empty() ? fs::path(GetParam()) : fs::path(GetParam()).parent_path() / file;
+            EXPECT_TRUE(fs::exists(target)) << at->str();
+            EXPECT_TRUE(anchor.empty() || anchors_of(target).contains(anchor)) << at->str();
+            ++links;
+        }
+    }
+    EXPECT_GT(links, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Concepts, Document,
+                         testing::Values("docs/concepts.md", "docs/glossary.md",
+                                         "docs/mistakes.md"),
+                         [](const auto& test) { return fs::path(test.param).stem().string(); });
+
+// "`rq_psn`" is sorted as "rqpsn", "ack-req" as "ack req".
+std::string sort_key(const std::string& term) {
+    std::string key;
+    for (const char c : term) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalnum(byte) != 0)
+            key += static_cast<char>(std::tolower(byte));
+        else if (c == ' ' || c == '-')
+            key += ' ';
+    }
+    return key;
+}
+
+TEST(Glossary, is_in_alphabetical_order) {
+    std::vector<std::string> keys;
+    for (const std::string& line : prose_of("docs/glossary.md"))
+        if (line.starts_with("| ") && !line.starts_with("| term |"))
+            keys.push_back(sort_key(line.substr(2, line.find(" |", 2) - 2)));
+    EXPECT_GT(keys.size(), 100U);
+    for (std::size_t i = 1; i < keys.size(); ++i)
+        EXPECT_LT(keys[i - 1], keys[i]);
+}
+
+TEST(Diagrams, are_what_the_script_draws) {
+    const support::TempPath drawn("diagrams");
+    const auto outcome = support::run({"docs/figures/draw", drawn.str()});
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.all();
+    int diagrams = 0;
+    for (const auto& entry : fs::directory_iterator(drawn.path())) {
+        const fs::path kept = "docs/figures" / entry.path().filename();
+        EXPECT_EQ(text_of(entry.path()), text_of(kept)) << kept << " is old: docs/figures/draw";
+        ++diagrams;
+    }
+    EXPECT_EQ(diagrams, 8);
+}
+
+}  // namespace
+}  // namespace concepts_test
