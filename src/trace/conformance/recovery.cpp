@@ -97,6 +97,8 @@ class Analysis {
             recovery.prediction = "the responder had it already";
             return;
         }
+        if (packet.fate == Fate::Changed && changed_request(recovery))
+            return;
         const Resend* resend = resend_of(packet.psn, packet.frame);
         if (resend != nullptr)
             take(recovery, *resend);
@@ -119,6 +121,24 @@ class Analysis {
             }
     }
 
+    // Its receiver cannot know that it is another one. False where the one that was sent is missing
+    // all the same: it came with another PSN, or not to this queue pair.
+    bool changed_request(Recovery& recovery) const {
+        const auto& arrivals = responder_.arrivals();
+        const auto arrival = std::ranges::find(
+            arrivals, recovery.packet.copy, [](const Arrival& one) { return one.request.frame; });
+        if (arrival == arrivals.end() || arrival->request.psn != recovery.packet.psn ||
+            arrival->of != Class::InOrder)
+            return false;
+        const bool is_nak = arrival->answer && arrival->answer->is_fatal_nak();
+        if (is_nak)
+            recovery.ended_by = arrival->answer->frame;
+        recovery.prediction = is_nak ? fmt::format("refused as it arrived: {}",
+                                                   arrival->answer->aeth.nak_name().value_or("NAK"))
+                                     : "accepted as it arrived";
+        return true;
+    }
+
     void take(Recovery& recovery, const Resend& resend) const {
         recovery.resend = resend;
         recovery.seen = resend.cause;
@@ -138,6 +158,7 @@ class Analysis {
                 return;
             }
             recovery.nak = gap->answer->frame;
+            recovery.nak_copy = gap->answer->copy;
             const bool arrives = gap->answer->fate != Fate::Lost &&
                                  gap->answer->fate != Fate::Corrupted &&
                                  gap->answer->fate != Fate::Changed;
@@ -184,6 +205,10 @@ class Analysis {
                 return !other.damaged && other.is_data() && other.psn == packet.psn;
             return acknowledges(other, packet.psn);
         };
+        if (packet.fate == Fate::Changed && arrived_as_answer(packet)) {
+            recovery.prediction = "accepted as it arrived";
+            return;
+        }
         const Resend* resend = resend_of(packet.psn, packet.frame);
         bool is_implied = false;
         for (const ObservedPacket* other : responses_) {
@@ -205,12 +230,28 @@ class Analysis {
             }
             is_implied |= needs_itself && distance(packet.psn, other->psn) > 0;
         }
-        recovery.predicted = is_implied ? Cause::ImpliedNak : Cause::Timeout;
-        recovery.prediction = is_implied ? "a later answer tells of it" : "no answer behind it";
+        // Behind an RNR NAK the responder waits for the same request, and a later one opens a gap.
+        const std::uint64_t until = resend == nullptr ? UINT64_MAX : resend->first.frame;
+        const Arrival* gap =
+            packet.is_rnr_nak() ? gap_of(packet.psn, packet.frame, until) : nullptr;
+        if (gap != nullptr && gap->answer) {
+            predict(recovery, gap, resend);
+        } else {
+            gap = nullptr;
+            recovery.predicted = is_implied ? Cause::ImpliedNak : Cause::Timeout;
+            recovery.prediction = is_implied ? "a later answer tells of it" : "no answer behind it";
+        }
         if (resend == nullptr)
             return;
         take(recovery, *resend);
-        measure(recovery, nullptr, resend);
+        measure(recovery, gap, resend);
+    }
+
+    bool arrived_as_answer(const ObservedPacket& sent) const {
+        return std::ranges::any_of(responses_, [&](const ObservedPacket* one) {
+            return one->frame == sent.copy && one->opcode == sent.opcode && one->psn == sent.psn &&
+                   one->aeth == sent.aeth;
+        });
     }
 
     void judge(Recovery& recovery) const {
@@ -225,7 +266,9 @@ class Analysis {
             recovery.verdict = Verdict::Deviation;
         else if (recovery.resend)
             recovery.verdict =
-                recovery.ended_by || recovery.gave_up ? Verdict::AsSpecified : Verdict::Open;
+                recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up)
+                    ? Verdict::AsSpecified
+                    : Verdict::Open;
         else if (recovery.predicted != Cause::None &&
                  !(recovery.is_request && was_accepted_behind(packet.psn, packet.frame)))
             recovery.verdict = Verdict::Open;
@@ -239,6 +282,8 @@ class Analysis {
             frames.insert(*recovery.behind);
         if (recovery.nak)
             frames.insert(*recovery.nak);
+        if (recovery.nak_copy != 0)
+            frames.insert(recovery.nak_copy);
         if (recovery.resend) {
             frames.insert(recovery.resend->first.frame);
             if (recovery.resend->asked_by)

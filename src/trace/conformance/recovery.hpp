@@ -36,6 +36,7 @@ struct Recovery {
     std::optional<std::int64_t> reaction_ns;
     std::optional<std::uint64_t> behind;  ///< the request that arrived behind the gap
     std::optional<std::uint64_t> nak;     ///< the NAK, as it was sent
+    std::uint64_t nak_copy = 0;           ///< as it arrived; 0: it did not
     bool gave_up = false;
     Verdict verdict = Verdict::AsSpecified;
 };

@@ -99,6 +99,49 @@ TEST_F(Recoveries, wait_as_an_rnr_nak_says) {
     EXPECT_EQ(report_.connections[0].forward.repeated, 2U);
 }
 
+TEST_F(Recoveries, of_a_lost_rnr_nak_by_the_nak_that_a_later_request_draws) {
+    trace_.pass(send_one(0));
+    trace_.lose(rnr(0, 0));
+    trace_.pass(send_one(1));
+    trace_.pass(nak(0, 0));
+    trace_.pass(send_one(0));
+    trace_.pass(send_one(1));
+    trace_.pass(acknowledge(1, 2));
+    expect("lost: NAK, as specified");
+}
+
+// An ECN mark, for example.
+TEST_F(Recoveries, are_not_needed_of_changed_packets_that_are_accepted) {
+    auto marked = write_part(0, 1, 3);
+    marked.ipv4->dsfield |= 3;
+    trace_.pass(write_part(0, 0, 3));
+    trace_.change(write_part(0, 1, 3), marked);
+    trace_.pass(write_part(0, 2, 3));
+    auto answer = acknowledge(2, 1);
+    answer.ipv4->dsfield |= 3;
+    trace_.change(acknowledge(2, 1), answer);
+    expect("changed: nothing, as specified\nchanged: nothing, as specified");
+    EXPECT_EQ(first().prediction, "accepted as it arrived");
+}
+
+TEST_F(Recoveries, are_not_possible_of_a_changed_packet_that_is_refused) {
+    auto foreign = write_part(0, 0, 1);
+    foreign.reth->rkey ^= 1;
+    trace_.change(write_part(0, 0, 1), foreign);
+    trace_.pass(answer(back, 0, syndrome::access_error));
+    expect("changed: nothing, as specified");
+    EXPECT_EQ(first().prediction, "refused as it arrived: Remote Access Error");
+}
+
+TEST_F(Recoveries, of_a_packet_that_came_with_another_psn_by_a_nak) {
+    auto later = send_one(5);
+    trace_.change(send_one(0), later);
+    trace_.pass(nak(0, 0));
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 1));
+    expect("changed: NAK, as specified");
+}
+
 TEST_F(Recoveries, of_a_lost_rnr_nak_by_the_timer) {
     trace_.pass(send_one(0));
     trace_.lose(rnr(0, 0));

@@ -70,6 +70,13 @@ class Trace {
         after(frame);
         return number;
     }
+    /// It comes out as another packet, with a right ICRC.
+    std::uint64_t change(const wire::Packet& packet, const wire::Packet& into) {
+        const auto number = before(wire::encode(packet));
+        checker_.know(number, conformance::Event::Set);
+        after(wire::encode(into));
+        return number;
+    }
     /// It leaves the link emulator with release().
     std::uint64_t hold(const wire::Packet& packet) {
         held_.push_back(wire::encode(packet));
