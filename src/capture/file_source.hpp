@@ -1,8 +1,10 @@
 // Packets of a pcap or pcapng file, or of such a stream on standard input.
 #pragma once
 
+#include <exception>
 #include <string>
 
+#include "capture/input.hpp"
 #include "capture/pcap_handle.hpp"
 #include "capture/source.hpp"
 
@@ -18,13 +20,16 @@ class FileSource : public Source {
 
     /// True where next() has to wait for somebody to write more into a pipe: the moment to flush
     /// what was made of the packets so far.
-    bool must_wait() const;
+    bool must_wait() const { return input_.must_wait(); }
 
   private:
-    std::string name_;
+    PcapHandle open_pcap();
+    static ssize_t read_input(void* source, char* buffer, std::size_t size);
+
+    Input input_;
+    std::exception_ptr failure_;  // of reading, within libpcap
     PcapHandle handle_;
     wire::LinkType link_type_;
-    bool is_stream_ = false;
 };
 
 }  // namespace capture

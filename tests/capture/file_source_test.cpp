@@ -122,14 +122,21 @@ TEST_F(FileSourceTest, editcaps_formats_are_the_same_packets) {
     }
 }
 
-TEST_F(FileSourceTest, a_directory_or_a_text_is_no_capture) {
-    EXPECT_EQ(why("/tmp"),
-              "cannot read '/tmp': it is not a pcap or pcapng capture (error reading dump file: Is "
-              "a directory).");
-    std::ofstream(path_) << "a text that is long enough to hold a header of pcap";
-    EXPECT_EQ(why(path_), "cannot read '" + path_ +
-                              "': it is not a pcap or pcapng capture (unknown file "
-                              "format).");
+TEST_F(FileSourceTest, what_holds_no_capture_is_a_sentence) {
+    const std::string hint = ": give a pcap or pcapng capture.";
+    EXPECT_EQ(why("/tmp"), "'/tmp' is a directory" + hint);
+    EXPECT_EQ(why("/dev/zero"), "'/dev/zero' is a device" + hint);
+    EXPECT_EQ(why("/dev/null"), "'/dev/null' is a device" + hint);
+    std::ofstream(path_).flush();
+    EXPECT_EQ(why(path_), "'" + path_ + "' is empty" + hint);
+    for (const char* text : {"a", "a text that is long enough to hold a header of pcap"}) {
+        std::ofstream(path_, std::ios::trunc) << text;
+        const std::string sentence = why(path_);
+        EXPECT_EQ(
+            sentence.rfind("cannot read '" + path_ + "': it is not a pcap or pcapng capture (", 0),
+            0U)
+            << sentence;
+    }
 }
 
 TEST_F(FileSourceTest, only_a_pipe_is_waited_for) {

@@ -32,8 +32,9 @@ void require_file(const std::string& path, const char* what) {
         throw util::Error(fmt::format("cannot open '{}': {}.", path, std::strerror(errno)));
     if (path == "-" || !fs::is_regular_file(path))
         throw util::Error(fmt::format(
-            "'{}' is not a regular file: {} is read several times, so it cannot be a pipe.", path,
-            what));
+            "'{}' is not a regular file: {} is read several times, so it cannot be a pipe or a "
+            "device.",
+            path, what));
 }
 
 Scan scan(const std::string& path, std::vector<std::string>& warnings) {

@@ -121,12 +121,12 @@ TEST(StandardDescriptors, closed_ones_are_errors_and_nothing_else_takes_their_pl
         EXPECT_EQ(outcome.err, sentence);
     };
     says("decode - <&-",
-         "rocecap: cannot read standard input: it is not a pcap or pcapng capture (error reading "
-         "dump file: Bad file descriptor).\n");
+         "rocecap: standard input is closed: give a pcap or pcapng capture.\n");
     says("decode " + capture.str() + " 2>&-", "");
     says("decode " + capture.str() + " >&-",
          "rocecap: cannot read '" + capture.str() +
-             "': it is not a pcap or pcapng capture (unknown file format).\n");
+             "': it is not a pcap or pcapng capture (unknown file format); 'editcap', a part of "
+             "Wireshark, converts other formats.\n");
 }
 
 }  // namespace options_test
