@@ -1,12 +1,15 @@
 #include "capture/file_source.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "capture/pcapng_format.hpp"
 #include "util/error.hpp"
 
 namespace capture {
@@ -20,8 +23,25 @@ struct FileClose {
 
 }  // namespace
 
-FileSource::FileSource(const std::string& path)
-    : input_(path), handle_(open_pcap()), link_type_(link_type_of(handle_.get(), input_.name())) {}
+FileSource::FileSource(const std::string& path, InterfaceChoice choice) : input_(path) {
+    if (is_pcapng()) {
+        parser_.emplace(input_.name(), std::move(choice));
+        return;
+    }
+    handle_ = open_pcap();
+    link_type_ = link_type_of(handle_.get(), input_.name());
+    if (!choice.is_all())
+        throw util::Error(
+            fmt::format("{} is a pcap file, which does not tell interfaces: leave out --interface.",
+                        input_.name()));
+}
+
+bool FileSource::is_pcapng() const {
+    std::uint32_t magic = 0;
+    const util::Bytes begin = input_.begin();
+    std::memcpy(&magic, begin.data(), std::min(begin.size(), sizeof magic));
+    return magic == pcapng::section_header;
+}
 
 PcapHandle FileSource::open_pcap() {
     std::unique_ptr<std::FILE, FileClose> file(
@@ -34,10 +54,10 @@ PcapHandle FileSource::open_pcap() {
     if (failure_)
         std::rethrow_exception(failure_);
     if (!handle)
-        throw util::Error(
-            fmt::format("cannot read {}: it is not a pcap or pcapng capture ({}); 'editcap', a part "
-                        "of Wireshark, converts other formats.",
-                        input_.name(), why.data()));
+        throw util::Error(fmt::format(
+            "cannot read {}: it is not a pcap or pcapng capture ({}); 'editcap', a part "
+            "of Wireshark, converts other formats.",
+            input_.name(), why.data()));
     static_cast<void>(file.release());  // pcap_close closes it
     return handle;
 }
@@ -55,8 +75,29 @@ ssize_t FileSource::read_input(void* source, char* buffer, std::size_t size) {
 }
 
 std::optional<Frame> FileSource::next() {
+    return parser_ ? next_of_pcapng() : next_of_pcap();
+}
+
+// The one object is returned, as in next_frame().
+std::optional<Frame> FileSource::next_of_pcapng() {
+    std::optional<Frame> frame;
+    while (!parser_->next(frame)) {
+        if (const std::size_t n = input_.read(parser_->space()); n != 0) {
+            parser_->filled(n);
+            continue;
+        }
+        if (parser_->inside_block())
+            throw util::Error(fmt::format("{} breaks off inside the block that begins at byte {}.",
+                                          input_.name(), parser_->offset()));
+        parser_->require_chosen();
+        break;
+    }
+    return frame;
+}
+
+std::optional<Frame> FileSource::next_of_pcap() {
     try {
-        return next_frame(handle_.get(), link_type_, input_.name());
+        return next_frame(handle_.get(), link_type_, input_.name(), ++packets_);
     } catch (const util::Error&) {
         if (failure_)
             std::rethrow_exception(failure_);

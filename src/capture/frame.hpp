@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <string_view>
 
 #include "util/cursor.hpp"
+#include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
 namespace capture {
@@ -26,11 +26,8 @@ struct Frame {
     util::Bytes bytes;                  ///< as much as was captured; valid until the next frame
     std::uint32_t original_length = 0;  ///< on the wire, >= bytes.size()
     wire::LinkType link_type = wire::LinkType::Ethernet;
-    // What pcapng says beside it, valid as `bytes` is. PcapngTail fills them; libpcap, through
-    // which the other sources read, does not tell.
-    std::uint32_t interface = 0;        ///< number of its interface in the file, from 0
-    std::string_view interface_name{};  ///< "eth0"; empty where the file does not name it
-    std::string_view comment{};         ///< the first comment on the packet, UTF-8
+    wire::CaptureNotes notes{};  ///< valid as `bytes` is
+    std::uint64_t number = 0;    ///< in its file, from 1; 0: of a live capture
 };
 
 /// The result points into the frame's bytes.

@@ -10,6 +10,7 @@ namespace capture {
 
 inline constexpr std::uint16_t linktype_ethernet = 1;
 inline constexpr std::uint16_t linktype_raw = 101;
+inline constexpr std::uint16_t linktype_old_raw = 12;  // Linux's DLT_RAW, which some files have
 inline constexpr std::uint16_t linktype_linux_sll = 113;
 inline constexpr std::uint16_t linktype_ipv4 = 228;
 inline constexpr std::uint16_t linktype_ipv6 = 229;
@@ -39,6 +40,7 @@ constexpr std::optional<wire::LinkType> link_type_of_number(int number) {
         case linktype_linux_sll2:
             return wire::LinkType::LinuxCooked2;
         case linktype_raw:
+        case linktype_old_raw:
         case linktype_ipv4:
         case linktype_ipv6:
             return wire::LinkType::RawIp;

@@ -11,29 +11,46 @@ namespace capture {
 
 wire::LinkType link_type_of(pcap_t* handle, const std::string& what) {
     const int dlt = pcap_datalink(handle);
-    // DLT_ and LINKTYPE_ numbers are the same but for raw IP.
-    if (const auto type = link_type_of_number(dlt == DLT_RAW ? linktype_raw : dlt))
+    if (const auto type = link_type_of_number(dlt))
         return *type;
-    const char* name = pcap_datalink_val_to_name(dlt);
-    throw util::Error(fmt::format(
-        "{} holds packets of link type {} ({}), which is not decoded here: RoCE is looked for in "
-        "Ethernet, raw IP and Linux cooked captures.",
-        what, name != nullptr ? name : "unknown", dlt));
+    throw util::Error(undecoded_link_type(what, dlt) + '.');
 }
 
-std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const std::string& what) {
+std::string undecoded_link_type(const std::string& what, int number) {
+    constexpr int linktype_erf = 197;
+    constexpr int linktype_infiniband = 247;
+    const char* name = pcap_datalink_val_to_name(number);
+    return fmt::format(
+        "{} holds packets of link type {} ({}), which is not decoded here: RoCE is looked for in "
+        "Ethernet, raw IP and Linux cooked captures{}",
+        what, name != nullptr ? name : "unknown", number,
+        number == linktype_erf || number == linktype_infiniband ? "; Wireshark shows these packets"
+                                                                : "");
+}
+
+std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const std::string& what,
+                                std::uint64_t number) {
+    // The one object that is returned, so that it is made in its place: to move a frame costs more
+    // than to make it.
+    std::optional<Frame> frame;
     pcap_pkthdr* header = nullptr;
     const u_char* data = nullptr;
     const int result = pcap_next_ex(handle, &header, &data);
     if (result == 0 || result == PCAP_ERROR_BREAK)
-        return std::nullopt;
+        return frame;
     if (result < 0)
         throw util::Error(fmt::format("{}: {}.", what, pcap_geterr(handle)));
     // Handles are opened with PCAP_TSTAMP_PRECISION_NANO, or scaled: tv_usec holds nanoseconds.
     const auto unit = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
-    return Frame{time_of(header->ts.tv_sec, Time(header->ts.tv_usec * unit)),
-                 std::as_bytes(std::span(data, header->caplen)),
-                 std::max(header->len, header->caplen), link_type};
+    frame.emplace();
+    // libpcap takes a pcap file's 32 bits of seconds for signed; nobody captured before 1970.
+    frame->time =
+        time_of(static_cast<std::uint32_t>(header->ts.tv_sec), Time(header->ts.tv_usec * unit));
+    frame->bytes = std::as_bytes(std::span(data, header->caplen));
+    frame->original_length = std::max(header->len, header->caplen);
+    frame->link_type = link_type;
+    frame->number = number;
+    return frame;
 }
 
 }  // namespace capture

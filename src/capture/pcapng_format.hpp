@@ -11,6 +11,8 @@ inline constexpr std::uint32_t tls_key_log = 0x544c534b;
 
 enum Block : std::uint32_t {
     interface_description = 1,
+    obsolete_packet = 2,
+    simple_packet = 3,
     name_resolution = 4,
     interface_statistics = 5,
     enhanced_packet = 6,
@@ -28,6 +30,7 @@ enum Option : std::uint16_t {
     if_description = 3,
     if_tsresol = 9,
     if_filter = 11,
+    if_tsoffset = 14,
     isb_starttime = 2,
     isb_endtime = 3,
     isb_ifdrop = 5,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "filter/value.hpp"
+#include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
 namespace filter {
@@ -24,6 +25,7 @@ struct View {
     util::Bytes frame;       ///< what `packet` was decoded from
     std::size_t length = 0;  ///< bytes on the wire
     std::string& scratch;    ///< holds the text of a value that has to be composed
+    wire::CaptureNotes notes{};
 };
 
 struct Field {

@@ -2,11 +2,13 @@
 
 #include "filter/field_tables.hpp"
 #include "filter/getter.hpp"
+#include "util/printable.hpp"
 #include "wire/tcp.hpp"
 
 namespace filter {
 namespace {
 
+using wire::CaptureNotes;
 using wire::Ethernet;
 using wire::Grh;
 using wire::Ipv4;
@@ -29,6 +31,19 @@ Value len(const View& view) {
 }
 Value caplen(const View& view) {
     return std::uint64_t{view.frame.size()};
+}
+
+Value interface_id(const View& view) {
+    return to_value(view.notes.interface_id);
+}
+// As tshark shows it.
+template <auto Note>
+Value note(const View& view) {
+    const std::string_view text = view.notes.*Note;
+    if (text.empty())
+        return {};
+    view.scratch = util::printable(text);
+    return std::string_view(view.scratch);
 }
 
 template <std::size_t Index, auto... Members>
@@ -56,6 +71,9 @@ constexpr auto frame_table = std::to_array<Field>({
     {"t_ns", Signed, "nanoseconds since 1970", t_ns},
     {"len", Decimal, "bytes on the wire", len},
     {"caplen", Decimal, "bytes captured", caplen},
+    {"interface_id", Decimal, "number of its interface in the capture, from 0", interface_id},
+    {"interface_name", Text, "the interface's name", note<&CaptureNotes::interface_name>},
+    {"comment", Text, "comments on the packet", note<&CaptureNotes::comment>},
 
     {"eth", Present, "Ethernet header", has<&Packet::ethernet>},
     {"eth.dst", Mac, "destination", in<&Packet::ethernet, &Ethernet::dst>},

@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "capture/file_source.hpp"
@@ -57,8 +58,8 @@ class PcapngTailTest : public testing::Test {
         }
         return "nothing wrong";
     }
-    std::string sentence(const std::string& reason) const {
-        return "cannot follow '" + path_ + "': " + reason + ".";
+    std::string sentence(const std::string& what, std::size_t block) const {
+        return fmt::format("'{}' is damaged: the block at byte {} {}.", path_, block, what);
     }
 
     support::TempPath temp_{"tail.pcapng"};
@@ -83,19 +84,19 @@ TEST_F(PcapngTailTest, a_packet_names_its_interface_and_has_its_comment) {
     capture::PcapngTail tail(path_);
     auto frame = tail.next();
     ASSERT_TRUE(frame);
-    EXPECT_EQ(frame->interface, 1U);
-    EXPECT_EQ(frame->interface_name, "after");
-    EXPECT_EQ(frame->comment, "lost");
+    EXPECT_EQ(frame->notes.interface_id, 1U);
+    EXPECT_EQ(frame->notes.interface_name, "after");
+    EXPECT_EQ(frame->notes.comment, "lost");
     EXPECT_EQ(frame->bytes.size(), 3U);
     frame = tail.next();
     ASSERT_TRUE(frame);
-    EXPECT_EQ(frame->interface, 0U);
-    EXPECT_EQ(frame->interface_name, "before");
-    EXPECT_EQ(frame->comment, "");
+    EXPECT_EQ(frame->notes.interface_id, 0U);
+    EXPECT_EQ(frame->notes.interface_name, "before");
+    EXPECT_EQ(frame->notes.comment, "");
     frame = tail.next();
     ASSERT_TRUE(frame);
-    EXPECT_EQ(frame->interface, 2U);
-    EXPECT_EQ(frame->interface_name, "");
+    EXPECT_EQ(frame->notes.interface_id, 2U);
+    EXPECT_EQ(frame->notes.interface_name, "");
 }
 
 TEST_F(PcapngTailTest, times_are_exact_in_every_resolution) {
@@ -162,35 +163,126 @@ TEST_F(PcapngTailTest, more_captured_than_was_sent_counts_as_sent) {
     EXPECT_EQ(capture::PcapngTail(path_).next()->original_length, 4U);
 }
 
+constexpr std::size_t section_size = 28;
+constexpr std::size_t interface_size = 20;
+
 TEST_F(PcapngTailTest, a_packet_that_does_not_fit_in_its_block_is_damage) {
     add_interface();
+    add_packet(1);
     add_packet(1, 5);
-    EXPECT_EQ(why(), sentence("a packet that does not fit in its block"));
+    EXPECT_EQ(why(), sentence("has a packet of 5 bytes and room for 4",
+                              section_size + interface_size + 36));
 }
 
 TEST_F(PcapngTailTest, a_packet_of_an_interface_that_was_not_described_is_damage) {
+    add_packet(1);
+    EXPECT_EQ(why(),
+              sentence("has a packet of interface 0, and no interface is described before it",
+                       section_size));
+    empty();
+    add_section();
     add_interface();
     add_packet(1, 4, 1);
-    EXPECT_EQ(why(), sentence("a packet that does not fit in its block"));
+    EXPECT_EQ(why(),
+              sentence("has a packet of interface 1, and only 0 to 0 are described before it",
+                       section_size + interface_size));
 }
 
-TEST_F(PcapngTailTest, an_interface_of_another_link_type_is_said) {
+TEST_F(PcapngTailTest, a_packet_of_another_link_type_is_refused_and_the_interface_named) {
     add_interface(std::nullopt, 105);
-    EXPECT_EQ(why(), sentence("its link type is not one that is decoded here"));
+    add_packet(1);
+    EXPECT_EQ(why(), "'" + path_ +
+                         "' holds packets of link type IEEE802_11 (105), which is not decoded "
+                         "here: RoCE is looked for in Ethernet, raw IP and Linux cooked captures.");
+    empty();
+    add_section();
+    add_interface(std::nullopt, 105);
+    add_interface();
+    add_packet(1);
+    EXPECT_EQ(why().rfind("interface 0 of '" + path_ + "' holds packets of link type", 0), 0U)
+        << why();
+    EXPECT_TRUE(why().ends_with("; --interface chooses another one.")) << why();
 }
 
-TEST_F(PcapngTailTest, a_length_that_cannot_be_is_damage_and_not_waited_for) {
-    for (const std::uint32_t length : {0U, 8U, 13U, 0x7fffffffU}) {
+TEST_F(PcapngTailTest, infiniband_and_erf_are_for_wireshark) {
+    for (const auto& [number, name] : {std::pair<std::uint16_t, const char*>{247, "INFINIBAND"},
+                                       std::pair<std::uint16_t, const char*>{197, "ERF"}}) {
         empty();
-        add_start(length, 0x1a2b3c4d);
-        EXPECT_EQ(why(), sentence("a block's length makes no sense")) << length;
+        add_section();
+        add_interface(std::nullopt, number);
+        add_packet(1);
+        EXPECT_NE(why().find(name), std::string::npos) << why();
+        EXPECT_TRUE(why().ends_with("; Wireshark shows these packets.")) << why();
     }
 }
 
-TEST_F(PcapngTailTest, the_other_byte_order_is_said) {
+TEST_F(PcapngTailTest, a_length_that_cannot_be_is_damage_and_not_waited_for) {
+    for (const std::uint32_t length : {0U, 8U, 13U, 0x01000004U, 0x7fffffffU, 0xfffffffcU}) {
+        empty();
+        add_start(length, 0x1a2b3c4d);
+        EXPECT_EQ(why(), sentence(fmt::format("claims a length of {} bytes", length), 0));
+    }
+}
+
+TEST_F(PcapngTailTest, both_lengths_of_a_block_are_the_same) {
+    add_interface();
+    const std::array block{5U, 16U, 0U, 20U};
+    add(std::as_bytes(std::span(block)));
+    EXPECT_EQ(why(), sentence("begins with a length of 16 bytes and ends with one of 20",
+                              section_size + interface_size));
+}
+
+TEST_F(PcapngTailTest, a_block_that_is_too_short_for_its_type_is_damage) {
+    for (const std::uint32_t type : {1U, 2U, 3U, 6U}) {
+        empty();
+        add_section();
+        add(block(type));
+        EXPECT_EQ(why(), sentence("is too short for what it is", section_size)) << type;
+    }
+}
+
+TEST_F(PcapngTailTest, options_that_claim_too_much_end_the_options) {
+    add_interface();
+    const auto packet = [&]() -> PcapngBlock& {
+        return block(6).u32(0).timestamp(1).u32(4).u32(4).u32(0x01020304);
+    };
+    add(packet().u16(1).u16(0xffff).u32(0));
+    add(packet().u16(1));
+    capture::PcapngTail tail(path_);
+    EXPECT_EQ(tail.next()->notes.comment, "");
+    EXPECT_THROW(tail.next(), util::Error) << "a length that is no multiple of four";
+}
+
+TEST_F(PcapngTailTest, what_is_no_byte_order_is_said) {
     empty();
-    add_start(0x1c000000, 0x4d3c2b1a);
-    EXPECT_EQ(why(), sentence("it was written in the other byte order"));
+    add_start(28, 0x12345678);
+    EXPECT_EQ(why(), sentence("begins a section, and says nothing of its byte order", 0));
+}
+
+TEST_F(PcapngTailTest, a_version_of_the_future_is_said) {
+    add(block(0x0a0d0d0a).u32(0x1a2b3c4d).u16(2).u16(0).u32(~0U).u32(~0U));
+    EXPECT_EQ(why(),
+              sentence("begins a section of version 2, and 1 is the only one known", section_size));
+}
+
+TEST_F(PcapngTailTest, interfaces_without_end_do_not_fill_the_memory) {
+    const std::string name(65'000, 'x');
+    for (int i = 0; i < 300; ++i)
+        add(block(1).u16(1).u16(0).u32(0).option(2, name));
+    EXPECT_NE(why().find("describes an interface, and those before it take 16 MiB already"),
+              std::string::npos)
+        << why();
+}
+
+TEST_F(PcapngTailTest, several_comments_are_separated_by_commas_and_a_final_zero_is_left_out) {
+    add(block(1).u16(1).u16(0).u32(0).option(2, std::string_view("eth0\0", 5)));
+    add(block(6).u32(0).timestamp(1).u32(4).u32(4).u32(0).option(1, "one").option(2, "flag").option(
+        1, "two"));
+    capture::PcapngTail tail(path_);
+    const auto frame = tail.next();
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(frame->notes.comment, "one,two");
+    EXPECT_EQ(frame->notes.interface_name, "eth0");
 }
 
 TEST_F(PcapngTailTest, a_file_that_is_not_there_is_said) {

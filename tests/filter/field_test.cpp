@@ -51,6 +51,7 @@ std::vector<Sample> samples() {
         all.emplace_back(std::vector(write.begin(), end), write.size());
         all.emplace_back(std::vector(write.begin(), end));
     }
+    all.emplace_back(write).noted({2, "eth0", "lost\n\xff"});
     auto bad = write;
     bad[bad.size() - 6] ^= std::byte{1};
     all.emplace_back(bad);
@@ -67,7 +68,8 @@ std::vector<Sample> samples() {
 }
 
 Json json_of(const View& view) {
-    return wire::packet_json(view.number, view.time, view.packet, view.frame, view.length);
+    return wire::packet_json(view.number, view.time, view.packet, view.frame, view.length,
+                             view.notes);
 }
 
 // "vlan.id" is /vlan/0/id: the JSON has an array where the fields have two names.
@@ -193,6 +195,9 @@ TEST(Fields, are_found_by_wiresharks_names) {
         {"frame.time_epoch", "time"},
         {"frame.len", "len"},
         {"frame.cap_len", "caplen"},
+        {"frame.interface_id", "interface_id"},
+        {"frame.interface_name", "interface_name"},
+        {"frame.comment", "comment"},
         {"ip.dsfield.dscp", "ip.dscp"},
         {"ip.dsfield.ecn", "ip.ecn"},
         {"ip.flags.df", "ip.df"},

@@ -29,13 +29,20 @@ class Sample {
     Sample& operator=(const Sample&) = delete;
     ~Sample() = default;
 
-    filter::View view() { return {3, time, packet_, frame_, length_, scratch_}; }
+    /// Of a pcapng file.
+    Sample& noted(const wire::CaptureNotes& notes) {
+        notes_ = notes;
+        return *this;
+    }
+
+    filter::View view() { return {3, time, packet_, frame_, length_, scratch_, notes_}; }
 
   private:
     std::vector<std::byte> frame_;
     std::size_t length_;
     wire::Packet packet_;
     std::string scratch_;
+    wire::CaptureNotes notes_;
 };
 
 /// With AETH, RETH and so on as the opcode has them.

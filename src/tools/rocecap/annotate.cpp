@@ -75,7 +75,8 @@ class Annotator : public timeline::RowVisitor {
     // As the capture has it, where the run does not name it.
     std::uint32_t interface_of(const capture::Frame& frame) {
         const auto [known, is_new] = interfaces_.try_emplace(
-            {frame.interface, frame.link_type, std::string(frame.interface_name)});
+            {frame.notes.interface_id.value_or(0), frame.link_type,
+             std::string(frame.notes.interface_name)});
         if (is_new && !run_interface_.empty())
             known->second = writer_.add_interface({.link_type = frame.link_type,
                                                    .name = run_interface_,
@@ -83,7 +84,7 @@ class Annotator : public timeline::RowVisitor {
                                                    .filter = {}});
         else if (is_new)
             known->second = writer_.add_interface({.link_type = frame.link_type,
-                                                   .name = std::string(frame.interface_name),
+                                                   .name = std::string(frame.notes.interface_name),
                                                    .description = {},
                                                    .filter = {}});
         return known->second;

@@ -8,8 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/open_file.hpp"
-#include "capture/pcapng_tail.hpp"
+#include "capture/file_source.hpp"
 #include "capture/sink.hpp"
 #include "render/check_json.hpp"
 #include "render/check_text.hpp"
@@ -42,9 +41,9 @@ std::string capture_of(const std::string& path) {
 }
 
 std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
-    if (frame.interface_name == "before")
+    if (frame.notes.interface_name == "before")
         return conformance::LinkSide::Ingress;
-    if (frame.interface_name == "after")
+    if (frame.notes.interface_name == "after")
         return conformance::LinkSide::Egress;
     return std::nullopt;
 }
@@ -70,8 +69,8 @@ class Check {
     }
 
     const render::CheckContext& context() const { return context_; }
-    bool is_cut() const { return is_cut_; }
-    const std::string& file() const { return file_; }
+    /// Why the capture was not read to its end; empty: it was.
+    const std::string& damage() const { return damage_; }
 
   private:
     void learn() {
@@ -87,24 +86,31 @@ class Check {
     }
 
     void read() {
-        const auto source = capture::open_file(file_);
-        auto frame = source->next();
-        if (frame && side_of(*frame))
-            read_link(*source, *frame);
+        source_.emplace(file_, capture::InterfaceChoice(options_.trace.interface));
+        const auto frame = source_->next();
+        if (frame && side_of(*frame) && options_.trace.interface.empty())
+            read_link(*frame);
         else if (frame)
-            read_one_place(*source, *frame);
-        const auto* tail = dynamic_cast<const capture::PcapngTail*>(source.get());
-        is_cut_ = tail != nullptr && tail->inside_block();
+            read_one_place(*frame);
     }
 
-    void read_link(capture::Source& source, const capture::Frame& first) {
+    // What comes before the damage is checked all the same.
+    std::optional<capture::Frame> next() {
+        try {
+            return source_->next();
+        } catch (const util::Error& error) {
+            damage_ = error.what();
+            return std::nullopt;
+        }
+    }
+
+    void read_link(const capture::Frame& first) {
         if (!options_.at.empty())
             throw util::Error(
                 "--at is for a capture of one place, and this one has both sides of "
                 "the link.");
         bool has_before = false;
-        std::uint64_t number = 0;
-        for (std::optional frame(first); frame; frame = source.next()) {
+        for (std::optional frame(first); frame; frame = next()) {
             const auto side = side_of(*frame);
             if (!side)
                 throw util::Error(fmt::format(
@@ -112,7 +118,7 @@ class Check {
                     "what was captured there.",
                     file_));
             has_before |= side == conformance::LinkSide::Ingress;
-            checker_.add(++number, *side, frame->time.count(), capture::decode(*frame),
+            checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame),
                          frame->bytes);
         }
         if (!has_before)
@@ -120,19 +126,18 @@ class Check {
                 "'{}' has only one side of the link: interface 'before' is missing.", file_));
     }
 
-    void read_one_place(capture::Source& source, const capture::Frame& first) {
+    void read_one_place(const capture::Frame& first) {
         place_ = options_.at.empty() ? facts_.host_of("server") : host_of_address(options_.at);
         if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
             place_.reset();  // only of a run it is known who captured
         if (!options_.at.empty() && !place_)
             throw util::Error(fmt::format("--at: '{}' is no IPv4 or IPv6 address.", options_.at));
-        std::uint64_t number = 0;
-        for (std::optional frame(first); frame; frame = source.next())
-            add(++number, *frame);
+        for (std::optional frame(first); frame; frame = next())
+            add(*frame);
         checker_.captured_at({place_});
     }
 
-    void add(std::uint64_t number, const capture::Frame& frame) {
+    void add(const capture::Frame& frame) {
         wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
         const auto key = flow::StreamKey::of(packet);
         if (key && packet.sll && !place_)
@@ -141,7 +146,7 @@ class Check {
         if (key && key->dst == place_)
             packet = capture::decode(frame);
         for (const auto side : {conformance::LinkSide::Ingress, conformance::LinkSide::Egress})
-            checker_.add(number, side, frame.time.count(), packet, frame.bytes);
+            checker_.add(frame.number, side, frame.time.count(), packet, frame.bytes);
     }
 
     // A cooked capture says of each packet whether it was sent here (packet(7)).
@@ -188,11 +193,12 @@ class Check {
 
     const CheckOptions& options_;
     std::string file_;
+    std::optional<capture::FileSource> source_;
     RunFacts facts_;
     conformance::Checker checker_;
     std::optional<flow::Host> place_;  // of a capture of one
     render::CheckContext context_;
-    bool is_cut_ = false;
+    std::string damage_;
 };
 
 int check(const CheckOptions& options, const Context& context) {
@@ -203,8 +209,8 @@ int check(const CheckOptions& options, const Context& context) {
                     ? render::check_json(report, check.context()).dump() + '\n'
                     : render::check_text(report, check.context(), util::TextStyle(context.colour)));
     sink.close();
-    if (check.is_cut())
-        throw util::Error(fmt::format("'{}' breaks off inside a packet.", check.file()));
+    if (!check.damage().empty())
+        throw util::Error(check.damage());
     return report.findings.empty() ? all_decoded : malformed_seen;
 }
 

@@ -6,6 +6,7 @@
 #include "capture/file_source.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/printer.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 
 namespace rocecap {
@@ -13,6 +14,7 @@ namespace {
 
 struct DecodeOptions {
     std::string file;
+    std::string interface;
     Printer::Options display;
     std::uint64_t count = UINT64_MAX;
 };
@@ -25,7 +27,7 @@ constexpr const char* decode_footer = R"(Examples:
   ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
 
 void print_all(const DecodeOptions& options, Printer& printer) {
-    capture::FileSource source(options.file);
+    capture::FileSource source(options.file, capture::InterfaceChoice(options.interface));
     while (printer.printed() < options.count) {
         if (source.must_wait())
             printer.sink().flush();
@@ -56,6 +58,7 @@ void add_decode(CLI::App& app, Context& context) {
         ->required()
         ->type_name("FILE");
     Printer::add_options(*command, options->display);
+    add_interface_option(*command, options->interface);
     command->add_option("-c,--count", options->count, "Stop after so many that are printed")
         ->check(is_count())
         ->type_name("N");

@@ -16,6 +16,7 @@
 #include "render/flow_text.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/logged_queue_pairs.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "trace/flow/tracker.hpp"
 #include "util/error.hpp"
@@ -27,6 +28,7 @@ namespace {
 struct FlowsOptions {
     std::string file;
     std::string where;
+    std::string interface;
     std::vector<std::string> run_logs;
     std::uint64_t count = UINT64_MAX;
     flow::Limits limits;
@@ -48,7 +50,7 @@ class Flows {
     Flows(const FlowsOptions& options, bool colour)
         : options_(options),
           style_(colour),
-          source_(options.file),
+          source_(options.file, capture::InterfaceChoice(options.interface)),
           tracker_(tracker(options.limits)) {
         if (!options.where.empty())
             where_ = filter::Where::parse(options.where);
@@ -75,13 +77,12 @@ class Flows {
         const util::Grace grace;
         const bool needs_icrc = options_.icrc || (where_ && where_->needs_icrc());
         const auto icrc = needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip;
-        std::uint64_t number = 0;
         try {
             while (tracker_.totals().packets < options_.count && !grace.expired()) {
                 const auto frame = source_.next();
                 if (!frame)
                     return;
-                add(*frame, ++number, icrc);
+                add(*frame, icrc);
             }
         } catch (const util::Error&) {
             if (!grace.expired())
@@ -89,10 +90,10 @@ class Flows {
         }
     }
 
-    void add(const capture::Frame& frame, std::uint64_t number, wire::IcrcCheck icrc) {
+    void add(const capture::Frame& frame, wire::IcrcCheck icrc) {
         const wire::Packet packet = capture::decode(frame, icrc);
-        if (where_ && !where_->matches({number, frame.time, packet, frame.bytes,
-                                        frame.original_length, scratch_}))
+        if (where_ && !where_->matches({frame.number, frame.time, packet, frame.bytes,
+                                        frame.original_length, scratch_, frame.notes}))
             return;
         if (!begin_)
             begin_ = frame.time;
@@ -147,6 +148,7 @@ void add_flows(CLI::App& app, Context& context) {
     command->add_flag("--json", options->json, "One JSON object a conversation instead of text");
     command->add_option("--where", options->where, "Only packets that match: see 'rocecap fields'")
         ->type_name("FILTER");
+    add_interface_option(*command, options->interface);
     command
         ->add_option("--log,--run-log", options->run_logs,
                      "A run log, which names queue pairs and their\npeers; once for each log")

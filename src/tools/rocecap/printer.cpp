@@ -62,8 +62,10 @@ Printer::Printer(const Options& options)
 void Printer::print(const capture::Frame& frame) {
     listing_.begin(frame.time);
     const wire::Packet packet = capture::decode(frame, icrc_);
-    const filter::View view{++packets_, frame.time, packet, frame.bytes, frame.original_length,
-                            scratch_};
+    const std::uint64_t number = frame.number != 0 ? frame.number : packets_ + 1;
+    ++packets_;
+    const filter::View view{number,   frame.time, packet, frame.bytes, frame.original_length,
+                            scratch_, frame.notes};
     if (where_ && !where_->matches(view))
         return;
     ++printed_;
@@ -73,11 +75,12 @@ void Printer::print(const capture::Frame& frame) {
     if (row_)
         row_->append(text_, view);
     else if (json_)
-        text_ = wire::packet_json(packets_, frame.time, packet, frame.bytes, frame.original_length)
+        text_ = wire::packet_json(number, frame.time, packet, frame.bytes, frame.original_length,
+                                  frame.notes)
                     .dump() +
                 '\n';
     else
-        listing_.append(text_, packets_, frame.time, packet, frame.bytes);
+        listing_.append(text_, number, frame.time, packet, frame.bytes);
     sink_.append(text_);
 }
 

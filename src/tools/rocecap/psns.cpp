@@ -16,6 +16,7 @@ namespace {
 struct PsnsOptions {
     std::vector<std::string> paths;
     std::vector<std::string> logs;
+    std::string interface;
     bool json = false;
 };
 
@@ -31,7 +32,7 @@ int show(const PsnsOptions& options, bool colour) {
         throw util::Error("--log goes with one capture: ask for each capture by itself.");
     std::vector<timeline::FirstPsns> runs;
     for (const std::string& path : options.paths)
-        runs.push_back(first_psns_of({path, options.logs}));
+        runs.push_back(first_psns_of({path, options.logs, options.interface}));
     capture::Sink sink = capture::Sink::standard_output();
     if (!options.json)
         sink.append(render::first_psns_text(runs, util::TextStyle(colour)));
@@ -59,6 +60,7 @@ void add_psns(CLI::App& app, Context& context) {
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(*command, options->logs);
+    add_interface_option(*command, options->interface);
     command->add_flag("--json", options->json, "One JSON object a direction instead of text");
     command->footer(psns_footer);
     command->callback([&context, options] {

@@ -34,6 +34,14 @@ void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(command, arguments.logs);
+    add_interface_option(command, arguments.interface);
+}
+
+void add_interface_option(CLI::App& command, std::string& interface) {
+    command
+        .add_option("--interface", interface,
+                    "Of a pcapng file only the packets of this interface,\nby number or name")
+        ->type_name("N|NAME");
 }
 
 void print_warnings(const timeline::TraceFiles& files) {
@@ -44,6 +52,7 @@ void print_warnings(const timeline::TraceFiles& files) {
 timeline::TraceFiles files_of(const TraceArguments& arguments) {
     timeline::TraceFiles files = timeline::trace_files(arguments.path, arguments.logs);
     print_warnings(files);
+    files.interface = capture::InterfaceChoice(arguments.interface);
     return files;
 }
 
@@ -77,6 +86,8 @@ void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std
 
 void check_trace(const timeline::FinishedRun& run) {
     const timeline::TraceFiles& files = run.files();
+    if (!run.capture_damage().empty())
+        warn(run.capture_damage());
     check_capture(files, run.joins().packets, run.joins().roce);
     if (files.is_run_dir || run.joins().roce == 0)
         return;

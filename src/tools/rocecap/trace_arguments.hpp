@@ -14,9 +14,12 @@ namespace rocecap {
 struct TraceArguments {
     std::string path;
     std::vector<std::string> logs;
+    std::string interface{};  // empty: all
 };
 
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
+/// --interface alone.
+void add_interface_option(CLI::App& command, std::string& interface);
 /// --log alone.
 void add_log_option(CLI::App& command, std::vector<std::string>& logs);
 

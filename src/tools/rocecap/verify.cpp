@@ -9,6 +9,7 @@
 #include "capture/sink.hpp"
 #include "render/icrc_tally.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "util/error.hpp"
 #include "util/json.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct VerifyOptions {
     std::string file;
+    std::string interface;
     std::uint64_t first = 10;
     bool json = false;
 };
@@ -27,7 +29,7 @@ struct VerifyOptions {
 class Verification {
   public:
     Verification(const VerifyOptions& options, bool colour)
-        : options_(options), source_(options.file), listing_(util::TextStyle(colour)) {}
+        : options_(options), source_(options.file, capture::InterfaceChoice(options.interface)), listing_(util::TextStyle(colour)) {}
 
     /// What was read before an error is reported all the same.
     void run() {
@@ -58,10 +60,10 @@ class Verification {
         if ((!is_bad && !packet.malformed) || ++listed_ > options_.first)
             return;
         if (options_.json)
-            first_.push_back(wire::packet_json(tally_.packets(), frame.time, packet, frame.bytes,
-                                               frame.original_length));
+            first_.push_back(wire::packet_json(frame.number, frame.time, packet, frame.bytes,
+                                               frame.original_length, frame.notes));
         else
-            sink_.append(listing_.line(tally_.packets(), frame.time, packet, frame.bytes));
+            sink_.append(listing_.line(frame.number, frame.time, packet, frame.bytes));
     }
 
     void conclude() {
@@ -109,6 +111,7 @@ void add_verify(CLI::App& app, Context& context) {
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
         ->type_name("FILE");
+    add_interface_option(*command, options->interface);
     command
         ->add_option("--first", options->first,
                      "List so many of the bad and malformed ones; 0: none")

@@ -66,6 +66,7 @@ class FinishedRun {
     bool has_capture() const { return has_capture_; }
     /// It breaks off inside a packet.
     bool capture_is_cut() const { return capture_is_cut_; }
+    const std::string& capture_damage() const { return input_.capture_damage(); }
     /// Roles whose logs have queue pairs of which no packet is in the capture.
     std::vector<std::string> absent_roles() const;
     std::uint64_t skipped_lines() const { return input_.skipped_lines(); }

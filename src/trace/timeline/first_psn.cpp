@@ -59,7 +59,6 @@ class Reader {
             add(*frame);
         all_.run = files_.short_name();
         all_.step = files_.info.step;
-        all_.packets = number_;
         all_.has_capture = input_.has_capture();
         all_.capture_is_cut = input_.capture_is_cut();
         for (Direction& direction : directions_)
@@ -88,7 +87,8 @@ class Reader {
     }
 
     void add(const capture::Frame& frame) {
-        ++number_;
+        number_ = frame.number;
+        ++all_.packets;
         const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
         all_.roce_packets += packet.is_roce();
         const PacketRow row = row_of(packet, frame.bytes, frame.time.count(), {});

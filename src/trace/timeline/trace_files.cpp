@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/open_file.hpp"
+#include "capture/file_source.hpp"
 #include "runlog/tail.hpp"
 #include "trace/timeline/gid_address.hpp"
 #include "util/error.hpp"
@@ -125,7 +125,7 @@ void take_directory(const std::string& path, TraceFiles& files) {
 
 void take_capture(const std::string& path, TraceFiles& files) {
     require_file(path, "a capture");
-    capture::open_file(path);
+    capture::FileSource{path};
     files.capture = path;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/interface_choice.hpp"
 #include "trace/timeline/run_dir.hpp"
 
 namespace timeline {
@@ -27,6 +28,7 @@ struct TraceFiles {
     std::string capture;        // of a run that goes on it may not be there yet
     std::vector<LogFile> logs;  // of a run that goes on: the same
     RunInfo info;               // without a run.json: the logs' roles and addresses
+    capture::InterfaceChoice interface{};  // of the capture's, whose packets are read
     std::string capture_role;   // whose clock the capture has; empty: unknown
     /// Sentences about logs that are less than they should be.
     std::vector<std::string> warnings;

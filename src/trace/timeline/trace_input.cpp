@@ -2,14 +2,14 @@
 
 #include <filesystem>
 
-#include "capture/open_file.hpp"
+#include "capture/file_source.hpp"
 #include "capture/pcapng_tail.hpp"
 #include "util/error.hpp"
 
 namespace timeline {
 
 TraceInput::TraceInput(const TraceFiles& files)
-    : capture_path_(files.capture), grows_(files.is_run_dir) {
+    : capture_path_(files.capture), interface_(files.interface), grows_(files.is_run_dir) {
     for (const LogFile& file : files.logs)
         logs_.push_back({file, runlog::Tail(file.path)});
 }
@@ -36,9 +36,9 @@ std::optional<runlog::Event> TraceInput::next_event() {
 
 void TraceInput::open_capture() {
     if (grows_ && std::filesystem::exists(capture_path_))
-        capture_ = std::make_unique<capture::PcapngTail>(capture_path_);
+        capture_ = std::make_unique<capture::PcapngTail>(capture_path_, interface_);
     else if (!grows_)
-        capture_ = capture::open_file(capture_path_);
+        capture_ = std::make_unique<capture::FileSource>(capture_path_, interface_);
     has_frame_ = false;
 }
 
@@ -51,18 +51,17 @@ std::optional<capture::Frame> TraceInput::next_frame() {
         auto frame = capture_->next();
         has_frame_ |= frame.has_value();
         return frame;
-    } catch (const util::Error&) {
-        // libpcap gives the end of a file that breaks off as an error.
-        if (!has_frame_ || dynamic_cast<capture::PcapngTail*>(capture_.get()) != nullptr)
+    } catch (const util::Error& error) {
+        if (!has_frame_ || grows_)
             throw;
-        is_broken_off_ = true;
+        damage_ = error.what();
         return std::nullopt;
     }
 }
 
 bool TraceInput::capture_is_cut() const {
     const auto* tail = dynamic_cast<const capture::PcapngTail*>(capture_.get());
-    return is_broken_off_ || (tail != nullptr && tail->inside_block());
+    return !damage_.empty() || (tail != nullptr && tail->inside_block());
 }
 
 std::uint64_t TraceInput::skipped_lines() const {

@@ -29,8 +29,10 @@ class TraceInput {
     void rewind_capture() { capture_.reset(); }
 
     bool has_capture() const { return capture_ != nullptr; }
-    /// True where the capture breaks off inside a packet.
+    /// True where the capture breaks off inside a packet, or is damaged behind its first.
     bool capture_is_cut() const;
+    /// The sentence about it; empty where there is none, and of a run's capture.
+    const std::string& capture_damage() const { return damage_; }
     std::uint64_t skipped_lines() const;
 
   private:
@@ -43,10 +45,11 @@ class TraceInput {
     std::vector<Log> logs_;
     std::size_t reads_ = 0;  // which of them, as long as there is something in it
     std::string capture_path_;
+    capture::InterfaceChoice interface_;
     bool grows_ = false;  // the capture is a run's, and may still be written
     std::unique_ptr<capture::Source> capture_;
     bool has_frame_ = false;
-    bool is_broken_off_ = false;
+    std::string damage_;
 };
 
 }  // namespace timeline

@@ -4,6 +4,7 @@
 
 #include "util/append.hpp"
 #include "util/json.hpp"
+#include "util/printable.hpp"
 #include "wire/tcp.hpp"
 #include "wire/text/other.hpp"
 
@@ -137,15 +138,25 @@ util::Json icrc_json(const Icrc& icrc) {
     return json;
 }
 
+void add_notes(util::Json& json, const CaptureNotes& notes) {
+    if (notes.interface_id)
+        json["interface_id"] = *notes.interface_id;
+    if (!notes.interface_name.empty())
+        json["interface_name"] = util::printable(notes.interface_name);
+    if (!notes.comment.empty())
+        json["comment"] = util::printable(notes.comment);
+}
+
 }  // namespace
 
 util::Json packet_json(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
-                       util::Bytes frame, std::size_t length) {
+                       util::Bytes frame, std::size_t length, const CaptureNotes& notes) {
     util::Json json{{"frame", number},
                     {"time", std::chrono::duration<double>(time).count()},
                     {"t_ns", time.count()},
                     {"len", length},
                     {"caplen", frame.size()}};
+    add_notes(json, notes);
     add_link(json, packet);
     add_network(json, packet);
     if (packet.bth)

@@ -5,6 +5,7 @@
 //   frame          number in the capture, from 1
 //   time           seconds since 1970-01-01 UTC;  t_ns the same in nanoseconds, exactly
 //   len, caplen    bytes on the wire, and of these captured
+//   interface_id   of a pcapng file; with them interface_name and comment, where it has them
 //   eth            dst src type                     type as behind the addresses: 33024 with a VLAN
 //   vlan           [{priority dei id etype}]        outermost first
 //   sll            etype hatype pkttype             a Linux "cooked" capture, instead of eth
@@ -46,13 +47,14 @@
 
 #include "util/cursor.hpp"
 #include "util/json.hpp"
+#include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
 namespace wire {
 
 /// `time` since 1970. `frame`: what `packet` was decoded from; `length`: bytes it had on the wire.
 util::Json packet_json(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
-                       util::Bytes frame, std::size_t length);
+                       util::Bytes frame, std::size_t length, const CaptureNotes& notes = {});
 
 /// The object under "cm".
 util::Json cm_json(const Cm& cm);

@@ -179,6 +179,74 @@ void write_pcapngs() {
     write("pcapng_tail", "in_a_block", from_hex("0100") + file);
 }
 
+// What other programs write: the older blocks, two byte orders, interfaces that differ.
+class PcapngFile {
+  public:
+    PcapngFile& in_order(std::endian order) {
+        order_ = order;
+        return *this;
+    }
+    PcapngFile& add(std::size_t value, std::size_t width) {
+        for (std::size_t i = 0; i < width; ++i)
+            file_.push_back(static_cast<std::byte>(
+                value >> 8 * (order_ == std::endian::big ? width - 1 - i : i)));
+        return *this;
+    }
+    PcapngFile& add(util::Bytes bytes) {
+        file_ = std::move(file_) + bytes;
+        file_.resize((file_.size() + 3) / 4 * 4);
+        return *this;
+    }
+    template <typename Body>
+    PcapngFile& block(std::uint32_t type, Body body) {
+        PcapngFile inner;
+        body(inner.in_order(order_));
+        const std::size_t length = inner.file_.size() + 12;
+        add(type, 4).add(length, 4);
+        file_ = std::move(file_) + inner.file_;
+        return add(length, 4);
+    }
+    PcapngFile& section() {
+        return block(0x0a0d0d0a, [](PcapngFile& b) {
+            b.add(0x1a2b3c4d, 4).add(1, 2).add(0, 2).add(~std::size_t{0}, 8);
+        });
+    }
+    PcapngFile& interface(unsigned link, unsigned snap, unsigned resolution) {
+        return block(1, [&](PcapngFile& b) {
+            b.add(link, 2).add(0, 2).add(snap, 4).add(9, 2).add(1, 2).add(resolution, 1).add(0, 3);
+            b.add(14, 2).add(8, 2).add(3600, 8).add(0, 4);
+        });
+    }
+    util::Bytes bytes() const { return file_; }
+
+  private:
+    std::endian order_ = std::endian::little;
+    Octets file_;
+};
+
+void write_foreign_pcapngs() {
+    const auto frames = chosen();
+    const auto add_packets = [&](PcapngFile& file) {
+        const util::Bytes frame = frames[6].bytes;
+        file.block(6, [&](PcapngFile& b) {
+            b.add(0, 4).add(0x60000, 4).add(7, 4).add(frame.size(), 4).add(frame.size(), 4);
+            b.add(frame).add(1, 2).add(3, 2).add(0x616263, 4).add(1, 2).add(1, 2).add(0x64, 4);
+        });
+        file.block(2, [&](PcapngFile& b) {
+            b.add(1, 2).add(9, 2).add(0, 4).add(7, 4).add(frame.size(), 4).add(1500, 4).add(frame);
+        });
+        file.block(3, [&](PcapngFile& b) { b.add(1500, 4).add(frame.first(64)); });
+    };
+    PcapngFile file;
+    for (const auto order : {std::endian::big, std::endian::little}) {
+        file.in_order(order).section();
+        file.interface(capture::linktype_ethernet, 64, 9).interface(capture::linktype_raw, 0, 0x94);
+        add_packets(file);
+    }
+    write("capture_file", "foreign.pcapng", file.bytes());
+    write("pcapng_tail", "foreign", from_hex("0050") + file.bytes());
+}
+
 // Each kind of rule, and three frames behind it.
 void write_cable() {
     const auto frames = chosen();
@@ -222,6 +290,7 @@ int main() {
         write_messages();
         write_pcaps();
         write_pcapngs();
+        write_foreign_pcapngs();
         write_cable();
         write_exchange();
     } catch (const std::exception& error) {

@@ -120,8 +120,7 @@ TEST(StandardDescriptors, closed_ones_are_errors_and_nothing_else_takes_their_pl
         EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
         EXPECT_EQ(outcome.err, sentence);
     };
-    says("decode - <&-",
-         "rocecap: standard input is closed: give a pcap or pcapng capture.\n");
+    says("decode - <&-", "rocecap: standard input is closed: give a pcap or pcapng capture.\n");
     says("decode " + capture.str() + " 2>&-", "");
     says("decode " + capture.str() + " >&-",
          "rocecap: cannot read '" + capture.str() +

@@ -1,0 +1,105 @@
+// pcapng from bytes that come piece by piece: any number of sections in either byte order, each
+// with its interfaces, which may differ in link type, snap length and resolution of time.
+// Source: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/, sections 3 and 4.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/frame.hpp"
+#include "capture/interface_choice.hpp"
+
+namespace capture {
+
+/// Blocks of more than 16 MiB, and interfaces that take more than this together, are taken for
+/// damage, so that memory is bounded whatever the bytes say.
+class PcapngParser {
+  public:
+    /// `name`: the file as sentences name it. Only packets of the chosen interface come.
+    explicit PcapngParser(std::string name, InterfaceChoice choice = InterfaceChoice());
+
+    /// Where to put the next bytes of the file, and how many were put there. Ends the life of the
+    /// frame before.
+    std::span<std::byte> space();
+    void filled(std::size_t size) { end_ += size; }
+
+    /// Puts the next frame into `frame`; false: it needs more bytes. Throws util::Error where a
+    /// block is damaged, and at a packet of a link type that is not decoded here.
+    bool next(std::optional<Frame>& frame);
+
+    /// True where the bytes so far end inside a block, which begins at byte offset() of the file.
+    bool inside_block() const { return begin_ != end_; }
+    std::uint64_t offset() const { return offset_; }
+
+    /// Whether a section has more than one.
+    bool has_several_interfaces() const { return has_several_interfaces_; }
+    /// At the end of the file: throws util::Error, with the interfaces that there are, where none
+    /// was the chosen one.
+    void require_chosen() const;
+
+  private:
+    struct Interface {
+        std::optional<wire::LinkType> link_type;
+        std::uint16_t link_number = 0;
+        bool is_chosen = false;
+        std::uint32_t snap_length = 0;  // 0: no limit
+        std::uint64_t ticks_per_second = 0;
+        std::int64_t offset = 0;  // seconds to be added
+        std::string name;
+        std::string description;
+    };
+    struct Option {
+        std::uint16_t code = 0;
+        util::Bytes value;
+    };
+    // What the three kinds of packet blocks have.
+    struct Packet {
+        std::uint32_t interface = 0;
+        std::optional<std::uint64_t> ticks;
+        std::size_t captured = 0;
+        std::uint32_t length = 0;
+        util::Bytes rest;  // behind the fixed part
+    };
+
+    template <typename T>
+    T load(util::Bytes bytes, std::size_t offset) const;
+    std::uint64_t load_time(util::Bytes bytes, std::size_t offset) const;
+    util::Bytes take_block();
+    util::Bytes body_of(util::Bytes block, std::size_t fixed) const;
+    void begin_section(util::Bytes block);
+    void add_interface(util::Bytes block);
+    void set_option(Interface& interface, const Option& option) const;
+    std::optional<Option> take_option(util::Bytes& options) const;
+    Packet simple_packet(util::Bytes block) const;
+    void take(const Packet& packet, std::optional<Frame>& frame);
+    std::string_view comments(util::Bytes options);
+    std::string name_of(std::size_t interface) const;
+    [[noreturn]] void damaged(const std::string& why) const;
+    [[noreturn]] void refuse_link_type(std::size_t interface) const;
+
+    std::string name_;
+    InterfaceChoice choice_;
+    bool was_chosen_ = false;
+    bool has_several_interfaces_ = false;
+    bool has_section_ = false;
+    bool is_swapped_ = false;  // the section's byte order is not this machine's
+    std::vector<Interface> interfaces_;
+    std::size_t interface_bytes_ = 0;  // that they take
+    std::uint64_t packets_ = 0;
+    std::string comments_;  // of one packet, where it has several
+
+    std::unique_ptr<std::byte[]> buffer_;
+    std::size_t capacity_ = 0;
+    std::size_t begin_ = 0;  // of what next() has not looked at, in buffer_
+    std::size_t end_ = 0;
+    std::uint64_t offset_ = 0;  // of begin_ in the file
+    std::uint64_t block_offset_ = 0;
+};
+
+}  // namespace capture
