@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,11 +13,14 @@
 #include "capture/sink.hpp"
 #include "render/check_json.hpp"
 #include "render/check_text.hpp"
+#include "tools/rocecap/check_ends.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/interface_copies.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/conformance/checker.hpp"
 #include "util/error.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -24,6 +28,7 @@ namespace {
 struct CheckOptions {
     TraceArguments trace;
     std::string at;
+    std::vector<std::string> ends;
     bool all = false;
     bool json = false;
     bool lossy = false;
@@ -88,7 +93,9 @@ class Check {
     void read() {
         source_.emplace(file_, capture::InterfaceChoice(options_.trace.interface));
         const auto frame = source_->next();
-        if (frame && side_of(*frame) && options_.trace.interface.empty())
+        if (frame && !options_.ends.empty())
+            read_ends(*frame);
+        else if (frame && side_of(*frame) && options_.trace.interface.empty())
             read_link(*frame);
         else if (frame)
             read_one_place(*frame);
@@ -126,6 +133,27 @@ class Check {
                 "'{}' has only one side of the link: interface 'before' is missing.", file_));
     }
 
+    void read_ends(const capture::Frame& first) {
+        if (!options_.at.empty() || !options_.trace.interface.empty())
+            throw util::Error(
+                "--end is for a capture of both ends: leave out --at and --interface.");
+        CheckEnds ends(options_.ends);
+        for (std::optional frame(first); frame; frame = next()) {
+            wire::Packet packet = capture::decode(*frame, wire::IcrcCheck::Skip);
+            const auto key = flow::StreamKey::of(packet);
+            const auto side = key ? ends.side_of(*frame, *key) : std::nullopt;
+            if (!side)
+                continue;
+            // As in add().
+            if (side == conformance::LinkSide::Egress)
+                packet = capture::decode(*frame);
+            const util::Bytes bytes = CheckEnds::bytes_of(*frame, packet);
+            ends.see(*side, *key, frame->time.count(), bytes);
+            checker_.add(frame->number, *side, frame->time.count(), packet, bytes);
+        }
+        ends.check_capture();
+    }
+
     void read_one_place(const capture::Frame& first) {
         place_ = options_.at.empty() ? facts_.host_of("server") : host_of_address(options_.at);
         if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
@@ -135,6 +163,10 @@ class Check {
         for (std::optional frame(first); frame; frame = next())
             add(*frame);
         checker_.captured_at({place_});
+        if (const std::string sentence = copies_.sentence(
+                "choose one with --interface, or say with --end which host's each is");
+            !sentence.empty())
+            util::print_error("rocecap: " + sentence + '\n');
     }
 
     void add(const capture::Frame& frame) {
@@ -145,6 +177,8 @@ class Check {
         // Who sends may leave the ICRC to its adapter, and a mirror may rewrite what it covers.
         if (key && key->dst == place_)
             packet = capture::decode(frame);
+        if (source_->has_several_interfaces())
+            copies_.see(frame, packet);
         for (const auto side : {conformance::LinkSide::Ingress, conformance::LinkSide::Egress})
             checker_.add(frame.number, side, frame.time.count(), packet, frame.bytes);
     }
@@ -198,6 +232,7 @@ class Check {
     conformance::Checker checker_;
     std::optional<flow::Host> place_;  // of a capture of one
     render::CheckContext context_;
+    InterfaceCopies copies_;
     std::string damage_;
 };
 
@@ -221,6 +256,8 @@ What the link lost, doubled, reordered or changed is listed with what the specif
 from it and what did; each deviation has a code that stays the same, and the section it is about.
 
 A capture made at one host (--at, or a run's wire.pcapng) shows what that host knew: it is judged.
+A capture merged of what both hosts' interfaces saw (mergecap -I none) is one of both sides, too:
+--end client0=192.0.2.2 --end server0=192.0.2.1.
 What a packet that is missing in the capture may explain is counted as 'cannot be judged', and is no
 deviation. Run logs (--log) tell timers and first PSNs.
 
@@ -237,6 +274,14 @@ void add_check(CLI::App& app, Context& context) {
         ->add_option("--at", options->at,
                      "The capture was made at the host with this address;\nof a run: at the server")
         ->type_name("ADDRESS");
+    command
+        ->add_option(
+            "--end", options->ends,
+            "The capture is merged of both ends: this interface's\n(number or name) was at "
+            "the host with this address;\nonce for each end")
+        ->type_name("INTERFACE=ADDRESS")
+        ->expected(1)
+        ->take_all();
     command->add_flag("--all", options->all, "List all recoveries and deviations, not only 40");
     command->add_flag(
         "--lossy", options->lossy,

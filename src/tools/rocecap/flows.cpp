@@ -15,12 +15,14 @@
 #include "render/flow_json.hpp"
 #include "render/flow_text.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/interface_copies.hpp"
 #include "tools/rocecap/logged_queue_pairs.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "trace/flow/tracker.hpp"
 #include "util/error.hpp"
 #include "util/grace.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -98,6 +100,8 @@ class Flows {
         if (!begin_)
             begin_ = frame.time;
         tracker_.add(frame.time, packet, frame.original_length);
+        if (source_.has_several_interfaces())
+            copies_.see(frame, packet);
     }
 
     void report() {
@@ -109,12 +113,16 @@ class Flows {
         sink_.append(options_.json ? render::flow_totals_json(tracker_.totals()).dump() + '\n'
                                    : render::flow_totals_text(tracker_.totals(), style_));
         sink_.close();
+        if (const std::string sentence = copies_.sentence("--interface chooses one of the two");
+            !sentence.empty())
+            util::print_error("rocecap: " + sentence + '\n');
     }
 
     const FlowsOptions& options_;
     util::TextStyle style_;
     capture::FileSource source_;
     flow::Tracker tracker_;
+    InterfaceCopies copies_;
     std::optional<filter::Where> where_;
     capture::Sink sink_ = capture::Sink::standard_output();
     std::optional<capture::Time> begin_;

@@ -1,0 +1,113 @@
+#include "tools/rocecap/check_ends.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tools/rocecap/check_facts.hpp"
+#include "util/error.hpp"
+#include "wire/header_span.hpp"
+
+namespace rocecap {
+
+CheckEnds::CheckEnds(const std::vector<std::string>& ends) {
+    for (const std::string& end : ends) {
+        const auto equals = end.rfind('=');
+        const auto host =
+            equals == std::string::npos ? std::nullopt : host_of_address(end.substr(equals + 1));
+        if (!host || equals == 0)
+            throw util::Error(fmt::format(
+                "--end: '{}' is not an interface and its host's address, as in eth0=192.0.2.1.",
+                end));
+        const std::string interface = end.substr(0, equals);
+        ends_.push_back({interface, capture::InterfaceChoice(interface), *host});
+    }
+    if (ends_.size() < 2)
+        throw util::Error("--end: both ends are needed, each with an --end of its own.");
+}
+
+CheckEnds::End* CheckEnds::end_of(const flow::Host& host) {
+    const auto found = std::ranges::find(ends_, host, &End::host);
+    return found == ends_.end() ? nullptr : &*found;
+}
+
+std::optional<conformance::LinkSide> CheckEnds::side_of(const capture::Frame& frame,
+                                                        const flow::StreamKey& key) {
+    End* from = end_of(key.src);
+    End* to = end_of(key.dst);
+    if (from == nullptr || to == nullptr || from == to)
+        return std::nullopt;
+    const auto is_at = [&](End& end) {
+        const bool is_here = end.interface.takes(frame.notes.interface_id.value_or(0),
+                                                 frame.notes.interface_name, {});
+        end.has_packets |= is_here;
+        return is_here;
+    };
+    if (is_at(*from))
+        return conformance::LinkSide::Ingress;
+    return is_at(*to) ? std::optional(conformance::LinkSide::Egress) : std::nullopt;
+}
+
+util::Bytes CheckEnds::bytes_of(const capture::Frame& frame, const wire::Packet& packet) {
+    std::size_t begin = frame.bytes.size();
+    std::size_t end = begin;
+    for (const wire::HeaderSpan& span : wire::header_spans(packet, frame.bytes)) {
+        if (span.name == "bth")
+            begin = span.offset;
+        if (span.name == "icrc")
+            end = span.offset;
+    }
+    return frame.bytes.subspan(begin, std::max(begin, end) - begin);
+}
+
+void CheckEnds::see(conformance::LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,
+                    util::Bytes bytes) {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    Flight& flight = flights_[flow::mixed(key.hash(), std::hash<std::string_view>{}(text))];
+    auto& seen = side == conformance::LinkSide::Ingress ? flight.sent : flight.arrived;
+    // Of retransmissions nobody knows which one arrived.
+    if (flight.is_paired || seen)
+        return;
+    seen = t_ns;
+    if (!flight.sent || !flight.arrived)
+        return;
+    flight.is_paired = true;
+    const auto index = [&](const flow::Host& host) {
+        return static_cast<std::size_t>(end_of(host) - ends_.data());
+    };
+    Delays& delays = delays_[{index(key.src), index(key.dst)}];
+    ++delays.packets;
+    delays.early += side == conformance::LinkSide::Ingress ? 1 : 0;
+    delays.least = std::min(delays.least, *flight.arrived - *flight.sent);
+}
+
+void CheckEnds::check_capture() const {
+    for (const End& end : ends_)
+        if (!end.has_packets)
+            throw util::Error(fmt::format(
+                "--end: the capture has no packet between these hosts on interface '{}'; 'mergecap "
+                "-I none' keeps the interfaces of the captures that it merges.",
+                end.text));
+    check_clocks();
+}
+
+void CheckEnds::check_clocks() const {
+    constexpr std::uint64_t few = 10;  // a capture may have missed one of a pair
+    for (const auto& [way, delays] : delays_) {
+        if (delays.early * few < delays.packets)
+            continue;
+        const auto back = delays_.find({way.second, way.first});
+        // As if both ways took the same time.
+        const std::int64_t behind =
+            back == delays_.end() ? -delays.least : (back->second.least - delays.least) / 2;
+        throw util::Error(fmt::format(
+            "packets arrive at interface '{0}' before interface '{1}' sent them: the clocks "
+            "differ. Shift the capture of '{0}' with 'editcap -t {2:.9f}', and merge the two "
+            "again with mergecap.",
+            ends_[way.second].text, ends_[way.first].text, static_cast<double>(behind) / 1e9));
+    }
+}
+
+}  // namespace rocecap

@@ -1,0 +1,169 @@
+// Captures that are merged of both ends of a link: rocecap check --end, --interface, and what is
+// said where neither is given.
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tools/rocecap/check_run.hpp"
+
+namespace check_ends_test {
+
+using namespace check_run;
+
+constexpr const char* client_end = "client0=192.0.2.1";
+constexpr const char* server_end = "server0=192.0.2.2";
+
+// A client at interface client0, which sends requests, and a server at server0.
+class Merged {
+  public:
+    // `ahead`: of the server's clock.
+    explicit Merged(const std::string& name, std::int64_t ahead = 0)
+        : temp_("merged_" + name + ".pcapng"), ahead_(ahead) {
+        writer_.emplace(capture::Sink::create(path()), capture::PcapngSection{});
+        client_ = writer_->add_interface(named("client0"));
+        server_ = writer_->add_interface(named("server0"));
+    }
+
+    std::string path() const { return temp_.str(); }
+
+    void request(const wire::Packet& packet) { pass(packet, client_, server_); }
+    void respond(const wire::Packet& packet) { pass(packet, server_, client_); }
+    void lose_request(const wire::Packet& packet) { add(packet, client_); }
+
+    // One that loses a request, and recovers.
+    void add_recovery() {
+        request(send_one(0));
+        respond(acknowledge(0, 1));
+        lose_request(send_one(1));
+        request(send_one(2));
+        respond(nak(1, 1));
+        request(send_one(1));
+        request(send_one(2));
+        respond(acknowledge(2, 3));
+    }
+
+    support::Outcome run(const char* command, support::Argv options = {}) {
+        if (writer_) {
+            writer_->close();
+            writer_.reset();
+            // As mergecap sorts them.
+            const support::TempPath sorted("sorted.pcapng");
+            EXPECT_EQ(support::run({"reordercap", path(), sorted.str()}).exit_code, 0);
+            std::filesystem::copy_file(sorted.str(), path(),
+                                       std::filesystem::copy_options::overwrite_existing);
+        }
+        options.insert(options.begin(), {support::rocecap(), command, path()});
+        return support::run(options);
+    }
+
+  private:
+    void pass(const wire::Packet& packet, std::uint32_t from, std::uint32_t to) {
+        add(packet, from);
+        // A router: other MAC addresses, and one hop less.
+        auto routed = packet;
+        if (routed.ethernet)
+            routed.ethernet->src.bytes[5] ^= 0xffU;
+        if (routed.ipv4)
+            --routed.ipv4->ttl;
+        add(routed, to);
+    }
+    void add(const wire::Packet& packet, std::uint32_t interface) {
+        const auto frame = wire::encode(packet);
+        now_ += 5'000;
+        writer_->packet(interface,
+                        {.time = capture::Time(now_ + (interface == server_ ? ahead_ : 0)),
+                         .bytes = frame,
+                         .original_length = static_cast<std::uint32_t>(frame.size())});
+    }
+
+    support::TempPath temp_;
+    std::int64_t ahead_;
+    std::optional<capture::PcapngWriter> writer_;
+    std::uint32_t client_ = 0;
+    std::uint32_t server_ = 0;
+    std::int64_t now_ = 1'000'000'000;
+};
+
+TEST(CheckEnds, both_ends_are_judged_as_both_sides_of_a_link) {
+    Merged capture("both");
+    capture.add_recovery();
+    const auto outcome = capture.run("check", {"--end", client_end, "--end", server_end});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them again; 3 responses"))
+        << outcome.out;
+    EXPECT_TRUE(has(outcome, "on the link: 1 lost")) << outcome.out;
+    EXPECT_TRUE(has(outcome, "No deviation from the specification.")) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CheckEnds, a_deviation_is_seen_that_one_place_would_excuse) {
+    Merged capture("deviation");
+    capture.request(send_one(0));
+    capture.respond(nak(0, 0));
+    const auto outcome = capture.run("check", {"--end", client_end, "--end", server_end});
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
+    EXPECT_TRUE(has(outcome, "nak-without-cause")) << outcome.out;
+}
+
+TEST(CheckEnds, clocks_that_differ_are_told_with_the_shift_that_helps) {
+    for (const std::int64_t ahead : {-500'000'000, 500'000'000}) {
+        Merged capture("clocks", ahead);
+        capture.add_recovery();
+        const auto outcome = capture.run("check", {"--end", client_end, "--end", server_end});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(ahead < 0 ? "the capture of 'server0' with 'editcap -t 0.5000"
+                                             : "the capture of 'client0' with 'editcap -t 0.5000"),
+                  std::string::npos)
+            << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+    }
+}
+
+TEST(CheckEnds, one_interface_is_a_capture_of_one_place) {
+    Merged capture("one");
+    capture.add_recovery();
+    const auto outcome = capture.run("check", {"--interface", "client0", "--at", "192.0.2.1"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(has(outcome, "No deviation from the specification.")) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+}
+
+TEST(CheckEnds, packets_that_are_there_twice_are_told) {
+    Merged capture("twice");
+    capture.add_recovery();
+    const std::string sentence =
+        "rocecap: 7 of 15 RoCE packets are there twice, on interface 0 ('client0') and on "
+        "interface "
+        "1 ('server0'), so that the second one looks retransmitted: ";
+    EXPECT_EQ(capture.run("check").err,
+              sentence + "choose one with --interface, or say with --end which host's each is.\n");
+    const auto flows = capture.run("flows");
+    EXPECT_EQ(flows.exit_code, 0) << flows.all();
+    EXPECT_EQ(flows.err, sentence + "--interface chooses one of the two.\n");
+    const auto one = capture.run("flows", {"--interface", "server0"});
+    EXPECT_EQ(one.err, "");
+    EXPECT_NE(one.out.find("7 packets"), std::string::npos) << one.out;
+}
+
+TEST(CheckEnds, wrong_use_is_a_sentence) {
+    Merged capture("wrong");
+    capture.add_recovery();
+    const auto says = [&](const support::Argv& options, const std::string& sentence) {
+        const auto outcome = capture.run("check", options);
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
+        EXPECT_EQ(outcome.out, "");
+    };
+    says({"--end", client_end}, "both ends are needed");
+    says({"--end", "client0", "--end", server_end},
+         "'client0' is not an interface and its host's address, as in eth0=192.0.2.1.");
+    says({"--end", "=192.0.2.1", "--end", server_end}, "is not an interface and");
+    says({"--end", client_end, "--end", server_end, "--at", "192.0.2.1"},
+         "leave out --at and --interface.");
+    says({"--end", client_end, "--end", "eth9=192.0.2.2"},
+         "the capture has no packet between these hosts on interface 'eth9'");
+}
+
+}  // namespace check_ends_test
