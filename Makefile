@@ -36,7 +36,7 @@ PLAIN_CXX ?= $(CXX)
 MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow,-Wno-maybe-uninitialized)
 CXXFLAGS += -std=c++20 $(OPT) -Wall -Wextra -Wconversion -Wshadow $(MISTAKEN) $(if $(filter 1,$(WERROR)),-Werror) $(SANFLAGS)
 CPPFLAGS += -Isrc -I. -MMD -MP
-LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lfmt -ldeflate -lpthread
+LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
@@ -428,7 +428,7 @@ $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)
 $(BUILD)/tests/%: $(SUPPORT) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $(link_lib) $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS) -lz
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $(link_lib) $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS)
 
 # A shorter stem than the rule above: make takes this one.
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call objects,$(FUZZ_HELP)) $(LIB)

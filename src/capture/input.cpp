@@ -15,6 +15,10 @@
 namespace capture {
 namespace {
 
+// Of compressed bytes that a library takes at once: it may lose what it made of them before it finds
+// that they are damaged.
+constexpr std::size_t step_limit = std::size_t{16} * 1024;
+constexpr std::size_t compressed_chunk = std::size_t{64} * 1024;
 constexpr const char* what_is_read = "give a pcap or pcapng capture";
 
 util::Fd open_file(const std::string& path, const std::string& name) {
@@ -54,24 +58,69 @@ Input::Input(const std::string& path)
 }
 
 void Input::look_at_begin() {
-    while (begin_size_ < begin_.size()) {
-        const std::size_t n = read_fd(std::span(begin_).subspan(begin_size_));
-        if (n == 0)
-            break;
-        begin_size_ += n;
-    }
+    const auto fill = [this] {
+        begin_size_ = 0;
+        std::size_t n = 0;
+        do {
+            n = read_behind_begin(std::span(begin_).subspan(begin_size_));
+            begin_size_ += n;
+        } while (n != 0 && begin_size_ < begin_.size());
+    };
+    fill();
     if (begin_size_ == 0)
         throw util::Error(fmt::format("{} is empty: {}.", name_, what_is_read));
+    decompressor_ = decompressor_of(begin());
+    if (!decompressor_)
+        return;
+    compressed_ = std::make_unique_for_overwrite<std::byte[]>(compressed_chunk);
+    std::ranges::copy(begin(), compressed_.get());
+    rest_ = {compressed_.get(), begin_size_};
+    fill();
+    if (begin_size_ == 0)
+        throw util::Error(fmt::format("{} holds nothing but an end of {} data: {}.", name_,
+                                      decompressor_->name(), what_is_read));
+    name_ = "the decompressed " + name_;
 }
 
 std::size_t Input::read(std::span<std::byte> buffer) {
     const auto begin = this->begin().subspan(begin_taken_);
     if (begin.empty())
-        return read_fd(buffer);
+        return read_behind_begin(buffer);
     const std::size_t n = std::min(begin.size(), buffer.size());
     std::ranges::copy(begin.first(n), buffer.begin());
     begin_taken_ += n;
     return n;
+}
+
+std::size_t Input::read_behind_begin(std::span<std::byte> buffer) {
+    return decompressor_ ? decompress(buffer) : read_fd(buffer);
+}
+
+std::size_t Input::decompress(std::span<std::byte> buffer) {
+    while (true) {
+        if (rest_.empty() && !has_ended_) {
+            const std::size_t n = read_fd({compressed_.get(), compressed_chunk});
+            rest_ = {compressed_.get(), n};
+            has_ended_ = n == 0;
+        }
+        if (error_ != nullptr)
+            throw util::Error(
+                fmt::format("{} is damaged: its {} data is not valid at byte {} ({}).", name_,
+                            decompressor_->name(), offset_, error_));
+        if (has_ended_ && rest_.empty() && decompressor_->may_end())
+            return 0;
+        // At the end of the input, too: it may hold what it has taken.
+        const auto step =
+            decompressor_->step(rest_.first(std::min(rest_.size(), step_limit)), buffer);
+        rest_ = rest_.subspan(step.taken);
+        offset_ += step.taken;
+        error_ = step.error;
+        if (step.made != 0)
+            return step.made;
+        if (step.taken == 0 && error_ == nullptr && (has_ended_ || !rest_.empty()))
+            throw util::Error(
+                fmt::format("{} breaks off inside its {} data.", name_, decompressor_->name()));
+    }
 }
 
 std::size_t Input::read_fd(std::span<std::byte> buffer) const {

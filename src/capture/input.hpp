@@ -1,11 +1,15 @@
-// The bytes of a capture: of a file, of a pipe, or of standard input.
+// The bytes of a capture: of a file, of a pipe, or of standard input. What is compressed (gzip, zstd,
+// lz4) is decompressed.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
+#include "capture/decompressor.hpp"
 #include "util/cursor.hpp"
 #include "util/fd.hpp"
 
@@ -18,14 +22,15 @@ class Input {
     /// directory, a device.
     explicit Input(const std::string& path);
 
-    /// As sentences name it: "'run.pcapng'", "standard input".
+    /// As sentences name it: "'run.pcapng'", "standard input", "the decompressed 'run.pcapng.gz'".
     const std::string& name() const { return name_; }
 
-    /// The first bytes, which read() gives once more: four, or all of an input that is shorter.
+    /// The first bytes, decompressed, which read() gives once more: four, or all of an input that is
+    /// shorter.
     util::Bytes begin() const { return std::span(begin_).first(begin_size_); }
 
     /// At least one byte, as soon as there are some; 0: the end. Waits. Throws util::Error, also
-    /// where a signal interrupts it.
+    /// where a signal interrupts it, and where compressed data is damaged or breaks off.
     std::size_t read(std::span<std::byte> buffer);
 
     /// True where read() has to wait for somebody to write more into a pipe.
@@ -33,6 +38,8 @@ class Input {
 
   private:
     std::size_t read_fd(std::span<std::byte> buffer) const;
+    std::size_t read_behind_begin(std::span<std::byte> buffer);
+    std::size_t decompress(std::span<std::byte> buffer);
     void look_at_begin();
 
     std::string name_;
@@ -42,6 +49,12 @@ class Input {
     std::array<std::byte, 4> begin_{};
     std::size_t begin_size_ = 0;
     std::size_t begin_taken_ = 0;
+    std::unique_ptr<Decompressor> decompressor_;  // none: what is read is what is there
+    std::unique_ptr<std::byte[]> compressed_;     // of the file, what was not decompressed yet
+    util::Bytes rest_;                            // of it
+    std::uint64_t offset_ = 0;                    // of rest_ in the file
+    bool has_ended_ = false;
+    const char* error_ = nullptr;
 };
 
 }  // namespace capture

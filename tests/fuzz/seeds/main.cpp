@@ -1,5 +1,5 @@
 // Writes the binary seeds of tests/fuzz/corpus from the tests' sample frames: `make fuzz-seeds`.
-// The filters, run logs and run.json there are written by hand.
+// The filters, run logs and run.json there are written by hand, the compressed captures by gzip and so on.
 #include <bit>
 #include <cstdint>
 #include <cstdio>
