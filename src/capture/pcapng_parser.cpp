@@ -78,9 +78,7 @@ PcapngParser::PcapngParser(std::string name, InterfaceChoice choice)
 
 std::span<std::byte> PcapngParser::space() {
     const std::size_t rest = end_ - begin_;
-    const std::size_t block =
-        rest < block_head ? 0 : load<std::uint32_t>({buffer_.get() + begin_, rest}, 4);
-    const std::size_t wanted = std::max(chunk, block);
+    const std::size_t wanted = std::max(chunk, block_length_);
     if (wanted > capacity_) {
         auto larger = std::make_unique_for_overwrite<std::byte[]>(wanted);
         std::copy_n(buffer_.get() + begin_, rest, larger.get());
@@ -149,6 +147,7 @@ std::uint64_t PcapngParser::load_time(Bytes bytes, std::size_t offset) const {
 // Empty where the block is not whole yet.
 Bytes PcapngParser::take_block() {
     const Bytes rest(buffer_.get() + begin_, end_ - begin_);
+    block_length_ = 0;
     if (rest.size() < block_overhead)
         return {};
     block_offset_ = offset_;
@@ -166,6 +165,7 @@ Bytes PcapngParser::take_block() {
     const std::size_t length = load<std::uint32_t>(rest, 4);
     if (length < block_overhead || length % 4 != 0 || length > block_limit)
         damaged(fmt::format("claims a length of {} bytes", length));
+    block_length_ = length;
     if (rest.size() < length)
         return {};
     if (const auto again = load<std::uint32_t>(rest, length - 4); again != length)

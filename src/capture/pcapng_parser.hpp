@@ -100,6 +100,7 @@ class PcapngParser {
     std::size_t end_ = 0;
     std::uint64_t offset_ = 0;  // of begin_ in the file
     std::uint64_t block_offset_ = 0;
+    std::size_t block_length_ = 0;  // of the block at begin_; 0: not known yet
 };
 
 }  // namespace capture

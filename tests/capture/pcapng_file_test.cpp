@@ -13,6 +13,7 @@
 #include "capture/pcapng_writer.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
+#include "support/tool.hpp"
 #include "util/error.hpp"
 
 namespace pcapng_file_test {
@@ -357,6 +358,16 @@ TEST_F(PcapngFile, wherever_it_breaks_off_its_whole_packets_come_first) {
         else
             EXPECT_THROW(source.next(), util::Error) << size;
     }
+}
+
+// A length is not believed before the block's first twelve bytes are there and make sense.
+TEST_F(PcapngFile, the_length_of_a_block_that_breaks_off_takes_no_memory) {
+    Made().section().u32(1).u32(0xffffff00U).write(path_);
+    const auto outcome = support::run(
+        {"bash", "-c", "ulimit -v 2000000; " + support::rocecap() + " decode " + path_});
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+    EXPECT_EQ(outcome.err,
+              "rocecap: '" + path_ + "' breaks off inside the block that begins at byte 28.\n");
 }
 
 // The largest block that is read, in a buffer that grew for it, and a packet behind it.

@@ -24,7 +24,7 @@ struct Reading {
     std::vector<Packet> packets;
     std::string error;
 
-    void drain(capture::PcapngTail& tail) {
+    void drain(capture::PcapngTail& tail, const std::string& path) {
         if (!error.empty())
             return;
         try {
@@ -34,8 +34,8 @@ struct Reading {
                                    frame->original_length,
                                    frame->link_type});
         } catch (const util::Error& failure) {
-            const std::string sentence = failure.what();
-            error = sentence.substr(sentence.find("': "));  // behind the file's name
+            error = failure.what();
+            error.replace(error.find(path), path.size(), "file");
         }
     }
 };
@@ -53,14 +53,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Reading whole;
     const fuzz::MemoryFile file(bytes);
     capture::PcapngTail tail(file.path());
-    whole.drain(tail);
+    whole.drain(tail, file.path());
 
     Reading growing;
     fuzz::MemoryFile grown(bytes.first(first));
     capture::PcapngTail growing_tail(grown.path());
-    growing.drain(growing_tail);
+    growing.drain(growing_tail, grown.path());
     grown.append(bytes.subspan(first));
-    growing.drain(growing_tail);
+    growing.drain(growing_tail, grown.path());
 
     fuzz::require(whole.packets == growing.packets, "the packets do not depend on when they come");
     fuzz::require(whole.error == growing.error,
