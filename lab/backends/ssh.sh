@@ -144,5 +144,5 @@ check_programs() { # HOST ITEM...
     missing=$(on_host "$host" "find $(quote "$@") -type f -perm -100 -exec ldd {} + 2>/dev/null | grep -E 'not found' | sort -u" </dev/null || true)
     [[ -z $missing ]] || die "the programs do not run on the $host, as libraries are missing or too old there:
 $missing
-Install the packages that hold them (on Debian: libibverbs1 librdmacm1 libpcap0.8 libssl3 libfmt9 libdeflate0)."
+Install the packages that hold them (on Debian: libibverbs1 librdmacm1 libpcap0.8 libssl3 libfmt9 libdeflate0 zlib1g libzstd1 liblz4-1)."
 }

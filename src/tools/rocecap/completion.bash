@@ -34,9 +34,10 @@ _rocecap() {
             *) command=$word; break ;;
         esac
     done
+    [[ $before != --interface || $command != live ]] || before=-i
     case $before in
         --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur"); return ;;
-        -i | --interface) mapfile -t COMPREPLY < <(compgen -W "any $(ls /sys/class/net)" -- "$cur"); return ;;
+        -i) mapfile -t COMPREPLY < <(compgen -W "any $(ls /sys/class/net)" -- "$cur"); return ;;
         --fields) _rocecap_fields ,; return ;;
         --where) _rocecap_fields ' '; return ;;
         -w | --write | -o | --output | --run-log | --log) compopt -o default; return ;;
@@ -47,7 +48,7 @@ _rocecap() {
         mapfile -t COMPREPLY < <(compgen -W "$(_rocecap_options "$command") --color" -- "$cur")
     else
         compopt -o filenames
-        mapfile -t COMPREPLY < <(compgen -f -X '!*.pcap' -- "$cur"; compgen -f -X '!*.pcapng' -- "$cur"; compgen -d -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -f -X '!*.pcap*' -- "$cur"; compgen -d -- "$cur")
     fi
 }
 

@@ -147,6 +147,21 @@ TEST(CheckEnds, packets_that_are_there_twice_are_told) {
     EXPECT_NE(one.out.find("7 packets"), std::string::npos) << one.out;
 }
 
+TEST(CheckEnds, what_comes_before_the_end_of_a_file_that_breaks_off_is_judged) {
+    Merged capture("cut");
+    capture.add_recovery();
+    capture.run("check");  // which writes the file
+    for (const char* format : {"pcapng", "pcap"}) {
+        const support::TempPath cut("cut.capture");
+        ASSERT_EQ(support::run({"editcap", "-F", format, capture.path(), cut.str()}).exit_code, 0);
+        std::filesystem::resize_file(cut.str(), std::filesystem::file_size(cut.str()) - 10);
+        const auto outcome = support::run({support::rocecap(), "check", cut.str()});
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_TRUE(has(outcome, "#1  192.0.2.1 qp ")) << outcome.all();
+        EXPECT_NE(outcome.err.find(cut.str()), std::string::npos) << outcome.err;
+    }
+}
+
 TEST(CheckEnds, wrong_use_is_a_sentence) {
     Merged capture("wrong");
     capture.add_recovery();
