@@ -74,9 +74,9 @@ class Annotator : public timeline::RowVisitor {
 
     // As the capture has it, where the run does not name it.
     std::uint32_t interface_of(const capture::Frame& frame) {
-        const auto [known, is_new] = interfaces_.try_emplace(
-            {frame.notes.interface_id.value_or(0), frame.link_type,
-             std::string(frame.notes.interface_name)});
+        const auto [known, is_new] =
+            interfaces_.try_emplace({frame.notes.interface_id.value_or(0), frame.link_type,
+                                     std::string(frame.notes.interface_name)});
         if (is_new && !run_interface_.empty())
             known->second = writer_.add_interface({.link_type = frame.link_type,
                                                    .name = run_interface_,

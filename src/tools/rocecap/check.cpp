@@ -147,7 +147,7 @@ class Check {
             // As in add().
             if (side == conformance::LinkSide::Egress)
                 packet = capture::decode(*frame);
-            const util::Bytes bytes = CheckEnds::bytes_of(*frame, packet);
+            const util::Bytes bytes = conformance::invariant_bytes(packet, frame->bytes);
             ends.see(*side, *key, frame->time.count(), bytes);
             checker_.add(frame->number, *side, frame->time.count(), packet, bytes);
         }

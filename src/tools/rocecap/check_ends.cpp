@@ -8,7 +8,6 @@
 
 #include "tools/rocecap/check_facts.hpp"
 #include "util/error.hpp"
-#include "wire/header_span.hpp"
 
 namespace rocecap {
 
@@ -48,18 +47,6 @@ std::optional<conformance::LinkSide> CheckEnds::side_of(const capture::Frame& fr
     if (is_at(*from))
         return conformance::LinkSide::Ingress;
     return is_at(*to) ? std::optional(conformance::LinkSide::Egress) : std::nullopt;
-}
-
-util::Bytes CheckEnds::bytes_of(const capture::Frame& frame, const wire::Packet& packet) {
-    std::size_t begin = frame.bytes.size();
-    std::size_t end = begin;
-    for (const wire::HeaderSpan& span : wire::header_spans(packet, frame.bytes)) {
-        if (span.name == "bth")
-            begin = span.offset;
-        if (span.name == "icrc")
-            end = span.offset;
-    }
-    return frame.bytes.subspan(begin, std::max(begin, end) - begin);
 }
 
 void CheckEnds::see(conformance::LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,

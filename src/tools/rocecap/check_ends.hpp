@@ -28,11 +28,7 @@ class CheckEnds {
     std::optional<conformance::LinkSide> side_of(const capture::Frame& frame,
                                                  const flow::StreamKey& key);
 
-    /// From the BTH to the ICRC, which it leaves out: what is the same at both ends, whatever is
-    /// between them.
-    static util::Bytes bytes_of(const capture::Frame& frame, const wire::Packet& packet);
-
-    /// Each packet, with bytes_of() it: the order of the file must be that in which packets were
+    /// Each packet, with its conformance::invariant_bytes(): the order of the file must be that in which packets were
     /// sent and arrived.
     void see(conformance::LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,
              util::Bytes bytes);

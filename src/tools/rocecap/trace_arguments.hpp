@@ -14,7 +14,7 @@ namespace rocecap {
 struct TraceArguments {
     std::string path;
     std::vector<std::string> logs;
-    std::string interface{};  // empty: all
+    std::string interface {};  // empty: all
 };
 
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);

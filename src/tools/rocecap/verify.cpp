@@ -29,7 +29,9 @@ struct VerifyOptions {
 class Verification {
   public:
     Verification(const VerifyOptions& options, bool colour)
-        : options_(options), source_(options.file, capture::InterfaceChoice(options.interface)), listing_(util::TextStyle(colour)) {}
+        : options_(options),
+          source_(options.file, capture::InterfaceChoice(options.interface)),
+          listing_(util::TextStyle(colour)) {}
 
     /// What was read before an error is reported all the same.
     void run() {

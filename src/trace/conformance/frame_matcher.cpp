@@ -1,7 +1,10 @@
 #include "trace/conformance/frame_matcher.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <string_view>
+
+#include "wire/header_span.hpp"
 
 namespace conformance {
 namespace {
@@ -15,6 +18,18 @@ std::uint64_t digest(util::Bytes bytes) {
 }
 
 }  // namespace
+
+util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame) {
+    std::size_t begin = frame.size();
+    std::size_t end = begin;
+    for (const wire::HeaderSpan& span : wire::header_spans(packet, frame)) {
+        if (span.name == "bth")
+            begin = span.offset;
+        if (span.name == "icrc")
+            end = span.offset;
+    }
+    return frame.subspan(begin, std::max(begin, end) - begin);
+}
 
 void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes) {
     by_digest_[digest(bytes)].push_back(frame);

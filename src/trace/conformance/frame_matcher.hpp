@@ -9,11 +9,16 @@
 #include <vector>
 
 #include "util/cursor.hpp"
+#include "wire/packet.hpp"
 
 namespace conformance {
 
 /// What the link emulator's log says that it did to a frame.
 enum class Event : std::uint8_t { Other, Drop, Duplicate, Delay, Reorder, Corrupt, Set };
+
+/// What is the same at both ends, whatever is between them: from the BTH to the ICRC, which it leaves
+/// out, since a host may leave that to its adapter. Empty without a BTH.
+util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame);
 
 /// A frame leaves as it came, so that the bytes tell; but a repeat may have the same bytes, and a
 /// changed frame has others. The newest that fits is taken, and the log's word counts where there

@@ -161,7 +161,8 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
         const Origin origin = origin_of(trace);
         row.set_origin(origin);
         const auto* place = std::get_if<RequestPacket>(&origin);
-        visitor.packet(row, packet, *frame, frame->number, place == nullptr ? nullptr : place->request);
+        visitor.packet(row, packet, *frame, frame->number,
+                       place == nullptr ? nullptr : place->request);
     }
     events_until(std::numeric_limits<std::int64_t>::max(), 0);
 }

@@ -125,7 +125,7 @@ void take_directory(const std::string& path, TraceFiles& files) {
 
 void take_capture(const std::string& path, TraceFiles& files) {
     require_file(path, "a capture");
-    capture::FileSource{path};
+    const capture::FileSource readable(path);
     files.capture = path;
 }
 

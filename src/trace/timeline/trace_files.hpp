@@ -23,13 +23,13 @@ struct LogFile {
 };
 
 struct TraceFiles {
-    std::string name;           // the path that was given
-    bool is_run_dir = false;    // with a run.json
-    std::string capture;        // of a run that goes on it may not be there yet
-    std::vector<LogFile> logs;  // of a run that goes on: the same
-    RunInfo info;               // without a run.json: the logs' roles and addresses
-    capture::InterfaceChoice interface{};  // of the capture's, whose packets are read
-    std::string capture_role;   // whose clock the capture has; empty: unknown
+    std::string name;                       // the path that was given
+    bool is_run_dir = false;                // with a run.json
+    std::string capture;                    // of a run that goes on it may not be there yet
+    std::vector<LogFile> logs;              // of a run that goes on: the same
+    RunInfo info;                           // without a run.json: the logs' roles and addresses
+    capture::InterfaceChoice interface {};  // of the capture's, whose packets are read
+    std::string capture_role;               // whose clock the capture has; empty: unknown
     /// Sentences about logs that are less than they should be.
     std::vector<std::string> warnings;
 
