@@ -1,5 +1,5 @@
-// Numbers behind a growing text, without a string of their own in between: what a hot path writes
-// with.
+// Numbers as text, written in place: at a pointer into an array, or behind a growing text. What a
+// hot path writes with.
 #pragma once
 
 #include <array>
@@ -11,12 +11,36 @@
 
 namespace util {
 
+/// What a number takes at most: the digits of 2^64 - 1, or of -2^63 with its sign.
+inline constexpr std::size_t longest_decimal = 20;
+
+/// Writes at `at`, where longest_decimal characters have room, and returns the end.
+template <std::integral Number>
+char* put_decimal(char* at, Number value) {
+    return std::to_chars(at, at + longest_decimal, value).ptr;
+}
+
+/// The lowest `digits` hexadecimal digits of `value`, without a prefix. Returns the end.
+inline char* put_hex(char* at, std::uint64_t value, std::size_t digits) {
+    constexpr std::array<char, 17> names{"0123456789abcdef"};
+    for (std::size_t i = digits; i-- > 0; value >>= 4)
+        at[i] = names[value & 0xfU];
+    return at + digits;
+}
+
+/// The decimal digits of `value`, exactly `digits` of them, with zeros in front. Returns the end.
+inline char* put_digits(char* at, std::uint64_t value, std::size_t digits) {
+    constexpr unsigned ten = 10;
+    for (std::size_t i = digits; i-- > 0; value /= ten)
+        at[i] = static_cast<char>('0' + value % ten);
+    return at + digits;
+}
+
 /// With zeros in front where there are fewer than `width` digits.
 template <std::integral Number>
 void append_decimal(std::string& out, Number value, std::size_t width = 0) {
-    std::array<char, 24> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): written below
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    const auto length = static_cast<std::size_t>(end - digits.data());
+    std::array<char, longest_decimal> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    const auto length = static_cast<std::size_t>(put_decimal(digits.data(), value) - digits.data());
     if (length < width)
         out.append(width - length, '0');
     out.append(digits.data(), length);
@@ -24,10 +48,8 @@ void append_decimal(std::string& out, Number value, std::size_t width = 0) {
 
 /// The lowest `digits` hexadecimal digits of `value`, at most 16, without a prefix.
 inline void append_hex(std::string& out, std::uint64_t value, std::size_t digits) {
-    constexpr std::array<char, 17> names{"0123456789abcdef"};
     std::array<char, 16> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): written below
-    for (std::size_t i = digits; i-- > 0; value >>= 4)
-        text[i] = names[value & 0xfU];
+    put_hex(text.data(), value, digits);
     out.append(text.data(), digits);
 }
 

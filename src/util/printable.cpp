@@ -6,9 +6,10 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <optional>
 
 #include <fmt/format.h>
+
+#include "util/utf8.hpp"
 
 namespace util {
 namespace {
@@ -53,35 +54,6 @@ std::size_t plain_at(std::string_view text) {
     return size;
 }
 
-struct Character {
-    std::size_t size = 1;
-    std::optional<char32_t> code{};  // nullopt: the byte is not part of valid UTF-8
-};
-
-// Source: RFC 3629. `text` is not empty.
-Character first_of(std::string_view text) {
-    constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned lead = byte(0);
-    if (lead < 0x80)
-        return {1, lead};
-    if (lead < 0xc0 || lead >= 0xf8)
-        return {};
-    const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-    if (text.size() < size)
-        return {};
-    char32_t code = lead & (0x7fU >> size);
-    for (std::size_t i = 1; i < size; ++i) {
-        if ((byte(i) & 0xc0U) != 0x80)
-            return {};
-        code = code << 6U | (byte(i) & 0x3fU);
-    }
-    const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (code < least[size] || is_surrogate || code > 0x10ffff)
-        return {};
-    return {size, code};
-}
-
 void append_escape(std::string& out, char32_t code) {
     const auto number = static_cast<std::uint32_t>(code);
     if (code == '\n')
@@ -117,7 +89,7 @@ void append_printable(std::string& out, std::string_view text, bool keeps_layout
         if (text.empty())
             return;
         const std::size_t layout = keeps_layout ? layout_at(text) : 0;
-        const Character character = layout != 0 ? Character{layout} : first_of(text);
+        const Character character = layout != 0 ? Character{layout} : first_character(text);
         if (layout != 0 ||
             (character.code && *character.code >= ' ' && !is_hidden(*character.code)))
             out.append(text.substr(0, character.size));

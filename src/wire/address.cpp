@@ -1,40 +1,113 @@
 #include "wire/address.hpp"
 
-#include <arpa/inet.h>
-
 #include "util/append.hpp"
 
 namespace wire {
+namespace {
 
-void append(std::string& out, const MacAddress& address) {
-    for (std::size_t i = 0; i < address.bytes.size(); ++i) {
-        if (i != 0)
-            out.push_back(':');
-        util::append_hex(out, address.bytes[i], 2);
+using Groups = std::array<std::uint16_t, 8>;
+
+struct Run {
+    std::size_t begin = 0;
+    std::size_t length = 0;
+};
+
+// The first of the longest runs of zeros; one group alone is none (RFC 5952, 4.2).
+Run longest_zeros(const Groups& groups) {
+    Run longest;
+    Run run;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (groups[i] != 0) {
+            run = {i + 1, 0};
+            continue;
+        }
+        ++run.length;
+        if (run.length > longest.length)
+            longest = run;
     }
+    return longest.length < 2 ? Run{groups.size(), 0} : longest;
 }
 
-// Each line of a listing has two: composed in place and appended once.
-void append(std::string& out, const Ipv4Address& address) {
-    std::array<char, INET_ADDRSTRLEN> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    char* end = text.data();
-    const auto digit = [&](unsigned value) { *end++ = static_cast<char>('0' + value); };
+char* put_group(char* at, unsigned group) {
+    constexpr unsigned digits = 4;
+    unsigned shown = 1;
+    while (shown < digits && group >> (4 * shown) != 0)
+        ++shown;
+    return util::put_hex(at, group, shown);
+}
+
+template <typename Address>
+void append_address(std::string& out, const Address& address) {
+    std::array<char, longest_address> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    out.append(text.data(), put(text.data(), address));
+}
+
+}  // namespace
+
+char* put(char* at, const MacAddress& address) {
+    for (std::size_t i = 0; i < address.bytes.size(); ++i) {
+        if (i != 0)
+            *at++ = ':';
+        at = util::put_hex(at, address.bytes[i], 2);
+    }
+    return at;
+}
+
+char* put(char* at, const Ipv4Address& address) {
+    const auto digit = [&](unsigned value) { *at++ = static_cast<char>('0' + value); };
     for (const unsigned byte : address.bytes) {
         if (byte >= 100)
             digit(byte / 100);
         if (byte >= 10)
             digit(byte / 10 % 10);
         digit(byte % 10);
-        *end++ = '.';
+        *at++ = '.';
     }
-    out.append(text.data(), end - 1);
+    return at - 1;
+}
+
+// As inet_ntop() has it: an address of IPv4 within one of IPv6 stands in decimal.
+char* put(char* at, const Ipv6Address& address) {
+    Groups groups{};
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        groups[i] =
+            static_cast<std::uint16_t>(address.bytes[2 * i] << 8U | address.bytes[2 * i + 1]);
+    const Run zeros = longest_zeros(groups);
+    constexpr std::size_t ipv4_at = 6;  // groups
+    const bool has_ipv4 =
+        zeros.begin == 0 &&
+        (zeros.length == ipv4_at || (zeros.length == ipv4_at - 1 && groups[ipv4_at - 1] == 0xffff));
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i == zeros.begin) {
+            *at++ = ':';
+            i += zeros.length - 1;
+            if (i + 1 == groups.size())
+                *at++ = ':';
+            continue;
+        }
+        if (i != 0)
+            *at++ = ':';
+        if (i == ipv4_at && has_ipv4) {
+            Ipv4Address ipv4;
+            std::ranges::copy(address.bytes.end() - Ipv4Address::size, address.bytes.end(),
+                              ipv4.bytes.begin());
+            return put(at, ipv4);
+        }
+        at = put_group(at, groups[i]);
+    }
+    return at;
+}
+
+void append(std::string& out, const MacAddress& address) {
+    append_address(out, address);
+}
+
+void append(std::string& out, const Ipv4Address& address) {
+    append_address(out, address);
 }
 
 void append(std::string& out, const Ipv6Address& address) {
-    std::array<char, INET6_ADDRSTRLEN> text{};
-    // Cannot fail: the family is known and the buffer holds the longest text.
-    inet_ntop(AF_INET6, address.bytes.data(), text.data(), text.size());
-    out.append(text.data());
+    append_address(out, address);
 }
 
 std::string text(const MacAddress& address) {

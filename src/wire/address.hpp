@@ -49,6 +49,14 @@ std::string text(const Ipv4Address& address);
 /// RFC 5952: "2001:db8::1", "::ffff:192.0.2.1"
 std::string text(const Ipv6Address& address);
 
+/// What an address takes at most, of IPv6 eight groups of four digits.
+inline constexpr std::size_t longest_address = 39;
+
+/// The same at `at`, where longest_address characters have room. Returns the end.
+char* put(char* at, const MacAddress& address);
+char* put(char* at, const Ipv4Address& address);
+char* put(char* at, const Ipv6Address& address);
+
 /// The same behind `out`.
 void append(std::string& out, const MacAddress& address);
 void append(std::string& out, const Ipv4Address& address);

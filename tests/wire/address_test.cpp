@@ -1,5 +1,8 @@
 #include "wire/address.hpp"
 
+#include <arpa/inet.h>
+#include <random>
+
 #include <gtest/gtest.h>
 
 namespace address_test {
@@ -27,6 +30,27 @@ TEST(WireAddress, of_ipv6_is_as_short_as_it_can_be) {
                                 0xff, 0xff, 0xff, 0xff, 0xff}}),
               "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")
         << "the longest text";
+}
+
+// Each group is zero, short or full, so that every run of zeros occurs.
+TEST(WireAddress, of_ipv6_is_what_the_c_library_writes) {
+    std::mt19937_64 random(5);  // NOLINT(cert-msc51-cpp): the same addresses in every run
+    for (int i = 0; i < 20'000; ++i) {
+        Ipv6Address address;
+        for (std::size_t group = 0; group < address.bytes.size(); group += 2) {
+            const auto bits = random();
+            address.bytes[group] = bits % 4 < 3 ? 0 : static_cast<std::uint8_t>(bits >> 8U);
+            address.bytes[group + 1] =
+                bits / 4 % 3 < 2 ? 0 : static_cast<std::uint8_t>(bits >> 16U);
+        }
+        if (i % 8 == 0)
+            std::fill_n(address.bytes.begin(), i % 16 == 0 ? 12 : 10, std::uint8_t{0});
+        if (i % 32 == 8)
+            address.bytes[10] = address.bytes[11] = 0xff;
+        std::array<char, INET6_ADDRSTRLEN> expected{};
+        inet_ntop(AF_INET6, address.bytes.data(), expected.data(), expected.size());
+        EXPECT_EQ(text(address), expected.data());
+    }
 }
 
 TEST(WireAddress, a_gid_of_an_ipv4_address_shows_it) {

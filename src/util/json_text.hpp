@@ -1,0 +1,14 @@
+// A text as a string of JSON (RFC 8259).
+#pragma once
+
+#include <string_view>
+
+#include "util/composer.hpp"
+
+namespace util {
+
+/// In quotes, with escapes where JSON wants them: quotes, backslashes, control characters. A byte
+/// that is not part of valid UTF-8 becomes U+FFFD.
+void append_json_string(Composer& out, std::string_view text);
+
+}  // namespace util

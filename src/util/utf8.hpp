@@ -1,0 +1,18 @@
+// The characters of a text that may not be valid UTF-8.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace util {
+
+struct Character {
+    std::size_t size = 1;            ///< bytes
+    std::optional<char32_t> code{};  ///< nullopt: the byte is not part of valid UTF-8
+};
+
+/// Of a text that is not empty. Source: RFC 3629.
+Character first_character(std::string_view text);
+
+}  // namespace util
