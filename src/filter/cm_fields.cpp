@@ -24,11 +24,15 @@ using wire::Packet;
 using enum Kind;
 
 Value message(const View& view) {
-    if (!view.packet.cm || view.packet.cm->name().empty())
+    if (!view.packet.cm)
         return {};
-    return view.packet.cm->name();
+    const std::string_view name = view.packet.cm->name();
+    return name.empty() ? Value(Null()) : name;
 }
 
+Value has_paths(const View& view) {
+    return view.packet.cm && view.packet.cm->as<CmReq>() != nullptr ? Value(true) : Value();
+}
 template <auto... Members>
 Value primary(const View& view) {
     const auto* req = view.packet.cm ? view.packet.cm->as<CmReq>() : nullptr;
@@ -52,6 +56,10 @@ template <auto... Members>
 Value ip_cm(const View& view) {
     const auto* ip = ip_cm_of(view);
     return ip != nullptr && *ip ? follow(**ip, Members...) : Value();
+}
+Value has_ip_cm(const View& view) {
+    const auto* ip = ip_cm_of(view);
+    return ip != nullptr && *ip ? Value(true) : Value();
 }
 template <auto V4, auto V6>
 Value ip_cm_address(const View& view) {
@@ -97,19 +105,28 @@ constexpr auto cm_table = std::to_array<Field>({
         &CmLap::remote_comm_id, &CmApr::remote_comm_id>},
     {"cm.requestid", Hex8, "of a service ID resolution",
      cm<&CmSidrReq::request_id, &CmSidrRep::request_id>},
+    {"cm.status", Decimal, "of a ServiceIDResReqResp or an AlternatePathResponse",
+     cm<&CmSidrRep::status, &CmApr::status>},
+    {"cm.status_name", Text, "\"Valid QPN\", ...", cm<&CmSidrRep::status_name>},
+    {"cm.qpn", Hex6, "the queue pair of a service", cm<&CmSidrRep::qpn>},
+    {"cm.remoteqpn", Hex6, "the receiver's queue pair",
+     cm<&CmDreq::remote_qpn, &CmLap::remote_qpn>},
+    {"cm.alt_localgid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_local_gid>},
+    {"cm.alt_remotegid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_remote_gid>},
+    {"cm.msgrej", Decimal, "rejected: 0 REQ, 1 REP, 2 no message", cm<&CmRej::message_rejected>},
+    {"cm.reason", Decimal, "why rejected", cm<&CmRej::reason>},
+    {"cm.reason_name", Text, "\"Invalid Service ID\", ...", cm<&CmRej::reason_name>},
+    {"cm.ari", Bytes, "additional reject information", cm<&CmRej::ari>},
+    {"cm.msgmraed", Decimal, "received: 0 REQ, 1 REP, 2 LAP", cm<&CmMra::message_mraed>},
+    {"cm.servtimeout", Decimal, "the answer takes up to 4.096 us * 2^n",
+     cm<&CmMra::service_timeout>},
     {"cm.serviceid", Hex16, "what is asked for",
      cm<&CmReq::service_id, &CmSidrReq::service_id, &CmSidrRep::service_id>},
-    {"cm.port", Decimal, "rdma_cm's port in the service ID", port},
+    {"cm.qkey", Hex8, "the queue key of a service", cm<&CmSidrRep::q_key>},
     {"cm.localcaguid", Hex16, "the sender's adapter",
      cm<&CmReq::local_ca_guid, &CmRep::local_ca_guid>},
     {"cm.localqkey", Hex8, "the sender's queue key", cm<&CmReq::local_q_key, &CmRep::local_q_key>},
     {"cm.localqpn", Hex6, "the sender's queue pair", cm<&CmReq::local_qpn, &CmRep::local_qpn>},
-    {"cm.remoteqpn", Hex6, "the receiver's queue pair",
-     cm<&CmDreq::remote_qpn, &CmLap::remote_qpn>},
-    {"cm.qpn", Hex6, "the queue pair of a service", cm<&CmSidrRep::qpn>},
-    {"cm.qkey", Hex8, "and its queue key", cm<&CmSidrRep::q_key>},
-    {"cm.startpsn", Kind::Psn, "PSN of the first packet to the sender",
-     cm<&CmReq::starting_psn, &CmRep::starting_psn>},
     {"cm.responderres", Decimal, "READs and atomics the sender answers at once",
      cm<&CmReq::responder_resources>},
     {"cm.respres", Decimal, "the same in a ConnectReply", cm<&CmRep::responder_resources>},
@@ -119,35 +136,26 @@ constexpr auto cm_table = std::to_array<Field>({
     {"cm.remoteeecn", Hex6, "end-to-end context (RD)", cm<&CmReq::remote_eecn>},
     {"cm.remoteresptout", Decimal, "answer within 4.096 us * 2^n",
      cm<&CmReq::remote_cm_response_timeout>},
-    {"cm.localresptout", Decimal, "answers come within 4.096 us * 2^n",
-     cm<&CmReq::local_cm_response_timeout>},
     {"cm.transpsvctype", Decimal, "0 RC, 1 UC, 2 RD, 3 see ext_transport",
      cm<&CmReq::transport_service_type>},
-    {"cm.ext_transport", Decimal, "1 XRC", cm<&CmReq::extended_transport>},
     {"cm.e2eflowctrl", Flag, "flow control by credits",
      cm<&CmReq::end_to_end_flow_control, &CmRep::end_to_end_flow_control>},
+    {"cm.startpsn", Kind::Psn, "PSN of the first packet to the sender",
+     cm<&CmReq::starting_psn, &CmRep::starting_psn>},
+    {"cm.localresptout", Decimal, "answers come within 4.096 us * 2^n",
+     cm<&CmReq::local_cm_response_timeout>},
     {"cm.retrcount", Decimal, "retries", cm<&CmReq::retry_count>},
-    {"cm.rnrretrcount", Decimal, "retries after an RNR NAK, 7: without end",
-     cm<&CmReq::rnr_retry_count, &CmRep::rnr_retry_count>},
-    {"cm.maxcmretr", Decimal, "retries of these messages", cm<&CmReq::max_cm_retries>},
     {"cm.pkey", Hex4, "partition", cm<&CmReq::p_key, &CmSidrReq::p_key>},
     {"cm.pppmtu", Decimal, "path MTU: 1 to 5 for 256 to 4096 bytes", cm<&CmReq::path_mtu>},
     {"cm.rdcexist", Flag, "an RD channel exists", cm<&CmReq::rdc_exists>},
+    {"cm.rnrretrcount", Decimal, "retries after an RNR NAK, 7: without end",
+     cm<&CmReq::rnr_retry_count, &CmRep::rnr_retry_count>},
+    {"cm.maxcmretr", Decimal, "retries of these messages", cm<&CmReq::max_cm_retries>},
     {"cm.srq", Flag, "shared receive queue", cm<&CmReq::srq, &CmRep::srq>},
     {"cm.tgtackdelay", Decimal, "ACKs take up to 4.096 us * 2^n", cm<&CmRep::target_ack_delay>},
     {"cm.failoveracc", Decimal, "alternate path accepted", cm<&CmRep::failover_accepted>},
-    {"cm.msgrej", Decimal, "rejected: 0 REQ, 1 REP, 2 no message", cm<&CmRej::message_rejected>},
-    {"cm.reason", Decimal, "why rejected", cm<&CmRej::reason>},
-    {"cm.reason_name", Text, "\"Invalid Service ID\", ...", cm<&CmRej::reason_name>},
-    {"cm.ari", Bytes, "additional reject information", cm<&CmRej::ari>},
-    {"cm.msgmraed", Decimal, "received: 0 REQ, 1 REP, 2 LAP", cm<&CmMra::message_mraed>},
-    {"cm.servtimeout", Decimal, "the answer takes up to 4.096 us * 2^n",
-     cm<&CmMra::service_timeout>},
-    {"cm.status", Decimal, "of a ServiceIDResReqResp or an AlternatePathResponse",
-     cm<&CmSidrRep::status, &CmApr::status>},
-    {"cm.status_name", Text, "\"Valid QPN\", ...", cm<&CmSidrRep::status_name>},
-    {"cm.alt_localgid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_local_gid>},
-    {"cm.alt_remotegid", Kind::Ipv6, "alternate path", cm<&CmLap::alternate_remote_gid>},
+    {"cm.ext_transport", Decimal, "1 XRC", cm<&CmReq::extended_transport>},
+    {"cm.prim", Present, "primary path", has_paths},
     {"cm.prim.locallid", Hex4, "primary path", primary<&CmPath::local_lid>},
     {"cm.prim.remotelid", Hex4, "primary path", primary<&CmPath::remote_lid>},
     {"cm.prim.localgid", Kind::Ipv6, "primary path", primary<&CmPath::local_gid>},
@@ -160,6 +168,7 @@ constexpr auto cm_table = std::to_array<Field>({
     {"cm.prim.subnetlocal", Flag, "primary path", primary<&CmPath::subnet_local>},
     {"cm.prim.localacktout", Decimal, "primary path: ACKs within 4.096 us * 2^n",
      primary<&CmPath::local_ack_timeout>},
+    {"cm.alt", Present, "alternate path", has_paths},
     {"cm.alt.locallid", Hex4, "alternate path", alternate<&CmPath::local_lid>},
     {"cm.alt.remotelid", Hex4, "alternate path", alternate<&CmPath::remote_lid>},
     {"cm.alt.localgid", Kind::Ipv6, "alternate path", alternate<&CmPath::local_gid>},
@@ -172,6 +181,8 @@ constexpr auto cm_table = std::to_array<Field>({
     {"cm.alt.subnetlocal", Flag, "alternate path", alternate<&CmPath::subnet_local>},
     {"cm.alt.localacktout", Decimal, "alternate path: ACKs within 4.096 us * 2^n",
      alternate<&CmPath::local_ack_timeout>},
+    {"cm.port", Decimal, "rdma_cm's port in the service ID", port},
+    {"cm.ip_cm", Present, "rdma_cm's header in front of the private data", has_ip_cm},
     {"cm.ip_cm.majv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::major_version>},
     {"cm.ip_cm.minv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::minor_version>},
     {"cm.ip_cm.ipv", Decimal, "rdma_cm's header: 4 or 6", ip_cm<&IpCm::ip_version>},

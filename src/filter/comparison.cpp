@@ -113,7 +113,7 @@ bool allows(Kind kind, Operator op) {
 }
 
 bool Comparison::matches(const View& view) const {
-    const Value value = field_->get(view);
+    const Value value = field_->of(view);
     if (!is_there(value))
         return false;
     const auto compared = [&](auto holds) {
@@ -122,7 +122,7 @@ bool Comparison::matches(const View& view) const {
     };
     switch (op_) {
         case Operator::There:
-            return field_->kind != Kind::Flag || std::get<bool>(value);
+            return true;
         case Operator::Equal:
             return equals(value, constants_.front());
         case Operator::NotEqual:

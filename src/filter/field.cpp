@@ -1,7 +1,6 @@
 #include "filter/field.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
@@ -13,26 +12,6 @@
 
 namespace filter {
 namespace {
-
-// Wireshark's, where they are not the field's own behind "infiniband.".
-constexpr auto other_names = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"frame.number", "frame"},
-    {"frame.time_epoch", "time"},
-    {"frame.len", "len"},
-    {"frame.cap_len", "caplen"},
-    {"frame.interface_id", "interface_id"},
-    {"frame.interface_name", "interface_name"},
-    {"frame.comment", "comment"},
-    {"ip.dsfield.dscp", "ip.dscp"},
-    {"ip.dsfield.ecn", "ip.ecn"},
-    {"ip.flags.df", "ip.df"},
-    {"ipv6.tclass.dscp", "ipv6.dscp"},
-    {"ipv6.tclass.ecn", "ipv6.ecn"},
-    {"infiniband.invariant.crc", "icrc.value"},
-    // Wireshark has one name for RETH and AtomicETH.
-    {"infiniband.reth.va", "va"},
-    {"infiniband.reth.r_key", "r_key"},
-});
 
 // Changed, missing, added and swapped letters each count one (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -102,7 +81,7 @@ void append_csv(std::string& out, std::size_t from) {
 std::span<const Field> fields() {
     static const std::vector<Field> all = [] {
         std::vector<Field> fields;
-        for (const auto part : {frame_fields(), transport_fields(), cm_fields()})
+        for (const auto part : {frame_fields(), transport_fields(), cm_fields(), outcome_fields()})
             fields.insert(fields.end(), part.begin(), part.end());
         return fields;
     }();
@@ -110,14 +89,20 @@ std::span<const Field> fields() {
 }
 
 const Field* find_field(std::string_view name) {
-    if (const auto* other =
-            std::ranges::find(other_names, name, [](auto pair) { return pair.first; });
-        other != other_names.end())
-        name = other->second;
-    name = without_prefix(name);
-    const auto all = fields();
-    const auto found = std::ranges::find(all, name, &Field::name);
-    return found == all.end() ? nullptr : &*found;
+    const auto find = [](std::span<const Field> in, auto is_it) -> const Field* {
+        const auto found = std::ranges::find_if(in, is_it);
+        return found == in.end() ? nullptr : &*found;
+    };
+    const auto is_wiresharks = [&](const Field& field) {
+        return !name.empty() && field.extra.wireshark == name;
+    };
+    if (const Field* field = find(fields(), is_wiresharks))
+        return field;
+    const auto has_name = [own = without_prefix(name)](const Field& field) {
+        return field.name == own;
+    };
+    const Field* field = find(fields(), has_name);
+    return field != nullptr || name.empty() ? field : find(wireshark_fields(), has_name);
 }
 
 // "psn" is as good as "bth.psn" with a letter wrong.
@@ -166,7 +151,7 @@ void Row::append(std::string& out, const View& view) const {
         if (!std::exchange(first, false))
             out.push_back(format_ == Format::Tsv ? '\t' : ',');
         const std::size_t from = out.size();
-        filter::append(out, field->get(view), field->kind);
+        filter::append(out, field->of(view), field->kind);
         if (field->kind == Kind::Text)
             format_ == Format::Tsv ? append_tsv(out, from) : append_csv(out, from);
     }
@@ -174,7 +159,7 @@ void Row::append(std::string& out, const View& view) const {
 }
 
 bool Row::needs_icrc() const {
-    return std::ranges::any_of(fields_, &Field::needs_icrc);
+    return std::ranges::any_of(fields_, [](const Field* field) { return field->extra.needs_icrc; });
 }
 
 }  // namespace filter

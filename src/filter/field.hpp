@@ -1,6 +1,6 @@
 // The decoded fields of a packet by name. Names are those of rocecap's JSON, and Wireshark's
 // without the protocol's prefix: "bth.psn" is infiniband.bth.psn there. One row a field: what can
-// be printed, filtered by, and listed follows from the row.
+// be printed, filtered by, and listed follows from the row, and so does the JSON (json.hpp).
 #pragma once
 
 #include <chrono>
@@ -28,19 +28,41 @@ struct View {
     wire::CaptureNotes notes{};
 };
 
+inline constexpr std::string_view not_in_json = "-";
+
+/// What only some fields have.
+struct FieldExtra {
+    bool needs_icrc = false;  ///< the packet must be decoded with its ICRC computed
+    /// The JSON's key, where it is not the part of the name behind the header's: "vlan[]" for a
+    /// header that is the next element of the array "vlan", or not_in_json.
+    std::string_view json{};
+    /// Wireshark's name, where it is neither the field's own nor that behind "infiniband.".
+    std::string_view wireshark{};
+};
+
+/// A header is a field of Kind::Present; the rows of its fields come behind it and begin with its
+/// name: "eth", "eth.dst".
 struct Field {
     std::string_view name;
     Kind kind{};
     std::string_view help;  ///< what it is, in a few words
     Value (*get)(const View&) = nullptr;
-    bool needs_icrc = false;  ///< the packet must be decoded with its ICRC computed
+    FieldExtra extra{};
+    /// Of a field that only some packets have by this name: infiniband.cm.rep.localqpn is
+    /// cm.localqpn of a ConnectReply. nullptr: of all.
+    bool (*is_of)(const View&) = nullptr;
+
+    /// get(), or nothing where is_of() says so.
+    Value of(const View& view) const {
+        return is_of == nullptr || is_of(view) ? get(view) : Value();
+    }
 };
 
 /// Sorted as on the wire.
 std::span<const Field> fields();
 
 /// nullptr where there is none of this name. Wireshark's names are understood too, where they name
-/// a field that is here: "infiniband.bth.psn", "frame.number".
+/// a field that is here: "infiniband.bth.psn", "frame.number", "infiniband.cm.rep.localqpn".
 const Field* find_field(std::string_view name);
 
 /// The field's name that is most like this one; empty where none is alike.

@@ -8,7 +8,11 @@
 namespace filter {
 
 std::span<const Field> frame_fields();      ///< the capture's own, link, network and UDP
-std::span<const Field> transport_fields();  ///< BTH to ICRC, and what became of the decoding
+std::span<const Field> transport_fields();  ///< BTH to the last extension header
 std::span<const Field> cm_fields();         ///< management datagrams
+std::span<const Field> outcome_fields();    ///< ICRC, and what became of the decoding
+
+/// Of Wireshark's names: those that name something else here, or a field of only some packets.
+std::span<const Field> wireshark_fields();
 
 }  // namespace filter

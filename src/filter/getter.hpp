@@ -63,6 +63,11 @@ Value in(const View& view) {
     return follow(view.packet, Members...);
 }
 
+/// `value`, or null in its place.
+inline Value or_null(const Value& value) {
+    return is_there(value) ? value : Null();
+}
+
 /// A header of a packet.
 template <auto Header>
 Value has(const View& view) {

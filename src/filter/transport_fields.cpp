@@ -14,7 +14,6 @@ using wire::Bth;
 using wire::Dceth;
 using wire::Deth;
 using wire::Feth;
-using wire::Icrc;
 using wire::Packet;
 using wire::Rdeth;
 using wire::Reth;
@@ -22,7 +21,9 @@ using wire::Xrceth;
 using enum Kind;
 
 Value opcode_name(const View& view) {
-    return view.packet.opcode != nullptr ? Value(view.packet.opcode->name) : Value();
+    if (view.packet.opcode != nullptr)
+        return view.packet.opcode->name;
+    return view.packet.bth ? Value(Null()) : Value();
 }
 Value transport(const View& view) {
     if (view.packet.opcode != nullptr)
@@ -32,6 +33,13 @@ Value transport(const View& view) {
 
 Value aeth_type(const View& view) {
     return view.packet.aeth ? Value(name(view.packet.aeth->kind())) : Value();
+}
+// Null where there is no end-to-end flow control.
+Value aeth_credits(const View& view) {
+    const auto& aeth = view.packet.aeth;
+    if (!aeth || aeth->kind() != wire::AethKind::Ack)
+        return {};
+    return or_null(to_value(aeth->credits()));
 }
 Value aeth_error(const View& view) {
     const auto& aeth = view.packet.aeth;
@@ -54,6 +62,9 @@ Value rkey(const View& view) {
 Value payload_length(const View& view) {
     return view.packet.icrc ? Value(std::uint64_t{view.packet.payload_length}) : Value();
 }
+Value icrc_value(const View& view) {
+    return view.packet.icrc ? or_null(to_value(view.packet.icrc->value)) : Value();
+}
 Value icrc_status(const View& view) {
     return view.packet.icrc ? Value(name(view.packet.icrc->status)) : Value();
 }
@@ -72,20 +83,20 @@ Value composed(const View& view, std::string text) {
 }
 Value not_roce(const View& view) {
     return view.packet.not_roce ? composed(view, wire::other_summary(view.packet, view.frame))
-                                : Value();
+                                : Null();
 }
 Value truncated(const View& view) {
-    return view.packet.truncated ? composed(view, view.packet.truncated->text()) : Value();
+    return view.packet.truncated ? composed(view, view.packet.truncated->text()) : Null();
 }
 Value malformed(const View& view) {
-    return view.packet.malformed ? composed(view, view.packet.malformed->text()) : Value();
+    return view.packet.malformed ? composed(view, view.packet.malformed->text()) : Null();
 }
 
 constexpr auto transport_table = std::to_array<Field>({
     {"bth", Present, "base transport header: the packet is RoCE", has<&Packet::bth>},
     {"bth.opcode", Decimal, "opcode", in<&Packet::bth, &Bth::opcode>},
     {"bth.opcode_name", Text, "\"RC RDMA WRITE Only\"", opcode_name},
-    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC, DC", transport},
+    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC, DC", transport, {.json = not_in_json}},
     {"bth.se", Flag, "solicited event", in<&Packet::bth, &Bth::se>},
     {"bth.m", Flag, "migration state", in<&Packet::bth, &Bth::m>},
     {"bth.padcnt", Decimal, "bytes of padding", in<&Packet::bth, &Bth::padcnt>},
@@ -120,13 +131,21 @@ constexpr auto transport_table = std::to_array<Field>({
      in<&Packet::atomic_eth, &AtomicEth::swapdt>},
     {"atomiceth.cmpdt", Decimal, "value to compare with",
      in<&Packet::atomic_eth, &AtomicEth::cmpdt>},
-    {"va", Hex16, "address in the peer's memory, of a RETH or AtomicETH", va},
-    {"r_key", Hex8, "right to it, of a RETH or AtomicETH", rkey},
+    {"va",
+     Hex16,
+     "address in the peer's memory, of a RETH or AtomicETH",
+     va,
+     {.json = not_in_json, .wireshark = "infiniband.reth.va"}},
+    {"r_key",
+     Hex8,
+     "right to it, of a RETH or AtomicETH",
+     rkey,
+     {.json = not_in_json, .wireshark = "infiniband.reth.r_key"}},
     {"aeth", Present, "acknowledge extended transport header", has<&Packet::aeth>},
     {"aeth.syndrome", Decimal, "ACK or NAK, and which", in<&Packet::aeth, &Aeth::syndrome>},
     {"aeth.msn", Decimal, "messages completed", in<&Packet::aeth, &Aeth::msn>},
     {"aeth.type", Text, "ACK, RNR NAK, NAK or reserved", aeth_type},
-    {"aeth.credits", Decimal, "of an ACK: receive credits", in<&Packet::aeth, &Aeth::credits>},
+    {"aeth.credits", Decimal, "of an ACK: receive credits", aeth_credits},
     {"aeth.timer_ms", Real, "of an RNR NAK: wait so long", in<&Packet::aeth, &Aeth::rnr_timer_ms>},
     {"aeth.error", Text, "of a NAK: \"Remote Access Error\", ...", aeth_error},
     {"atomicacketh", Present, "atomic acknowledge header", has<&Packet::atomic_ack_eth>},
@@ -134,11 +153,23 @@ constexpr auto transport_table = std::to_array<Field>({
      in<&Packet::atomic_ack_eth, &AtomicAckEth::origremdt>},
     {"immdt", Hex8, "immediate data", in<&Packet::immdt, &wire::ImmDt::value>},
     {"ieth", Hex8, "rkey to invalidate", in<&Packet::ieth, &wire::Ieth::rkey>},
+});
+
+constexpr auto outcome_table = std::to_array<Field>({
     {"payload_len", Decimal, "bytes of payload on the wire", payload_length},
-    {"icrc.value", Hex8, "invariant CRC", in<&Packet::icrc, &Icrc::value>},
-    {"icrc.status", Text, "good, bad or unchecked", icrc_status, true},
-    {"icrc.computed", Hex8, "where it is bad: what it should be", icrc_computed, true},
-    {"icrc.reason", Text, "where it is unchecked: why", icrc_reason, true},
+    {"icrc", Present, "invariant CRC", has<&Packet::icrc>},
+    {"icrc.value",
+     Hex8,
+     "as it is in the packet",
+     icrc_value,
+     {.wireshark = "infiniband.invariant.crc"}},
+    {"icrc.status", Text, "good, bad or unchecked", icrc_status, {.needs_icrc = true}},
+    {"icrc.computed",
+     Hex8,
+     "where it is bad: what it should be",
+     icrc_computed,
+     {.needs_icrc = true}},
+    {"icrc.reason", Text, "where it is unchecked: why", icrc_reason, {.needs_icrc = true}},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
     {"truncated", Text, "what the capture lacks of the packet", truncated},
     {"malformed", Text, "why the packet is not valid", malformed},
@@ -148,6 +179,10 @@ constexpr auto transport_table = std::to_array<Field>({
 
 std::span<const Field> transport_fields() {
     return transport_table;
+}
+
+std::span<const Field> outcome_fields() {
+    return outcome_table;
 }
 
 }  // namespace filter

@@ -1,5 +1,6 @@
 #include "filter/value.hpp"
 
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -26,25 +27,12 @@ std::size_t digits(Kind kind) {
     }
 }
 
-// With nine digits behind the point, as tshark writes times.
-void append_seconds(std::string& out, std::int64_t nanoseconds) {
-    constexpr std::uint64_t second = 1'000'000'000;
-    constexpr std::size_t places = 9;
-    if (nanoseconds < 0)
-        out.push_back('-');
-    const auto distance = nanoseconds < 0
-                              ? std::uint64_t{0} - static_cast<std::uint64_t>(nanoseconds)
-                              : static_cast<std::uint64_t>(nanoseconds);
-    util::append_decimal(out, distance / second);
-    out.push_back('.');
-    util::append_decimal(out, distance % second, places);
-}
-
 struct Append {
     std::string& out;
     Kind kind;
 
     void operator()(std::monostate) const {}
+    void operator()(Null) const {}
     void operator()(std::uint64_t number) const {
         const std::size_t width = digits(kind);
         if (width == 0)
@@ -55,7 +43,8 @@ struct Append {
     void operator()(std::int64_t number) const {
         if (kind != Kind::Time)
             return util::append_decimal(out, number);
-        append_seconds(out, number);
+        std::array<char, longest_seconds> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+        out.append(text.data(), put_seconds(text.data(), number));
     }
     void operator()(bool flag) const { out.push_back(flag ? '1' : '0'); }
     void operator()(double number) const { fmt::format_to(std::back_inserter(out), "{}", number); }
@@ -70,6 +59,19 @@ struct Append {
 };
 
 }  // namespace
+
+char* put_seconds(char* at, std::int64_t nanoseconds) {
+    constexpr std::uint64_t second = 1'000'000'000;
+    constexpr std::size_t places = 9;
+    if (nanoseconds < 0)
+        *at++ = '-';
+    const auto distance = nanoseconds < 0
+                              ? std::uint64_t{0} - static_cast<std::uint64_t>(nanoseconds)
+                              : static_cast<std::uint64_t>(nanoseconds);
+    at = util::put_decimal(at, distance / second);
+    *at++ = '.';
+    return util::put_digits(at, distance % second, places);
+}
 
 std::string_view name(Kind kind) {
     switch (kind) {

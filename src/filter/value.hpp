@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,14 +27,20 @@ struct Octets {
     }
 };
 
-/// monostate: the packet does not have the field. Text and bytes point into the packet, its View,
-/// or static text.
+/// The packet does not have the field where its JSON says so: null.
+struct Null {
+    friend bool operator==(Null, Null) = default;
+    friend auto operator<=>(Null, Null) = default;
+};
+
+/// monostate: the packet does not have the field, and its JSON leaves it out. Text and bytes point
+/// into the packet, its View, or static text.
 using Value =
-    std::variant<std::monostate, std::uint64_t, std::int64_t, bool, double, std::string_view,
+    std::variant<std::monostate, Null, std::uint64_t, std::int64_t, bool, double, std::string_view,
                  wire::MacAddress, wire::Ipv4Address, wire::Ipv6Address, Octets>;
 
 constexpr bool is_there(const Value& value) {
-    return value.index() != 0;
+    return value.index() > 1;
 }
 
 /// What a field is, and with that how it is written and what it can be compared with. Numbers are
@@ -62,6 +69,11 @@ enum class Kind : std::uint8_t {
 constexpr bool is_number(Kind kind) {
     return kind >= Kind::Decimal && kind <= Kind::Psn;
 }
+
+/// Seconds with nine digits behind the point, as tshark writes times, at `at`, where
+/// longest_seconds characters have room. Returns the end.
+char* put_seconds(char* at, std::int64_t nanoseconds);
+inline constexpr std::size_t longest_seconds = 21;
 
 /// "number", "address", ...: what a person would compare the field with.
 std::string_view name(Kind kind);

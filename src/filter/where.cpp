@@ -24,6 +24,13 @@ struct Node {
 
 namespace {
 
+constexpr std::string_view empty_filter =
+    "the filter is empty: write a condition, such as 'aeth.type == NAK'";
+
+bool is_blank(std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 bool matches(const Node& node, const View& view) {
     const auto child_matches = [&](const Node& child) { return matches(child, view); };
     switch (node.logic) {
@@ -40,7 +47,7 @@ bool matches(const Node& node, const View& view) {
 }
 
 bool needs_icrc(const Node& node) {
-    return node.logic == Logic::Leaf ? node.comparison->field().needs_icrc
+    return node.logic == Logic::Leaf ? node.comparison->field().extra.needs_icrc
                                      : std::ranges::any_of(node.children, needs_icrc);
 }
 
@@ -71,6 +78,8 @@ class Parser {
     Parser(std::string_view text, std::size_t from) : lexer_(text, from), token_(lexer_.next()) {}
 
     Node parse() {
+        if (token_.kind == Token::Kind::End)
+            refuse(token_, std::string(empty_filter));
         Node node = either();
         if (token_.kind != Token::Kind::End)
             refuse(token_, fmt::format("'{}' is not expected here: join comparisons with and, or",
@@ -143,7 +152,7 @@ class Parser {
         const Token name = take();
         for (const EitherField& either : either_fields)
             if (name.text == either.name)
-                return either_comparison(either, name);
+                return either_comparison(either);
         const Field* field = find_field(name.text);
         if (field == nullptr) {
             const std::string_view similar = similar_field(name.text);
@@ -156,11 +165,9 @@ class Parser {
     }
 
     // Neither of two addresses is another one: "ip.addr != X" is what a person means by it.
-    Node either_comparison(const EitherField& either, const Token& name) {
+    Node either_comparison(const EitherField& either) {
         const Field& one = *find_field(either.one);
         const Operator op = take_operator(one);
-        if (op == Operator::There)
-            refuse(name, fmt::format("{} has to be compared with something", name.text));
         const auto values = constants(one, op);
         Node node{op == Operator::NotEqual ? Logic::And : Logic::Or, {}, {}};
         node.children.push_back(leaf(one, op, values));
@@ -243,6 +250,8 @@ std::size_t shown_width(std::string_view text, std::size_t characters) {
 }  // namespace
 
 std::string SyntaxError::marked() const {
+    if (is_blank(expression_))
+        return {};
     const std::size_t before = shown_width(expression_, column_ - 1);
     const std::size_t end = shown_width(expression_, column_ - 1 + width_);
     return fmt::format("  {}\n  {:>{}}{:~>{}}\n", util::printable(expression_), "^", before + 1, "",
@@ -256,6 +265,8 @@ struct Where::Program {
 };
 
 Where Where::parse(std::string_view text, std::size_t from) {
+    if (is_blank(text))
+        throw SyntaxError(std::string(empty_filter), 1, 1, text);
     auto program = std::make_unique<Program>(Program{std::string(text), {}});
     try {
         program->root = Parser(program->expression, from).parse();

@@ -1,7 +1,7 @@
 // The display filter: an expression over decoded fields.
 //
 //   expression   comparisons with and, or, not (also &&, ||, !) and parentheses; not binds tightest
-//   comparison   FIELD                        the packet has it; of a flag: it is set
+//   comparison   FIELD                        the packet has it, a flag also where it is 0
 //                FIELD == VALUE               also !=, <, <=, >, >= (and eq, ne, lt, le, gt, ge)
 //                FIELD in VALUE..VALUE        both ends belong to it; PSNs may pass zero
 //                FIELD in {VALUE, V..V, ...}
@@ -40,6 +40,7 @@ class SyntaxError : public util::Error {
     std::size_t width() const { return width_; }  ///< of it, at least 1
 
     /// The expression, and below it marks under the offending part; two lines, for a terminal.
+    /// Nothing for an empty one.
     std::string marked() const;
 
   private:

@@ -115,6 +115,7 @@ struct IsMadeOf {
     Range bits;
 
     bool operator()(std::monostate) const { return false; }
+    bool operator()(filter::Null) const { return false; }
     bool operator()(std::uint64_t value) const {
         return bytes.size() <= sizeof value && value == number(bytes, bits);
     }

@@ -1,9 +1,7 @@
 // The connection manager's messages, as JSON and in a line.
 #include <gtest/gtest.h>
 
-#include "util/json.hpp"
-#include "wire/sample_frames.hpp"
-#include "wire/text/json.hpp"
+#include "filter/sample_view.hpp"
 #include "wire/text/summary.hpp"
 
 namespace cm_json_test {
@@ -23,8 +21,8 @@ Told told(CmAttribute attribute, std::string_view data) {
     bytes.resize(wire::Mad::data_size);
     const auto mad = wire_test::cm_mad(attribute, bytes);
     const auto frame = wire::encode(wire_test::cm_packet(mad, wire_test::Network::Ipv4));
-    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
-    return {wire::packet_json(1, {}, packet, frame, frame.size()), wire::packet_summary(packet)};
+    query_test::Sample sample(frame);
+    return {query_test::json_of(sample.view()), wire::packet_summary(sample.view().packet)};
 }
 
 void expect_numbers(const Json& object, const std::map<std::string, std::uint64_t>& expected) {
@@ -62,6 +60,22 @@ TEST(CmJson, a_connect_request_has_what_the_connection_is_built_from) {
     EXPECT_EQ(line,
               "CM ConnectRequest            comm 0xa1a2a3a4 qpn 0x010203 psn 0x0b0c0d port 18515 "
               "mtu 4096");
+}
+
+TEST(CmJson, a_request_has_its_fields_and_its_paths_in_the_order_of_the_wire) {
+    const auto [json, line] = told(CmAttribute::ConnectRequest, request);
+    std::string keys;
+    for (const auto& item : json["cm"].items())
+        keys += item.key() + ' ';
+    EXPECT_EQ(keys,
+              "message localcommid serviceid localcaguid localqkey localqpn responderres initdepth "
+              "localeecn remoteeecn remoteresptout transpsvctype e2eflowctrl startpsn "
+              "localresptout retrcount pkey pppmtu rdcexist rnrretrcount maxcmretr srq "
+              "ext_transport prim alt port private ");
+    EXPECT_EQ(json["cm"]["alt"].dump(),
+              R"({"locallid":0,"remotelid":0,"localgid":"::","remotegid":"::","flowlabel":0,)"
+              R"("pktrate":0,"tfcclass":0,"hoplim":0,"sl":0,"subnetlocal":false,)"
+              R"("localacktout":0})");
 }
 
 TEST(CmJson, a_connect_reply_has_the_other_half) {

@@ -1,22 +1,19 @@
-#include "wire/text/json.hpp"
+#include "filter/json.hpp"
 
 #include <gtest/gtest.h>
 
-#include "util/json.hpp"
-#include "wire/sample_frames.hpp"
+#include "filter/sample_view.hpp"
+#include "support/allocation_count.hpp"
 
 namespace json_test {
 
+using query_test::packet_of;
 using util::Json;
 using wire_test::Network;
 
-// The object, as a program that reads the line gets it.
-Json json_of(util::Bytes frame, std::size_t length = 0,
-             wire::LinkType link = wire::LinkType::Ethernet) {
-    length = std::max(length, frame.size());
-    return Json::parse(wire::packet_json(3, std::chrono::nanoseconds(1'700'000'000'123'456'789),
-                                         wire::decode(frame, link, length), frame, length)
-                           .dump());
+Json json_of(const std::vector<std::byte>& frame, std::size_t length = 0) {
+    query_test::Sample sample(frame, length);
+    return query_test::json_of(sample.view());
 }
 
 Json json_of(std::uint8_t opcode, Network network = Network::Ipv4, std::size_t payload = 0) {
@@ -45,7 +42,7 @@ TEST(PacketJson, an_rdma_write_has_every_header_in_the_order_of_the_wire) {
                     "payload_len", "icrc", "not_roce", "truncated", "malformed"}));
     EXPECT_EQ(json["frame"], 3);
     EXPECT_EQ(json["t_ns"], 1'700'000'000'123'456'789);
-    EXPECT_DOUBLE_EQ(json["time"].get<double>(), 1'700'000'000.123456789);
+    EXPECT_EQ(json["time"].get<double>(), 1'700'000'000.123456789);
     EXPECT_EQ(json["eth"],
               (Json{{"dst", "02:00:00:00:00:01"}, {"src", "02:00:00:00:00:02"}, {"type", 0x0800}}));
     EXPECT_EQ(json["bth"].dump(),
@@ -56,6 +53,61 @@ TEST(PacketJson, an_rdma_write_has_every_header_in_the_order_of_the_wire) {
               R"({"va":9151333281403524454,"r_key":3735928559,"dmalen":66051})");
     EXPECT_EQ(json["payload_len"], 63);
     EXPECT_EQ(json["len"], json["caplen"]);
+}
+
+// A double cannot hold the quotient of two numbers exactly: the text is the decimal itself, from
+// which a reader takes the nearest one.
+TEST(PacketJson, the_time_is_the_decimal_of_its_nanoseconds) {
+    const std::pair<std::int64_t, std::string_view> times[] = {
+        {0, "0.000000000"},
+        {1, "0.000000001"},
+        {-1, "-0.000000001"},
+        {-1'500'000'000, "-1.500000000"},
+        {1'767'225'600'000'035'883, "1767225600.000035883"},
+        {INT64_MAX, "9223372036.854775807"},
+        {INT64_MIN, "-9223372036.854775808"},
+    };
+    auto sample = query_test::sample_of(0x0a);
+    for (const auto& [ns, text] : times) {
+        auto view = sample.view();
+        view.time = std::chrono::nanoseconds(ns);
+        const std::string line = query_test::json_text(view);
+        EXPECT_TRUE(line.starts_with("{\"frame\":3,\"time\":" + std::string(text) +
+                                     ",\"t_ns\":" + std::to_string(ns) + ","))
+            << line;
+        const auto read = query_test::json_of(view)["time"].get<double>();
+        EXPECT_EQ(read, std::strtod(std::string(text).c_str(), nullptr));
+    }
+}
+
+TEST(PacketJson, nothing_is_allocated_once_the_text_is_large_enough) {
+    std::string text;
+    text.reserve(4096);
+    for (const wire::OpcodeInfo& opcode : wire::opcodes()) {
+        auto sample = query_test::sample_of(opcode.value);
+        const auto view = sample.view();
+        text.clear();
+        const support::AllocationCount allocations;
+        filter::append_json(text, view);
+        EXPECT_EQ(allocations.count(), 0U) << opcode.name;
+        EXPECT_FALSE(text.empty());
+    }
+}
+
+TEST(PacketJson, vlan_tags_are_an_array_outermost_first) {
+    const auto frame = wire::encode(packet_of(0x0c));
+    const auto tagged = [&](std::string_view tags) {
+        auto bytes = wire_test::from_hex(tags);
+        bytes.insert(bytes.begin(), frame.begin(), frame.begin() + 12);
+        bytes.insert(bytes.end(), frame.begin() + 12, frame.end());
+        return json_of(bytes);
+    };
+    EXPECT_FALSE(json_of(frame).contains("vlan"));
+    EXPECT_EQ(tagged("8100 6005")["vlan"].dump(),
+              R"([{"priority":3,"dei":false,"id":5,"etype":2048}])");
+    EXPECT_EQ(tagged("88a8 f007 8100 6005")["vlan"].dump(),
+              R"([{"priority":7,"dei":true,"id":7,"etype":33024},)"
+              R"({"priority":3,"dei":false,"id":5,"etype":2048}])");
 }
 
 TEST(PacketJson, each_network_has_its_header) {
@@ -130,6 +182,14 @@ TEST(PacketJson, an_opcode_without_a_name_has_null) {
     EXPECT_EQ(json["bth"]["opcode"], 0x1f);
     EXPECT_TRUE(json["bth"]["opcode_name"].is_null());
     EXPECT_EQ(json["malformed"], "BTH opcode 0x1f is reserved");
+}
+
+TEST(PacketJson, what_is_not_roce_is_named) {
+    const auto arp = json_of(wire_test::from_hex("020000000001 020000000002 0806 0001"));
+    EXPECT_EQ(keys(arp), (Keys{"frame", "time", "t_ns", "len", "caplen", "eth", "not_roce",
+                               "truncated", "malformed"}));
+    EXPECT_EQ(arp["not_roce"], "ARP");
+    EXPECT_TRUE(arp["truncated"].is_null());
 }
 
 }  // namespace json_test

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "filter/field.hpp"
+#include "filter/json.hpp"
+#include "util/json.hpp"
 #include "wire/sample_set.hpp"
 
 namespace query_test {
@@ -44,6 +46,33 @@ class Sample {
     std::string scratch_;
     wire::CaptureNotes notes_;
 };
+
+inline std::string json_text(const filter::View& view) {
+    std::string text;
+    filter::append_json(text, view);
+    return text;
+}
+/// As a program that reads the line gets it.
+inline util::Json json_of(const filter::View& view) {
+    return util::Json::parse(json_text(view));
+}
+
+/// A value as the JSON has it; null for one that is not there.
+inline util::Json json_of(const filter::Value& value, filter::Kind kind) {
+    if (const auto* number = std::get_if<std::uint64_t>(&value))
+        return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&value))
+        return *number;
+    if (const auto* number = std::get_if<double>(&value))
+        return *number;
+    if (const auto* flag = std::get_if<bool>(&value))
+        return *flag;
+    if (!is_there(value))
+        return {};
+    std::string text;
+    append(text, value, kind);
+    return text;
+}
 
 /// With AETH, RETH and so on as the opcode has them.
 inline wire::Packet packet_of(std::uint8_t opcode,

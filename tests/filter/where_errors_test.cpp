@@ -47,8 +47,8 @@ TEST(WhereErrors, of_characters_and_quotes) {
 
 TEST(WhereErrors, of_what_stands_where_a_field_is_expected) {
     expect_errors({
-        {"", "the filter ends where a field is expected (column 1)", 1, 1},
-        {"  ", "the filter ends where a field is expected (column 3)", 3, 1},
+        {"", "the filter is empty: write a condition, such as 'aeth.type == NAK'", 1, 1},
+        {" \t\n", "the filter is empty: write a condition, such as 'aeth.type == NAK'", 1, 1},
         {"reth and", "the filter ends where a field is expected (column 9)", 9, 1},
         {"not", "the filter ends where a field is expected (column 4)", 4, 1},
         {"and reth", "there is no field 'and': 'rocecap fields' lists them (column 1)", 1, 3},
@@ -90,8 +90,6 @@ TEST(WhereErrors, of_operators) {
         {"cm.private > 00", "'>' does not work with cm.private, which is bytes (column 12)", 12, 1},
         {"cm.ip_cm.sip < ::1",
          "'<' does not work with cm.ip_cm.sip, which is an IP address (column 14)", 14, 1},
-        {"ip.addr", "ip.addr has to be compared with something (column 1)", 1, 7},
-        {"ip.addr and reth", "ip.addr has to be compared with something (column 1)", 1, 7},
     });
 }
 
@@ -232,12 +230,26 @@ TEST(WhereErrors, of_too_deep_a_nesting) {
     EXPECT_EQ(error.column(), 102U);
 }
 
+// As behind the "where" of a rule.
+TEST(WhereErrors, of_an_empty_filter_behind_other_text_have_its_column) {
+    try {
+        Where::parse("drop all where ", 14);
+        FAIL();
+    } catch (const SyntaxError& error) {
+        EXPECT_STREQ(error.what(),
+                     "the filter is empty: write a condition, such as 'aeth.type == NAK' (column "
+                     "16)");
+        EXPECT_EQ(error.marked(), "  drop all where \n                 ^\n");
+    }
+}
+
 TEST(WhereErrors, are_marked_below_the_expression) {
     EXPECT_EQ(error_of("bth.pns == 1").marked(), "  bth.pns == 1\n  ^~~~~~~\n");
     EXPECT_EQ(error_of("reth and").marked(), "  reth and\n          ^\n");
     EXPECT_EQ(error_of("bth.a < 1").marked(), "  bth.a < 1\n        ^\n");
     EXPECT_EQ(error_of("\treth\nand x.y").marked(), "  \\treth\\nand x.y\n              ^~~\n");
-    EXPECT_EQ(error_of("").marked(), "  \n  ^\n");
+    EXPECT_EQ(error_of("").marked(), "");
+    EXPECT_EQ(error_of(" \t").marked(), "");
 }
 
 TEST(WhereErrors, are_marked_by_characters_not_by_bytes) {

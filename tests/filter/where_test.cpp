@@ -103,14 +103,22 @@ TEST(Where, real_numbers) {
     expect_none(sample, {"aeth.timer_ms > 0.01", "aeth.timer_ms in 1..2"});
 }
 
-TEST(Where, a_header_is_there_and_a_flag_is_set) {
+// As in Wireshark: presence is one thing, what a flag is another.
+TEST(Where, a_name_alone_is_true_where_the_packet_has_the_field_whatever_its_value) {
     auto sample = sample_of(write_only);
-    expect_matches(sample,
-                   {"reth", "bth", "eth", "ip", "bth.a", "bth.se", "not bth.fecn", "not aeth",
-                    "bth.fecn == false", "bth.fecn == 0", "bth.a == true", "bth.a == 1",
-                    "bth.a != false", "reth == true", "bth.psn", "bth.padcnt"});
-    expect_none(sample, {"aeth", "bth.fecn", "ipv6", "vlan", "cm", "truncated", "malformed",
-                         "not_roce", "bth.a == 0", "bth.a != 1"});
+    expect_matches(sample, {"reth", "bth", "eth", "ip", "icrc", "bth.a", "bth.fecn", "bth.psn",
+                            "bth.padcnt", "not aeth", "not aeth.msn", "ip.addr", "udp.port"});
+    expect_none(sample, {"aeth", "ipv6", "vlan", "vlan.dei", "cm", "truncated", "malformed",
+                         "not_roce", "not bth.fecn", "not bth.a", "ipv6.addr", "tcp.port"});
+    auto without_credits = answer(0x1f);
+    expect_none(without_credits, {"aeth.credits", "aeth.credits != 1"});
+}
+
+TEST(Where, a_flag_is_compared_with_true_and_false_or_1_and_0) {
+    auto sample = sample_of(write_only);
+    expect_matches(sample, {"bth.fecn == false", "bth.fecn == 0", "bth.fecn != 1", "bth.a == true",
+                            "bth.a == 1", "bth.a != false", "reth == true", "bth.se in {1}"});
+    expect_none(sample, {"bth.fecn == 1", "bth.a == 0", "bth.a != 1", "aeth != true"});
 }
 
 TEST(Where, a_field_that_is_not_there_compares_to_nothing) {

@@ -41,8 +41,8 @@ int list(std::string_view part) {
 
 constexpr const char* fields_footer =
     R"(Names are those of 'decode --json', and Wireshark's without the protocol's prefix: bth.psn is
-infiniband.bth.psn there, and that name is understood, too. A header's own name ('reth') is a field
-that is there when the packet has the header.
+infiniband.bth.psn there. Wireshark's names are understood, too; infiniband.cm.rep.localqpn is
+cm.localqpn of a ConnectReply alone. A header's own name ('reth') is a field.
 
 Filters (--where) compare fields and join the comparisons by and, or, not and parentheses:
   bth.psn in 0x10..0x20 and reth.r_key == 0x220   numbers in decimal or hexadecimal; a range of PSNs
@@ -51,7 +51,9 @@ Filters (--where) compare fields and join the comparisons by and, or, not and pa
   aeth.type == NAK or icrc.status == bad          words; with spaces in quotes: "RNR NAK"
   bth.opcode in {6..11, 17}                       a set of values and ranges
   bth.opcode_name contains WRITE                  a part of a text, hexadecimal digits of bytes
-A comparison with a field that the packet does not have is false, != included.)";
+  bth.a == 1 and not aeth                         a flag's value; a field that is not there
+A name alone is true where the packet has the field, whatever its value. A comparison with a field
+that the packet does not have is false, != included.)";
 
 }  // namespace
 

@@ -29,7 +29,7 @@ namespace {
 
 struct FlowsOptions {
     std::string file;
-    std::string where;
+    std::optional<std::string> where;
     std::string interface;
     std::vector<std::string> run_logs;
     std::uint64_t count = UINT64_MAX;
@@ -54,8 +54,8 @@ class Flows {
           style_(colour),
           source_(options.file, capture::InterfaceChoice(options.interface)),
           tracker_(tracker(options.limits)) {
-        if (!options.where.empty())
-            where_ = filter::Where::parse(options.where);
+        if (options.where)
+            where_ = filter::Where::parse(*options.where);
         for (const flow::KnownQueuePair& pair : queue_pairs_of(options.run_logs))
             tracker_.know(pair);
     }

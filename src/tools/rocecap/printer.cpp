@@ -1,28 +1,28 @@
 #include "tools/rocecap/printer.hpp"
 
+#include "filter/json.hpp"
 #include "tools/rocecap/command.hpp"
 #include "util/error.hpp"
-#include "wire/text/json.hpp"
 
 namespace rocecap {
 namespace {
 
 std::optional<filter::Row> row_of(const Printer::Options& options) {
-    if (options.fields.empty()) {
+    if (!options.fields) {
         if (options.csv || options.header)
             throw util::Error("--csv and --header are for rows: choose their --fields");
         return std::nullopt;
     }
     if (options.json)
         throw util::Error("--json has every field of a packet: leave out --fields");
-    return filter::Row(options.fields,
+    return filter::Row(*options.fields,
                        options.csv ? filter::Row::Format::Csv : filter::Row::Format::Tsv);
 }
 
 std::optional<filter::Where> where_of(const Printer::Options& options) {
-    if (options.where.empty())
+    if (!options.where)
         return std::nullopt;
-    return filter::Where::parse(options.where);
+    return filter::Where::parse(*options.where);
 }
 
 // Text and JSON say whether the ICRC is good; rows and filters only where they are asked to.
@@ -74,12 +74,10 @@ void Printer::print(const capture::Frame& frame) {
     text_.clear();
     if (row_)
         row_->append(text_, view);
-    else if (json_)
-        text_ = wire::packet_json(number, frame.time, packet, frame.bytes, frame.original_length,
-                                  frame.notes)
-                    .dump() +
-                '\n';
-    else
+    else if (json_) {
+        filter::append_json(text_, view);
+        text_.push_back('\n');
+    } else
         listing_.append(text_, number, frame.time, packet, frame.bytes);
     sink_.append(text_);
 }

@@ -20,10 +20,10 @@ class Printer {
     struct Options {
         bool json = false;
         bool colour = false;
-        std::string fields{};  ///< "bth.psn,reth.r_key": rows instead of text
-        bool csv = false;      ///< rows are CSV instead of TSV
-        bool header = false;   ///< rows begin with a line of names
-        std::string where{};   ///< only packets that match; empty: all
+        std::optional<std::string> fields{};  ///< "bth.psn,reth.r_key": rows instead of text
+        bool csv = false;                     ///< rows are CSV instead of TSV
+        bool header = false;                  ///< rows begin with a line of names
+        std::optional<std::string> where{};   ///< only packets that match
     };
     /// Adds the options but colour to a command.
     static void add_options(CLI::App& command, Options& options);

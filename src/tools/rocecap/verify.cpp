@@ -7,13 +7,12 @@
 
 #include "capture/file_source.hpp"
 #include "capture/sink.hpp"
+#include "filter/json.hpp"
 #include "render/icrc_tally.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "util/error.hpp"
-#include "util/json.hpp"
-#include "wire/text/json.hpp"
 #include "wire/text/line.hpp"
 
 namespace rocecap {
@@ -62,17 +61,23 @@ class Verification {
         if ((!is_bad && !packet.malformed) || ++listed_ > options_.first)
             return;
         if (options_.json)
-            first_.push_back(wire::packet_json(frame.number, frame.time, packet, frame.bytes,
-                                               frame.original_length, frame.notes));
+            list_json(frame, packet);
         else
             sink_.append(listing_.line(frame.number, frame.time, packet, frame.bytes));
     }
 
+    void list_json(const capture::Frame& frame, const wire::Packet& packet) {
+        first_.append(first_.empty() ? "" : ",");
+        std::string scratch;
+        filter::append_json(first_, {frame.number, frame.time, packet, frame.bytes,
+                                     frame.original_length, scratch, frame.notes});
+    }
+
     void conclude() {
         if (options_.json) {
-            util::Json json = tally_.json();
-            json["first"] = first_;
-            sink_.append(json.dump() + '\n');
+            std::string json = tally_.json().dump();
+            json.pop_back();  // the closing brace
+            sink_.append(json + ",\"first\":[" + first_ + "]}\n");
         } else {
             if (listed_ > options_.first && options_.first != 0)
                 sink_.append("... and " + std::to_string(listed_ - options_.first) + " more\n");
@@ -88,7 +93,7 @@ class Verification {
     wire::Listing listing_;
     capture::Sink sink_ = capture::Sink::standard_output();
     render::IcrcTally tally_;
-    util::Json first_ = util::Json::array();
+    std::string first_;  // packets, as JSON
     std::uint64_t listed_ = 0;
 };
 

@@ -114,6 +114,22 @@ TEST_F(WhereCommand, what_is_no_filter_is_marked_and_ends_with_2) {
                    "           ^~~~~~~\n");
 }
 
+TEST_F(WhereCommand, an_empty_filter_or_list_of_fields_is_refused) {
+    for (const auto* command : {"decode", "flows"})
+        for (const auto* filter : {"", "  ", "\t"}) {
+            const auto outcome = file_.run(command, {"--where", filter});
+            EXPECT_EQ(outcome.exit_code, 2);
+            EXPECT_EQ(outcome.out, "");
+            EXPECT_EQ(outcome.err,
+                      "rocecap: the filter is empty: write a condition, such as 'aeth.type == "
+                      "NAK'.\n");
+        }
+    const auto outcome = decode({"--fields", ""});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("the list of fields has an empty name"), std::string::npos);
+}
+
 TEST_F(WhereCommand, options_that_do_not_go_together_are_refused) {
     for (const support::Argv& options :
          {support::Argv{"--csv"}, {"--header"}, {"--fields", "frame", "--json"}}) {

@@ -1,0 +1,213 @@
+// The names of fields: Wireshark's own list, field by field, and what rocecap understands.
+#include <arpa/inet.h>
+#include <map>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "filter/sample_view.hpp"
+#include "support/process.hpp"
+#include "support/tshark_fields.hpp"
+
+namespace wireshark_names_test {
+
+using Names = std::set<std::string, std::less<>>;
+
+// What a filter of Wireshark can name: protocols and fields.
+const Names& wiresharks() {
+    static const Names names = [] {
+        Names all;
+        std::istringstream lines(support::run({"tshark", "-G", "fields"}).out);
+        for (std::string line; std::getline(lines, line);) {
+            std::istringstream columns(line);
+            std::string type;
+            std::string text;
+            std::string name;
+            std::getline(columns, type, '\t');
+            std::getline(columns, text, '\t');
+            std::getline(columns, name, '\t');
+            if (type == "F" || type == "P")
+                all.insert(name);
+        }
+        return all;
+    }();
+    return names;
+}
+
+// Wireshark's name of a field of the table; empty where it has none.
+std::string wiresharks_name(const filter::Field& field) {
+    if (!field.extra.wireshark.empty())
+        return std::string(field.extra.wireshark);
+    const std::string name(field.name);
+    const std::string infiniband = "infiniband." + name;
+    return wiresharks().contains(infiniband) ? infiniband : wiresharks().contains(name) ? name : "";
+}
+
+bool is_wireshark_4_0() {
+    return support::run({"tshark", "--version"}).out.find("Wireshark) 4.0.") != std::string::npos;
+}
+
+// Wireshark 4.0 has no field for these; later versions have one for some of them.
+const Names only_ours{
+    "t_ns",
+    "inner_vlan",
+    "inner_vlan.priority",
+    "inner_vlan.dei",
+    "inner_vlan.id",
+    "inner_vlan.etype",
+    "bth.opcode_name",
+    "bth.transport",
+    "bth.fecn",
+    "bth.becn",
+    "xrceth",
+    "xrceth.xrcsrq",
+    "feth",
+    "feth.plt",
+    "feth.sel",
+    "atomiceth.va",
+    "atomiceth.r_key",
+    "aeth.type",
+    "aeth.credits",
+    "aeth.timer_ms",
+    "aeth.error",
+    "payload_len",
+    "icrc",
+    "icrc.status",
+    "icrc.computed",
+    "icrc.reason",
+    "not_roce",
+    "truncated",
+    "malformed",
+};
+
+// Of infiniband.* these stand for what rocecap does not decode, or does not show.
+const Names not_decoded{
+    "infiniband.bth.reserved7",
+    "infiniband.aeth.syndrome.reserved",
+    "infiniband.cm.req.serviceid.prefix",
+    "infiniband.cm.req.serviceid.protocol",
+    "infiniband.cm.req.prim_reserved0",
+    "infiniband.cm.req.prim_reserved1",
+    "infiniband.cm.req.prim_reserved2",
+    "infiniband.cm.req.alt_reserved0",
+    "infiniband.cm.req.alt_reserved1",
+    "infiniband.cm.req.ip_cm.reserved",
+    "infiniband.cm.rep.reserved",
+    "infiniband.cm.rej.rejinfolen",
+    "infiniband.cm.rej.reserved0",
+    "infiniband.cm.rej.reserved1",
+    "infiniband.mad.data",
+};
+
+TEST(WiresharkNames, each_field_of_the_table_has_one_that_finds_it_or_is_only_ours) {
+    ASSERT_GT(wiresharks().size(), 100'000U);
+    for (const filter::Field& field : filter::fields()) {
+        if (field.name.starts_with("cm"))  // for each message anew: the next test
+            continue;
+        const std::string name = wiresharks_name(field);
+        EXPECT_TRUE(!name.empty() || only_ours.contains(field.name)) << field.name;
+        if (!name.empty()) {
+            EXPECT_TRUE(wiresharks().contains(name)) << name;
+            const filter::Field* found = filter::find_field(name);
+            ASSERT_NE(found, nullptr) << name;
+            // One name for two headers: the field of either.
+            const bool is_of_either = name.starts_with("infiniband.reth.");
+            EXPECT_TRUE(found == &field || is_of_either) << name << " is " << found->name;
+        }
+    }
+}
+
+TEST(WiresharkNames, each_of_a_header_that_is_decoded_is_understood) {
+    if (!is_wireshark_4_0())
+        GTEST_SKIP() << "the list of what is not decoded is that of Wireshark 4.0";
+    const std::string_view headers[] = {"grh",  "bth",          "rdeth",    "deth", "reth",
+                                        "aeth", "atomicacketh", "immdt",    "ieth", "atomiceth",
+                                        "mad",  "cm",           "invariant"};
+    std::map<std::string_view, int> found;
+    for (const std::string& name : wiresharks()) {
+        const std::string_view prefix = "infiniband.";
+        if (!name.starts_with(prefix))
+            continue;
+        const std::string_view own = std::string_view(name).substr(prefix.size());
+        const std::string_view header = own.substr(0, own.find('.'));
+        if (std::ranges::find(headers, header) == std::end(headers))
+            continue;
+        ++found[header];
+        EXPECT_EQ(filter::find_field(name) == nullptr, not_decoded.contains(name)) << name;
+    }
+    for (const std::string_view header : headers)
+        EXPECT_GT(found[header], 0) << header;
+    EXPECT_GT(found["cm"], 90);
+}
+
+using query_test::Sample;
+
+// Every opcode, and the connection manager's messages with any content.
+std::vector<Sample> samples() {
+    std::vector<Sample> all;
+    for (const auto& frame : wire_test::sample_set())
+        all.emplace_back(frame);
+    std::mt19937_64 random(6);  // NOLINT(cert-msc51-cpp): the same packets in every run
+    for (unsigned attribute = 0x10; attribute <= 0x1a; ++attribute)
+        for (const auto network : wire_test::all_networks)
+            for (const unsigned ip_version : {0x00, 0x40, 0x60}) {
+                std::vector<std::byte> data(wire::Mad::data_size);
+                for (std::byte& byte : data)
+                    byte = static_cast<std::byte>(random());
+                if (ip_version != 0) {  // of a request of rdma_cm
+                    const auto service = wire_test::from_hex("0000 0000 0106 4853");
+                    std::ranges::copy(service, data.begin() + 8);
+                    data[140] = std::byte{0};
+                    data[141] = static_cast<std::byte>(ip_version);
+                }
+                all.emplace_back(wire::encode(wire_test::cm_packet(
+                    wire_test::cm_mad(static_cast<wire::CmAttribute>(attribute), data), network)));
+            }
+    return all;
+}
+
+// The last four bytes of a GID as an IPv4 address.
+std::string ipv4_in(const std::string& gid) {
+    wire::Gid bytes;
+    inet_pton(AF_INET6, gid.c_str(), bytes.bytes.data());
+    wire::Ipv4Address address;
+    std::copy(bytes.bytes.end() - 4, bytes.bytes.end(), address.bytes.begin());
+    return text(address);
+}
+
+// By Wireshark's name a packet has what the JSON has at the place that tshark's field is compared
+// with, and that `make test` finds equal in both.
+TEST(WiresharkNames, each_that_is_compared_with_tshark_has_the_value_of_the_json) {
+    std::map<std::string_view, int> compared;
+    for (Sample& sample : samples()) {
+        const auto view = sample.view();
+        const auto packet = nlohmann::json::parse(query_test::json_text(view));
+        for (const support::Field& field : support::fields()) {
+            const filter::Field* found = filter::find_field(field.theirs);
+            ASSERT_NE(found, nullptr) << field.theirs;
+            // Here vlan is the outer one of two tags, there the one of IEEE 802.1Q.
+            if (field.ours.starts_with("/vlan/1"))
+                continue;
+            const nlohmann::json::json_pointer at{std::string(field.ours)};
+            const auto value = query_test::json_of(found->of(view), found->kind);
+            if (applies(field, packet) && packet.contains(at)) {
+                ++compared[field.theirs];
+                const auto expected = field.kind == support::Kind::GidOfIpv4
+                                          ? '"' + ipv4_in(packet[at].get<std::string>()) + '"'
+                                          : packet[at].dump();
+                EXPECT_EQ(value.dump(), expected) << field.theirs << " of " << packet.dump();
+            } else if (field.theirs.starts_with("infiniband.cm.") &&
+                       field.theirs.find("prim_") == std::string_view::npos) {
+                EXPECT_TRUE(value.is_null()) << field.theirs << " of " << packet.dump();
+            }
+        }
+    }
+    for (const support::Field& field : support::fields())
+        EXPECT_TRUE(compared[field.theirs] > 0 || field.theirs.starts_with("ieee8021ad"))
+            << field.theirs;
+}
+
+}  // namespace wireshark_names_test
