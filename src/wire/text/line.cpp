@@ -1,6 +1,7 @@
 #include "wire/text/line.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "util/append.hpp"
 #include "wire/text/summary.hpp"
@@ -11,11 +12,15 @@ namespace {
 constexpr std::size_t number_width = 5;
 constexpr std::size_t time_width = 10;
 
-// `out` from `begin` on, moved to the right of a column.
-void align_right(std::string& out, std::size_t begin, std::size_t width) {
-    const std::size_t size = out.size() - begin;
+// Text of `write`, which returns its end, in a column of `width` at least, to the right.
+template <typename Write>
+void append_right(std::string& out, std::size_t width, Write write) {
+    constexpr std::size_t longest = 32;
+    std::array<char, longest> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    const auto size = static_cast<std::size_t>(write(text.data()) - text.data());
     if (size < width)
-        out.insert(begin, width - size, ' ');
+        out.append(width - size, ' ');
+    out.append(text.data(), size);
 }
 
 // What stands in `out` from `begin` on fills a column, which grows with it.
@@ -26,17 +31,18 @@ void fill_column(std::string& out, std::size_t begin, std::size_t& width) {
 }
 
 // Seconds with six digits behind the point, rounded.
-void append_seconds(std::string& out, std::chrono::nanoseconds time) {
-    constexpr std::int64_t unit = 1'000'000;
-    const auto begin = out.size();
+char* put_seconds(char* at, std::chrono::nanoseconds time) {
+    constexpr std::uint64_t unit = 1'000'000;
+    constexpr std::size_t places = 6;
     const std::int64_t ns = time.count();
-    const std::int64_t micros = ((ns < 0 ? -ns : ns) + 500) / 1000;
+    const auto distance =
+        ns < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+    const std::uint64_t micros = (distance + 500) / 1000;
     if (ns < 0 && micros != 0)
-        out.push_back('-');
-    util::append_decimal(out, micros / unit);
-    out.push_back('.');
-    util::append_decimal(out, micros % unit, 6);
-    align_right(out, begin, time_width);
+        *at++ = '-';
+    at = util::put_decimal(at, micros / unit);
+    *at++ = '.';
+    return util::put_digits(at, micros % unit, places);
 }
 
 // IP addresses or GIDs; MAC addresses, or nothing, where there are none.
@@ -67,11 +73,9 @@ void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanose
                      const Packet& packet, util::Bytes frame) {
     begin(time);
     style_.begin(out, util::TextRole::Dim);
-    const std::size_t column = out.size();
-    util::append_decimal(out, number);
-    align_right(out, column, number_width);
+    append_right(out, number_width, [&](char* at) { return util::put_decimal(at, number); });
     out.push_back(' ');
-    append_seconds(out, time - *first_);
+    append_right(out, time_width, [&](char* at) { return put_seconds(at, time - *first_); });
     style_.end(out, util::TextRole::Dim);
     out.append("  ");
     const std::size_t source = out.size();

@@ -1,12 +1,12 @@
 #include "wire/text/summary.hpp"
 
 #include <cctype>
-#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "util/append.hpp"
+#include "util/composer.hpp"
 #include "wire/text/other.hpp"
 
 namespace wire {
@@ -15,15 +15,15 @@ namespace {
 constexpr std::size_t name_width = 28;
 
 // `label` ends where the number begins: " psn 0x".
-void add_hex(std::string& out, std::string_view label, std::uint64_t value, std::size_t digits) {
+void add_hex(util::Composer& out, std::string_view label, std::uint64_t value, std::size_t digits) {
     out.append(label);
-    util::append_hex(out, value, digits);
+    out.end_at(util::put_hex(out.room(digits), value, digits));
 }
-void add_number(std::string& out, std::string_view label, std::uint64_t value) {
+void add_number(util::Composer& out, std::string_view label, std::uint64_t value) {
     out.append(label);
-    util::append_decimal(out, value);
+    out.end_at(util::put_decimal(out.room(util::longest_decimal), value));
 }
-void add_address(std::string& out, std::uint64_t va) {
+void add_address(util::Composer& out, std::uint64_t va) {
     std::size_t digits = 1;
     while (digits < 16 && va >> (4 * digits) != 0)
         ++digits;
@@ -48,18 +48,18 @@ void add_name(std::string& out, const Packet& packet) {
     if (packet.cm && !packet.cm->name().empty()) {
         out.append("CM ").append(packet.cm->name());
     } else if (packet.mad) {
-        add_hex(out, "MAD class 0x", packet.mad->mgmt_class, 2);
+        util::append_hex(out.append("MAD class 0x"), packet.mad->mgmt_class, 2);
     } else if (packet.opcode != nullptr) {
         out.append(packet.opcode->name);
     } else {
         out.append(packet.dceth                                 ? "DC"
                    : is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's"
                                                                 : "reserved");
-        add_hex(out, " opcode 0x", packet.bth->opcode, 2);
+        util::append_hex(out.append(" opcode 0x"), packet.bth->opcode, 2);
     }
 }
 
-void add_bth(std::string& out, const Bth& bth) {
+void add_bth(util::Composer& out, const Bth& bth) {
     add_hex(out, " psn 0x", bth.psn.value(), 6);
     add_hex(out, " qp 0x", bth.dest_qpn, 6);
     if (bth.a)
@@ -72,7 +72,7 @@ void add_bth(std::string& out, const Bth& bth) {
         out.append(" becn");
 }
 
-void add_atomic(std::string& out, const AtomicEth& atomic, const OpcodeInfo* opcode) {
+void add_atomic(util::Composer& out, const AtomicEth& atomic, const OpcodeInfo* opcode) {
     add_address(out, atomic.va);
     add_hex(out, " rkey 0x", atomic.rkey, 8);
     if (opcode != nullptr && opcode->operation == Operation::FetchAdd)
@@ -83,7 +83,7 @@ void add_atomic(std::string& out, const AtomicEth& atomic, const OpcodeInfo* opc
 
 // An ACK without end-to-end flow control (credit code 31, all that Soft-RoCE sends) has no credits
 // to tell.
-void add_aeth(std::string& out, const Aeth& aeth) {
+void add_aeth(util::Composer& out, const Aeth& aeth) {
     switch (aeth.kind()) {
         case AethKind::Ack:
             out.append(" ACK");
@@ -91,14 +91,13 @@ void add_aeth(std::string& out, const Aeth& aeth) {
                 add_number(out, " credits ", *credits);
             break;
         case AethKind::RnrNak:
-            fmt::format_to(std::back_inserter(out), " RNR NAK {} ms",
-                           aeth.rnr_timer_ms().value_or(0));
+            out.append(fmt::format(" RNR NAK {} ms", aeth.rnr_timer_ms().value_or(0)));
             break;
         case AethKind::Nak: {
             const std::string_view name = aeth.nak_name().value_or("reserved");
             out.append(" NAK ");
             for (const char c : name)
-                out.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
+                out.append(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
             break;
         }
         case AethKind::Reserved:
@@ -108,7 +107,7 @@ void add_aeth(std::string& out, const Aeth& aeth) {
     add_number(out, " msn ", aeth.msn);
 }
 
-void add_extensions(std::string& out, const Packet& packet) {
+void add_extensions(util::Composer& out, const Packet& packet) {
     if (packet.rdeth)
         add_hex(out, " eecnxt 0x", packet.rdeth->eecnxt, 6);
     if (packet.deth) {
@@ -118,7 +117,8 @@ void add_extensions(std::string& out, const Packet& packet) {
     if (packet.xrceth)
         add_hex(out, " srq 0x", packet.xrceth->xrcsrq, 6);
     if (packet.feth) {
-        out.append(" flush ").append(packet.feth->sel_name());
+        out.append(" flush ");
+        out.append(packet.feth->sel_name());
         add_hex(out, " plt 0x", packet.feth->plt, 1);
     }
     if (packet.reth) {
@@ -139,22 +139,24 @@ void add_extensions(std::string& out, const Packet& packet) {
 }
 
 // A message's first packet has its length in the RETH; the others say how much they carry.
-void add_payload(std::string& out, const Packet& packet) {
+void add_payload(util::Composer& out, const Packet& packet) {
     const bool said = packet.reth && packet.reth->dmalen == packet.payload_length;
     if (packet.icrc && packet.payload_length != 0 && !said)
         add_number(out, " payload ", packet.payload_length);
 }
 
-void add_details(std::string& out, const Packet& packet) {
+void add_details(std::string& text, const Packet& packet) {
     if (packet.cm) {
-        out.append(" ").append(cm_details(*packet.cm));
+        text.append(" ").append(cm_details(*packet.cm));
         return;
     }
+    util::Composer out(text);
     add_bth(out, *packet.bth);
     add_extensions(out, packet);
     if (!packet.mad)
         return add_payload(out, packet);
-    out.append(" ").append(packet.mad->method_name());
+    out.append(' ');
+    out.append(packet.mad->method_name());
     add_hex(out, " attribute 0x", packet.mad->attribute_id, 4);
 }
 

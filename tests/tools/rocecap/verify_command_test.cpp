@@ -52,7 +52,7 @@ TEST_F(VerifyCommand, one_flipped_byte_is_found_and_listed) {
     file_.add(frame_of(0x0a));
     const auto outcome = verify();
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_EQ(outcome.out.rfind("    2   0.000000  192.0.2.2 → 192.0.2.1  RC RDMA WRITE Only", 0),
+    EXPECT_EQ(outcome.out.rfind("    2   0.000001  192.0.2.2 → 192.0.2.1  RC RDMA WRITE Only", 0),
               0U)
         << outcome.out;
     EXPECT_NE(outcome.out.find(" is wrong: 0x"), std::string::npos) << outcome.out;
