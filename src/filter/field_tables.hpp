@@ -8,6 +8,7 @@
 namespace filter {
 
 std::span<const Field> frame_fields();      ///< the capture's own, link, network and UDP
+std::span<const Field> outer_fields();      ///< encapsulations, MAC control
 std::span<const Field> transport_fields();  ///< BTH to the last extension header
 std::span<const Field> cm_fields();         ///< management datagrams
 std::span<const Field> outcome_fields();    ///< ICRC, and what became of the decoding

@@ -2,6 +2,7 @@
 
 #include "filter/field_tables.hpp"
 #include "filter/getter.hpp"
+#include "wire/icrc_hint.hpp"
 #include "wire/text/other.hpp"
 
 namespace filter {
@@ -71,6 +72,9 @@ Value icrc_status(const View& view) {
 Value icrc_computed(const View& view) {
     const auto& icrc = view.packet.icrc;
     return icrc && icrc->status == wire::IcrcStatus::Bad ? to_value(icrc->computed) : Value();
+}
+Value icrc_srcport(const View& view) {
+    return to_value(wire::right_with_srcport(view.packet));
 }
 Value icrc_reason(const View& view) {
     const auto& icrc = view.packet.icrc;
@@ -168,6 +172,11 @@ constexpr auto outcome_table = std::to_array<Field>({
      Hex8,
      "where it is bad: what it should be",
      icrc_computed,
+     {.needs_icrc = true}},
+    {"icrc.right_with_srcport",
+     Decimal,
+     "where it is bad: the UDP source port that makes it right",
+     icrc_srcport,
      {.needs_icrc = true}},
     {"icrc.reason", Text, "where it is unchecked: why", icrc_reason, {.needs_icrc = true}},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},

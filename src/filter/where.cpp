@@ -68,6 +68,7 @@ constexpr auto either_fields = std::to_array<EitherField>({
     {"ip.addr", "ip.src", "ip.dst"},
     {"ipv6.addr", "ipv6.src", "ipv6.dst"},
     {"eth.addr", "eth.src", "eth.dst"},
+    {"outer.addr", "outer.src", "outer.dst"},
     {"udp.port", "udp.srcport", "udp.dstport"},
     {"tcp.port", "tcp.srcport", "tcp.dstport"},
 });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "util/json.hpp"
+#include "wire/icrc_hint.hpp"
 
 namespace render {
 namespace {
@@ -24,8 +25,15 @@ void IcrcTally::add(const wire::Packet& packet) {
         ++unchecked_["a header is cut off"];
     else if (packet.icrc->status == wire::IcrcStatus::Unchecked)
         ++unchecked_[packet.icrc->reason];
+    else if (packet.icrc->status == wire::IcrcStatus::Good)
+        ++good_;
     else
-        ++(packet.icrc->status == wire::IcrcStatus::Good ? good_ : bad_);
+        add_bad(packet);
+}
+
+void IcrcTally::add_bad(const wire::Packet& packet) {
+    ++bad_;
+    right_with_srcport_ += wire::right_with_srcport(packet) ? 1 : 0;
 }
 
 std::uint64_t IcrcTally::unchecked() const {
@@ -38,6 +46,12 @@ std::uint64_t IcrcTally::unchecked() const {
 std::string IcrcTally::text() const {
     std::string text = fmt::format("{}, {} of them RoCE\nICRC: {} good, {} bad, {} unchecked\n",
                                    packets_text(packets_), roce_, good_, bad_, unchecked());
+    // Of a few among many it may be chance.
+    if (right_with_srcport_ * 2 > bad_)
+        text += fmt::format(
+            "  bad: {} of {} right with another UDP source port: a mirror or capture "
+            "driver may have changed it\n",
+            right_with_srcport_, packets_text(bad_));
     for (const auto& [reason, count] : unchecked_)
         text += fmt::format("  unchecked: {}: {}\n", reason, packets_text(count));
     if (malformed_ != 0)
@@ -54,7 +68,8 @@ util::Json IcrcTally::json() const {
             {"icrc", {{"good", good_}, {"bad", bad_}, {"unchecked", unchecked()}}},
             {"unchecked", reasons},
             {"malformed", malformed_},
-            {"not_roce", not_roce_}};
+            {"not_roce", not_roce_},
+            {"right_with_srcport", right_with_srcport_}};
 }
 
 }  // namespace render

@@ -25,16 +25,19 @@ class IcrcTally {
     /// Lines for a terminal, nothing of what did not happen but the counts of good and bad.
     std::string text() const;
     /// {"packets", "roce", "icrc": {"good", "bad", "unchecked"}, "unchecked": {reason: packets},
-    /// "malformed", "not_roce"}. Every packet is one of good, bad, unchecked, malformed, not_roce.
+    /// "malformed", "not_roce", "right_with_srcport"}. Every packet is one of good, bad, unchecked,
+    /// malformed, not_roce; "right_with_srcport" counts those of the bad ones.
     util::Json json() const;
 
   private:
+    void add_bad(const wire::Packet& packet);
     std::uint64_t unchecked() const;
 
     std::uint64_t packets_ = 0;
     std::uint64_t roce_ = 0;
     std::uint64_t good_ = 0;
     std::uint64_t bad_ = 0;
+    std::uint64_t right_with_srcport_ = 0;  // of the bad ones
     std::uint64_t malformed_ = 0;
     std::uint64_t not_roce_ = 0;
     std::map<std::string_view, std::uint64_t> unchecked_;  // by reason: few, static texts

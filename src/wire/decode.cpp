@@ -1,5 +1,7 @@
-// Link, network and UDP layers; from the BTH on it is decode_transport.cpp.
+// Link, network and UDP layers. Headers of encapsulations are decode_outer.cpp, what follows from
+// the BTH on decode_transport.cpp.
 #include "util/in_place.hpp"
+#include "wire/decode_outer.hpp"
 #include "wire/decode_transport.hpp"
 #include "wire/frame_reader.hpp"
 #include "wire/packet.hpp"
@@ -12,7 +14,7 @@ using namespace std::string_view_literals;
 class Decoder {
   public:
     Decoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, Packet& packet)
-        : reader_(frame, original_length, packet), icrc_(icrc), packet_(packet) {}
+        : frame_(frame), reader_(frame, original_length, packet), icrc_(icrc), packet_(packet) {}
 
     void link(LinkType type) {
         switch (type) {
@@ -34,6 +36,8 @@ class Decoder {
             return;
         const Ethernet& ethernet =
             util::emplace_result(packet_.ethernet, [&] { return Ethernet::parse(*bytes); });
+        if (packet_.outer)
+            packet_.vlans = {};
         network(ethernet.type);
     }
 
@@ -67,25 +71,100 @@ class Decoder {
                 return ipv6();
             case ether_type::roce_v1:
                 return grh();
-            case ether_type::vlan:
-            case ether_type::service_vlan:
-                return vlan();
-            case ether_type::arp:
-                return not_roce(NotRoce::Arp);
             default:
-                return not_roce(NotRoce::OtherEtherType);
+                return other_type(type);
         }
     }
 
+    [[gnu::noinline]] void other_type(std::uint16_t type) {
+        if (is_vlan(type))
+            return vlan();
+        if (is_mpls(type))
+            return inner(decode_mpls(reader_, place(), packet_));
+        if (type == ether_type::pppoe_session)
+            return inner(decode_pppoe(reader_, place(), packet_));
+        if (type == ether_type::mac_control)
+            return mac_control();
+        if (type == ether_type::arp)
+            return not_roce(NotRoce::Arp);
+        if (!undecoded_encapsulation(type).empty())
+            return not_roce(NotRoce::Encapsulation);
+        if (type <= max_length_field && (!packet_.sll || type == LinuxCooked::llc))
+            return llc(type);
+        not_roce(NotRoce::OtherEtherType);
+    }
+
     void vlan() {
-        if (packet_.vlans.count == Vlans::capacity)
+        std::uint16_t type = 0;
+        do {
+            const auto bytes = reader_.take<Vlan::size>("VLAN tag");
+            if (!bytes)
+                return;
+            const Vlan tag = Vlan::parse(*bytes);
+            packet_.vlans.push(tag);
+            type = tag.type;
+        } while (is_vlan(type));
+        network(type);
+    }
+
+    /// IEEE 802.2. Behind SNAP's header with this OUI an EtherType follows (RFC 1042).
+    void llc(std::uint16_t length) {
+        constexpr std::uint32_t snap = 0xaaaa03;
+        if (!packet_.sll && length < reader_.left())
+            reader_.end_after(length);
+        // A length of 0 to 2 is that of some other protocol, and nothing to complain of.
+        if (!packet_.sll && length < 3)
             return not_roce(NotRoce::OtherEtherType);
-        const auto bytes = reader_.take<Vlan::size>("VLAN tag");
+        const auto llc = reader_.take<3>("LLC header");
+        if (!llc)
+            return;
+        if (util::be24<0>(*llc) != snap)
+            return not_roce(NotRoce::OtherEtherType);
+        const auto bytes = reader_.take<5>("SNAP header");
         if (!bytes)
             return;
-        const Vlan tag = Vlan::parse(*bytes);
-        packet_.vlans.tags[packet_.vlans.count++] = tag;
-        network(tag.type);
+        const std::uint16_t type = util::be16<3>(*bytes);
+        // A second length would be no EtherType.
+        if (util::be24<0>(*bytes) != 0 || type <= max_length_field)
+            return not_roce(NotRoce::OtherEtherType);
+        network(type);
+    }
+
+    void mac_control() {
+        const auto opcode = reader_.take<MacControl::opcode_size>("MAC control opcode");
+        if (!opcode)
+            return;
+        MacControl control{.opcode = util::be16<0>(*opcode)};
+        if (control.is_pause()) {
+            const auto bytes = reader_.take<MacControl::pause_size>("PAUSE");
+            if (!bytes)
+                return;
+            control.parse_pause(*bytes);
+        } else if (control.is_pfc()) {
+            const auto bytes = reader_.take<MacControl::pfc_size>("PFC");
+            if (!bytes)
+                return;
+            control.parse_pfc(*bytes);
+        }
+        packet_.mac_control = control;
+        not_roce(NotRoce::MacControl);
+    }
+
+    OuterPlace place() const { return {frame_, cover_.from_network_header}; }
+
+    void inner(const Inner& inner) {
+        switch (inner.as) {
+            case Inner::As::Nothing:
+                return;
+            case Inner::As::NotRoce:
+                return not_roce(inner.reason);
+            case Inner::As::Ethernet:
+                return ethernet();
+            case Inner::As::EtherType:
+                return network(inner.type);
+            case Inner::As::Ip:
+                return raw_ip();
+        }
     }
 
     void ipv4() {
@@ -98,8 +177,10 @@ class Decoder {
             return reader_.fault(Fault::IpVersion, "IPv4 header", ip.version);
         if (ip.header_length < Ipv4::size)
             return reader_.fault(Fault::IpHeaderLength, "IPv4", ip.header_length, Ipv4::size);
+        packet_.network_end = packet_.network_at + ip.header_length;
         // Judged before the length, which segments that the NIC has yet to cut up do not have.
-        if (ip.protocol != ip_protocol::udp)
+        if (ip.protocol != ip_protocol::udp && ip.protocol != ip_protocol::authentication &&
+            !is_tunnel_protocol(ip.protocol))
             return other_protocol(ip.protocol);
         if (ip.fragment_offset != 0)
             return not_roce(NotRoce::LaterFragment);
@@ -108,8 +189,48 @@ class Decoder {
         reader_.end_after(ip.total_length - Ipv4::size);
         if (ip.header_length != Ipv4::size)
             cover_.unchecked = "IPv4 options, whose part in the ICRC is not specified";
-        if (reader_.skip(ip.header_length - Ipv4::size, "IPv4 options"))
-            udp(ip.mf ? "IPv4" : "");
+        if (!reader_.skip(ip.header_length - Ipv4::size, "IPv4 options"))
+            return;
+        const std::string_view fragmented = ip.mf ? "IPv4" : "";
+        if (ip.protocol == ip_protocol::udp)
+            return udp(fragmented);
+        behind_ip(ip.protocol, fragmented);
+    }
+
+    /// `fragmented` as of udp().
+    [[gnu::noinline]] void behind_ip(std::uint8_t protocol, std::string_view fragmented) {
+        while (protocol == ip_protocol::authentication) {
+            cover_.unchecked = "an authentication header, whose part in the ICRC is not specified";
+            const auto next = ip_extension(protocol);
+            if (!next)
+                return;
+            protocol = *next;
+        }
+        if (protocol == ip_protocol::udp)
+            return udp(fragmented);
+        if (!is_tunnel_protocol(protocol))
+            return other_protocol(protocol);
+        if (!fragmented.empty())
+            reader_.cut();
+        inner(decode_ip_tunnel(protocol, reader_, place(), packet_));
+    }
+
+    /// Skips one, and returns what follows it (RFC 8200, section 4; RFC 4302). A fragment header
+    /// has the same layout, without a length.
+    std::optional<std::uint8_t> ip_extension(std::uint8_t protocol) {
+        const bool is_authentication = protocol == ip_protocol::authentication;
+        const std::string_view what =
+            is_authentication ? "authentication header" : "IPv6 extension header";
+        const auto bytes = reader_.take<ipv6_extension_unit>(what);
+        if (!bytes)
+            return std::nullopt;
+        const std::size_t unit = is_authentication                   ? 4
+                                 : protocol == ip_protocol::fragment ? 0
+                                                                     : ipv6_extension_unit;
+        if (!reader_.skip(util::be8<1>(*bytes) * unit, what))
+            return std::nullopt;
+        packet_.network_end = at();
+        return util::be8<0>(*bytes);
     }
 
     void ipv6() {
@@ -120,36 +241,40 @@ class Decoder {
         const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return Ipv6::parse(*bytes); });
         if (ip.version != 6)
             return reader_.fault(Fault::IpVersion, "IPv6 header", ip.version);
+        packet_.network_end = packet_.network_at + Ipv6::size;
         reader_.end_after(ip.payload_length);
         if (ip.next_header != ip_protocol::udp)
             cover_.unchecked = "IPv6 extension headers, whose part in the ICRC is not specified";
         ipv6_next(ip.next_header);
     }
 
-    /// Walks the extension headers up to UDP (RFC 8200, section 4).
+    /// Walks the extension headers up to UDP.
     void ipv6_next(std::uint8_t next) {
-        bool is_first_fragment = false;
+        std::string_view fragmented;
         while (next != ip_protocol::udp) {
-            const bool is_options =
-                next == ip_protocol::hop_by_hop || next == ip_protocol::destination_options;
-            if (!is_options && next != ip_protocol::fragment)
-                return other_protocol(next);
-            const auto bytes = reader_.take<ipv6_extension_unit>("IPv6 extension header");
-            if (!bytes)
-                return;
-            next = util::be8<0>(*bytes);
-            if (is_options) {
-                const std::size_t more = util::be8<1>(*bytes) * ipv6_extension_unit;
-                if (!reader_.skip(more, "IPv6 extension header"))
-                    return;
-                continue;
+            if (next != ip_protocol::fragment && !is_skipped_extension(next))
+                return behind_ip(next, fragmented);
+            if (next == ip_protocol::fragment && reader_.rest().size() >= ipv6_extension_unit) {
+                const std::uint16_t fragment =
+                    util::be16<2>(reader_.rest().first<ipv6_extension_unit>());
+                if (fragment >> 3 != 0) {
+                    packet_.network_end = at() + ipv6_extension_unit;
+                    return not_roce(NotRoce::LaterFragment);
+                }
+                if ((fragment & 1U) != 0)
+                    fragmented = "IPv6";
             }
-            const std::uint16_t fragment = util::be16<2>(*bytes);
-            if (fragment >> 3 != 0)
-                return not_roce(NotRoce::LaterFragment);
-            is_first_fragment = (fragment & 1U) != 0;
+            const auto following = ip_extension(next);
+            if (!following)
+                return;
+            next = *following;
         }
-        udp(is_first_fragment ? "IPv6" : "");
+        udp(fragmented);
+    }
+
+    static constexpr bool is_skipped_extension(std::uint8_t next) {
+        return next == ip_protocol::hop_by_hop || next == ip_protocol::destination_options ||
+               next == ip_protocol::routing || next == ip_protocol::authentication;
     }
 
     void grh() {
@@ -173,7 +298,7 @@ class Decoder {
             return;
         const Udp& udp = util::emplace_result(packet_.udp, [&] { return Udp::parse(*bytes); });
         if (udp.dst_port != roce_v2_port)
-            return not_roce(NotRoce::OtherUdpPort);
+            return other_port(udp, fragmented);
         if (udp.length < Udp::size)
             return reader_.fault(Fault::LengthTooSmall, "UDP", udp.length, Udp::size);
         if (!fragmented.empty()) {
@@ -183,6 +308,21 @@ class Decoder {
         if (reader_.end_is_known())
             udp_length(udp.length - Udp::size);
         decode_transport(reader_, cover_, packet_);
+    }
+
+    [[gnu::noinline]] void other_port(const Udp& udp, std::string_view fragmented) {
+        const std::uint16_t port = udp.dst_port;
+        if (!is_tunnel_port(port))
+            return not_roce(NotRoce::OtherUdpPort);
+        if (udp.length >= Udp::size && udp.length - Udp::size < reader_.left())
+            reader_.end_after(udp.length - Udp::size);
+        if (!fragmented.empty())
+            reader_.cut();
+        inner(decode_udp_tunnel(port, reader_, place(), packet_));
+        // Another program may use the port: only a packet that is RoCE is malformed.
+        const bool is_roce = packet_.grh || (packet_.udp && packet_.udp->dst_port == roce_v2_port);
+        if (packet_.malformed && !packet_.truncated && !is_roce)
+            not_roce(packet_.udp ? NotRoce::OtherUdpPort : NotRoce::Undecodable);
     }
 
     void udp_length(std::size_t length) {
@@ -196,16 +336,15 @@ class Decoder {
         cover_ = {.layout = layout,
                   .from_network_header = reader_.rest(),
                   .unchecked = icrc_ == IcrcCheck::Compute ? ""sv : "not computed"sv};
+        packet_.network_at = at();
     }
 
     void other_protocol(std::uint8_t protocol) {
         switch (protocol) {
             case ip_protocol::tcp:
                 return not_roce(NotRoce::Tcp);
-            case ip_protocol::routing:
-            case ip_protocol::authentication:
             case ip_protocol::encapsulation:
-                return not_roce(NotRoce::IpExtension);
+                return not_roce(NotRoce::Esp);
             default:
                 return not_roce(NotRoce::OtherIpProtocol);
         }
@@ -217,8 +356,14 @@ class Decoder {
         packet_.malformed.reset();
     }
 
+    /// Bytes of the frame that are read.
+    std::uint32_t at() const {
+        return static_cast<std::uint32_t>(reader_.rest().data() - frame_.data());
+    }
+
     static constexpr std::size_t ipv6_extension_unit = 8;
 
+    util::Bytes frame_;
     FrameReader reader_;
     IcrcCheck icrc_;
     IcrcCover cover_;

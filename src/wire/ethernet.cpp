@@ -32,6 +32,27 @@ void Vlan::write(std::span<std::byte, size> out) const {
     util::put_be16<2>(out, type);
 }
 
+std::string_view undecoded_encapsulation(std::uint16_t type) {
+    switch (type) {
+        case 0x22f3:
+            return "TRILL";
+        case 0x8903:
+            return "FabricPath";
+        case 0x8926:
+            return "VN-Tag";
+        case 0x88e5:
+            return "MACsec";
+        case 0x88e7:
+            return "PBB";
+        case 0x893f:
+            return "802.1BR";
+        case 0x894f:
+            return "NSH";
+        default:
+            return "";
+    }
+}
+
 LinuxCooked LinuxCooked::parse(util::FixedBytes<size> bytes) {
     return {
         .version = 1,

@@ -1,10 +1,11 @@
-// Link layers: Ethernet with up to two VLAN tags, and Linux "cooked" captures.
+// Link layers: Ethernet with VLAN tags, and Linux "cooked" captures.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
@@ -24,9 +25,29 @@ inline constexpr std::uint16_t ipv4 = 0x0800;
 inline constexpr std::uint16_t arp = 0x0806;
 inline constexpr std::uint16_t vlan = 0x8100;  ///< IEEE 802.1Q
 inline constexpr std::uint16_t ipv6 = 0x86dd;
-inline constexpr std::uint16_t service_vlan = 0x88a8;  ///< IEEE 802.1ad, the outer of two tags
+inline constexpr std::uint16_t service_vlan = 0x88a8;       ///< IEEE 802.1ad, the outer of two tags
+inline constexpr std::uint16_t old_service_vlan = 0x9100;   ///< before 802.1ad
+inline constexpr std::uint16_t old_service_vlan2 = 0x9200;  ///< the same
+inline constexpr std::uint16_t mac_control = 0x8808;
+inline constexpr std::uint16_t mpls = 0x8847;
+inline constexpr std::uint16_t mpls_multicast = 0x8848;
+inline constexpr std::uint16_t pppoe_session = 0x8864;
 inline constexpr std::uint16_t roce_v1 = 0x8915;
 }  // namespace ether_type
+
+constexpr bool is_vlan(std::uint16_t type) {
+    return type == ether_type::vlan || type == ether_type::service_vlan ||
+           type == ether_type::old_service_vlan || type == ether_type::old_service_vlan2;
+}
+constexpr bool is_mpls(std::uint16_t type) {
+    return type == ether_type::mpls || type == ether_type::mpls_multicast;
+}
+/// Up to this value, the field with the EtherType is the length of an LLC frame (IEEE 802.3, 3.2.6).
+inline constexpr std::uint16_t max_length_field = 1500;
+
+/// The name of an EtherType whose frames may carry an Ethernet frame or IP packet that is not
+/// decoded: "MACsec", "TRILL", ...; empty for others.
+std::string_view undecoded_encapsulation(std::uint16_t type);
 
 struct Ethernet {
     static constexpr std::size_t size = 14;
@@ -54,16 +75,25 @@ struct Vlan {
     friend bool operator==(const Vlan&, const Vlan&) = default;
 };
 
-/// None, one or two tags, outermost first; a range for the range-based for.
+/// Tags, outermost first; a range for the range-based for. Of more than `capacity` tags the last
+/// one here is the innermost.
 struct Vlans {
-    static constexpr std::size_t capacity = 2;
+    static constexpr std::size_t capacity = 4;
 
     std::array<Vlan, capacity> tags{};
     std::uint8_t count = 0;
+    std::uint16_t skipped = 0;  ///< tags in front of the last one that are not here
 
     const Vlan* begin() const { return tags.data(); }
     const Vlan* end() const { return tags.data() + count; }
     bool empty() const { return count == 0; }
+    void push(const Vlan& tag) {
+        if (count < capacity)
+            ++count;
+        else
+            ++skipped;
+        tags[count - 1U] = tag;
+    }
     friend bool operator==(const Vlans&, const Vlans&) = default;
 };
 
@@ -73,6 +103,7 @@ using CookedAddress = AddressBytes<8, struct CookedTag>;
 struct LinuxCooked {
     static constexpr std::size_t size = 16;
     static constexpr std::size_t size2 = 20;
+    static constexpr std::uint16_t llc = 0x0004;  ///< as a protocol: an LLC frame follows
 
     std::uint8_t version = 1;
     std::uint16_t protocol = 0;  ///< EtherType

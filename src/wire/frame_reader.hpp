@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -42,6 +43,13 @@ class FrameReader {
         is_sliced_ = is_sliced_ || length > left_;
         left_ = length;
         captured_ = util::Cursor(rest().first(std::min(length, captured_.remaining())));
+    }
+
+    /// What follows was longer when it was put here: lengths that lead behind the frame are those of
+    /// a cut packet.
+    void cut() {
+        is_sliced_ = true;
+        left_ = std::numeric_limits<std::size_t>::max() / 2;
     }
 
     /// The end of a fragment is not the end of the packet.

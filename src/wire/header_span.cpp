@@ -26,6 +26,8 @@ class Walker {
 
     std::vector<HeaderSpan> spans() {
         link();
+        if (packet_.mac_control)
+            mac_control(*packet_.mac_control);
         network();
         if (packet_.udp)
             udp(*packet_.udp);
@@ -40,12 +42,27 @@ class Walker {
 
   private:
     void link() {
-        if (packet_.ethernet)
-            add("eth", Ethernet::size);
-        if (packet_.sll)
+        if (packet_.outer)
+            add("outer", packet_.outer->size);
+        if (packet_.sll && !packet_.outer)
             add("sll", packet_.sll->version == 2 ? LinuxCooked::size2 : LinuxCooked::size);
-        for (std::size_t tag = 0; tag < packet_.vlans.count; ++tag)
-            add("vlan", Vlan::size);
+        if (!packet_.outer || packet_.outer->carries_ethernet) {
+            if (packet_.ethernet)
+                add("eth", Ethernet::size);
+            for (std::size_t tag = 0; tag < packet_.vlans.count; ++tag)
+                add("vlan", Vlan::size);
+            add("vlan", packet_.vlans.skipped * Vlan::size);
+        }
+        if (packet_.network_at > at_)
+            add("llc", packet_.network_at - at_);
+    }
+
+    void mac_control(const MacControl& control) {
+        add("macc", MacControl::opcode_size);
+        if (control.is_pause())
+            add("pause", MacControl::pause_size);
+        if (control.is_pfc())
+            add("pfc", MacControl::pfc_size);
     }
 
     void network() {
@@ -58,52 +75,32 @@ class Walker {
     }
 
     void ipv4(const Ipv4& ip) {
-        if (!is_network_header_valid())
+        if (packet_.network_end == 0)
             return add("ip", Ipv4::size);
         // Where it is less, a segment that the NIC has yet to cut up.
         if (ip.total_length >= ip.header_length)
             end_ = at_ + ip.total_length;
-        add("ip", ip.header_length);
+        add("ip", packet_.network_end - at_);
     }
 
     void ipv6(const Ipv6& ip) {
-        if (!is_network_header_valid())
+        if (packet_.network_end == 0)
             return add("ipv6", Ipv6::size);
         // 0: a jumbogram's length is in an option (RFC 2675).
         if (ip.payload_length != 0)
             end_ = at_ + Ipv6::size + ip.payload_length;
-        add("ipv6", Ipv6::size + extension_headers(ip.next_header, at_ + Ipv6::size));
-    }
-
-    // Bytes of those that were decoded, from `begin` on (RFC 8200, section 4).
-    std::size_t extension_headers(std::uint8_t next, std::size_t begin) const {
-        constexpr std::size_t unit = 8;
-        std::size_t at = begin;
-        while (true) {
-            const bool is_options =
-                next == ip_protocol::hop_by_hop || next == ip_protocol::destination_options;
-            if ((!is_options && next != ip_protocol::fragment) || at + unit > captured_end())
-                break;
-            const auto header = frame_.subspan(at).first<unit>();
-            at += unit + (is_options ? util::be8<1>(header) * unit : 0);
-            // Behind the header of a later fragment are no more headers.
-            if (!is_options && util::be16<2>(header) >> 3 != 0)
-                break;
-            next = util::be8<0>(header);
-        }
-        return at - begin;
+        add("ipv6", packet_.network_end - at_);
     }
 
     void grh(const Grh& grh) {
-        if (is_network_header_valid())
+        if (is_grh_valid())
             end_ = at_ + Grh::size + grh.paylen;
         add("grh", Grh::size);
     }
 
-    // Those where the decoder goes no further than that header, and does not believe its length.
-    bool is_network_header_valid() const {
+    // Of the decoder's faults those where it goes no further and does not believe the length.
+    bool is_grh_valid() const {
         return !packet_.malformed || (packet_.malformed->fault != Fault::IpVersion &&
-                                      packet_.malformed->fault != Fault::IpHeaderLength &&
                                       packet_.malformed->fault != Fault::GrhNextHeader);
     }
 

@@ -12,15 +12,19 @@ namespace wire {
 
 namespace ip_protocol {
 inline constexpr std::uint8_t hop_by_hop = 0;
+inline constexpr std::uint8_t ipv4 = 4;  ///< IP in IP
 inline constexpr std::uint8_t tcp = 6;
 inline constexpr std::uint8_t udp = 17;
 /// The next header of a GRH in RoCEv1: IBA transport (IBTA volume 1, 8.3).
 inline constexpr std::uint8_t iba = 0x1b;
+inline constexpr std::uint8_t ipv6 = 41;
 inline constexpr std::uint8_t routing = 43;
 inline constexpr std::uint8_t fragment = 44;
+inline constexpr std::uint8_t gre = 47;
 inline constexpr std::uint8_t encapsulation = 50;   ///< ESP
 inline constexpr std::uint8_t authentication = 51;  ///< AH
 inline constexpr std::uint8_t destination_options = 60;
+inline constexpr std::uint8_t mpls = 137;  ///< RFC 4023
 }  // namespace ip_protocol
 
 /// RFC 791.

@@ -9,6 +9,8 @@ std::string_view text(NotRoce reason) {
     switch (reason) {
         case NotRoce::Arp:
             return "ARP";
+        case NotRoce::MacControl:
+            return "MAC control";
         case NotRoce::OtherEtherType:
             return "another EtherType";
         case NotRoce::Tcp:
@@ -19,10 +21,33 @@ std::string_view text(NotRoce reason) {
             return "another UDP port";
         case NotRoce::LaterFragment:
             return "an IP fragment without a UDP header; fragments are not reassembled";
-        case NotRoce::IpExtension:
-            return "behind an IP extension header that is not decoded";
+        case NotRoce::Esp:
+            return "ESP, which is encrypted";
+        case NotRoce::Encapsulation:
+            return "an encapsulation that is not decoded";
+        case NotRoce::TooDeep:
+            return "more than 8 encapsulations";
+        case NotRoce::Undecodable:
+            return "neither Ethernet nor IP";
     }
     return "unknown";
+}
+
+bool may_hide_roce(const Packet& packet) {
+    if (!packet.not_roce)
+        return false;
+    switch (*packet.not_roce) {
+        case NotRoce::LaterFragment:
+        case NotRoce::Esp:
+        case NotRoce::Encapsulation:
+        case NotRoce::TooDeep:
+        case NotRoce::Undecodable:
+            return true;
+        case NotRoce::OtherUdpPort:
+            return packet.udp && !undecoded_tunnel(packet.udp->dst_port).empty();
+        default:
+            return false;
+    }
 }
 
 std::string_view Truncated::reason() const {

@@ -16,8 +16,10 @@
 #include "wire/grh.hpp"
 #include "wire/icrc.hpp"
 #include "wire/ip.hpp"
+#include "wire/mac_control.hpp"
 #include "wire/mad.hpp"
 #include "wire/opcode.hpp"
+#include "wire/outer.hpp"
 #include "wire/udp.hpp"
 
 namespace wire {
@@ -25,12 +27,16 @@ namespace wire {
 /// Why a frame is none of ours. That is normal in a capture and says nothing against the frame.
 enum class NotRoce : std::uint8_t {
     Arp,
+    MacControl,  ///< PAUSE, PFC
     OtherEtherType,
     Tcp,
     OtherIpProtocol,
     OtherUdpPort,
     LaterFragment,  ///< a fragment without the UDP header: what it belongs to cannot be seen
-    IpExtension,    ///< behind a header that is not decoded: IPv6 routing, AH or ESP
+    Esp,            ///< encrypted
+    Encapsulation,  ///< that is not decoded
+    TooDeep,        ///< more than Outer::capacity encapsulations
+    Undecodable,    ///< in a tunnel that is known by its UDP port alone: neither Ethernet nor IP
 };
 
 /// "ARP", "TCP", "another UDP port", ...
@@ -81,6 +87,13 @@ struct Packet {
     std::optional<Ethernet> ethernet;
     Vlans vlans;
     std::optional<LinuxCooked> sll;
+    /// The encapsulations that the packet is in: the headers here are those of the packet inside
+    /// them. `ethernet`, `vlans` and `sll` are the last ones on the way to it.
+    std::optional<Outer> outer;
+    /// Where in the frame the IP header or GRH begins, and where an IP header ends, extension
+    /// headers included; 0 without one.
+    std::uint32_t network_at = 0;
+    std::uint32_t network_end = 0;
     std::optional<Ipv4> ipv4;
     std::optional<Ipv6> ipv6;
     std::optional<Grh> grh;
@@ -110,6 +123,8 @@ struct Packet {
     /// Present when all headers in front of it are.
     std::optional<Icrc> icrc;
 
+    /// Of a frame that is NotRoce::MacControl.
+    std::optional<MacControl> mac_control;
     std::optional<NotRoce> not_roce;
     std::optional<Truncated> truncated;
     std::optional<Malformed> malformed;
@@ -118,6 +133,10 @@ struct Packet {
     /// Nothing to complain of: not malformed, and no header missing.
     bool is_complete() const { return bth && !truncated && !malformed; }
 };
+
+/// Whether a frame that is not RoCE may have RoCE inside which is not decoded: encrypted, in a later
+/// fragment, or in an encapsulation that is not known.
+bool may_hide_roce(const Packet& packet);
 
 /// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes the frame
 /// had on the wire; more than frame.size() when the snap length cut it. An IP length that goes beyond

@@ -18,4 +18,19 @@ void Udp::write(std::span<std::byte, size> out) const {
     util::put_be16<6>(out, checksum);
 }
 
+std::string_view undecoded_tunnel(std::uint16_t port) {
+    switch (port) {
+        case 4500:
+            return "ESP in UDP";
+        case 4754:
+            return "GRE in UDP";
+        case 4790:
+            return "VXLAN-GPE";
+        case 6635:
+            return "MPLS in UDP";
+        default:
+            return "";
+    }
+}
+
 }  // namespace wire

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "util/cursor.hpp"
 
@@ -12,6 +13,15 @@ namespace wire {
 /// RoCEv2's destination port, control and data alike (IBTA volume 1, annex A17). The source port is
 /// entropy for the network's load balancing, not a connection's.
 inline constexpr std::uint16_t roce_v2_port = 4791;
+
+/// Destination ports of tunnels.
+inline constexpr std::uint16_t gtp_port = 2152;
+inline constexpr std::uint16_t vxlan_port = 4789;
+inline constexpr std::uint16_t geneve_port = 6081;
+
+/// The name of a destination port whose packets may carry an Ethernet frame or IP packet that is
+/// not decoded: "ESP in UDP", ...; empty for others.
+std::string_view undecoded_tunnel(std::uint16_t port);
 
 struct Udp {
     static constexpr std::size_t size = 8;

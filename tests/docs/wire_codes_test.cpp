@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "filter/field.hpp"
 #include "support/wire_document.hpp"
 #include "wire/each_header.hpp"
 #include "wire/packet.hpp"
@@ -223,6 +224,27 @@ TEST(WireCodes, the_worked_icrc_is_that_of_zlib_and_of_the_packet) {
     EXPECT_EQ(icrc, __builtin_bswap32(static_cast<std::uint32_t>(crc)));
 }
 
+// Of encapsulations and flow control, which have no packet in the document.
+TEST(WireCodes, the_fields_of_encapsulations_and_flow_control_are_in_their_tables) {
+    std::set<std::string> named;
+    for (const auto* head : {"encapsulation | known by | header, bytes | inside | fields",
+                             "frame | bytes behind the EtherType | fields"})
+        for (const Table* table : wire_document().with_head(head))
+            for (const Cells& row : table->rows)
+                for (std::size_t at = 0; (at = row.back().find('`', at)) != std::string::npos;) {
+                    const std::size_t end = row.back().find('`', at + 1);
+                    named.insert(row.back().substr(at + 1, end - at - 1));
+                    at = end + 1;
+                }
+    std::set<std::string> fields;
+    for (const filter::Field& field : filter::fields())
+        for (const auto* group : {"vxlan.", "geneve.", "gtp.", "gre.", "nvgre.", "erspan.", "mpls.",
+                                  "pppoe.", "macc.", "pause.", "pfc."})
+            if (field.name.starts_with(group))
+                fields.emplace(field.name);
+    EXPECT_EQ(named, fields);
+}
+
 TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
     const std::set<std::string> checked{
         "byte | bits | field | rocecap | bytes here | value here",
@@ -237,6 +259,8 @@ TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
         "status | `cm.status_name`",
         "taken as ones | IPv4 | IPv6 | GRH",
         "what | value",
+        "encapsulation | known by | header, bytes | inside | fields",
+        "frame | bytes behind the EtherType | fields",
         "column | what",  // how to read the tables: words only
     };
     for (const Table& table : wire_document().tables)

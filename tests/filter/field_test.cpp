@@ -7,6 +7,7 @@
 #include "filter/sample_view.hpp"
 #include "filter/where.hpp"
 #include "wire/cm_data.hpp"
+#include "wire/encapsulations.hpp"
 
 namespace field_test {
 
@@ -54,6 +55,9 @@ std::vector<Sample> samples() {
     auto bad = write;
     bad[bad.size() - 6] ^= std::byte{1};
     all.emplace_back(bad);
+    auto rewritten = write;
+    rewritten[34] ^= std::byte{1};  // the source port
+    all.emplace_back(rewritten);
     for (const auto* other :
          {"020000000001 020000000002 0806 0001", "020000000001 020000000002 88cc 0001",
           "020000000001 020000000002 0800 45000034 00010000 40060000 c0000202 c0000201"
@@ -61,8 +65,15 @@ std::vector<Sample> samples() {
           "020000000001 020000000002 0800 4500001c 00010000 40110000 c0000202 c0000201"
           "b26e 0035 0008 0000",
           "020000000001 020000000002 0800 4500001c 00010000 40010000 c0000202 c0000201"
-          "0800 0000 0000 0000"})
+          "0800 0000 0000 0000",
+          "0180c2000001 020000000002 8808 0001 ffff",
+          "0180c2000001 020000000002 8808 0101 00ff 0001 0002 0003 ffff 0005 0006 0007 0008"})
         all.emplace_back(from_hex(other));
+    for (const auto& encapsulation : wire_test::encapsulations())
+        if (encapsulation.name != "vlan tags")  // more than there are names for
+            all.emplace_back(encapsulation.wrap(write));
+    all.emplace_back(wire_test::encapsulations().front().wrap(
+        wire_test::in_ethernet_ipv4(47, wire_test::joined("000088be", write))));
     return all;
 }
 
@@ -129,6 +140,17 @@ TEST(Fields, are_all_there_in_some_packet_and_missing_in_another) {
         EXPECT_TRUE(std::ranges::any_of(all, has)) << field.name;
         EXPECT_EQ(std::ranges::all_of(all, has), always.contains(field.name)) << field.name;
     }
+}
+
+TEST(Fields, of_the_encapsulations_as_a_whole) {
+    Sample sample(wire_test::encapsulations().front().wrap(wire_test::in_ethernet_ipv4(
+        47, wire_test::joined("000088be", wire::encode(packet_of(0x0a))))));
+    const View view = sample.view();
+    for (const auto* filter :
+         {"outer.kind == 'vxlan,erspan'", "outer.kind contains erspan", "outer.depth == 2",
+          "outer.src == 10.9.0.2", "outer.addr == 10.9.0.0/16", "vxlan.vni == 42", "not mpls",
+          "erspan.type == 1 and not erspan.spanid", "ip.src != 10.9.0.2"})
+        EXPECT_TRUE(filter::Where::parse(filter).matches(view)) << filter;
 }
 
 TEST(Fields, the_transport_is_that_of_the_opcode) {

@@ -23,6 +23,31 @@ constexpr auto table = std::to_array<Field>({
     {"/frame", "frame.number"},
     {"/len", "frame.len"},
     {"/caplen", "frame.cap_len"},
+    {"/outer/0/src", "ip.src", Text, 0, "outer ipv4"},
+    {"/outer/0/dst", "ip.dst", Text, 0, "outer ipv4"},
+    {"/outer/0/src", "ipv6.src", Text, 0, "outer ipv6"},
+    {"/outer/0/dst", "ipv6.dst", Text, 0, "outer ipv6"},
+    {"/outer/0/vni", "vxlan.vni", Number, 0, "/outer/0/kind=vxlan"},
+    {"/outer/0/vni", "geneve.vni", Number, 0, "/outer/0/kind=geneve"},
+    {"/outer/0/proto_type", "geneve.proto_type", Number, 0, "/outer/0/kind=geneve"},
+    {"/outer/0/proto", "gre.proto", Number, 0, "/outer/0/kind=gre"},
+    {"/outer/0/key", "gre.key", Number, 0, "/outer/0/kind=gre"},
+    {"/outer/0/spanid", "erspan.spanid", Number, 0, "/outer/0/kind=erspan"},
+    {"/outer/0/vlan", "erspan.vlan", Number, 0, "/outer/0/kind=erspan"},
+    {"/outer/0/label", "mpls.label", Number, Field::last, "/outer/0/kind=mpls"},
+    {"/outer/0/teid", "gtp.teid", Number, 0, "/outer/0/kind=gtp"},
+    {"/outer/0/session_id", "pppoe.session_id", Number, 0, "/outer/0/kind=pppoe"},
+    {"/macc/opcode", "macc.opcode"},
+    {"/pause/pause_time", "macc.pause_time"},
+    {"/pfc/enbv", "macc.cbfc.enbv"},
+    {"/pfc/c0", "macc.cbfc.pause_time.c0"},
+    {"/pfc/c1", "macc.cbfc.pause_time.c1"},
+    {"/pfc/c2", "macc.cbfc.pause_time.c2"},
+    {"/pfc/c3", "macc.cbfc.pause_time.c3"},
+    {"/pfc/c4", "macc.cbfc.pause_time.c4"},
+    {"/pfc/c5", "macc.cbfc.pause_time.c5"},
+    {"/pfc/c6", "macc.cbfc.pause_time.c6"},
+    {"/pfc/c7", "macc.cbfc.pause_time.c7"},
     {"/eth/dst", "eth.dst", Text},
     {"/eth/src", "eth.src", Text},
     {"/eth/type", "eth.type"},
@@ -191,6 +216,11 @@ constexpr auto table = std::to_array<Field>({
     {"/cm/private", "infiniband.cm.drsp.private", Text, 0, drep},
 });
 
+// Headers of which an encapsulation has its own in front.
+constexpr std::array<std::string_view, 5> repeated_headers{"/eth/", "/vlan/", "/ip/", "/ipv6/",
+                                                           "/udp/"};
+constexpr unsigned wire_max_length = 1500;
+
 bool has(const json& packet, std::string_view pointer) {
     const json::json_pointer at{std::string(pointer)};
     return packet.contains(at) && !packet.at(at).is_null();
@@ -218,6 +248,10 @@ bool applies(const Field& field, const json& packet) {
     // tshark takes a request's GIDs for IPv4 addresses where the packet itself is of IPv4.
     if (field.when.ends_with(" prim"))
         return is_request(packet) && has(packet, "/ip") == field.when.starts_with("v4");
+    if (field.when.starts_with("outer "))
+        return has(packet, "/outer/0/src") &&
+               (as_text(packet.at("outer").at(0).at("src")).find(':') != std::string::npos) ==
+                   field.when.ends_with("6");
     const auto equals = field.when.find('=');
     if (equals == std::string_view::npos)
         return has(packet, field.when);
@@ -226,12 +260,22 @@ bool applies(const Field& field, const json& packet) {
                                        field.when.substr(equals + 1);
 }
 
+bool is_repeated(const Field& field, const json& packet) {
+    return has(packet, "/outer") &&
+           std::ranges::any_of(repeated_headers, [&](std::string_view header) {
+               return field.ours.starts_with(header);
+           });
+}
+
 // Of Wireshark 4.0's packet-infiniband.c. The BTH and the layers below it are compared in every
 // packet.
 std::string left_out(const Field& field, const json& packet) {
     constexpr std::array<std::string_view, 9> behind_the_bth{"/rdeth",     "/deth", "/reth",
                                                              "/atomiceth", "/aeth", "/atomicacketh",
                                                              "/immdt",     "/ieth", "/icrc"};
+    if (field.ours == "/eth/type" && has(packet, field.ours) &&
+        packet.at("eth").at("type").get<unsigned>() <= wire_max_length)
+        return "an LLC frame has a length in place of an EtherType: eth.len in tshark";
     const std::string_view last = field.ours.substr(field.ours.rfind('/') + 1);
     if (field.ours.starts_with("/cm/") && (last == "flowlabel" || last == "pktrate"))
         return "ConnectRequest: tshark takes 12 bits for a path's flow label, which has 20 (IBTA "

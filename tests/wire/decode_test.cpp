@@ -110,7 +110,7 @@ TEST(Decode, says_what_a_frame_is_that_is_none_of_ours) {
     EXPECT_EQ(what(12, 0x12, Network::Ipv4), NotRoce::OtherEtherType);
     EXPECT_EQ(what(23, 6, Network::Ipv4), NotRoce::Tcp);
     EXPECT_EQ(what(23, 1, Network::Ipv4), NotRoce::OtherIpProtocol);
-    EXPECT_EQ(what(20, 43, Network::Ipv6), NotRoce::IpExtension);
+    EXPECT_EQ(what(20, 50, Network::Ipv6), NotRoce::Esp);
     EXPECT_EQ(what(36, 0x13, Network::Ipv4), NotRoce::OtherUdpPort);
     EXPECT_EQ(what(36, 0x12, Network::Ipv4), std::nullopt);
 }

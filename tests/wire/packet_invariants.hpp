@@ -90,6 +90,17 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
          "the connection manager's data lie in the payload"},
         {cover(spans, frame), "the headers' places cover the frame"},
         {match(spans, packet, frame), "payload and ICRC have their places"},
+        {!packet.outer || (packet.outer->count > 0 && packet.outer->size <= frame.size() &&
+                           std::ranges::all_of(*packet.outer,
+                                               [&](const wire::OuterLayer& layer) {
+                                                   return is_inside(layer.addresses, frame) &&
+                                                          !layer.text().empty();
+                                               })),
+         "an encapsulation lies in the frame"},
+        {!packet.mac_control || packet.not_roce == wire::NotRoce::MacControl,
+         "a MAC control frame is no RoCE"},
+        {packet.network_at <= packet.network_end || packet.network_end == 0,
+         "the network header ends behind its beginning"},
         {!packet.malformed || !packet.malformed->text().empty(), "a fault has a sentence"},
         {!packet.truncated || packet.truncated->text().starts_with("truncated "),
          "a cut packet says what cut it"},

@@ -16,10 +16,15 @@
 namespace page {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> headers{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 33> headers{{
+    {"outer", "Encapsulations"},
     {"eth", "Ethernet"},
     {"vlan", "VLAN tag"},
     {"sll", "Linux cooked capture"},
+    {"llc", "LLC and SNAP"},
+    {"macc", "MAC control"},
+    {"pfc", "PFC: priority-based flow control"},
+    {"pause", "PAUSE"},
     {"ip", "IPv4"},
     {"ipv6", "IPv6"},
     {"grh", "GRH: global route header"},

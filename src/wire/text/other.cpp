@@ -48,9 +48,61 @@ std::string tcp_summary(const Packet& packet, util::Bytes frame) {
     return text;
 }
 
-}  // namespace
+// The EtherType, or the protocol type of an encapsulation, of what is inside all that was decoded.
+std::uint16_t last_ether_type(const Packet& packet) {
+    if (packet.outer && !packet.outer->carries_ethernet)
+        return packet.outer->innermost().extra;
+    if (!packet.vlans.empty())
+        return packet.vlans.tags[packet.vlans.count - 1U].type;
+    if (packet.ethernet)
+        return packet.ethernet->type;
+    return packet.sll ? packet.sll->protocol : 0;
+}
 
-std::string other_summary(const Packet& packet, util::Bytes frame) {
+std::string type_name(const Packet& packet) {
+    const std::uint16_t type = last_ether_type(packet);
+    const bool is_in_tunnel = packet.outer && !packet.outer->carries_ethernet;
+    if (is_in_tunnel && packet.outer->innermost().kind == OuterKind::Pppoe)
+        return fmt::format("PPP protocol 0x{:04x}", type);
+    if (type <= max_length_field && !is_in_tunnel && !packet.sll)
+        return "LLC";
+    return fmt::format("EtherType 0x{:04x}", type);
+}
+
+std::uint8_t last_protocol(const Packet& packet) {
+    return packet.ipv4 ? packet.ipv4->protocol : packet.ipv6 ? packet.ipv6->next_header : 0;
+}
+
+std::string kind_inside(const Packet& packet) {
+    if (!packet.not_roce)
+        return packet.malformed ? "malformed in front of the BTH" : "cut in front of the BTH";
+    switch (*packet.not_roce) {
+        case NotRoce::OtherUdpPort: {
+            const auto name = packet.udp ? undecoded_tunnel(packet.udp->dst_port) : "";
+            return name.empty() ? "UDP" : std::string(name);
+        }
+        case NotRoce::OtherIpProtocol:
+            return protocol_name(last_protocol(packet));
+        case NotRoce::OtherEtherType:
+            return type_name(packet);
+        case NotRoce::MacControl:
+            return packet.mac_control && packet.mac_control->is_pfc()     ? "PFC"
+                   : packet.mac_control && packet.mac_control->is_pause() ? "PAUSE"
+                                                                          : "MAC control";
+        case NotRoce::LaterFragment:
+            return "later IP fragments";
+        case NotRoce::Esp:
+            return "ESP";
+        case NotRoce::Encapsulation: {
+            const auto name = undecoded_encapsulation(last_ether_type(packet));
+            return name.empty() ? "other encapsulations" : std::string(name);
+        }
+        default:
+            return std::string(text(*packet.not_roce));
+    }
+}
+
+std::string innermost_summary(const Packet& packet, util::Bytes frame) {
     switch (packet.not_roce.value_or(NotRoce::OtherEtherType)) {
         case NotRoce::Tcp:
             return tcp_summary(packet, frame);
@@ -60,23 +112,59 @@ std::string other_summary(const Packet& packet, util::Bytes frame) {
                                    packet.udp->length - int{Udp::size});
             break;
         case NotRoce::OtherIpProtocol:
-            if (packet.ipv4)
-                return protocol_name(packet.ipv4->protocol);
-            if (packet.ipv6)
-                return protocol_name(packet.ipv6->next_header);
+            return protocol_name(last_protocol(packet));
+        case NotRoce::OtherEtherType:
+            return type_name(packet);
+        case NotRoce::MacControl:
+            if (packet.mac_control)
+                return packet.mac_control->text();
             break;
-        case NotRoce::OtherEtherType: {
-            const auto type = packet.vlans.empty()
-                                  ? (packet.ethernet ? packet.ethernet->type : 0)
-                                  : packet.vlans.tags[packet.vlans.count - 1U].type;
-            return fmt::format("EtherType 0x{:04x}", packet.sll ? packet.sll->protocol : type);
-        }
+        case NotRoce::Encapsulation:
+            if (const auto name = undecoded_encapsulation(last_ether_type(packet)); !name.empty())
+                return fmt::format("{}, which is not decoded", name);
+            break;
         case NotRoce::Arp:
         case NotRoce::LaterFragment:
-        case NotRoce::IpExtension:
+        case NotRoce::Esp:
+        case NotRoce::TooDeep:
+        case NotRoce::Undecodable:
             break;
     }
     return packet.not_roce ? std::string(text(*packet.not_roce)) : "not decoded";
+}
+
+}  // namespace
+
+std::string other_summary(const Packet& packet, util::Bytes frame) {
+    const std::string what = innermost_summary(packet, frame);
+    return packet.outer ? packet.outer->text() + ": " + what : what;
+}
+
+std::string other_kind(const Packet& packet) {
+    if (!packet.outer)
+        return kind_inside(packet);
+    return fmt::format("{} with {} inside", label(packet.outer->innermost().kind),
+                       kind_inside(packet));
+}
+
+std::uint16_t other_number(const Packet& packet) {
+    switch (packet.not_roce.value_or(NotRoce::Arp)) {
+        case NotRoce::OtherEtherType:
+        case NotRoce::Encapsulation: {
+            const std::uint16_t type = last_ether_type(packet);
+            return type <= max_length_field ? 0 : type;
+        }
+        case NotRoce::OtherIpProtocol:
+            return last_protocol(packet);
+        case NotRoce::OtherUdpPort:
+            return packet.udp && !undecoded_tunnel(packet.udp->dst_port).empty()
+                       ? packet.udp->dst_port
+                       : 0;
+        case NotRoce::MacControl:
+            return packet.mac_control ? packet.mac_control->opcode : 0;
+        default:
+            return 0;
+    }
 }
 
 }  // namespace wire

@@ -7,6 +7,7 @@
 
 #include "util/append.hpp"
 #include "util/composer.hpp"
+#include "wire/icrc_hint.hpp"
 #include "wire/text/other.hpp"
 
 namespace wire {
@@ -160,6 +161,15 @@ void add_details(std::string& text, const Packet& packet) {
     add_hex(out, " attribute 0x", packet.mad->attribute_id, 4);
 }
 
+std::string bad_icrc(const Packet& packet) {
+    std::string text =
+        fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected", packet.icrc->value.value_or(0),
+                    packet.icrc->computed.value_or(0));
+    if (const auto port = right_with_srcport(packet))
+        text += fmt::format(", right with UDP source port {}", *port);
+    return text;
+}
+
 void add_problems(std::string& out, const Packet& packet, const util::TextStyle& style) {
     const auto add = [&](util::TextRole role, std::string_view text) {
         if (!out.empty() && out.back() != ' ')
@@ -169,9 +179,7 @@ void add_problems(std::string& out, const Packet& packet, const util::TextStyle&
         style.end(out, role);
     };
     if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
-        add(util::TextRole::Bad,
-            fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected", packet.icrc->value.value_or(0),
-                        packet.icrc->computed.value_or(0)));
+        add(util::TextRole::Bad, bad_icrc(packet));
     // Where only payload or ICRC were cut off, every header is here and there is nothing to say;
     // but a management datagram's payload is what it has to say.
     const bool is_told = packet.icrc && (!packet.mad || packet.cm);
@@ -201,6 +209,12 @@ void append_summary(std::string& out, const Packet& packet, const util::TextStyl
         add_details(out, packet);
     }
     add_problems(out, packet, style);
+    if (packet.outer) {
+        out.append(out.empty() || out.back() == ' ' ? "" : " ");
+        style.begin(out, util::TextRole::Dim);
+        out.append("[").append(packet.outer->text()).append("]");
+        style.end(out, util::TextRole::Dim);
+    }
 }
 
 std::string packet_summary(const Packet& packet, const util::TextStyle& style, util::Bytes frame) {

@@ -14,6 +14,7 @@
 #include "capture/pcapng_writer.hpp"
 #include "net/endpoint.hpp"
 #include "wire/cm_data.hpp"
+#include "wire/encapsulations.hpp"
 #include "wire/sample_set.hpp"
 
 namespace {
@@ -82,6 +83,13 @@ void write_packets() {
         add(frame, fmt::format("sample_{:02}", number++), "0000");
     for (const auto& frame : others())
         add(frame, fmt::format("other_{:02}", number++), "0000");
+    const auto inner = wire::encode(
+        wire_test::sample_packet(*wire::find_opcode(0x0a), wire_test::Network::Ipv4, 5));
+    for (const auto& encapsulation : wire_test::encapsulations())
+        add({wire::LinkType::Ethernet, encapsulation.wrap(inner)}, fmt::format("in_{}", number++),
+            "0000");
+    add(ethernet("8808 0001 ffff"), "pause", "0000");
+    add(ethernet("8808 0101 0008 0000 0000 0000 ffff 0000 0000 0000 0000"), "pfc", "0000");
     auto cut = chosen()[6];
     cut.bytes.resize(70);
     add(cut, "cut", "0040");
