@@ -1,5 +1,6 @@
 // rocecap decode: the packets of a capture file.
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 
@@ -37,6 +38,8 @@ void print_all(const DecodeOptions& options, Printer& printer) {
         printer.print(*frame);
     }
     printer.sink().close();
+    for (const std::string& line : printer.others())
+        std::fputs(("rocecap: " + line + '\n').c_str(), stderr);
 }
 
 int decode(DecodeOptions& options, bool colour) {

@@ -62,6 +62,7 @@ Printer::Printer(const Options& options)
 void Printer::print(const capture::Frame& frame) {
     listing_.begin(frame.time);
     const wire::Packet packet = capture::decode(frame, icrc_);
+    others_.add(packet);
     const std::uint64_t number = frame.number != 0 ? frame.number : packets_ + 1;
     ++packets_;
     const filter::View view{number,   frame.time, packet, frame.bytes, frame.original_length,

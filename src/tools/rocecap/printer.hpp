@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -12,6 +13,7 @@
 #include "filter/field.hpp"
 #include "filter/where.hpp"
 #include "wire/text/line.hpp"
+#include "wire/text/other_tally.hpp"
 
 namespace rocecap {
 
@@ -37,6 +39,8 @@ class Printer {
     capture::Sink& sink() { return sink_; }
     std::uint64_t packets() const { return packets_; }  ///< decoded
     std::uint64_t printed() const { return printed_; }
+    /// What was decoded beside RoCE, in lines.
+    std::vector<std::string> others() const { return others_.lines(); }
     /// The exit code for what was printed.
     int exit_code() const;
 
@@ -47,6 +51,7 @@ class Printer {
     std::optional<filter::Row> row_;
     std::optional<filter::Where> where_;
     wire::IcrcCheck icrc_;
+    wire::OtherTally others_;
     std::uint64_t packets_ = 0;
     std::uint64_t printed_ = 0;
     std::uint64_t malformed_ = 0;

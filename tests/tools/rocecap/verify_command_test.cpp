@@ -126,7 +126,22 @@ TEST_F(VerifyCommand, json_is_one_object_with_the_first_that_are_bad) {
     EXPECT_EQ(result, json::parse(R"({"packets": 5, "roce": 4,
         "icrc": {"good": 1, "bad": 1, "unchecked": 1},
         "unchecked": {"a header is cut off": 1},
-        "malformed": 1, "not_roce": 1})"));
+        "malformed": 1, "not_roce": 1, "right_with_srcport": 0})"));
+}
+
+TEST_F(VerifyCommand, says_where_another_source_port_explains_most_of_the_bad_ones) {
+    auto rewritten = frame_of(0x0a);
+    rewritten[34] ^= std::byte{0x55};
+    file_.add(rewritten);
+    file_.add(rewritten);
+    file_.add(with_a_flipped_payload_byte());
+    EXPECT_TRUE(
+        verify().out.ends_with("ICRC: 0 good, 3 bad, 0 unchecked\n"
+                               "  bad: 2 of 3 packets right with another UDP source port: a mirror "
+                               "or capture driver may have changed it\n"));
+    file_.add(with_a_flipped_payload_byte());
+    EXPECT_TRUE(verify().out.ends_with("ICRC: 0 good, 4 bad, 0 unchecked\n"));
+    EXPECT_EQ(json::parse(verify({"--json"}).out)["right_with_srcport"], 2);
 }
 
 TEST_F(VerifyCommand, first_limits_the_list_and_not_the_count) {
