@@ -5,6 +5,6 @@
 
 namespace util {
 
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr std::string_view version = "0.2.0";
 
 }  // namespace util
