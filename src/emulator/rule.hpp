@@ -12,7 +12,7 @@
 //   limit to RATE [queue N]               WHICH   at this rate, N packets waiting at most (100)
 //
 //   WHICH   packets | the Nth packet | packets N to M | every Nth packet | SHARE of packets [seed N]
-//           and then [from HOST] [to HOST] [where EXPRESSION]      (query/where.hpp)
+//           and then [from HOST] [to HOST] [where EXPRESSION]      (filter/where.hpp)
 //   TIME    200us, 20ms, 1s     RATE   500kbit/s, 10Mbit/s, 1Gbit/s     SHARE   0.5%
 //
 // A packet is one of RoCE; "frame" and "frames" in its place are all that Ethernet carries. Counted

@@ -1,4 +1,4 @@
-// The fields that `set` may write, by the names of query/field.hpp.
+// The fields that `set` may write, by the names of filter/field.hpp.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace wire {
 
-/// `name`, static text, is the key of the JSON object of report/json.hpp where that has one:
+/// `name`, static text, is the key of the JSON object of filter/json.hpp where that has one:
 ///
 ///   eth vlan sll          a tag each, outermost first
 ///   ip ipv6 grh udp       with IPv4's options and IPv6's extension headers

@@ -1,6 +1,7 @@
 #include "emulator/edit.hpp"
 
 #include <bit>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -73,6 +74,22 @@ TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
                 }
                 EXPECT_EQ(differing, field.width) << field.name;
             }
+}
+
+// Checked beside the test above: bits that differ do not say that no other field has them.
+TEST(Edit, the_fields_of_a_header_do_not_overlap_and_end_with_it) {
+    const std::map<std::string_view, std::size_t> sizes{
+        {"ip", wire::Ipv4::size},     {"ipv6", wire::Ipv6::size},
+        {"bth", wire::Bth::size},     {"deth", wire::Deth::size},
+        {"reth", wire::Reth::size},   {"atomiceth", wire::AtomicEth::size},
+        {"aeth", wire::Aeth::size},   {"atomicacketh", wire::AtomicAckEth::size},
+        {"immdt", wire::ImmDt::size}, {"ieth", wire::Ieth::size}};
+    std::map<std::string_view, std::size_t> ends;  // bits, of the field before
+    for (const WritableField& field : writable_fields()) {
+        EXPECT_GE(field.bit, ends[field.header]) << field.name;
+        ends[field.header] = std::size_t{field.bit} + field.width;
+        EXPECT_LE(ends[field.header], 8 * sizes.at(field.header)) << field.name;
+    }
 }
 
 TEST(Edit, set_can_leave_the_icrc_wrong) {

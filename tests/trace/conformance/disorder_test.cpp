@@ -128,7 +128,9 @@ TEST_F(Recoveries, are_not_possible_of_a_changed_packet_that_is_refused) {
     auto foreign = write_part(0, 0, 1);
     foreign.reth->rkey ^= 1;
     trace_.change(write_part(0, 0, 1), foreign);
-    trace_.pass(answer(back, 0, syndrome::access_error));
+    auto refusal = acknowledge(0, 0);
+    refusal.aeth->syndrome = syndrome::access_error;
+    trace_.pass(refusal);
     expect("changed: nothing, as specified");
     EXPECT_EQ(first().prediction, "refused as it arrived: Remote Access Error");
 }
