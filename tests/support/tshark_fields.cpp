@@ -23,20 +23,20 @@ constexpr auto table = std::to_array<Field>({
     {"/frame", "frame.number"},
     {"/len", "frame.len"},
     {"/caplen", "frame.cap_len"},
-    {"/outer/0/src", "ip.src", Text, 0, "outer ipv4"},
-    {"/outer/0/dst", "ip.dst", Text, 0, "outer ipv4"},
-    {"/outer/0/src", "ipv6.src", Text, 0, "outer ipv6"},
-    {"/outer/0/dst", "ipv6.dst", Text, 0, "outer ipv6"},
-    {"/outer/0/vni", "vxlan.vni", Number, 0, "/outer/0/kind=vxlan"},
-    {"/outer/0/vni", "geneve.vni", Number, 0, "/outer/0/kind=geneve"},
-    {"/outer/0/proto_type", "geneve.proto_type", Number, 0, "/outer/0/kind=geneve"},
-    {"/outer/0/proto", "gre.proto", Number, 0, "/outer/0/kind=gre"},
-    {"/outer/0/key", "gre.key", Number, 0, "/outer/0/kind=gre"},
-    {"/outer/0/spanid", "erspan.spanid", Number, 0, "/outer/0/kind=erspan"},
-    {"/outer/0/vlan", "erspan.vlan", Number, 0, "/outer/0/kind=erspan"},
-    {"/outer/0/label", "mpls.label", Number, Field::last, "/outer/0/kind=mpls"},
-    {"/outer/0/teid", "gtp.teid", Number, 0, "/outer/0/kind=gtp"},
-    {"/outer/0/session_id", "pppoe.session_id", Number, 0, "/outer/0/kind=pppoe"},
+    {"/outer/src", "ip.src", Text, 0, "outer ipv4"},
+    {"/outer/dst", "ip.dst", Text, 0, "outer ipv4"},
+    {"/outer/src", "ipv6.src", Text, 0, "outer ipv6"},
+    {"/outer/dst", "ipv6.dst", Text, 0, "outer ipv6"},
+    {"/vxlan/vni", "vxlan.vni", Number, 0, "/vxlan"},
+    {"/geneve/vni", "geneve.vni", Number, 0, "/geneve"},
+    {"/geneve/proto_type", "geneve.proto_type", Number, 0, "/geneve"},
+    {"/gre/proto", "gre.proto", Number, 0, "/gre"},
+    {"/gre/key", "gre.key", Number, 0, "/gre"},
+    {"/erspan/spanid", "erspan.spanid", Number, 0, "/erspan"},
+    {"/erspan/vlan", "erspan.vlan", Number, 0, "/erspan"},
+    {"/mpls/label", "mpls.label", Number, Field::last, "/mpls"},
+    {"/gtp/teid", "gtp.teid", Number, 0, "/gtp"},
+    {"/pppoe/session_id", "pppoe.session_id", Number, 0, "/pppoe"},
     {"/macc/opcode", "macc.opcode"},
     {"/pause/pause_time", "macc.pause_time"},
     {"/pfc/enbv", "macc.cbfc.enbv"},
@@ -249,9 +249,8 @@ bool applies(const Field& field, const json& packet) {
     if (field.when.ends_with(" prim"))
         return is_request(packet) && has(packet, "/ip") == field.when.starts_with("v4");
     if (field.when.starts_with("outer "))
-        return has(packet, "/outer/0/src") &&
-               (as_text(packet.at("outer").at(0).at("src")).find(':') != std::string::npos) ==
-                   field.when.ends_with("6");
+        return has(packet, "/outer/src") && (as_text(packet.at("outer").at("src")).find(':') !=
+                                             std::string::npos) == field.when.ends_with("6");
     const auto equals = field.when.find('=');
     if (equals == std::string_view::npos)
         return has(packet, field.when);

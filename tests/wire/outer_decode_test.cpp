@@ -1,5 +1,7 @@
 // Packets in tunnels, mirrors and labels.
 #include <algorithm>
+#include <deque>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +34,11 @@ Octets sample(Network network = Network::Ipv4, std::size_t payload = 21) {
 
 wire::Packet decode(const Octets& frame) {
     return wire::decode(frame, LinkType::Ethernet);
+}
+// A packet borrows from its frame.
+wire::Packet decode(Octets&& frame) {
+    static std::deque<Octets> kept;
+    return decode(kept.emplace_back(std::move(frame)));
 }
 
 std::string outer_text(const wire::Packet& packet) {
