@@ -34,7 +34,7 @@ std::string output_of(const timeline::TraceFiles& files, const std::string& opti
 
 /// Says where the capture and the logs do not fit: packets without RoCE, logs whose queue pairs
 /// are not in the capture. Throws util::Error where neither leaves anything to show. Run
-/// directories are as the lab made them: nothing is said.
+/// directories are as the lab made them, and are not checked.
 void check_trace(const timeline::FinishedRun& run);
 
 /// One with `packets`, `roce` of them RoCE packets. Throws util::Error as check_trace() does.
