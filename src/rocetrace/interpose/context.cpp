@@ -139,6 +139,7 @@ void log_mr(const char* call, const ibv_mr* mr, unsigned access) {
             .add("lkey", mr->lkey)
             .add("rkey", mr->rkey)
             .add("access", access, Type::access)
+            .add("pd", mr->pd->handle)
             .add_text("call", call));
 }
 
@@ -235,6 +236,8 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended) {
         event.add("recv_cq", qp->recv_cq->handle);
     if (request.srq != nullptr)
         event.add("srq", request.srq->handle);
+    if (qp->pd != nullptr)
+        event.add("pd", qp->pd->handle);
     event.add("signals_all", static_cast<std::uint64_t>(request.signals_all), Type::truth);
     if (pair != nullptr) {
         {

@@ -173,11 +173,17 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
             interpose::log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
         interpose::log_state(*pair);
     } else {
+        const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
+        if (has_path)
+            interpose::log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
         EventWriter event = failure("ibv_modify_qp", rc > 0 ? rc : error);
         event.add("qpn", qp->qp_num)
             .add("from", static_cast<std::uint64_t>(pair->state), Type::qp_state);
         if ((mask & IBV_QP_STATE) != 0)
             event.add("to", static_cast<std::uint64_t>(attr->qp_state), Type::qp_state);
+        if (has_path)
+            event.add("gid_index", attr->ah_attr.grh.sgid_index)
+                .add_gid("dest_gid", &attr->ah_attr.grh.dgid);
         log(event.add("mask", static_cast<std::uint64_t>(mask)));
     }
     errno = error;
