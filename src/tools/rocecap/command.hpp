@@ -24,6 +24,7 @@ struct Context {
 
 void add_annotate(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);
+void add_explain(CLI::App& app, Context& context);
 void add_report(CLI::App& app, Context& context);
 void add_decode(CLI::App& app, Context& context);
 void add_fields(CLI::App& app, Context& context);

@@ -33,6 +33,7 @@ constexpr const char* main_footer = R"(Examples:
   rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
   rocecap verify run.pcapng                       is each packet's ICRC right?
   rocecap check captures/runs/2026...             is it as specified?
+  rocecap explain captures/runs/2026...           why did it fail, or why was it slow?
   rocecap timeline run.pcapng --log app.jsonl     the packets and the verbs calls that caused them
   rocecap timeline captures/runs/2026...          the same of a run of the lab
   rocecap predict captures/runs/2026...           a run as questions: what comes next?
@@ -98,6 +99,7 @@ int main(int argc, char** argv) {
     add_flows(app, context);
     add_verify(app, context);
     add_check(app, context);
+    add_explain(app, context);
     add_fields(app, context);
     add_timeline(app, context);
     add_predict(app, context);

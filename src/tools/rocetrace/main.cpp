@@ -16,12 +16,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "render/explain_text.hpp"
 #include "rocetrace/tracelog/record.hpp"
 #include "rocetrace/tracelog/summary.hpp"
 #include "runlog/tail.hpp"
 #include "tools/rocetrace/collector.hpp"
 #include "tools/rocetrace/launch.hpp"
 #include "tools/rocetrace/target.hpp"
+#include "trace/explain/explainer.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 #include "util/version.hpp"
@@ -62,6 +64,7 @@ struct Options {
     bool mask_psns = false;
     bool no_audit = false;
     bool summary = false;
+    bool explain = false;
     std::vector<std::string> command;
 };
 
@@ -174,10 +177,23 @@ void for_each_event(const std::vector<std::string>& logs, Each each) {
     }
 }
 
-void print_summary(const std::vector<std::string>& logs, FILE* to) {
+void check_logs(const std::vector<std::string>& logs) {
     for (const std::string& log : logs)
         if (!std::filesystem::exists(log))
             throw util::Error(fmt::format("there is no run log {}", log));
+}
+
+void print_explanation(const std::vector<std::string>& logs, FILE* to) {
+    check_logs(logs);
+    explain::Explainer explainer;
+    for_each_event(logs, [&](const runlog::Event& event) { explainer.learn(event); });
+    const render::ExplainContext context{.logs = logs.size()};
+    std::fputs(
+        render::explain_text(explainer.explanation(), context, util::TextStyle()).c_str(), to);
+}
+
+void print_summary(const std::vector<std::string>& logs, FILE* to) {
+    check_logs(logs);
     tracelog::Summary summary;
     // Requests of one log name memory of another.
     for_each_event(logs, [&](const runlog::Event& event) { summary.add_memory(event); });
@@ -193,12 +209,17 @@ bool names_logs(const std::vector<std::string>& words) {
 }
 
 int run(Options options) {
-    if (options.summary && names_logs(options.command)) {
-        print_summary(options.command, stdout);
+    const bool reads_logs = options.summary || options.explain;
+    if (reads_logs && names_logs(options.command)) {
+        if (options.summary)
+            print_summary(options.command, stdout);
+        if (options.explain)
+            print_explanation(options.command, stdout);
         return done;
     }
-    if (options.summary && options.output == "-")
-        throw util::Error("--summary reads the log after the end: -o must name a file");
+    if (reads_logs && options.output == "-")
+        throw util::Error(
+            "--summary and --explain read the log after the end: -o must name a file");
     Environment environment;
     environment.variables = take_variables(options.command);
     if (options.command.empty())
@@ -226,6 +247,8 @@ int run(Options options) {
     tell_result(collector, program);
     if (options.summary)
         print_summary({output}, stderr);
+    if (options.explain)
+        print_explanation({output}, stderr);
     const bool complete = collector.log().error().empty();
     child.end_like_it(complete ? done : failed);
 }
@@ -250,6 +273,9 @@ int main(int argc, char** argv) {
         "--summary", options.summary,
         "Print what became of each queue pair, at the end;\nwith LOG.jsonl... in place of a "
         "program: of these logs");
+    app.add_flag("--explain", options.explain,
+                 "Print why a request or a connection failed, at the end;\nwith LOG.jsonl... in "
+                 "place of a program: of these logs");
     app.add_flag("--no-audit", options.no_audit,
                  "Do not load the library that follows dlsym() (LD_AUDIT)");
     app.add_option("command", options.command,

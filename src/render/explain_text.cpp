@@ -1,0 +1,188 @@
+#include "render/explain_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "util/json.hpp"
+#include "util/printable.hpp"
+
+namespace render {
+namespace {
+
+using explain::Evidence;
+using explain::Explanation;
+
+// "03:19:41.647730", UTC, as the run log's text has it.
+std::string time_of_day(std::int64_t t_ns) {
+    constexpr std::int64_t day = 86'400;
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t seconds = t_ns / second % day;
+    return fmt::format("{:02}:{:02}:{:02}.{:06}", seconds / 3600, seconds / 60 % 60, seconds % 60,
+                       t_ns % second / 1000);
+}
+
+class ExplainText {
+  public:
+    ExplainText(const Explanation& explanation, const ExplainContext& context,
+                const util::TextStyle& style)
+        : explanation_(explanation), context_(context), style_(style) {}
+
+    std::string made() {
+        if (explanation_.causes.empty())
+            no_cause();
+        for (std::size_t i = 0; i < explanation_.causes.size(); ++i)
+            cause(i);
+        const bool is_explained = std::ranges::any_of(
+            explanation_.causes, [](const explain::Cause& one) { return one.is_fatal; });
+        if (explanation_.has_failed && !is_explained && !explanation_.causes.empty())
+            unexplained();
+        return std::move(out_);
+    }
+
+  private:
+    static constexpr std::size_t columns = 100;
+
+    void paragraph(std::string_view text, std::size_t indent, std::string_view begin = {}) {
+        const std::string broken = util::wrapped(text, columns - indent, 0);
+        std::string_view rest = broken;
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find('\n'), rest.size());
+            out_ += begin.empty() ? std::string(indent, ' ') : std::string(begin);
+            begin = {};
+            out_ += rest.substr(0, end);
+            out_ += '\n';
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+        }
+    }
+
+    void no_cause() {
+        if (explanation_.has_failed) {
+            unexplained();
+            return;
+        }
+        if (explanation_.packets == 0 && context_.has_capture)
+            paragraph(
+                "Nothing to explain: the capture has no RoCE packet, and no log has an error.", 0);
+        else
+            paragraph(fmt::format("No failure and no slow-down found in {}.", looked_at()), 0);
+    }
+
+    void unexplained() {
+        paragraph(style_(util::TextRole::Bad, "Something failed, and the cause is unknown.") +
+                      " What shows the failure:",
+                  0);
+        for (const Evidence& sign : explanation_.signs)
+            line(sign);
+        if (context_.logs < 2)
+            paragraph(context_.logs == 0
+                          ? "Run logs (--log) of both programs tell more: rocetrace writes them."
+                          : "The run log of the other end (--log) tells more.",
+                      2);
+        if (!context_.has_capture)
+            paragraph("A capture tells more: rocecap live -w, then rocecap explain.", 2);
+    }
+
+    std::string looked_at() const {
+        std::string what;
+        if (context_.has_capture)
+            what = fmt::format("{} RoCE packets", explanation_.packets);
+        if (context_.logs != 0)
+            what += fmt::format("{}{} run log{}", what.empty() ? "" : " and ", context_.logs,
+                                context_.logs == 1 ? "" : "s");
+        return what;
+    }
+
+    void cause(std::size_t i) {
+        const explain::Cause& one = explanation_.causes[i];
+        if (i > 0)
+            out_ += '\n';
+        out_ += fmt::format("{}. {} ({}{})", i + 1,
+                            style_(one.is_fatal ? util::TextRole::Bad : util::TextRole::Notice,
+                                   explain::name(one.code)),
+                            explain::name(one.certainty),
+                            one.is_fatal ? "" : ", the connection did not fail for it");
+        if (!one.where.empty())
+            out_ += "  " + util::printable(one.where);
+        out_ += '\n';
+        paragraph(sentence(util::printable(one.text)), 3);
+        constexpr std::size_t most = 12;
+        for (std::size_t e = 0; e < std::min(one.evidence.size(), most); ++e)
+            line(one.evidence[e]);
+        if (one.cost_ns > 0)
+            paragraph(
+                fmt::format("Time lost: about {:.1f} ms.", static_cast<double>(one.cost_ns) / 1e6),
+                3);
+        paragraph(fmt::format("Try: {}", explain::advice(one.code)), 3);
+    }
+
+    static std::string sentence(std::string text) {
+        if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+            text.front() = static_cast<char>(text.front() - 'a' + 'A');
+        return text;
+    }
+
+    void line(const Evidence& one) {
+        std::string begin;
+        if (one.frame != 0)
+            begin = fmt::format("   frame {:<8} {:>11.6f}  ", one.frame,
+                                static_cast<double>(one.t_ns - context_.begin_ns) / 1e9);
+        else
+            begin = fmt::format("   {:<8} {:>15}  ", util::printable(one.role),
+                                one.t_ns == 0 ? "" : time_of_day(one.t_ns));
+        out_ += style_(util::TextRole::Dim, begin) + util::printable(one.text) + '\n';
+    }
+
+    const explain::Explanation& explanation_;
+    const ExplainContext& context_;
+    util::TextStyle style_;
+    std::string out_;
+};
+
+util::Json json_of(const Evidence& one) {
+    util::Json json{{"text", one.text}};
+    if (one.frame != 0)
+        json["frame"] = one.frame;
+    else
+        json["role"] = one.role;
+    if (one.t_ns != 0)
+        json["t_ns"] = one.t_ns;
+    return json;
+}
+
+util::Json json_of(const std::vector<Evidence>& all) {
+    util::Json json = util::Json::array();
+    for (const Evidence& one : all)
+        json.push_back(json_of(one));
+    return json;
+}
+
+}  // namespace
+
+std::string explain_text(const Explanation& explanation, const ExplainContext& context,
+                         const util::TextStyle& style) {
+    return ExplainText(explanation, context, style).made();
+}
+
+std::string explain_json(const Explanation& explanation, const ExplainContext& context) {
+    util::Json causes = util::Json::array();
+    for (const explain::Cause& one : explanation.causes)
+        causes.push_back({{"code", explain::name(one.code)},
+                          {"certainty", explain::name(one.certainty)},
+                          {"fatal", one.is_fatal},
+                          {"where", one.where},
+                          {"text", one.text},
+                          {"cost_ns", one.cost_ns},
+                          {"evidence", json_of(one.evidence)},
+                          {"advice", explain::advice(one.code)}});
+    const util::Json json{{"failed", explanation.has_failed},
+                          {"packets", explanation.packets},
+                          {"logs", context.logs},
+                          {"signs", json_of(explanation.signs)},
+                          {"causes", causes}};
+    return json.dump(-1, ' ', false, util::Json::error_handler_t::replace);
+}
+
+}  // namespace render

@@ -1,0 +1,149 @@
+// rocecap explain: why did this connection fail, or why was it slow?
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "capture/sink.hpp"
+#include "render/explain_text.hpp"
+#include "tools/rocecap/check_facts.hpp"
+#include "tools/rocecap/command.hpp"
+#include "tools/rocecap/logged_queue_pairs.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "trace/explain/explainer.hpp"
+#include "trace/timeline/trace_input.hpp"
+#include "util/error.hpp"
+#include "util/printable.hpp"
+
+namespace rocecap {
+namespace {
+
+struct ExplainOptions {
+    TraceArguments trace;
+    std::string at;
+    bool json = false;
+};
+
+// The link emulator's log says what it did to packets, which no network says: it is left out.
+timeline::TraceFiles files_to_read(const TraceArguments& arguments) {
+    timeline::TraceFiles files = files_of(arguments);
+    std::erase_if(files.logs,
+                  [](const timeline::LogFile& log) { return log.role == timeline::link_role; });
+    return files;
+}
+
+class Explain {
+  public:
+    explicit Explain(const ExplainOptions& options)
+        : options_(options), files_(files_to_read(options.trace)), input_(files_) {}
+
+    explain::Explanation made() {
+        learn();
+        read();
+        check_capture(files_, packets_, roce_);
+        return explainer_.explanation();
+    }
+
+    render::ExplainContext context() const { return context_; }
+    const std::string& damage() const { return input_.capture_damage(); }
+
+  private:
+    void learn() {
+        for (const auto& [role, address] : files_.info.addresses)
+            if (const auto host = host_of_address(address))
+                explainer_.place(role, *host);
+        while (const auto event = input_.next_event())
+            explainer_.learn(*event);
+        for (const timeline::LogFile& log : files_.logs)
+            for (const flow::KnownQueuePair& pair : queue_pairs_in(log.path))
+                explainer_.know(pair);
+        context_.logs = files_.logs.size();
+        place();
+    }
+
+    // Where the capture was made: a run's at the server.
+    void place() {
+        std::string address = options_.at;
+        if (address.empty() && files_.is_run_dir)
+            if (const auto known = files_.info.addresses.find(files_.capture_role);
+                known != files_.info.addresses.end())
+                address = known->second;
+        if (address.empty())
+            return;
+        const auto host = host_of_address(address);
+        if (!host)
+            throw util::Error(
+                fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
+        explainer_.captured_at(*host);
+    }
+
+    void read() {
+        while (const auto frame = input_.next_frame()) {
+            const wire::Packet packet = capture::decode(*frame);
+            if (packets_++ == 0)
+                context_.begin_ns = frame->time.count();
+            roce_ += packet.is_roce() ? 1 : 0;
+            explainer_.add(frame->number, frame->time.count(), packet, frame->original_length);
+        }
+        context_.has_capture = input_.has_capture();
+    }
+
+    const ExplainOptions& options_;
+    timeline::TraceFiles files_;
+    timeline::TraceInput input_;
+    explain::Explainer explainer_;
+    render::ExplainContext context_;
+    std::uint64_t packets_ = 0;
+    std::uint64_t roce_ = 0;
+};
+
+int show(const ExplainOptions& options, const Context& context) {
+    Explain run(options);
+    const explain::Explanation explanation = run.made();
+    auto sink = capture::Sink::standard_output();
+    sink.append(options.json ? render::explain_json(explanation, run.context()) + '\n'
+                             : render::explain_text(explanation, run.context(),
+                                                    util::TextStyle(context.colour)));
+    sink.close();
+    if (!run.damage().empty())
+        util::print_error(fmt::format("rocecap: {}\n", util::printable(run.damage())));
+    return explanation.has_failed ? malformed_seen : all_decoded;
+}
+
+constexpr const char* explain_footer =
+    R"(Each cause has a name that stays the same, how certain it is, the frames and log lines that show it,
+and what to try next. 'certain': the data exclude everything else that is known; 'likely': nothing
+else that is known fits as well; 'possible': something else fits, too. Where nothing fits, the
+answer is that the cause is unknown.
+
+Run logs of both programs (rocetrace writes them) tell most. Without the responder's log the cause
+of a remote access error, for example, cannot be known.
+
+Examples:
+  rocecap explain captures/runs/2026...
+  rocecap explain run.pcapng --log server.jsonl --log client.jsonl
+  rocecap explain run.pcapng --at 192.0.2.1 --json | jq -r '.causes[].code'
+
+Exit status: 0 nothing failed, 1 something failed, 2 cannot run.)";
+
+}  // namespace
+
+void add_explain(CLI::App& app, Context& context) {
+    auto options = std::make_shared<ExplainOptions>();
+    CLI::App* command =
+        app.add_subcommand("explain", "Why a connection failed or was slow, with the evidence");
+    add_trace_arguments(*command, options->trace);
+    command
+        ->add_option("--at", options->at,
+                     "The capture was made at the host with this address;\nof a run: at the server")
+        ->type_name("ADDRESS");
+    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->footer(explain_footer);
+    command->callback([&context, options] {
+        context.run = [&context, options] { return show(*options, context); };
+    });
+}
+
+}  // namespace rocecap

@@ -1,0 +1,136 @@
+#include "trace/explain/cause.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace explain {
+namespace {
+
+struct CodeRow {
+    Code code;
+    std::string_view name;
+    std::string_view advice;
+};
+
+constexpr auto rows = std::to_array<CodeRow>({
+    {Code::CmRejected, "cm-rejected",
+     "Look at the reason: a listening program, its port, and the arguments of rdma_connect decide "
+     "it."},
+    {Code::CmNoAnswer, "cm-no-answer",
+     "Check that the peer is up, that UDP port 4791 passes in both directions (firewall, security "
+     "group), and that the address belongs to its RDMA device (rdma link, ibv_devinfo -v)."},
+    {Code::WrongPsn, "wrong-psn",
+     "Set rq_psn (RTR) of each end to the sq_psn (RTS) of the other end, after both were "
+     "exchanged."},
+    {Code::PathMtuMismatch, "path-mtu-mismatch",
+     "Exchange the path MTU and set the smaller one at both ends (ibv_modify_qp to RTR)."},
+    {Code::WrongQpn, "wrong-qpn",
+     "Set dest_qp_num to the number of the peer's present queue pair; a queue pair that was made "
+     "again has another number."},
+    {Code::PeerNotReady, "peer-not-ready",
+     "Move the responder to RTR before the requester may post: send a message when it is done, "
+     "and wait for it."},
+    {Code::WrongGid, "wrong-gid",
+     "Compare the destination GID with the peer's GID table (show_gids, ibv_devinfo -v), and "
+     "choose the GID index of a RoCE v2 entry in the same network."},
+    {Code::WrongPKey, "wrong-pkey",
+     "Set pkey_index (INIT) to the entry that both ports share: 0xffff in most networks."},
+    {Code::WrongQKey, "wrong-qkey",
+     "Send with the Q_Key that the receiving queue pair was given (ibv_modify_qp, IBV_QP_QKEY)."},
+    {Code::PeerGone, "peer-gone",
+     "Look for the reason at the peer: its program ended, or its queue pair went to ERR or was "
+     "destroyed. Agree on the end (a message, rdma_disconnect) before destroying."},
+    {Code::PathBroken, "path-broken",
+     "Capture at the other end to see on which side the packets disappear; check link, routes, "
+     "firewall and UDP port 4791."},
+    {Code::AcksLost, "acks-lost",
+     "Capture at the requester to see whether the responses arrive; look at drops on the way "
+     "back."},
+    {Code::LargePacketsLost, "large-packets-lost",
+     "Compare the MTU of all interfaces on the path with the path MTU plus 80 bytes of headers, or "
+     "use a smaller path MTU."},
+    {Code::TimeoutTooShort, "timeout-too-short",
+     "Use a longer ACK timeout (attribute timeout: 4.096 us * 2^n); 14 is 67 ms."},
+    {Code::WrongRkey, "wrong-rkey",
+     "Send the rkey that ibv_reg_mr returned at the responder, in the byte order that both ends "
+     "expect."},
+    {Code::OutOfBounds, "out-of-bounds",
+     "Check address and length against the region: remote_addr + length must not pass its end."},
+    {Code::MissingAccessRight, "missing-access-right",
+     "Register the memory and set up the queue pair with the right that the request needs "
+     "(IBV_ACCESS_REMOTE_WRITE, _READ or _ATOMIC)."},
+    {Code::Deregistered, "deregistered",
+     "Keep the memory registered until the peer has said that it needs it no more."},
+    {Code::OtherPd, "other-pd", "Register the memory in the protection domain of the queue pair."},
+    {Code::RemoteAccess, "remote-access",
+     "Compare rkey, address, length and rights of the request with the responder's memory regions; "
+     "its run log (--log) shows which of them is wrong."},
+    {Code::ReceiverNotReady, "receiver-not-ready",
+     "Post receives before the peer sends, and more of them; rnr_retry 7 waits without limit."},
+    {Code::ReceiveTooSmall, "receive-too-small",
+     "Post receive buffers of at least the longest message."},
+    {Code::LocalProtection, "local-protection",
+     "Check lkey, address and length of the scatter-gather entries, and IBV_ACCESS_LOCAL_WRITE of "
+     "memory that the adapter writes to."},
+    {Code::LocalLength, "local-length",
+     "Keep a message within what the port allows (max_msg_sz), and a datagram within the path "
+     "MTU."},
+    {Code::SendQueueFull, "send-queue-full",
+     "Poll completions before posting more, signal at least one request in max_send_wr, or make a "
+     "larger queue."},
+    {Code::CqOverrun, "cq-overrun",
+     "Make the completion queue as large as all requests that may complete before it is polled."},
+    {Code::ReadDepth, "read-depth",
+     "Set max_rd_atomic of the requester to at most max_dest_rd_atomic of the responder."},
+    {Code::Loss, "loss",
+     "Look for drops on the path (interface and switch counters, PFC), and capture at both ends to "
+     "find the side."},
+    {Code::Reordering, "reordering",
+     "Look for load balancing by packet on the path, and keep one flow on one path."},
+    {Code::Corruption, "corruption",
+     "Look at the error counters of links and cables on the path; a device that rewrites packets "
+     "must compute the ICRC again."},
+    {Code::Congestion, "congestion",
+     "Check that the sender reacts to CNPs (DCQCN), and look for the congested link."},
+    {Code::NeedlessRetransmissions, "needless-retransmissions",
+     "Look for what doubles packets on the path, and whether the capture sees each one twice."},
+    {Code::OneSidedCapture, "one-sided-capture",
+     "Capture both directions: at an interface that both pass, without a filter on one address, or "
+     "with both ports of a mirror."},
+});
+
+const CodeRow& row_of(Code code) {
+    return rows[static_cast<std::size_t>(code)];
+}
+
+constexpr bool is_in_order() {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (static_cast<std::size_t>(rows[i].code) != i)
+            return false;
+    return true;
+}
+static_assert(is_in_order());
+
+}  // namespace
+
+std::string_view name(Code code) {
+    return row_of(code).name;
+}
+
+std::string_view advice(Code code) {
+    return row_of(code).advice;
+}
+
+std::string_view name(Certainty certainty) {
+    switch (certainty) {
+        case Certainty::Possible:
+            return "possible";
+        case Certainty::Likely:
+            return "likely";
+        case Certainty::Certain:
+            break;
+    }
+    return "certain";
+}
+
+}  // namespace explain

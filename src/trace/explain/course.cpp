@@ -1,0 +1,295 @@
+#include "trace/explain/course.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <unordered_map>
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+using wire::Operation;
+using wire::Psn;
+
+// A copy within this time of the first was not sent by a timer: the shortest useful ACK timeout is
+// longer, and a NAK in between would tell.
+constexpr std::int64_t soon_ns = 200'000;
+
+class Walk {
+  public:
+    explicit Walk(const Direction& direction) : direction_(direction) {}
+
+    Course made() {
+        std::size_t answer = 0;
+        for (std::size_t i = 0; i < direction_.requests.size(); ++i) {
+            const Seen& request = *direction_.requests[i];
+            while (answer < direction_.responses.size() &&
+                   direction_.responses[answer]->frame < request.frame)
+                take(*direction_.responses[answer++]);
+            ask(i);
+        }
+        while (answer < direction_.responses.size())
+            take(*direction_.responses[answer++]);
+        settle();
+        return std::move(course_);
+    }
+
+  private:
+    struct Sent {
+        const Seen* last = nullptr;  // its newest copy
+        const Seen* first = nullptr;
+        const Seen* answer = nullptr;  // the first that covers it, since it was sent first
+        std::uint32_t width = 1;
+        std::uint32_t answers = 0;  // that name this PSN
+    };
+    struct Gap {
+        Psn first;
+        std::uint32_t count = 0;
+        const Seen* behind = nullptr;
+        bool is_filled = false;
+        std::size_t episode = std::numeric_limits<std::size_t>::max();
+    };
+
+    std::uint32_t width_of(const Seen& request) const {
+        return request.is(Operation::RdmaReadRequest) && direction_.path_mtu != 0
+                   ? flow::read_psns(request.dmalen, direction_.path_mtu)
+                   : 1;
+    }
+
+    void ask(std::size_t index) {
+        const Seen& request = *direction_.requests[index];
+        const std::uint32_t width = width_of(request);
+        if (!has_begun_) {
+            has_begun_ = true;
+            next_ = acked_ = request.psn;
+        }
+        const std::int32_t ahead = distance(next_, request.psn);
+        if (ahead > flow::longest_jump || ahead < -flow::longest_jump) {
+            next_ = acked_ = request.psn;
+            sent_.clear();
+            pass(request, width);
+        } else if (ahead >= 0) {
+            // Of a READ whose width is not known, the gap is the READ's own.
+            const bool was_read = last_ != nullptr && last_->is(Operation::RdmaReadRequest) &&
+                                  direction_.path_mtu == 0;
+            if (ahead > 0 && !was_read) {
+                course_.gaps += static_cast<std::uint32_t>(ahead);
+                gaps_.push_back({next_, static_cast<std::uint32_t>(ahead), &request});
+            }
+            pass(request, width);
+        } else {
+            come_again(request, width);
+        }
+        last_ = &request;
+    }
+
+    void pass(const Seen& request, std::uint32_t width) {
+        ++course_.messages;
+        next_ = request.psn + width;
+        sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
+        if (request.is(Operation::RdmaReadRequest))
+            reads_[read_count_++ % reads_.size()] = &request;
+        in_episode_ = false;
+    }
+
+    void come_again(const Seen& request, std::uint32_t width) {
+        const auto known = sent_.find(request.psn.value());
+        const auto gap = gap_with(request.psn);
+        const bool continues =
+            in_episode_ && last_ != nullptr && request.psn == last_->psn + width_of(*last_);
+        if (known == sent_.end()) {
+            sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
+            if (gap != gaps_.end())
+                fill(*gap, request);
+            else if (!continues && answered_read(request) != nullptr)
+                note({Why::DataLost, answered_read(request), &request, answered_read(request)});
+            ++course_.repeats;
+            in_episode_ = true;
+            return;
+        }
+        ++course_.repeats;
+        if (gap != gaps_.end() && gap->is_filled && gap->episode < course_.episodes.size() &&
+            gap->first == request.psn && course_.episodes[gap->episode].why == Why::LostBefore)
+            reordered(*gap, request, known->second);
+        else if (!continues || is_direct_copy(known->second, request))
+            judge(request, known->second);
+        known->second.last = &request;
+        in_episode_ = true;
+    }
+
+    // One of the newest, or gaps_.end().
+    std::vector<Gap>::iterator gap_with(Psn psn) {
+        constexpr std::ptrdiff_t newest = 64;
+        const auto begin = gaps_.size() > newest ? gaps_.end() - newest : gaps_.begin();
+        return std::find_if(begin, gaps_.end(),
+                            [&](const Gap& one) { return psn.is_within(one.first, one.count); });
+    }
+
+    bool is_direct_copy(const Sent& sent, const Seen& request) const {
+        return request.t_ns - sent.last->t_ns < soon_ns &&
+               (nak_ == nullptr || nak_->frame < sent.last->frame);
+    }
+
+    // Of what was missing: lost and sent again, until it turns out that the first one came late.
+    void fill(Gap& gap, const Seen& request) {
+        if (gap.is_filled)
+            return;
+        gap.is_filled = true;
+        gap.episode = course_.episodes.size();
+        note({Why::LostBefore, gap.behind, &request, nak_ == nullptr ? nullptr : nak_});
+    }
+
+    // It came, and was then sent again: the responder had asked for it while it was on its way.
+    void reordered(const Gap& gap, const Seen& again, const Sent& sent) {
+        Episode& episode = course_.episodes[gap.episode];
+        const bool was_soon = again.t_ns - sent.first->t_ns < soon_ns * 50;
+        if (was_soon)
+            episode.why = Why::Reordered;
+    }
+
+    // The READ request whose response has this PSN.
+    const Seen* answered_read(const Seen& again) const {
+        if (!again.is(Operation::RdmaReadRequest))
+            return nullptr;
+        const auto found = std::ranges::find_if(reads_, [&](const Seen* one) {
+            return one != nullptr && again.psn.is_within(one->psn, width_of(*one));
+        });
+        return found == reads_.end() ? nullptr : *found;
+    }
+
+    void judge(const Seen& request, const Sent& sent) {
+        Episode episode{Why::Unanswered, sent.last, &request, sent.answer};
+        const bool wants_data =
+            request.opcode->has(wire::header::reth | wire::header::atomic_eth) &&
+            !request.is(Operation::RdmaWrite);
+        if (damaged_between(*sent.last, request))
+            episode.why = Why::Damaged;
+        else if (rnr_ != nullptr && rnr_->frame > sent.last->frame)
+            episode = {Why::NotReady, sent.last, &request, rnr_};
+        else if (nak_ != nullptr && nak_->frame > sent.last->frame &&
+                 !nak_->psn.is_after(request.psn))
+            episode = {nak_->psn == request.psn ? Why::LostBehind : Why::LostBefore, sent.last,
+                       &request, nak_};
+        else if (request.t_ns - sent.last->t_ns < soon_ns)
+            episode.why = Why::Doubled;
+        else if (sent.answer != nullptr)
+            episode.why = wants_data ? Why::DataLost : Why::AnswerLost;
+        note(episode);
+    }
+
+    bool damaged_between(const Seen& first, const Seen& again) const {
+        const auto found =
+            std::ranges::lower_bound(direction_.damaged, first.frame, {}, &Seen::frame);
+        return found != direction_.damaged.end() && (*found)->frame <= again.frame;
+    }
+
+    void note(Episode episode) {
+        episode.cost_ns = episode.first == nullptr ? 0 : episode.again->t_ns - episode.first->t_ns;
+        course_.episodes.push_back(episode);
+    }
+
+    void take(const Seen& response) {
+        course_.last_answer = &response;
+        if (response.is_kind(AethKind::RnrNak)) {
+            rnr_ = &response;
+            return;
+        }
+        const bool is_nak = response.is_kind(AethKind::Nak);
+        if (response.is_sequence_nak())
+            nak_ = &response;
+        // A NAK acknowledges what is before its PSN.
+        const Psn end = is_nak ? response.psn : response.psn + 1;
+        if (!has_begun_)
+            return;
+        const std::int32_t covers = distance(acked_, end);
+        if (covers > 0 && covers <= flow::longest_jump)
+            for (std::int32_t i = 0; i < covers; ++i)
+                cover(acked_ + static_cast<std::uint32_t>(i), response);
+        if (covers > 0 && covers <= flow::longest_jump)
+            acked_ = end;
+        if (const auto known = sent_.find(response.psn.value()); known != sent_.end() && !is_nak)
+            ++known->second.answers;
+    }
+
+    void cover(Psn psn, const Seen& response) {
+        const auto known = sent_.find(psn.value());
+        if (known != sent_.end() && known->second.answer == nullptr)
+            known->second.answer = &response;
+    }
+
+    // What only the end tells.
+    void settle() {
+        for (Gap& gap : gaps_)
+            if (!gap.is_filled && distance(gap.first, acked_) > 0)
+                course_.unseen += gap.count;
+        for (Episode& episode : course_.episodes) {
+            if (episode.why != Why::Unanswered)
+                continue;
+            const auto known = sent_.find(episode.again->psn.value());
+            if (known == sent_.end() || known->second.answer == nullptr)
+                continue;
+            episode.answer = known->second.answer;
+            // Each copy that arrives is acknowledged.
+            episode.why = known->second.answers > 1 ? Why::AnswerLate : Why::LostBehind;
+        }
+        find_silence();
+    }
+
+    void find_silence() {
+        if (!direction_.is_reliable() || last_ == nullptr)
+            return;
+        const auto since = course_.last_answer == nullptr ? 0 : course_.last_answer->frame;
+        std::unordered_map<std::uint32_t, std::vector<const Seen*>> copies;
+        for (const Seen* request : direction_.requests)
+            if (distance(acked_, request->psn) >= 0 || course_.last_answer == nullptr)
+                copies[request->psn.value()].push_back(request);
+        const std::vector<const Seen*>* longest = nullptr;
+        for (const auto& [psn, all] : copies)
+            if (all.back()->frame > since &&
+                (longest == nullptr || all.size() > longest->size() ||
+                 (all.size() == longest->size() && all.front()->frame < longest->front()->frame)))
+                longest = &all;
+        if (longest == nullptr)
+            return;
+        course_.silent = longest->front();
+        course_.silent_copies = *longest;
+    }
+
+    const Direction& direction_;
+    Course course_;
+    bool has_begun_ = false;
+    Psn next_, acked_;
+    std::unordered_map<std::uint32_t, Sent> sent_;
+    std::vector<Gap> gaps_;
+    std::array<const Seen*, 64> reads_{};  // the newest
+    std::size_t read_count_ = 0;
+    const Seen* last_ = nullptr;
+    const Seen* nak_ = nullptr;
+    const Seen* rnr_ = nullptr;
+    bool in_episode_ = false;
+};
+
+}  // namespace
+
+std::size_t Course::count(Why why) const {
+    return static_cast<std::size_t>(std::ranges::count(episodes, why, &Episode::why));
+}
+
+const Episode* Course::first(Why why) const {
+    const auto found = std::ranges::find(episodes, why, &Episode::why);
+    return found == episodes.end() ? nullptr : &*found;
+}
+
+std::int64_t Course::cost_of(Why why) const {
+    std::int64_t sum = 0;
+    for (const Episode& episode : episodes)
+        sum += episode.why == why ? episode.cost_ns : 0;
+    return sum;
+}
+
+Course course_of(const Direction& direction) {
+    return Walk(direction).made();
+}
+
+}  // namespace explain

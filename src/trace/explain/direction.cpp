@@ -1,0 +1,194 @@
+#include "trace/explain/direction.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace explain {
+namespace {
+
+using Pairs = std::vector<LoggedQueuePair>;
+
+// The one for which `score` is highest, of those for which it is not negative; nullptr: none.
+template <typename Score>
+const LoggedQueuePair* best_of(const Pairs& pairs, Score score) {
+    const LoggedQueuePair* best = nullptr;
+    int highest = -1;
+    for (const LoggedQueuePair& pair : pairs)
+        if (const int one = score(pair); one > highest) {
+            highest = one;
+            best = &pair;
+        }
+    return best;
+}
+
+bool is_of(const LoggedQueuePair& pair, const std::string& role) {
+    return role.empty() || pair.role == role;
+}
+
+// In an unreliable direction the tracker knows no peer, and a damaged packet may be anyone's.
+class Builder {
+  public:
+    Builder(const Traffic& traffic, const Logs& logs) : traffic_(traffic), logs_(logs) {}
+
+    std::vector<Direction> made() {
+        for (const Stream& stream : traffic_.streams())
+            add(stream);
+        for (const LoggedQueuePair& pair : logs_.queue_pairs())
+            if (!pair.posts.empty() && !used_.contains(&pair) && has_sent(pair))
+                add(pair);
+        return std::move(made_);
+    }
+
+  private:
+    static bool has_sent(const LoggedQueuePair& pair) {
+        return pair.dest_qpn || pair.is_datagram();
+    }
+
+    std::string name_of(const flow::Host& host, flow::Network network) const {
+        const auto found = logs_.hosts().find(host);
+        return found == logs_.hosts().end() ? flow::text(host, network) : found->second;
+    }
+
+    void add(const Stream& stream) {
+        Direction made;
+        made.stream = &stream;
+        if (stream.peer)
+            made.back = &traffic_.streams()[*stream.peer];
+        made.dest_qpn = stream.key.dest_qpn;
+        made.requester_role = logs_.role_at(stream.key.src);
+        made.responder_role = logs_.role_at(stream.key.dst);
+        made.from = name_of(stream.key.src, stream.key.network);
+        made.to = name_of(stream.key.dst, stream.key.network);
+        sort(stream, /*requests=*/true, made);
+        if (made.back != nullptr)
+            sort(*made.back, /*requests=*/false, made);
+        if (made.requests.empty() && made.damaged.empty())
+            return;
+        std::ranges::sort(made.damaged, {}, &Seen::frame);
+        find_pairs(made);
+        made_.push_back(std::move(made));
+    }
+
+    // A host that leaves the ICRC to its adapter shows all of its own packets with a wrong one.
+    static void sort(const Stream& stream, bool requests, Direction& made) {
+        const bool is_icrc_told = stream.damaged * 2 <= stream.packets.size();
+        for (const Seen& seen : stream.packets) {
+            if (seen.is_request() != requests)
+                continue;
+            if (seen.is_damaged && is_icrc_told)
+                made.damaged.push_back(&seen);
+            else
+                (requests ? made.requests : made.responses).push_back(&seen);
+        }
+    }
+
+    void find_pairs(Direction& made) {
+        const Stream& stream = *made.stream;
+        const Seen* first = made.requests.empty() ? nullptr : made.requests.front();
+        made.requester = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& pair) {
+            if (!is_of(pair, made.requester_role) ||
+                (made.requester_role.empty() && logs_.knows(stream.key.src)))
+                return -1;
+            if (pair.is_datagram() != made.is_datagram())
+                return -1;
+            if (made.is_datagram())
+                return pair.qpn == stream.key.src_qpn ? 1 : -1;
+            if (pair.dest_qpn != made.dest_qpn || pair.role == made.responder_role)
+                return -1;
+            int score = 0;
+            if (first != nullptr && pair.sq_psn == first->psn)
+                score += 4;
+            if (made.back != nullptr && pair.qpn == made.back->key.dest_qpn)
+                score += 2;
+            return score + (pair.posts.empty() ? 0 : 1);
+        });
+        const std::string own = made.requester != nullptr ? made.requester->role : std::string();
+        made.responder = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& pair) {
+            if (!is_of(pair, made.responder_role) || pair.qpn != made.dest_qpn ||
+                (made.responder_role.empty() && (pair.role == own || logs_.knows(stream.key.dst))))
+                return -1;
+            int score = 0;
+            if (made.requester != nullptr && pair.dest_qpn == made.requester->qpn)
+                score += 2;
+            if (first != nullptr && pair.rq_psn == first->psn)
+                score += 4;
+            return score;
+        });
+        finish(made);
+        made.path_mtu = made.requester != nullptr && made.requester->path_mtu != 0
+                            ? static_cast<std::uint32_t>(made.requester->path_mtu)
+                            : stream.facts.path_mtu;
+    }
+
+    void finish(Direction& made) {
+        if (made.requester != nullptr) {
+            used_.insert(made.requester);
+            made.requester_role = made.requester->role;
+        }
+        if (made.responder != nullptr)
+            made.responder_role = made.responder->role;
+    }
+
+    void add(const LoggedQueuePair& pair) {
+        Direction made;
+        made.requester = &pair;
+        made.from = made.requester_role = pair.role;
+        made.dest_qpn = pair.dest_qpn.value_or(pair.posts.front().dest_qpn);
+        made.path_mtu = static_cast<std::uint32_t>(pair.path_mtu);
+        const auto host = host_of_gid(pair.dest_gid);
+        if (host)
+            made.responder_role = logs_.role_at(*host);
+        made.responder = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& other) {
+            const bool fits = &other != &pair && other.qpn == made.dest_qpn &&
+                              (made.responder_role.empty() ? other.role != pair.role
+                                                           : other.role == made.responder_role);
+            return fits ? (other.dest_qpn == pair.qpn ? 1 : 0) : -1;
+        });
+        finish(made);
+        made.to = !made.responder_role.empty() ? made.responder_role
+                  : host                       ? pair.dest_gid
+                                               : std::string("its peer");
+        made_.push_back(std::move(made));
+    }
+
+    const Traffic& traffic_;
+    const Logs& logs_;
+    std::set<const LoggedQueuePair*> used_;
+    std::vector<Direction> made_;
+};
+
+}  // namespace
+
+bool Direction::is_reliable() const {
+    if (stream != nullptr)
+        return stream->key.transport == wire::Transport::Rc ||
+               stream->key.transport == wire::Transport::Xrc;
+    return requester != nullptr && !requester->is_datagram() && requester->type != "UC";
+}
+
+bool Direction::is_datagram() const {
+    return stream != nullptr ? stream->key.transport == wire::Transport::Ud
+                             : requester != nullptr && requester->is_datagram();
+}
+
+std::string Direction::where() const {
+    return fmt::format("{} → {}, QP {:#08x}", from, to, dest_qpn);
+}
+
+std::string Direction::target() const {
+    return fmt::format("queue pair {:#08x} of {}", dest_qpn, to);
+}
+
+std::int64_t Direction::begin_ns() const {
+    if (!requests.empty())
+        return requests.front()->t_ns;
+    return requester != nullptr && !requester->posts.empty() ? requester->posts.front().t_ns : 0;
+}
+
+std::vector<Direction> directions_of(const Traffic& traffic, const Logs& logs) {
+    return Builder(traffic, logs).made();
+}
+
+}  // namespace explain

@@ -1,0 +1,139 @@
+#include "trace/explain/explainer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+constexpr std::size_t most_signs = 5;
+
+// What tells that something failed, whether or not it is explained.
+class Signs {
+  public:
+    Signs(const Logs& logs, const std::vector<Direction>& directions,
+          const std::vector<Course>& courses, Explanation& out)
+        : out_(out) {
+        for (std::size_t i = 0; i < directions.size(); ++i)
+            look(directions[i], courses[i]);
+        for (const LoggedQueuePair& pair : logs.queue_pairs())
+            for (const Completion& error : pair.errors)
+                add(evidence(pair, error));
+        for (const runlog::Event& event : logs.notices())
+            if (is_failure(event))
+                add(evidence(event));
+    }
+
+  private:
+    void add(Evidence sign) {
+        out_.has_failed = true;
+        if (out_.signs.size() < most_signs)
+            out_.signs.push_back(std::move(sign));
+    }
+
+    void look(const Direction& direction, const Course& course) {
+        for (const Seen* response : direction.responses)
+            if (response->is_kind(AethKind::Nak) && response->aeth.code() != 0) {
+                add(evidence(*response));
+                break;
+            }
+        constexpr std::size_t least_copies = 3;
+        if (course.silent_copies.size() >= least_copies)
+            add(evidence(*course.silent_copies.back()));
+    }
+
+    static bool is_failure(const runlog::Event& event) {
+        constexpr auto types =
+            std::to_array<std::string_view>({"REJECTED", "UNREACHABLE", "ADDR_ERROR", "ROUTE_ERROR",
+                                             "CONNECT_ERROR", "DEVICE_REMOVAL"});
+        if (event.name == "cm_event")
+            return std::ranges::find(types, event.text("type")) != types.end();
+        if (event.name == "failed")
+            return event.text("call").find("post") != std::string::npos ||
+                   event.text("call") == "ibv_modify_qp";
+        return event.name == "async" && (event.text("type").find("ERR") != std::string::npos ||
+                                         event.text("type").find("FATAL") != std::string::npos);
+    }
+
+    Explanation& out_;
+};
+
+// One cause of a kind at a place: what two rules found about it is put together.
+void merge(Causes& causes) {
+    Causes merged;
+    for (Cause& cause : causes) {
+        const auto same = std::ranges::find_if(merged, [&](const Cause& one) {
+            return one.code == cause.code && one.where == cause.where;
+        });
+        if (same == merged.end()) {
+            merged.push_back(std::move(cause));
+            continue;
+        }
+        if (cause.certainty > same->certainty) {
+            same->certainty = cause.certainty;
+            same->text = cause.text;
+        }
+        same->is_fatal |= cause.is_fatal;
+        same->cost_ns = std::max(same->cost_ns, cause.cost_ns);
+        for (Evidence& one : cause.evidence)
+            if (std::ranges::none_of(same->evidence, [&](const Evidence& known) {
+                    return known.frame == one.frame && known.role == one.role &&
+                           known.text == one.text;
+                }))
+                same->evidence.push_back(std::move(one));
+    }
+    causes = std::move(merged);
+}
+
+bool comes_first(const Cause& a, const Cause& b) {
+    if (a.is_fatal != b.is_fatal)
+        return a.is_fatal;
+    if (a.certainty != b.certainty)
+        return a.certainty > b.certainty;
+    if (a.cost_ns != b.cost_ns)
+        return a.cost_ns > b.cost_ns;
+    return false;
+}
+
+}  // namespace
+
+Explanation Explainer::explanation() {
+    traffic_.finish();
+    const Whole whole{traffic_, logs_, has_capture_, place_};
+    const std::vector<Direction> directions = directions_of(traffic_, logs_);
+    std::vector<Course> courses;
+    for (const Direction& direction : directions)
+        courses.push_back(course_of(direction));
+
+    Explanation out;
+    out.packets = traffic_.packets();
+    Signs(logs_, directions, courses, out);
+    Causes causes;
+    explain_connection_manager(whole, causes);
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+        const Case one{directions[i], courses[i], whole};
+        out.connections += directions[i].is_reliable() ? 1 : 0;
+        explain_set_up(one, causes);
+        explain_refusal(one, causes);
+        explain_receiver(one, causes);
+        explain_silence(one, causes);
+        explain_recovery(one, causes);
+        explain_datagrams(one, causes);
+        explain_capture(one, causes);
+    }
+    explain_programs(whole, directions, causes);
+    explain_congestion(whole, causes);
+    merge(causes);
+    std::ranges::stable_sort(causes, comes_first);
+    for (const Cause& cause : causes)
+        out.has_failed |= cause.is_fatal;
+    out.causes = std::move(causes);
+    return out;
+}
+
+}  // namespace explain

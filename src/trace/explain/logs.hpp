@@ -1,0 +1,178 @@
+// What the run logs tell, kept for the rules: queue pairs with their attributes, requests and
+// errors, memory regions, and calls that failed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runlog/event.hpp"
+#include "trace/explain/cause.hpp"
+#include "trace/flow/host.hpp"
+#include "wire/psn.hpp"
+
+namespace explain {
+
+/// A request in a send queue.
+struct Post {
+    std::int64_t t_ns = 0;
+    std::uint64_t wr_id = 0;
+    std::uint64_t length = 0;  ///< bytes
+    std::uint64_t remote_va = 0;
+    std::optional<std::uint32_t> rkey;
+    std::optional<wire::Psn> psn_first, psn_last;  ///< where the log does not hide them
+    std::uint32_t dest_qpn = 0;                    ///< of a datagram
+    std::optional<std::uint32_t> q_key;            ///< of a datagram
+    bool is_signaled = true;
+    bool is_done = false;  ///< a completion has covered it
+    std::string opcode;    ///< "RDMA_WRITE"
+
+    std::string text() const;
+};
+
+struct Completion {
+    std::int64_t t_ns = 0;
+    std::uint64_t wr_id = 0;
+    std::string status;  ///< "REM_ACCESS_ERR"
+    bool is_receive = false;
+    std::optional<std::uint64_t> request;  ///< number of the request on its queue
+
+    std::string text() const;
+};
+
+struct LoggedQueuePair {
+    std::string role;
+    std::uint32_t qpn = 0;
+    std::string type;  ///< "RC"; empty where the log does not say
+    std::optional<std::uint64_t> pd, send_cq, recv_cq;
+    std::uint64_t max_send_wr = 0;  ///< 0: unknown
+    bool has_srq = false;
+
+    std::string state;
+    std::optional<std::int64_t> made_ns, ready_ns, failed_ns, destroyed_ns;  ///< ready: RTR
+    std::optional<std::uint32_t> dest_qpn;
+    /// As set at RTR and RTS; nullopt where the log hides them.
+    std::optional<wire::Psn> sq_psn, rq_psn;
+    std::uint64_t path_mtu = 0;  ///< 0: unknown
+    std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, max_rd_atomic, max_dest_rd_atomic;
+    std::optional<std::uint32_t> q_key;
+    std::string gid, dest_gid, access;
+
+    std::vector<Post> posts;
+    std::vector<std::uint64_t> receive_lengths;  ///< by number, bytes
+    std::vector<Completion> errors;              ///< without those of flushed requests
+    std::vector<std::int64_t> receive_times;     ///< of its receives, nanoseconds since 1970
+    std::uint64_t sends_done = 0;
+
+    bool is_datagram() const { return type == "UD"; }
+    /// The request that a completion of the send queue is about; nullptr: unknown.
+    const Post* post_of(const Completion& completion) const;
+    std::string called() const;  ///< "client's queue pair 0x000012"
+};
+
+struct Region {
+    std::string role;
+    std::uint64_t va = 0;
+    std::uint64_t length = 0;  ///< bytes
+    std::uint32_t rkey = 0;
+    std::string access;
+    std::optional<std::uint64_t> pd;
+    std::int64_t registered_ns = 0;
+    std::optional<std::int64_t> gone_ns;
+
+    bool has(std::uint64_t first, std::uint64_t size) const {
+        return first >= va && first - va <= length && size <= length - (first - va);
+    }
+    bool allows(std::string_view right) const { return access.find(right) != std::string::npos; }
+    std::string text() const;
+};
+
+/// What a peer said of its memory, as the program's log has it.
+struct Told {
+    std::string role;  ///< who got it
+    std::uint64_t va = 0, length = 0;
+    std::uint32_t rkey = 0;
+};
+
+class Logs {
+  public:
+    /// Each log's events in their order.
+    void learn(const runlog::Event& event);
+    /// The address of a role's host, where no `device` event names it.
+    void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
+
+    bool empty() const { return ends_.empty(); }
+    /// Whose log has this host's queue pairs; empty: nobody's.
+    std::string role_at(const flow::Host& host) const;
+    bool knows(const flow::Host& host) const { return hosts_.contains(host); }
+    /// No log of the role lacks events.
+    bool is_whole(const std::string& role) const { return !torn_.contains(role); }
+
+    const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_; }
+    /// Those of a role with that number, in turn.
+    std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
+    const std::vector<Region>& regions() const { return regions_; }
+    const std::vector<Told>& told() const { return told_; }
+    /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
+    const std::vector<runlog::Event>& notices() const { return notices_; }
+    /// Empty where the log does not tell it.
+    std::string gid_of(const std::string& role, std::optional<std::uint64_t> index) const;
+    /// Of the port that a role's queue pairs use, bytes; 0: unknown.
+    std::uint64_t path_mtu_of(const std::string& role) const;
+    /// The time of a role's last event; 0: it has none.
+    std::int64_t end_of(const std::string& role) const {
+        const auto found = ends_.find(role);
+        return found == ends_.end() ? 0 : found->second;
+    }
+    /// Entries of a role's completion queue; 0: unknown.
+    std::uint64_t entries_of(const std::string& role, std::uint64_t cq) const;
+
+    struct Order {
+        bool operator()(const flow::Host& a, const flow::Host& b) const {
+            return a.high != b.high ? a.high < b.high : a.low < b.low;
+        }
+    };
+    const std::map<flow::Host, std::string, Order>& hosts() const { return hosts_; }
+
+  private:
+    using Key = std::pair<std::string, std::uint64_t>;
+
+    LoggedQueuePair* present(const runlog::Event& event);
+    void make(const runlog::Event& event);
+    void change(const runlog::Event& event);
+    void post(const runlog::Event& event);
+    void complete(const runlog::Event& event);
+    void destroy(const runlog::Event& event);
+    void device(const runlog::Event& event);
+    void region(const runlog::Event& event);
+    void invalidate(const runlog::Event& event, std::uint32_t rkey);
+
+    std::vector<LoggedQueuePair> pairs_;
+    std::map<Key, std::size_t> by_qpn_;  // the one that has the number now
+    std::map<std::pair<std::string, std::uint64_t>, std::string> gids_;  // by role and index
+    std::vector<Region> regions_;
+    std::vector<Told> told_;
+    std::vector<runlog::Event> notices_;
+    std::map<Key, std::uint64_t> cqs_;
+    std::map<std::string, std::uint64_t> path_mtus_;
+    std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
+    std::map<std::string, bool> torn_;
+    std::map<flow::Host, std::string, Order> hosts_;
+};
+
+/// In a sentence: "the client", "the server"; other names stay as they are.
+std::string spoken(const std::string& name);
+
+/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt where the text is no GID.
+std::optional<flow::Host> host_of_gid(std::string_view gid);
+
+Evidence evidence(const runlog::Event& event);
+Evidence evidence(const LoggedQueuePair& pair, const Completion& completion);
+Evidence evidence(const LoggedQueuePair& pair, const Post& post);
+/// A value that holds for the whole log.
+Evidence value(const std::string& role, std::string text);
+
+}  // namespace explain

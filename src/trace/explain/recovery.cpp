@@ -1,0 +1,323 @@
+// What the path did to packets, and receivers that were not ready.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+std::string milliseconds(std::int64_t ns) {
+    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+}
+
+std::string times(std::size_t count) {
+    return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+void add_episode(Cause& cause, const Episode& episode) {
+    if (episode.first != nullptr)
+        cause.add(evidence(*episode.first));
+    if (episode.answer != nullptr)
+        cause.add(evidence(*episode.answer));
+    Evidence again = evidence(*episode.again);
+    again.text += "  (again)";
+    cause.add(again);
+}
+
+// "every 100th packet" where the distances are alike, or nothing.
+std::string pattern_of(const Direction& direction, const Course& course) {
+    std::vector<std::size_t> places;
+    std::size_t place = 0;
+    auto episode = course.episodes.begin();
+    for (const Seen* request : direction.requests) {
+        ++place;
+        for (; episode != course.episodes.end() && episode->again->frame <= request->frame;
+             ++episode)
+            places.push_back(place);
+    }
+    if (places.size() < 4)
+        return {};
+    std::vector<std::size_t> distances;
+    for (std::size_t i = 1; i < places.size(); ++i)
+        distances.push_back(places[i] - places[i - 1]);
+    const auto [least, most] = std::ranges::minmax(distances);
+    if (least > 4 && most - least <= std::max<std::size_t>(2, most / 10))
+        return fmt::format(", about every {} packets", (least + most) / 2);
+    return ", at irregular distances";
+}
+
+class Recovery {
+  public:
+    Recovery(const Case& one, Causes& causes)
+        : case_(one), direction_(one.direction), course_(one.course), causes_(causes) {}
+
+    void explain() {
+        damage();
+        if (direction_.is_datagram())
+            return;
+        if (!direction_.is_reliable()) {
+            unreliable();
+            return;
+        }
+        const std::size_t lost = course_.count(Why::LostBefore) + course_.count(Why::LostBehind);
+        const std::size_t data = course_.count(Why::DataLost);
+        const std::size_t answers = course_.count(Why::AnswerLost);
+        late(answers + data, lost);
+        if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
+            !has(Code::WrongPsn))
+            loss(lost + data);
+        if (!is_late_ && answers > 0 && !has(Code::WrongQpn))
+            answers_lost(answers);
+        if (const std::size_t count = course_.count(Why::Reordered); count > 0)
+            reordering(count);
+        doubled();
+    }
+
+  private:
+    Cause& add(Code code, Certainty certainty, std::string text, std::int64_t cost) {
+        Cause cause = case_.cause(code, certainty, std::move(text));
+        cause.cost_ns = cost;
+        causes_.push_back(std::move(cause));
+        return causes_.back();
+    }
+
+    bool has(Code code) const {
+        return std::ranges::any_of(causes_, [&](const Cause& one) {
+            return one.code == code && one.where == direction_.where();
+        });
+    }
+
+    bool has_given_up() const {
+        return case_.error("RETRY_EXC_ERR") != nullptr || course_.silent_copies.size() > 2;
+    }
+
+    void damage() {
+        if (direction_.damaged.empty())
+            return;
+        is_damaged_ = true;
+        const std::size_t count = direction_.damaged.size();
+        Cause& cause = add(
+            Code::Corruption, Certainty::Certain,
+            fmt::format("{} of {} packets have a wrong ICRC: something on the path changed "
+                        "them, and their receiver drops them.",
+                        count, count + direction_.requests.size() + direction_.responses.size()),
+            course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
+        cause.is_fatal = has_given_up();
+        constexpr std::size_t most = 3;
+        for (std::size_t i = 0; i < std::min(count, most); ++i)
+            cause.add(evidence(*direction_.damaged[i]));
+    }
+
+    void unreliable() {
+        if (course_.gaps == 0)
+            return;
+        std::uint64_t filled = 0;
+        for (const Episode& episode : course_.episodes)
+            filled += episode.why == Why::LostBefore ? 1 : 0;
+        if (filled >= course_.gaps) {
+            reordering(course_.episodes.size());
+            return;
+        }
+        Cause& cause =
+            add(Code::Loss, Certainty::Certain,
+                fmt::format("{} packets are missing: the transport does not send them again.",
+                            course_.gaps - filled),
+                0);
+        const Seen* last = nullptr;
+        for (const Seen* request : direction_.requests) {
+            if (last != nullptr && request->psn != last->psn + 1 && cause.evidence.size() < 4) {
+                cause.add(evidence(*last));
+                cause.add(evidence(*request));
+            }
+            last = request;
+        }
+    }
+
+    // The ACK timeout against the time that answers take.
+    void late(std::size_t answered, std::size_t lost) {
+        const std::size_t late = course_.count(Why::AnswerLate);
+        const auto timeout = timeout_ns();
+        const bool is_each = answered >= 3 && case_.error("RETRY_EXC_ERR") == nullptr &&
+                             answered * 5 >= asked() * 4 && lost == 0;
+        if (late == 0 && !is_each)
+            return;
+        if (late < answered && !is_each)
+            return;
+        is_late_ = true;
+        const bool is_certain = late >= 2 && lost == 0;
+        Cause& cause =
+            add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
+                fmt::format("{} requests were sent again although both copies arrived: the ACK "
+                            "timeout is shorter than the time until the answer comes.",
+                            late + answered),
+                course_.cost_of(Why::AnswerLate));
+        cause.is_fatal = has_given_up();
+        const Episode* example = course_.first(Why::AnswerLate);
+        if (example == nullptr)
+            example = course_.first(Why::AnswerLost);
+        if (example == nullptr)
+            example = course_.first(Why::DataLost);
+        add_episode(cause, *example);
+        if (timeout && direction_.requester != nullptr && direction_.requester->timeout)
+            cause.add(value(direction_.requester->role,
+                            fmt::format("timeout {} ({})", *direction_.requester->timeout,
+                                        milliseconds(*timeout))));
+    }
+
+    std::optional<std::int64_t> timeout_ns() const {
+        if (direction_.requester == nullptr || !direction_.requester->timeout ||
+            *direction_.requester->timeout == 0 || *direction_.requester->timeout > 31)
+            return direction_.stream == nullptr ? std::nullopt
+                                                : direction_.stream->facts.retry.ack_timeout_ns;
+        return std::int64_t{4096} << *direction_.requester->timeout;
+    }
+
+    // Requests that want an answer, once each.
+    std::size_t asked() const {
+        std::size_t count = 0;
+        std::optional<wire::Psn> last;
+        for (const Seen* request : direction_.requests) {
+            if (last && distance(*last, request->psn) <= 0)
+                continue;
+            last = request->psn;
+            if (request->ack_req || request->is(wire::Operation::RdmaReadRequest))
+                ++count;
+        }
+        return count;
+    }
+
+    void loss(std::size_t count) {
+        const std::int64_t cost = course_.cost_of(Why::LostBefore) +
+                                  course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
+        Cause& cause =
+            add(Code::Loss, Certainty::Likely,
+                fmt::format("packets were lost {}{}, and {} packets were sent again.", times(count),
+                            pattern_of(direction_, course_), course_.repeats),
+                cost);
+        cause.is_fatal = has_given_up();
+        for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost})
+            if (const Episode* episode = course_.first(why)) {
+                add_episode(cause, *episode);
+                break;
+            }
+    }
+
+    void answers_lost(std::size_t count) {
+        Cause& cause = add(Code::AcksLost, Certainty::Likely,
+                           fmt::format("requests were sent again {} although the capture has "
+                                       "their answers: the answers were lost after it.",
+                                       times(count)),
+                           course_.cost_of(Why::AnswerLost));
+        add_episode(cause, *course_.first(Why::AnswerLost));
+    }
+
+    void reordering(std::size_t count) {
+        Cause& cause = add(Code::Reordering, Certainty::Likely,
+                           fmt::format("packets arrived out of order {}.", times(count)),
+                           course_.cost_of(Why::Reordered));
+        const Episode* episode = course_.first(Why::Reordered);
+        add_episode(cause, episode != nullptr ? *episode : course_.episodes.front());
+    }
+
+    void doubled() {
+        const std::size_t count = course_.count(Why::Doubled);
+        if (count == 0)
+            return;
+        Cause& cause = add(Code::NeedlessRetransmissions, Certainty::Likely,
+                           fmt::format("{} request packets came a second time, so soon that no "
+                                       "timer can have sent them: something doubles packets, or "
+                                       "the capture sees them twice.",
+                                       count),
+                           0);
+        add_episode(cause, *course_.first(Why::Doubled));
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    const Course& course_;
+    Causes& causes_;
+    bool is_late_ = false;
+    bool is_damaged_ = false;
+};
+
+}  // namespace
+
+void explain_recovery(const Case& one, Causes& causes) {
+    Recovery(one, causes).explain();
+}
+
+void explain_receiver(const Case& one, Causes& causes) {
+    const Direction& direction = one.direction;
+    std::vector<const Seen*> naks;
+    for (const Seen* response : direction.responses)
+        if (response->is_kind(AethKind::RnrNak))
+            naks.push_back(response);
+    const Completion* error = one.error("RNR_RETRY_EXC_ERR");
+    if (naks.empty() && error == nullptr)
+        return;
+    const bool is_last =
+        !naks.empty() && one.course.last_answer == naks.back() &&
+        (direction.requests.back()->frame < naks.back()->frame || direction.requester == nullptr);
+    const std::int64_t lasted =
+        direction.requests.empty() ? 0 : direction.requests.back()->t_ns - direction.begin_ns();
+    const std::int64_t cost = one.course.cost_of(Why::NotReady);
+    const bool is_fatal = error != nullptr || is_last;
+    if (!is_fatal && naks.size() < 3 && cost * 20 < lasted)
+        return;
+    Cause cause = one.cause(
+        Code::ReceiverNotReady, Certainty::Certain,
+        naks.empty() ? std::string("the responder had no receive posted until the requester gave "
+                                   "up.")
+                     : fmt::format("the responder had no receive posted {}{}.", times(naks.size()),
+                                   is_fatal ? ", and the requester gave up" : ""));
+    cause.is_fatal = is_fatal;
+    cause.cost_ns = cost;
+    if (!naks.empty()) {
+        cause.add(evidence(*naks.front()));
+        if (naks.size() > 1)
+            cause.add(evidence(*naks.back()));
+    }
+    if (error != nullptr)
+        cause.add(evidence(*direction.requester, *error));
+    if (direction.requester != nullptr && direction.requester->rnr_retry)
+        cause.add(value(direction.requester->role,
+                        fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));
+    if (direction.responder != nullptr && !direction.responder->has_srq)
+        cause.add(value(
+            direction.responder->role,
+            fmt::format("{} receives posted in all", direction.responder->receive_lengths.size())));
+    causes.push_back(std::move(cause));
+}
+
+void explain_capture(const Case& one, Causes& causes) {
+    const Direction& direction = one.direction;
+    if (!direction.is_reliable() || !direction.responses.empty() || direction.stream == nullptr)
+        return;
+    // Progress that only answers make possible.
+    std::size_t asking = 0;
+    for (const Seen* request : direction.requests)
+        asking += request->ack_req || request->is(wire::Operation::RdmaReadRequest) ? 1 : 0;
+    const bool knows_success = direction.requester != nullptr &&
+                               direction.requester->sends_done > 0 &&
+                               direction.requester->errors.empty();
+    const bool goes_on = one.course.repeats == 0 && asking >= 3 && one.course.messages >= 3;
+    if (!knows_success && !goes_on)
+        return;
+    Cause cause =
+        one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
+                  fmt::format("the capture has {} requests and no answer, and the "
+                              "requester went on: the answers took a way that was not "
+                              "captured.",
+                              direction.requests.size()));
+    cause.add(evidence(*direction.requests.front()));
+    cause.add(evidence(*direction.requests.back()));
+    causes.push_back(std::move(cause));
+}
+
+}  // namespace explain

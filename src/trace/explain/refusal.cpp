@@ -1,0 +1,469 @@
+// Requests that the responder refused.
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+using wire::Operation;
+
+enum NakCode : std::uint8_t {
+    sequence = 0,
+    invalid_request = 1,
+    access_error = 2,
+    operational = 3
+};
+
+// A request as the wire or the log has it.
+struct Request {
+    std::string_view right;  // that it needs: "remote_write"; empty: none
+    bool is_read_or_atomic = false;
+    bool takes_receive = false;
+    std::uint64_t va = 0, length = 0;
+    std::uint32_t rkey = 0;
+    std::uint32_t payload = 0;  // of the largest packet, bytes
+    std::vector<Evidence> evidence;
+};
+
+std::string_view right_of(Operation operation) {
+    switch (operation) {
+        case Operation::RdmaWrite:
+        case Operation::AtomicWrite:
+        case Operation::Flush:
+            return "remote_write";
+        case Operation::RdmaReadRequest:
+            return "remote_read";
+        case Operation::CmpSwap:
+        case Operation::FetchAdd:
+            return "remote_atomic";
+        default:
+            return {};
+    }
+}
+
+std::string_view right_of(std::string_view opcode) {
+    if (opcode.starts_with("RDMA_WRITE"))
+        return "remote_write";
+    if (opcode == "RDMA_READ")
+        return "remote_read";
+    return opcode.starts_with("ATOMIC") || opcode == "CMP_SWAP" || opcode == "FETCH_ADD"
+               ? "remote_atomic"
+               : std::string_view();
+}
+
+Request request_of(const Direction& direction, const Seen& packet) {
+    const Message message = message_of(direction, packet);
+    Request made;
+    made.right = right_of(packet.opcode->operation);
+    made.is_read_or_atomic = made.right == "remote_read" || made.right == "remote_atomic";
+    made.takes_receive = packet.is(Operation::Send) || packet.opcode->has(wire::header::immdt);
+    made.va = message.first->va;
+    made.rkey = message.first->rkey;
+    made.length = made.right.empty() ? message.length : message.first->dmalen;
+    made.payload = std::max(message.first->payload, packet.payload);
+    made.evidence.push_back(evidence(*message.first));
+    if (message.first != &packet)
+        made.evidence.push_back(evidence(packet));
+    return made;
+}
+
+Request request_of(const LoggedQueuePair& pair, const Post& post) {
+    Request made;
+    made.right = right_of(post.opcode);
+    made.is_read_or_atomic = made.right == "remote_read" || made.right == "remote_atomic";
+    made.takes_receive = post.opcode.starts_with("SEND") || post.opcode.ends_with("_IMM");
+    made.va = post.remote_va;
+    made.rkey = post.rkey.value_or(0);
+    made.length = made.right == "remote_atomic" ? 8 : post.length;
+    made.evidence.push_back(evidence(pair, post));
+    return made;
+}
+
+class Refusal {
+  public:
+    Refusal(const Case& one, Causes& causes) : case_(one), causes_(causes) { find(); }
+
+    void explain() {
+        if (!request_)
+            return;
+        if (code_ == access_error)
+            access();
+        else if (code_ == invalid_request)
+            invalid();
+        else
+            failed_there();
+    }
+
+  private:
+    void find() {
+        const Direction& direction = case_.direction;
+        const auto nak = std::ranges::find_if(direction.responses, [](const Seen* one) {
+            return one->is_kind(AethKind::Nak) && one->aeth.code() != sequence;
+        });
+        if (nak != direction.responses.end()) {
+            code_ = (*nak)->aeth.code();
+            signs_.push_back(evidence(**nak));
+            refusal_ns_ = (*nak)->t_ns;
+            for (const Seen* request : direction.requests)
+                if (request->frame < (*nak)->frame && request->psn == (*nak)->psn)
+                    packet_ = request;
+            if (packet_ != nullptr)
+                request_ = request_of(direction, *packet_);
+        }
+        for (const auto& [status, code] : {std::pair{"REM_ACCESS_ERR", access_error},
+                                           {"REM_INV_REQ_ERR", invalid_request},
+                                           {"REM_OP_ERR", operational}}) {
+            const Completion* error = case_.error(status);
+            if (error == nullptr)
+                continue;
+            const Post* post = direction.requester->post_of(*error);
+            if (post != nullptr) {
+                Request logged = request_of(*direction.requester, *post);
+                if (!request_)
+                    request_ = logged;
+                else
+                    request_->evidence.push_back(logged.evidence.front());
+            }
+            code_ = code;
+            refusal_ns_ = refusal_ns_ != 0 ? refusal_ns_ : error->t_ns;
+            signs_.push_back(evidence(*direction.requester, *error));
+            break;
+        }
+    }
+
+    Cause& add(Code code, Certainty certainty, std::string text) {
+        Cause cause = case_.cause(code, certainty, std::move(text));
+        cause.is_fatal = true;
+        cause.evidence = request_->evidence;
+        cause.evidence.insert(cause.evidence.end(), signs_.begin(), signs_.end());
+        causes_.push_back(std::move(cause));
+        return causes_.back();
+    }
+
+    std::vector<const Region*> regions(std::string_view role) const {
+        std::vector<const Region*> found;
+        for (const Region& region : case_.whole.logs.regions())
+            if (region.role == role && region.rkey != 0)
+                found.push_back(&region);
+        return found;
+    }
+
+    void access() {
+        const std::string& role = case_.direction.responder_role;
+        if (request_->right.empty()) {
+            failed_there();
+            return;
+        }
+        if (!role.empty() && case_.whole.logs.is_whole(role))
+            access_by_regions(role);
+        else
+            access_as_told();
+    }
+
+    void access_by_regions(const std::string& role) {
+        const auto all = regions(role);
+        std::vector<const Region*> same;
+        for (const Region* region : all)
+            if (region->rkey == request_->rkey)
+                same.push_back(region);
+        if (same.empty()) {
+            Cause& cause = add(Code::WrongRkey, Certainty::Certain,
+                               fmt::format("{} has no memory region with rkey {:#010x}.",
+                                           spoken(case_.direction.to), request_->rkey));
+            list(all, cause);
+            return;
+        }
+        const Region& region = *same.back();
+        constexpr std::int64_t doubt_ns = 2'000'000;  // of the clocks of log and capture
+        if (region.gone_ns && *region.gone_ns <= refusal_ns_ + doubt_ns) {
+            Cause& cause =
+                add(Code::Deregistered, Certainty::Certain,
+                    fmt::format("the region with rkey {:#010x} was deregistered or invalidated "
+                                "before the request came.",
+                                request_->rkey));
+            cause.add(value(role, region.text()));
+            cause.add({.role = role, .t_ns = *region.gone_ns, .text = "the region is gone"});
+            return;
+        }
+        access_by_region(role, region);
+    }
+
+    void access_by_region(const std::string& role, const Region& region) {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (responder != nullptr && responder->pd && region.pd && *responder->pd != *region.pd) {
+            Cause& cause =
+                add(Code::OtherPd, Certainty::Certain,
+                    fmt::format("the region with rkey {:#010x} is in protection domain {}, and the "
+                                "queue pair in {}.",
+                                region.rkey, *region.pd, *responder->pd));
+            cause.add(value(role, region.text()));
+            return;
+        }
+        if (!region.has(request_->va, request_->length)) {
+            Cause& cause = add(Code::OutOfBounds, Certainty::Certain, bounds(region));
+            cause.add(value(role, region.text()));
+            return;
+        }
+        if (!region.allows(request_->right)) {
+            Cause& cause = add(Code::MissingAccessRight, Certainty::Certain,
+                               fmt::format("the region with rkey {:#010x} does not allow {}.",
+                                           region.rkey, request_->right));
+            cause.add(value(role, region.text()));
+            return;
+        }
+        if (lacks_right()) {
+            add_missing_right();
+            return;
+        }
+        Cause& cause =
+            add(Code::RemoteAccess, Certainty::Likely,
+                "the responder refused the access, although its log has a region that fits.");
+        cause.add(value(role, region.text()));
+    }
+
+    std::string bounds(const Region& region) const {
+        const std::uint64_t end = request_->va + request_->length;
+        const std::uint64_t region_end = region.va + region.length;
+        if (request_->va >= region.va && end > region_end)
+            return fmt::format("the access ends {} bytes behind the end of the region.",
+                               end - region_end);
+        if (request_->va < region.va)
+            return fmt::format("the access begins {} bytes before the region.",
+                               region.va - request_->va);
+        return "the access is outside of the region.";
+    }
+
+    // Without the responder's log: what the requester was told of its memory.
+    void access_as_told() {
+        std::vector<const Told*> told;
+        for (const Told& one : case_.whole.logs.told())
+            if (one.role == case_.direction.requester_role && one.rkey != 0)
+                told.push_back(&one);
+        const auto same = std::ranges::find_if(
+            told, [this](const Told* one) { return one->rkey == request_->rkey; });
+        if (!told.empty() && same == told.end()) {
+            Cause& cause = add(Code::WrongRkey, Certainty::Likely,
+                               fmt::format("rkey {:#010x} is none that {} was told.",
+                                           request_->rkey, spoken(case_.direction.from)));
+            cause.add(
+                value(told.back()->role, fmt::format("was told rkey {:#010x}", told.back()->rkey)));
+            return;
+        }
+        if (same != told.end()) {
+            Region region;
+            region.va = (*same)->va;
+            region.length = (*same)->length;
+            if (!region.has(request_->va, request_->length)) {
+                Cause& cause = add(Code::OutOfBounds, Certainty::Likely, bounds(region));
+                cause.add(value((*same)->role, fmt::format("was told memory {:#x} + {} B",
+                                                           region.va, region.length)));
+                return;
+            }
+        }
+        add(Code::RemoteAccess, Certainty::Certain,
+            "the responder refused the access to its memory. Which of rkey, bounds, rights, "
+            "registration or protection domain is wrong, only its run log can tell.");
+    }
+
+    bool lacks_right() const {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        return responder != nullptr && !request_->right.empty() && !responder->access.empty() &&
+               responder->access.find(request_->right) == std::string::npos;
+    }
+
+    void add_missing_right() {
+        const LoggedQueuePair& responder = *case_.direction.responder;
+        Cause& cause =
+            add(Code::MissingAccessRight, Certainty::Certain,
+                fmt::format("{} does not allow {}.", responder.called(), request_->right));
+        cause.add(value(responder.role, "access of the queue pair: " + responder.access));
+    }
+
+    void invalid() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (lacks_right())
+            add_missing_right();
+        else if (request_->is_read_or_atomic)
+            depth();
+        else if (is_mtu_exceeded())
+            return;  // explain_set_up() has it
+        else if (request_->takes_receive)
+            receive();
+        else if (responder != nullptr)
+            return;
+    }
+
+    bool is_mtu_exceeded() const {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        return responder != nullptr && responder->path_mtu != 0 &&
+               request_->payload > responder->path_mtu;
+    }
+
+    // READs and atomics that were outstanding when the refused one was sent.
+    std::size_t outstanding() const {
+        if (packet_ == nullptr)
+            return 0;
+        std::size_t count = 0;
+        const Seen* answer = nullptr;
+        for (const Seen* response : case_.direction.responses)
+            if (response->frame < packet_->frame && !response->is_kind(AethKind::Nak))
+                answer = response;
+        for (const Seen* request : case_.direction.requests)
+            if (request->frame <= packet_->frame && !right_of(request->opcode->operation).empty() &&
+                !request->is(Operation::RdmaWrite) &&
+                (answer == nullptr || distance(answer->psn, request->psn) > 0))
+                ++count;
+        return count;
+    }
+
+    void depth() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        const std::size_t count = outstanding();
+        if (responder != nullptr && responder->max_dest_rd_atomic) {
+            const std::uint64_t most = *responder->max_dest_rd_atomic;
+            if (most != 0 && count <= most)
+                return;
+            Cause& cause =
+                add(Code::ReadDepth, Certainty::Certain,
+                    fmt::format("{} accepts {} READs and atomics at a time, and {} were "
+                                "outstanding.",
+                                responder->called(), most, std::max<std::size_t>(count, 1)));
+            cause.add(value(responder->role, fmt::format("max_dest_rd_atomic {}", most)));
+            if (case_.direction.requester != nullptr && case_.direction.requester->max_rd_atomic)
+                cause.add(value(
+                    case_.direction.requester->role,
+                    fmt::format("max_rd_atomic {}", *case_.direction.requester->max_rd_atomic)));
+            return;
+        }
+        for (const CmSeen& message : case_.whole.traffic.cm())
+            if (message.responder_resources && case_.direction.stream != nullptr &&
+                message.from == case_.direction.stream->key.dst &&
+                message.qpn == case_.direction.dest_qpn && count > *message.responder_resources) {
+                Cause& cause =
+                    add(Code::ReadDepth, Certainty::Certain,
+                        fmt::format("the responder accepts {} READs and atomics at a time "
+                                    "(responder resources), and {} were outstanding.",
+                                    *message.responder_resources, count));
+                cause.add(evidence(message));
+                return;
+            }
+        if (count > 1)
+            add(Code::ReadDepth, Certainty::Possible,
+                fmt::format("{} READs and atomics were outstanding: probably more than the "
+                            "responder accepts (max_dest_rd_atomic).",
+                            count));
+    }
+
+    // The receive that a message met, and the completion that says so; the one behind those that
+    // completed where there is none.
+    struct Receive {
+        const Completion* error = nullptr;
+        std::optional<std::uint64_t> room;  // bytes; nullopt: unknown
+    };
+    static Receive receive_of(const LoggedQueuePair& responder) {
+        Receive made;
+        const auto error = std::ranges::find(responder.errors, true, &Completion::is_receive);
+        std::uint64_t number = responder.receive_times.size();
+        if (error != responder.errors.end()) {
+            made.error = &*error;
+            number = error->request.value_or(number);
+        }
+        if (!responder.has_srq && number < responder.receive_lengths.size())
+            made.room = responder.receive_lengths[static_cast<std::size_t>(number)];
+        return made;
+    }
+
+    void receive() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (responder != nullptr)
+            too_small(receive_of(*responder));
+        else if (case_.direction.responder_role.empty())
+            add(Code::ReceiveTooSmall, Certainty::Likely,
+                fmt::format("the responder refused a message of {} bytes: probably the receive "
+                            "that it had posted is shorter.",
+                            request_->length));
+    }
+
+    bool too_small(const Receive& receive) {
+        if (!receive.room || *receive.room >= request_->length)
+            return false;
+        Cause& cause = add(Code::ReceiveTooSmall, Certainty::Certain,
+                           fmt::format("a message of {} bytes met a receive of {} bytes.",
+                                       request_->length, *receive.room));
+        if (receive.error != nullptr)
+            cause.add(evidence(*case_.direction.responder, *receive.error));
+        return true;
+    }
+
+    // The responder could not do its part. With a message that is the receive: too short, or
+    // memory that its queue pair may not write to.
+    void failed_there() {
+        const LoggedQueuePair* responder = case_.direction.responder;
+        if (responder == nullptr || !request_->takes_receive)
+            return;
+        const Receive receive = receive_of(*responder);
+        if (too_small(receive) || receive.error == nullptr)
+            return;
+        const bool is_told = receive.error->status == "LOC_PROT_ERR";
+        if (!is_told && !receive.room)
+            return;
+        Cause& cause = add(Code::LocalProtection, is_told ? Certainty::Certain : Certainty::Likely,
+                           fmt::format("{} could not write a message to the memory of its own "
+                                       "receive, although it is long enough.",
+                                       spoken(case_.direction.to)));
+        cause.add(evidence(*responder, *receive.error));
+    }
+
+    void list(const std::vector<const Region*>& all, Cause& cause) const {
+        constexpr std::size_t most = 3;
+        for (std::size_t i = 0; i < std::min(all.size(), most); ++i)
+            cause.add(value(all[i]->role, all[i]->text()));
+        if (all.size() > most)
+            cause.add(
+                value(all.front()->role, fmt::format("and {} more regions", all.size() - most)));
+    }
+
+    const Case& case_;
+    Causes& causes_;
+    std::uint8_t code_ = 0;
+    const Seen* packet_ = nullptr;
+    std::optional<Request> request_;
+    std::vector<Evidence> signs_;
+    std::int64_t refusal_ns_ = 0;
+};
+
+}  // namespace
+
+Message message_of(const Direction& direction, const Seen& packet) {
+    const auto& all = direction.requests;
+    auto at = std::ranges::find(all, &packet);
+    if (at == all.end())
+        return {&packet, packet.payload};
+    auto first = at;
+    while (first != all.begin() && !(*first)->opcode->starts_message())
+        --first;
+    if (!(*first)->opcode->starts_message())
+        first = at;
+    std::uint64_t length = 0;
+    wire::Psn next = (*first)->psn;
+    for (auto one = first; one != all.end(); ++one) {
+        if ((*one)->psn == next) {
+            length += (*one)->payload;
+            next += 1;
+        }
+        if ((*one)->opcode->ends_message() || one - first > 65536)
+            break;
+    }
+    return {*first, length};
+}
+
+void explain_refusal(const Case& one, Causes& causes) {
+    Refusal(one, causes).explain();
+}
+
+}  // namespace explain

@@ -1,0 +1,314 @@
+// Requests that nobody answered.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+// Of the clocks of a log and of the capture.
+constexpr std::int64_t doubt_ns = 2'000'000;
+
+class Silence {
+  public:
+    Silence(const Case& one, Causes& causes)
+        : case_(one),
+          direction_(one.direction),
+          causes_(causes),
+          error_(one.error("RETRY_EXC_ERR")) {
+        if (error_ != nullptr)
+            post_ = direction_.requester->post_of(*error_);
+    }
+
+    void explain() {
+        if (!direction_.is_reliable() || was_refused())
+            return;
+        const bool repeats = case_.course.silent_copies.size() >= least_copies;
+        if (error_ == nullptr && !repeats && !gave_up_over_answers())
+            return;
+        if (is_known_beforehand())
+            return;  // explain_set_up() has it
+        if (gave_up_over_answers())
+            answers_lost();
+        else if (direction_.stream == nullptr || (error_ != nullptr && !failing_arrived()))
+            nothing_arrived();
+        else if (case_.course.silent != nullptr)
+            nothing_came_back();
+    }
+
+  private:
+    static constexpr std::size_t least_copies = 3;
+
+    bool was_refused() const {
+        return std::ranges::any_of(direction_.responses, [](const Seen* one) {
+            return one->is_kind(AethKind::Nak) && one->aeth.code() != 0;
+        });
+    }
+
+    // Another rule names the fault by the set-up of both ends.
+    bool is_known_beforehand() const {
+        return std::ranges::any_of(causes_, [this](const Cause& cause) {
+            return cause.where == direction_.where() && cause.is_fatal &&
+                   cause.certainty == Certainty::Certain;
+        });
+    }
+
+    bool has_responder_log() const {
+        return !direction_.responder_role.empty() &&
+               case_.whole.logs.is_whole(direction_.responder_role);
+    }
+
+    // Each copy of the last request was acknowledged, and it was sent again all the same.
+    bool gave_up_over_answers() const {
+        const auto& episodes = case_.course.episodes;
+        std::size_t last = 0;
+        for (std::size_t i = episodes.size(); i > 0; --i) {
+            const Episode& episode = episodes[i - 1];
+            if (episode.why != Why::AnswerLost && episode.why != Why::DataLost &&
+                episode.why != Why::AnswerLate)
+                break;
+            if (episode.again->psn != episodes.back().again->psn)
+                break;
+            ++last;
+        }
+        const bool has_given_up =
+            error_ != nullptr || (last >= least_copies && is_last(episodes.back()));
+        return last >= least_copies - 1 && has_given_up;
+    }
+
+    bool is_last(const Episode& episode) const {
+        return direction_.requests.back()->psn == episode.again->psn ||
+               direction_.requests.back()->frame == episode.again->frame;
+    }
+
+    Cause& add(Code code, Certainty certainty, std::string text) {
+        Cause cause = case_.cause(code, certainty, std::move(text));
+        cause.is_fatal = true;
+        if (post_ != nullptr)
+            cause.add(evidence(*direction_.requester, *post_));
+        if (case_.course.silent != nullptr) {
+            cause.add(evidence(*case_.course.silent));
+            if (case_.course.silent_copies.size() > 1) {
+                Evidence last = evidence(*case_.course.silent_copies.back());
+                last.text += fmt::format("  (copy {})", case_.course.silent_copies.size());
+                cause.add(last);
+            }
+        }
+        if (error_ != nullptr)
+            cause.add(evidence(*direction_.requester, *error_));
+        causes_.push_back(std::move(cause));
+        return causes_.back();
+    }
+
+    void answers_lost() {
+        const Episode& episode = case_.course.episodes.back();
+        Cause& cause =
+            add(Code::AcksLost, Certainty::Likely,
+                "the responder answered each copy of a request, and the requester sent it again "
+                "until it gave up: the answers do not reach it.");
+        cause.add(evidence(*episode.first));
+        if (episode.answer != nullptr)
+            cause.add(evidence(*episode.answer));
+        cause.add(evidence(*episode.again));
+    }
+
+    // Of the request that failed.
+    bool failing_arrived() const {
+        if (post_ == nullptr || !post_->psn_first || !post_->psn_last)
+            return !direction_.requests.empty();
+        const auto width =
+            static_cast<std::uint32_t>(distance(*post_->psn_first, *post_->psn_last)) + 1;
+        return std::ranges::any_of(direction_.requests, [&](const Seen* request) {
+            return request->psn.is_within(*post_->psn_first, width);
+        });
+    }
+
+    bool has_anything_from_requester() const {
+        if (direction_.stream != nullptr)
+            return true;
+        const auto is_requester = [this](const flow::Host& host) {
+            return case_.whole.logs.role_at(host) == direction_.requester_role;
+        };
+        return std::ranges::any_of(case_.whole.traffic.cm(),
+                                   [&](const CmSeen& one) { return is_requester(one.from); }) ||
+               std::ranges::any_of(case_.whole.traffic.streams(),
+                                   [&](const Stream& one) { return is_requester(one.key.src); });
+    }
+
+    // The capture does not have the request that was posted and failed.
+    void nothing_arrived() {
+        if (!case_.whole.has_capture)
+            return;
+        std::uint32_t largest = 0;
+        for (const Seen* request : direction_.requests)
+            largest = std::max(largest, request->payload);
+        const std::uint64_t lost = size_of_failing();
+        if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
+            Cause& cause = add(
+                Code::LargePacketsLost, Certainty::Likely,
+                fmt::format("packets with up to {} bytes of payload passed, and of a request with "
+                            "packets of {} bytes none was captured.",
+                            largest, lost));
+            cause.add(evidence(*largest_passed(largest)));
+            return;
+        }
+        if (!has_anything_from_requester() && !is_place_of_responder()) {
+            return;
+        }
+        add(Code::PathBroken, Certainty::Likely,
+            direction_.requests.empty()
+                ? std::string("the requests that were posted are not in the capture: they were "
+                              "lost before it.")
+                : std::string("from some moment on the requests that were posted are not in the "
+                              "capture: they were lost before it."));
+    }
+
+    bool is_place_of_responder() const {
+        return case_.whole.place &&
+               (case_.is_captured_at_responder() ||
+                case_.whole.logs.role_at(*case_.whole.place) == direction_.responder_role);
+    }
+
+    const Seen* largest_passed(std::uint32_t size) const {
+        return *std::ranges::find(direction_.requests, size, &Seen::payload);
+    }
+
+    std::uint64_t size_of_failing() const {
+        if (post_ == nullptr || post_->opcode == "RDMA_READ")
+            return 0;
+        return direction_.path_mtu == 0
+                   ? post_->length
+                   : std::min<std::uint64_t>(post_->length, direction_.path_mtu);
+    }
+
+    // The requests are there, and no answer is.
+    void nothing_came_back() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder != nullptr) {
+            const auto ended =
+                responder->destroyed_ns &&
+                        (!responder->failed_ns || *responder->destroyed_ns < *responder->failed_ns)
+                    ? responder->destroyed_ns
+                    : responder->failed_ns;
+            const std::int64_t until = case_.course.silent_copies.back()->t_ns + doubt_ns;
+            if (ended && *ended <= until) {
+                Cause& cause =
+                    add(Code::PeerGone, Certainty::Certain,
+                        fmt::format(
+                            "{} {} before the requests that nobody answered.", responder->called(),
+                            ended == responder->destroyed_ns ? "was destroyed" : "left RTS"));
+                cause.add({.role = responder->role,
+                           .t_ns = *ended,
+                           .text = ended == responder->destroyed_ns
+                                       ? "the queue pair was destroyed"
+                                       : "the queue pair went to " + responder->state});
+                return;
+            }
+        }
+        if (const runlog::Event* end = end_of_responder(); end != nullptr) {
+            Cause& cause = add(Code::PeerGone, Certainty::Certain,
+                               fmt::format("the program of {} ended before the requests that "
+                                           "nobody answered.",
+                                           spoken(direction_.to)));
+            cause.add(evidence(*end));
+            return;
+        }
+        if (overran())
+            return;
+        if (const CmSeen* leave = leave_of_responder(); leave != nullptr) {
+            Cause& cause = add(Code::PeerGone, Certainty::Likely,
+                               fmt::format("{} disconnected, and requests came after that.",
+                                           spoken(direction_.to)));
+            cause.add(evidence(*leave));
+            return;
+        }
+        if (direction_.back == nullptr && case_.course.last_answer == nullptr)
+            return;  // nothing ever came back: anything may be wrong
+        if (case_.course.last_answer == nullptr || responder != nullptr)
+            return;
+        Cause& cause =
+            add(Code::PeerGone,
+                case_.is_captured_at_responder() ? Certainty::Likely : Certainty::Possible,
+                fmt::format("{} answered until frame {}, and then no more.", direction_.target(),
+                            case_.course.last_answer->frame));
+        cause.add(evidence(*case_.course.last_answer));
+    }
+
+    // The responder's completion queue was full of receives when it fell silent.
+    bool overran() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder == nullptr || !responder->recv_cq || case_.course.last_answer == nullptr)
+            return false;
+        const std::uint64_t entries =
+            case_.whole.logs.entries_of(responder->role, *responder->recv_cq);
+        const wire::Psn acked = case_.course.last_answer->psn;
+        std::uint64_t taken = 0;
+        std::optional<wire::Psn> newest;
+        for (const Seen* request : direction_.requests) {
+            const bool is_new = !newest || distance(*newest, request->psn) > 0;
+            if (!is_new || distance(request->psn, acked) < 0)
+                continue;
+            newest = request->psn;
+            const bool takes_receive =
+                request->is(wire::Operation::Send) || request->opcode->has(wire::header::immdt);
+            taken += takes_receive && request->opcode->ends_message() ? 1 : 0;
+        }
+        const auto polled = static_cast<std::uint64_t>(
+            std::ranges::lower_bound(responder->receive_times, case_.course.silent->t_ns) -
+            responder->receive_times.begin());
+        if (entries == 0 || taken < polled + entries)
+            return false;
+        Cause& cause = add(Code::CqOverrun, Certainty::Likely,
+                           fmt::format("{} messages had come and {} completions were polled when "
+                                       "{} fell silent: its completion queue has {} entries.",
+                                       taken, polled, responder->called(), entries));
+        cause.add(evidence(*case_.course.last_answer));
+        cause.add(value(responder->role, fmt::format("completion queue {} with {} entries",
+                                                     *responder->recv_cq, entries)));
+        return true;
+    }
+
+    const runlog::Event* end_of_responder() const {
+        if (!has_responder_log() || case_.course.silent == nullptr)
+            return nullptr;
+        const std::int64_t until = case_.course.silent_copies.back()->t_ns + doubt_ns;
+        const auto& notices = case_.whole.logs.notices();
+        const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
+            return event.name == "process_end" && event.role == direction_.responder_role &&
+                   event.t_ns <= until;
+        });
+        return found == notices.end() ? nullptr : &*found;
+    }
+
+    const CmSeen* leave_of_responder() const {
+        const auto& cm = case_.whole.traffic.cm();
+        const auto found = std::ranges::find_if(cm, [&](const CmSeen& message) {
+            return message.attribute == wire::CmAttribute::DisconnectRequest &&
+                   message.from == direction_.stream->key.dst &&
+                   message.to == direction_.stream->key.src &&
+                   message.t_ns <= case_.course.silent_copies.back()->t_ns &&
+                   (direction_.back == nullptr || message.qpn == direction_.back->key.dest_qpn) &&
+                   (case_.course.last_answer == nullptr ||
+                    message.frame + 64 > case_.course.last_answer->frame);
+        });
+        return found == cm.end() ? nullptr : &*found;
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    Causes& causes_;
+    const Completion* error_ = nullptr;
+    const Post* post_ = nullptr;
+};
+
+}  // namespace
+
+void explain_silence(const Case& one, Causes& causes) {
+    Silence(one, causes).explain();
+}
+
+}  // namespace explain

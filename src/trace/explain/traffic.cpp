@@ -1,0 +1,165 @@
+#include "trace/explain/traffic.hpp"
+
+#include <fmt/format.h>
+
+namespace explain {
+namespace {
+
+constexpr std::uint8_t congestion_experienced = 3;
+
+bool is_marked(const wire::Packet& packet) {
+    return (packet.ipv4 && packet.ipv4->ecn() == congestion_experienced) ||
+           (packet.ipv6 && packet.ipv6->ecn() == congestion_experienced);
+}
+
+Seen seen_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
+    Seen seen{.frame = frame,
+              .t_ns = t_ns,
+              .opcode = packet.opcode,
+              .psn = packet.bth->psn,
+              .payload = static_cast<std::uint32_t>(packet.payload_length),
+              .aeth = packet.aeth.value_or(wire::Aeth()),
+              .p_key = packet.bth->p_key,
+              .ack_req = packet.bth->a,
+              .is_damaged = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad,
+              .is_marked = is_marked(packet)};
+    if (packet.reth) {
+        seen.va = packet.reth->va;
+        seen.rkey = packet.reth->rkey;
+        seen.dmalen = packet.reth->dmalen;
+    } else if (packet.atomic_eth) {
+        seen.va = packet.atomic_eth->va;
+        seen.rkey = packet.atomic_eth->rkey;
+        seen.dmalen = 8;
+    }
+    if (packet.deth)
+        seen.q_key = packet.deth->q_key;
+    return seen;
+}
+
+template <typename Message>
+void take_ids(const wire::Cm& cm, CmSeen& seen) {
+    if (const auto* message = cm.as<Message>()) {
+        seen.local_id = message->local_comm_id;
+        if constexpr (requires { message->remote_comm_id; })
+            seen.remote_id = message->remote_comm_id;
+    }
+}
+
+}  // namespace
+
+std::string Seen::text() const {
+    std::string line = fmt::format("{}  PSN {:#08x}", opcode->name, psn);
+    if (opcode->has(wire::header::aeth))
+        line += "  " + aeth.text();
+    if (opcode->has(wire::header::reth | wire::header::atomic_eth))
+        line += fmt::format("  va {:#x} rkey {:#010x}, {} B", va, rkey, dmalen);
+    else if (payload != 0)
+        line += fmt::format("  {} B", payload);
+    if (is_damaged)
+        line += "  ICRC wrong";
+    return line;
+}
+
+void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                  std::size_t wire_length) {
+    const std::uint64_t number = tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
+    const auto key = flow::StreamKey::of(packet);
+    if (!key)
+        return;
+    ++packets_;
+    end_ns_ = t_ns;
+    if (packet.cm)
+        see_cm(frame, t_ns, *key, packet);
+    if (packet.opcode == nullptr || packet.malformed || packet.mad)
+        return;
+    if (packet.opcode->operation == wire::Operation::Cnp) {
+        cnps_.push_back({frame, t_ns});
+        return;
+    }
+    if (number == 0)
+        return;
+    const auto [known, is_new] = by_number_.try_emplace(number, streams_.size());
+    if (is_new) {
+        Stream& made = streams_.emplace_back();
+        made.key = *key;
+        made.number = number;
+    }
+    Stream& stream = streams_[known->second];
+    stream.packets.push_back(seen_of(frame, t_ns, packet));
+    stream.damaged += stream.packets.back().is_damaged ? 1 : 0;
+}
+
+void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
+                     const wire::Packet& packet) {
+    const wire::Cm& message = *packet.cm;
+    CmSeen seen;
+    seen.bth_p_key = packet.bth->p_key;
+    seen.frame = frame;
+    seen.t_ns = t_ns;
+    seen.from = key.src;
+    seen.to = key.dst;
+    seen.network = key.network;
+    seen.attribute = message.attribute;
+    take_ids<wire::CmReq>(message, seen);
+    take_ids<wire::CmMra>(message, seen);
+    take_ids<wire::CmRej>(message, seen);
+    take_ids<wire::CmRep>(message, seen);
+    take_ids<wire::CmRtu>(message, seen);
+    take_ids<wire::CmDreq>(message, seen);
+    take_ids<wire::CmDrep>(message, seen);
+    seen.text = fmt::format("CM {}", message.name());
+    if (const auto* request = message.as<wire::CmReq>()) {
+        seen.qpn = request->local_qpn;
+        seen.responder_resources = request->responder_resources;
+        seen.p_key = request->p_key;
+        if (request->ip_service)
+            seen.port = request->ip_service->port;
+        seen.text +=
+            fmt::format("  comm {:#010x}, QP {:#08x}, PSN {:#08x}, path MTU {}", seen.local_id,
+                        seen.qpn, request->starting_psn, request->path_mtu_bytes());
+        if (seen.port != 0)
+            seen.text += fmt::format(", port {}", seen.port);
+    } else if (const auto* reply = message.as<wire::CmRep>()) {
+        seen.qpn = reply->local_qpn;
+        seen.responder_resources = reply->responder_resources;
+    } else if (const auto* reject = message.as<wire::CmRej>()) {
+        seen.reason = reject->reason;
+        seen.text += fmt::format("  reason {}: {}", reject->reason, reject->reason_name());
+    } else if (const auto* leave = message.as<wire::CmDreq>()) {
+        seen.qpn = leave->remote_qpn;
+    } else if (const auto* ask = message.as<wire::CmSidrReq>()) {
+        seen.local_id = ask->request_id;
+        if (ask->ip_service)
+            seen.port = ask->ip_service->port;
+    } else if (const auto* answer = message.as<wire::CmSidrRep>()) {
+        seen.remote_id = answer->request_id;
+        seen.reason = answer->status;
+        seen.qpn = answer->qpn;
+        seen.text += fmt::format("  status {}: {}", answer->status, answer->status_name());
+    }
+    cm_.push_back(std::move(seen));
+}
+
+void Traffic::finish() {
+    tracker_.finish();
+    tracker_.for_each_stream([this](const flow::StreamFacts& facts) {
+        const auto known = by_number_.find(facts.number);
+        if (known == by_number_.end())
+            return;
+        Stream& stream = streams_[known->second];
+        stream.facts = facts;
+        if (const auto peer = by_number_.find(facts.peer); peer != by_number_.end())
+            stream.peer = peer->second;
+    });
+}
+
+Evidence evidence(const Seen& seen) {
+    return {.frame = seen.frame, .role = {}, .t_ns = seen.t_ns, .text = seen.text()};
+}
+
+Evidence evidence(const CmSeen& seen) {
+    return {.frame = seen.frame, .role = {}, .t_ns = seen.t_ns, .text = seen.text};
+}
+
+}  // namespace explain

@@ -1,0 +1,109 @@
+// The packets of a capture, kept for the rules: a few dozen bytes each, stream by stream.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/explain/cause.hpp"
+#include "trace/flow/tracker.hpp"
+#include "wire/packet.hpp"
+
+namespace explain {
+
+struct Seen {
+    std::uint64_t frame = 0;  ///< number in the capture, from 1
+    std::int64_t t_ns = 0;
+    const wire::OpcodeInfo* opcode = nullptr;  ///< never nullptr in a Stream
+    wire::Psn psn;
+    std::uint32_t payload = 0;  ///< bytes on the wire
+    wire::Aeth aeth;            ///< of an acknowledgement or a READ response
+    std::uint64_t va = 0;       ///< of a RETH or AtomicETH
+    std::uint32_t rkey = 0;
+    std::uint32_t dmalen = 0;  ///< of a RETH, bytes
+    std::uint32_t q_key = 0;   ///< of a DETH
+    std::uint16_t p_key = 0;
+    bool ack_req = false;
+    bool is_damaged = false;  ///< wrong ICRC
+    bool is_marked = false;   ///< IP says: congestion experienced
+
+    bool is(wire::Operation operation) const { return opcode->operation == operation; }
+    bool is_request() const { return opcode->is_request(); }
+    bool is_response() const { return opcode->is_response(); }
+    bool is_kind(wire::AethKind kind) const {
+        return opcode->operation == wire::Operation::Acknowledge && aeth.kind() == kind;
+    }
+    bool is_sequence_nak() const { return is_kind(wire::AethKind::Nak) && aeth.code() == 0; }
+    /// "RC RDMA WRITE Only PSN 0x98b72c, rkey 0x0000021d, va 0x5586, 64 bytes".
+    std::string text() const;
+};
+
+struct Stream {
+    flow::StreamKey key;
+    std::uint64_t number = 0;
+    flow::StreamFacts facts;
+    std::optional<std::size_t> peer;  ///< index: the other direction
+    std::vector<Seen> packets;        ///< in the order of the capture
+    std::uint64_t damaged = 0;
+};
+
+/// A message of the connection manager.
+struct CmSeen {
+    std::uint64_t frame = 0;
+    std::int64_t t_ns = 0;
+    flow::Host from, to;
+    flow::Network network{};
+    wire::CmAttribute attribute{};
+    std::uint32_t local_id = 0, remote_id = 0;
+    std::uint32_t qpn =
+        0;  ///< of the sender, or the resolved one; DisconnectRequest: the receiver's
+    std::optional<std::uint8_t> responder_resources;  ///< READs that the sender accepts
+    std::uint16_t p_key = 0;                          ///< of a ConnectRequest
+    std::uint16_t bth_p_key = 0;                      ///< of the packet itself
+    std::uint16_t port = 0;                           ///< the same, of an IP service
+    std::uint16_t reason = 0;  ///< of a REJ, or status of a ServiceIdResReqResp
+    std::string text;
+};
+
+struct Cnp {
+    std::uint64_t frame = 0;
+    std::int64_t t_ns = 0;
+};
+
+class Traffic {
+  public:
+    /// Before the packets.
+    void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
+    /// In the order of the capture. `packet` was decoded with its ICRC.
+    void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+             std::size_t wire_length);
+    /// After the packets.
+    void finish();
+
+    const std::vector<Stream>& streams() const { return streams_; }
+    const std::vector<CmSeen>& cm() const { return cm_; }
+    const std::vector<Cnp>& cnps() const { return cnps_; }
+    std::uint64_t packets() const { return packets_; }
+    std::int64_t end_ns() const { return end_ns_; }
+
+  private:
+    void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
+                const wire::Packet& packet);
+
+    flow::Tracker tracker_;
+    std::vector<Stream> streams_;
+    std::unordered_map<std::uint64_t, std::size_t> by_number_;
+    std::vector<CmSeen> cm_;
+    std::vector<Cnp> cnps_;
+    std::uint64_t packets_ = 0;
+    std::int64_t end_ns_ = 0;
+};
+
+Evidence evidence(const Seen& seen);
+Evidence evidence(const CmSeen& seen);
+
+}  // namespace explain

@@ -1,0 +1,276 @@
+// What the path did, and ends that do not answer.
+#include "trace/explain/scene.hpp"
+
+namespace explain_test {
+
+class PathOf : public Scene {
+  protected:
+    void give_up(std::uint32_t psn) {
+        for (int copy = 0; copy < 4; ++copy) {
+            send(psn);
+            wait(67 * ms);
+        }
+        completes("RETRY_EXC_ERR");
+    }
+};
+
+TEST_F(PathOf, a_connection_that_works_is_not_blamed) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 110; ++psn) {
+        send(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), "none");
+    EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(PathOf, first_psns_that_differ) {
+    Pair wrong = server();
+    wrong.rq_psn = 90;
+    connect(client(), wrong);
+    posts_send(100, 8);
+    send(100);
+    nak(90, syndrome::psn_error);
+    give_up(100);
+    EXPECT_EQ(answered(), "wrong-psn certain");
+}
+
+TEST_F(PathOf, first_psns_that_differ_show_without_logs) {
+    send(100);
+    nak(90, syndrome::psn_error);
+    give_up(100);
+    EXPECT_EQ(answered(), "wrong-psn likely");
+}
+
+TEST_F(PathOf, a_queue_pair_that_is_not_there) {
+    Pair astray = client();
+    astray.dest_qpn = 0x12;
+    make("server", server());
+    ready("server", server());
+    make("client", astray);
+    ready("client", astray);
+    posts_send(100, 8);
+    for (int copy = 0; copy < 4; ++copy)
+        add(packet({.from = 2, .to = 1, .qpn = 0x12}, opcode::send_only, 100, 8));
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "wrong-qpn certain");
+}
+
+TEST_F(PathOf, a_queue_pair_that_never_got_ready) {
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    posts_send(100, 8);
+    give_up(100);
+    EXPECT_EQ(answered(), "peer-not-ready certain");
+}
+
+TEST_F(PathOf, an_address_that_is_not_the_peers) {
+    Pair astray = client();
+    astray.dest_gid = gid(9);
+    connect(astray);
+    posts_send(100, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "wrong-gid certain");
+}
+
+TEST_F(PathOf, a_responder_that_is_connected_to_another_address) {
+    Pair astray = server();
+    astray.dest_gid = gid(9);
+    connect(client(), astray);
+    posts_send(100, 8);
+    give_up(100);
+    EXPECT_EQ(answered(), "wrong-gid certain");
+}
+
+TEST_F(PathOf, a_peer_that_is_gone) {
+    connect();
+    send(100);
+    ack(100);
+    log("server", R"("event":"destroyed","what":"qp","qpn":17)");
+    posts_send(101, 8);
+    give_up(101);
+    EXPECT_EQ(answered(), "peer-gone certain");
+}
+
+TEST_F(PathOf, requests_that_never_reach_the_capture) {
+    explainer_.captured_at(*explain::host_of_gid(gid(1)));
+    connect();
+    send(100);
+    ack(100);
+    posts_send(101, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "path-broken likely");
+}
+
+TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
+    explainer_.captured_at(*explain::host_of_gid(gid(1)));
+    connect();
+    send(100, 64);
+    ack(100);
+    posts_send(101, 1000);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+}
+
+TEST_F(PathOf, answers_that_do_not_come_back) {
+    connect();
+    posts_send(100, 8);
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        ack(100);
+        wait(67 * ms);
+    }
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "acks-lost likely");
+}
+
+TEST_F(PathOf, silence_without_logs_from_the_start_is_unknown) {
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(PathOf, a_lost_packet_before_the_capture) {
+    connect();
+    send(100);
+    const std::uint64_t after = send(102);
+    nak(101, syndrome::psn_error);
+    const std::uint64_t again = send(101);
+    send(102);
+    ack(102);
+    EXPECT_EQ(answered(), "loss likely");
+    EXPECT_FALSE(first().is_fatal);
+    EXPECT_TRUE(shows_frame(after));
+    EXPECT_TRUE(shows_frame(again));
+}
+
+TEST_F(PathOf, a_lost_packet_behind_the_capture) {
+    connect();
+    send(100);
+    wait(67 * ms);
+    send(100);
+    ack(100);
+    EXPECT_EQ(answered(), "loss likely");
+}
+
+TEST_F(PathOf, packets_out_of_order) {
+    connect();
+    send(100);
+    send(102);
+    nak(101, syndrome::psn_error);
+    send(101);
+    send(101);
+    send(102);
+    ack(102);
+    EXPECT_EQ(answered(), "reordering likely");
+}
+
+TEST_F(PathOf, packets_that_come_twice) {
+    connect();
+    send(100);
+    send(100);
+    ack(100);
+    ack(100);
+    EXPECT_EQ(answered(), "needless-retransmissions likely");
+}
+
+TEST_F(PathOf, damaged_packets) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 110; ++psn) {
+        send(psn);
+        ack(psn);
+    }
+    const std::uint64_t broken = broken_send(110);
+    wait(67 * ms);
+    send(110);
+    ack(110);
+    EXPECT_EQ(answered(), "corruption certain");
+    EXPECT_TRUE(shows_frame(broken));
+}
+
+TEST_F(PathOf, wrong_icrcs_of_all_packets_of_a_host_are_its_adapters) {
+    for (std::uint32_t psn = 100; psn < 110; ++psn) {
+        broken_send(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathOf, answers_later_than_the_timeout) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        send(psn);
+        wait(5 * ms);
+        send(psn);
+        wait(1 * ms);
+        ack(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), "timeout-too-short certain");
+}
+
+TEST_F(PathOf, a_receiver_without_receives) {
+    connect();
+    posts_send(100, 8);
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        nak(100, syndrome::rnr);
+        wait(1 * ms);
+    }
+    completes("RNR_RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "receiver-not-ready certain");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(PathOf, a_capture_of_one_direction) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 110; ++psn)
+        send(psn);
+    EXPECT_EQ(answered(), "one-sided-capture likely");
+}
+
+TEST_F(PathOf, marks_of_congestion) {
+    connect();
+    auto made = packet(to_server, opcode::send_only, 100, 8);
+    made.ipv4->dsfield |= 3;
+    add(made);
+    ack(100);
+    EXPECT_EQ(answered(), "congestion certain");
+    EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(PathOf, a_path_mtu_that_differs) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    posts_send(100, 1000);
+    send(100, 1000);
+    nak(100, 0x61);
+    completes("REM_INV_REQ_ERR");
+    EXPECT_EQ(answered(), "path-mtu-mismatch certain");
+}
+
+TEST_F(PathOf, a_full_send_queue) {
+    connect();
+    log("client", R"("event":"failed","call":"ibv_post_send","error":"ENOMEM","qpn":33,"wr_id":9)");
+    EXPECT_EQ(answered(), "send-queue-full certain");
+}
+
+TEST_F(PathOf, memory_that_the_requester_may_not_use) {
+    connect();
+    posts_send(100, 8);
+    completes("LOC_PROT_ERR");
+    EXPECT_EQ(answered(), "local-protection certain");
+}
+
+TEST_F(PathOf, flushed_requests_are_no_failure) {
+    connect();
+    posts_send(100, 8);
+    completes("WR_FLUSH_ERR");
+    EXPECT_EQ(answered(), "none");
+}
+
+}  // namespace explain_test

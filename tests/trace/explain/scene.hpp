@@ -1,0 +1,161 @@
+// A small world for tests of explanations: two hosts, their logs, and the packets between them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "runlog/event.hpp"
+#include "trace/explain/explainer.hpp"
+#include "trace/flow/feed.hpp"
+
+namespace explain_test {
+
+using namespace flow_test;
+
+/// The requests of queue pair 0x21 of the client (host 2) to 0x11 of the server (host 1).
+inline constexpr Way to_server{.from = 2, .to = 1, .qpn = 0x11};
+inline constexpr Way to_client{.from = 1, .to = 2, .qpn = 0x21};
+inline constexpr std::int64_t ms = 1'000'000;
+
+class Scene : public testing::Test {
+  protected:
+    /// One line of a log; {t_ns} stands in front of it. Time passes by a microsecond.
+    void log(std::string_view role, std::string_view rest) {
+        now_ += 1000;
+        const std::string line = "{\"t_ns\":" + std::to_string(now_) + ",\"role\":\"" +
+                                 std::string(role) + "\"," + std::string(rest) + "}";
+        const auto event = runlog::from_json(line);
+        ASSERT_TRUE(event) << line;
+        explainer_.learn(*event);
+    }
+    void wait(std::int64_t ns) { now_ += ns; }
+
+    /// Both ends as they should be.
+    struct Pair {
+        std::uint32_t qpn = 0, dest_qpn = 0, sq_psn = 100, rq_psn = 500;
+        std::string type = "RC";
+        std::uint32_t path_mtu = 1024;
+        std::string gid, dest_gid;
+        std::string access = "remote_write remote_read remote_atomic";
+        std::uint32_t max_dest_rd_atomic = 1;
+    };
+    static Pair client() {
+        return {.qpn = 0x21, .dest_qpn = 0x11, .gid = gid(2), .dest_gid = gid(1)};
+    }
+    static Pair server() {
+        return {.qpn = 0x11,
+                .dest_qpn = 0x21,
+                .sq_psn = 500,
+                .rq_psn = 100,
+                .gid = gid(1),
+                .dest_gid = gid(2)};
+    }
+    static std::string gid(int host) { return "::ffff:192.0.2." + std::to_string(host); }
+
+    void make(std::string_view role, const Pair& pair) {
+        const auto n = [](std::uint64_t value) { return std::to_string(value); };
+        log(role, R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + pair.gid + '"');
+        log(role, R"("event":"cq","cq":1,"entries":16)");
+        log(role, R"("event":"qp","qpn":)" + n(pair.qpn) + R"(,"type":")" + pair.type +
+                      R"(","max_send_wr":16,"send_cq":1,"recv_cq":1,"pd":1)");
+        log(role, R"("event":"qp_state","qpn":)" + n(pair.qpn) + R"(,"state":"INIT")");
+    }
+    void ready(std::string_view role, const Pair& pair) {
+        const auto n = [](std::uint64_t value) { return std::to_string(value); };
+        const std::string common =
+            R"("event":"qp_state","qpn":)" + n(pair.qpn) + R"(,"dest_qpn":)" + n(pair.dest_qpn) +
+            R"(,"rq_psn":)" + n(pair.rq_psn) + R"(,"path_mtu":)" + n(pair.path_mtu) +
+            R"(,"gid_index":1,"dest_gid":")" + pair.dest_gid + R"(","max_dest_rd_atomic":)" +
+            n(pair.max_dest_rd_atomic) + R"(,"access":")" + pair.access + R"(","state":)";
+        log(role, common + "\"RTR\"");
+        log(role, common + R"("RTS","sq_psn":)" + n(pair.sq_psn) +
+                      R"(,"timeout":14,"retry_cnt":3,"rnr_retry":3)");
+    }
+    void connect(const Pair& at_client = client(), const Pair& at_server = server()) {
+        make("server", at_server);
+        make("client", at_client);
+        ready("server", at_server);
+        ready("client", at_client);
+    }
+    void region(std::string_view role, std::uint64_t va, std::uint64_t length, std::uint32_t rkey,
+                std::string_view access, int pd = 1) {
+        log(role, R"("event":"mr","va":)" + std::to_string(va) + R"(,"len":)" +
+                      std::to_string(length) + R"(,"lkey":7,"rkey":)" + std::to_string(rkey) +
+                      R"(,"access":")" + std::string(access) + R"(","pd":)" + std::to_string(pd));
+    }
+    void posts_write(std::uint32_t psn, std::uint64_t va, std::uint32_t rkey,
+                     std::uint64_t length) {
+        log("client", R"("event":"post_send","qpn":33,"wr_id":1,"opcode":"RDMA_WRITE","len":)" +
+                          std::to_string(length) + R"(,"remote_va":)" + std::to_string(va) +
+                          R"(,"rkey":)" + std::to_string(rkey) + R"(,"psn_first":)" +
+                          std::to_string(psn) + R"(,"psn_last":)" + std::to_string(psn));
+    }
+    void posts_send(std::uint32_t psn, std::uint64_t length) {
+        log("client", R"("event":"post_send","qpn":33,"wr_id":1,"opcode":"SEND","len":)" +
+                          std::to_string(length) + R"(,"psn_first":)" + std::to_string(psn) +
+                          R"(,"psn_last":)" + std::to_string(psn));
+    }
+    void completes(std::string_view status) {
+        log("client", R"("event":"wc","qpn":33,"wr_id":1,"queue":"send","request":0,"status":")" +
+                          std::string(status) + '"');
+    }
+
+    /// Returns the packet's number.
+    std::uint64_t add(const wire::Packet& made) { return add(wire::encode(made)); }
+    std::uint64_t add(util::Bytes frame) {
+        now_ += 1000;
+        explainer_.add(++frames_, now_, wire::decode(frame, wire::LinkType::Ethernet, frame.size()),
+                       frame.size());
+        return frames_;
+    }
+    std::uint64_t write(std::uint32_t psn, std::uint64_t va, std::uint32_t rkey,
+                        std::uint32_t length) {
+        auto made = packet(to_server, opcode::write_only, psn, length);
+        made.bth->a = true;
+        made.reth = wire::Reth{.va = va, .rkey = rkey, .dmalen = length};
+        return add(made);
+    }
+    std::uint64_t send(std::uint32_t psn, std::size_t length = 8) {
+        auto made = packet(to_server, opcode::send_only, psn, length);
+        made.bth->a = true;
+        return add(made);
+    }
+    /// What came damaged.
+    std::uint64_t broken_send(std::uint32_t psn) {
+        auto frame = wire::encode(packet(to_server, opcode::send_only, psn, 8));
+        frame.back() ^= std::byte{0xff};
+        return add(frame);
+    }
+    std::uint64_t ack(std::uint32_t psn) { return add(answer(to_client, psn)); }
+    std::uint64_t nak(std::uint32_t psn, std::uint8_t code) {
+        return add(answer(to_client, psn, code));
+    }
+
+    explain::Explanation explained() { return explainer_.explanation(); }
+    /// "wrong-rkey certain", of the first cause; "none" and "unknown" without one.
+    std::string answered() {
+        last_ = explained();
+        if (last_.causes.empty())
+            return last_.has_failed ? "unknown" : "none";
+        const explain::Cause& first = last_.causes.front();
+        return std::string(explain::name(first.code)) + ' ' +
+               std::string(explain::name(first.certainty));
+    }
+    const explain::Cause& first() const { return last_.causes.front(); }
+    bool shows_frame(std::uint64_t frame) const {
+        return std::ranges::any_of(
+            first().evidence, [&](const explain::Evidence& one) { return one.frame == frame; });
+    }
+
+    explain::Explainer explainer_;
+    explain::Explanation last_;
+    std::int64_t now_ = 1'000'000'000;
+    std::uint64_t frames_ = 0;
+};
+
+}  // namespace explain_test
