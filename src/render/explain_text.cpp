@@ -34,7 +34,8 @@ class ExplainText {
         if (explanation_.causes.empty())
             no_cause();
         for (std::size_t i = 0; i < explanation_.causes.size(); ++i)
-            cause(i);
+            if (is_leader(i))
+                cause(i);
         const bool is_explained = std::ranges::any_of(
             explanation_.causes, [](const explain::Cause& one) { return one.is_fatal; });
         if (explanation_.has_failed && !is_explained && !explanation_.causes.empty())
@@ -95,11 +96,38 @@ class ExplainText {
         return what;
     }
 
+    // Of a cause that many connections share, the first is shown, and the others are named.
+    bool is_like(std::size_t a, std::size_t b) const {
+        return explanation_.causes[a].code == explanation_.causes[b].code &&
+               explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal;
+    }
+    bool is_leader(std::size_t i) const {
+        for (std::size_t before = 0; before < i; ++before)
+            if (is_like(before, i))
+                return false;
+        return true;
+    }
+
+    void others_like(std::size_t i) {
+        constexpr std::size_t most = 3;
+        std::size_t count = 0;
+        std::string names;
+        for (std::size_t other = i + 1; other < explanation_.causes.size(); ++other)
+            if (is_like(i, other) && count++ < most)
+                names +=
+                    (names.empty() ? "" : "; ") + util::printable(explanation_.causes[other].where);
+        if (count == 0)
+            return;
+        if (count > most)
+            names += fmt::format("; and {} more (--json has all)", count - most);
+        paragraph("Also: " + names, 3);
+    }
+
     void cause(std::size_t i) {
         const explain::Cause& one = explanation_.causes[i];
-        if (i > 0)
+        if (number_ > 0)
             out_ += '\n';
-        out_ += fmt::format("{}. {} ({}{})", i + 1,
+        out_ += fmt::format("{}. {} ({}{})", ++number_,
                             style_(one.is_fatal ? util::TextRole::Bad : util::TextRole::Notice,
                                    explain::name(one.code)),
                             explain::name(one.certainty),
@@ -115,6 +143,7 @@ class ExplainText {
             paragraph(
                 fmt::format("Time lost: about {:.1f} ms.", static_cast<double>(one.cost_ns) / 1e6),
                 3);
+        others_like(i);
         paragraph(fmt::format("Try: {}", explain::advice(one.code)), 3);
     }
 
@@ -139,6 +168,7 @@ class ExplainText {
     const ExplainContext& context_;
     util::TextStyle style_;
     std::string out_;
+    std::size_t number_ = 0;  // of the cause that was shown last
 };
 
 util::Json json_of(const Evidence& one) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 
 #include "fuzz/check.hpp"
+#include "render/explain_text.hpp"
 #include "render/flow_json.hpp"
 #include "render/flow_text.hpp"
+#include "trace/explain/explainer.hpp"
 #include "trace/flow/tracker.hpp"
 #include "wire/opcode.hpp"
 
@@ -60,16 +62,29 @@ void check(const flow::Tracker& tracker) {
     fuzz::require(packets == tracker.totals().packets, "packets are missing from the report");
 }
 
+void check(const explain::Explanation& explanation) {
+    fuzz::require(!render::explain_text(explanation, {}, util::TextStyle()).empty(),
+                  "an explanation has words");
+    for (const explain::Cause& cause : explanation.causes)
+        fuzz::require(!cause.evidence.empty(), "a cause has evidence");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    flow::Tracker tracker({.streams = flow::Limits::least_streams});
+    constexpr flow::Limits limits{.streams = flow::Limits::least_streams};
+    flow::Tracker tracker(limits);
+    explain::Explainer explainer(limits);
+    std::uint64_t frame = 0;
     std::chrono::nanoseconds time{};
     for (std::span rest(data, size); rest.size() >= record_size; rest = rest.subspan(record_size)) {
         const Record record = rest.first<record_size>();
         time += std::chrono::microseconds(record[7]);
-        tracker.add(time, packet_of(record), 100);
+        const wire::Packet packet = packet_of(record);
+        tracker.add(time, packet, 100);
+        explainer.add(++frame, time.count(), packet, 100);
     }
     check(tracker);
+    check(explainer.explanation());
     return 0;
 }

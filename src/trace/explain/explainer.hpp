@@ -11,6 +11,8 @@ namespace explain {
 
 class Explainer {
   public:
+    explicit Explainer(const flow::Limits& limits = flow::Limits()) : traffic_(limits) {}
+
     /// All events of all logs come before the packets.
     void learn(const runlog::Event& event) { logs_.learn(event); }
     /// The address of a role's host.

@@ -30,6 +30,16 @@ bool flag(const Event& event, std::string_view key, bool otherwise) {
     return otherwise;
 }
 
+// The request that a completion of the send queue is about.
+std::optional<Post> post_of(const LoggedQueuePair& pair, const Completion& completion) {
+    const auto found =
+        completion.request
+            ? pair.posts.begin() + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(
+                                       *completion.request, pair.posts.size()))
+            : std::ranges::find(pair.posts, completion.wr_id, &Post::wr_id);
+    return found == pair.posts.end() ? std::nullopt : std::optional(*found);
+}
+
 bool is_notice(const Event& event) {
     constexpr auto names =
         std::to_array<std::string_view>({"failed", "async", "cm_event", "error", "process_end"});
@@ -50,17 +60,6 @@ std::string Post::text() const {
 
 std::string Completion::text() const {
     return fmt::format("wc  wr {} {}{}", wr_id, status, is_receive ? " (receive)" : "");
-}
-
-const Post* LoggedQueuePair::post_of(const Completion& completion) const {
-    if (completion.is_receive)
-        return nullptr;
-    if (completion.request)
-        return *completion.request < posts.size()
-                   ? &posts[static_cast<std::size_t>(*completion.request)]
-                   : nullptr;
-    const auto found = std::ranges::find(posts, completion.wr_id, &Post::wr_id);
-    return found == posts.end() ? nullptr : &*found;
 }
 
 std::string LoggedQueuePair::called() const {
@@ -170,6 +169,11 @@ void Logs::change(const Event& event) {
     if (state == "ERR" || state == "RESET") {
         if (could_receive && !pair->failed_ns)
             pair->failed_ns = event.t_ns;
+        if (state == "RESET") {
+            pair->posts.clear();
+            pair->receive_lengths.clear();
+            pair->receive_times.clear();
+        }
         return;
     }
     if (state == "RTR" || (state == "RTS" && !could_receive)) {
@@ -209,7 +213,7 @@ void Logs::post(const Event& event) {
     }
     const std::uint64_t number = event.number("request").value_or(pair->posts.size());
     // Where events were dropped, the numbers in between have no request.
-    constexpr std::size_t most_missing = 1U << 20U;
+    constexpr std::size_t most_missing = 65536;
     if (number >= pair->posts.size() && number - pair->posts.size() < most_missing)
         pair->posts.resize(static_cast<std::size_t>(number));
     Post& request = pair->posts.emplace_back();
@@ -240,8 +244,12 @@ void Logs::complete(const Event& event) {
     LoggedQueuePair* pair = present(event);
     if (pair == nullptr)
         return;
-    Completion one{event.t_ns, event.number("wr_id").value_or(0), std::string(event.text("status")),
-                   event.text("queue") == "recv", event.number("request")};
+    Completion one{event.t_ns,
+                   event.number("wr_id").value_or(0),
+                   std::string(event.text("status")),
+                   event.text("queue") == "recv",
+                   event.number("request"),
+                   std::nullopt};
     if (event.text("queue").empty())
         one.is_receive = event.text("opcode").starts_with("RECV");
     if (one.is_receive) {
@@ -255,8 +263,11 @@ void Logs::complete(const Event& event) {
             pair->posts[from_end].is_done = true;
         }
     }
-    if (one.status != "SUCCESS" && one.status != "WR_FLUSH_ERR")
-        pair->errors.push_back(std::move(one));
+    if (one.status == "SUCCESS" || one.status == "WR_FLUSH_ERR")
+        return;
+    if (!one.is_receive)
+        one.post = post_of(*pair, one);
+    pair->errors.push_back(std::move(one));
 }
 
 void Logs::destroy(const Event& event) {

@@ -39,6 +39,7 @@ struct Completion {
     std::string status;  ///< "REM_ACCESS_ERR"
     bool is_receive = false;
     std::optional<std::uint64_t> request;  ///< number of the request on its queue
+    std::optional<Post> post;              ///< the request itself, of an error of the send queue
 
     std::string text() const;
 };
@@ -68,8 +69,6 @@ struct LoggedQueuePair {
     std::uint64_t sends_done = 0;
 
     bool is_datagram() const { return type == "UD"; }
-    /// The request that a completion of the send queue is about; nullptr: unknown.
-    const Post* post_of(const Completion& completion) const;
     std::string called() const;  ///< "client's queue pair 0x000012"
 };
 

@@ -70,7 +70,7 @@ class Programs {
 
     void completion(const LoggedQueuePair& pair, const Completion& error) {
         const std::string where = where_of(pair, directions_, error.is_receive);
-        const Post* post = pair.post_of(error);
+        const Post* post = error.post ? &*error.post : nullptr;
         if (error.status == "LOC_PROT_ERR") {
             Cause& cause =
                 add(Code::LocalProtection, Certainty::Certain,

@@ -70,7 +70,7 @@ class Recovery {
         const std::size_t answers = course_.count(Why::AnswerLost);
         late(answers + data, lost);
         if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
-            !has(Code::WrongPsn))
+            !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
             loss(lost + data);
         if (!is_late_ && answers > 0 && !has(Code::WrongQpn))
             answers_lost(answers);

@@ -121,8 +121,8 @@ class Refusal {
             const Completion* error = case_.error(status);
             if (error == nullptr)
                 continue;
-            const Post* post = direction.requester->post_of(*error);
-            if (post != nullptr) {
+            const std::optional<Post>& post = error->post;
+            if (post) {
                 Request logged = request_of(*direction.requester, *post);
                 if (!request_)
                     request_ = logged;

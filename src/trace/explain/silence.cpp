@@ -21,7 +21,7 @@ class Silence {
           causes_(causes),
           error_(one.error("RETRY_EXC_ERR")) {
         if (error_ != nullptr)
-            post_ = direction_.requester->post_of(*error_);
+            post_ = error_->post ? &*error_->post : nullptr;
     }
 
     void explain() {
@@ -32,7 +32,9 @@ class Silence {
             return;
         if (is_known_beforehand())
             return;  // explain_set_up() has it
-        if (gave_up_over_answers())
+        if (only_ends_arrive())
+            large_packets_lost();
+        else if (gave_up_over_answers())
             answers_lost();
         else if (direction_.stream == nullptr || (error_ != nullptr && !failing_arrived()))
             nothing_arrived();
@@ -114,6 +116,25 @@ class Silence {
         if (episode.answer != nullptr)
             cause.add(evidence(*episode.answer));
         cause.add(evidence(*episode.again));
+    }
+
+    // Of a message the last packet alone, which is the only one that may be short.
+    bool only_ends_arrive() const {
+        const Seen* silent = case_.course.silent;
+        return silent != nullptr && silent->opcode->is_last() &&
+               case_.course.silent_copies.size() >= least_copies &&
+               std::ranges::none_of(direction_.requests,
+                                    [&](const Seen* one) { return one->psn == silent->psn - 1; });
+    }
+
+    void large_packets_lost() {
+        Cause& cause =
+            add(Code::LargePacketsLost, Certainty::Likely,
+                fmt::format("of a message only the last packet arrives, which has {} bytes of "
+                            "payload: the full packets before it are lost each time.",
+                            case_.course.silent->payload));
+        if (case_.course.last_answer != nullptr)
+            cause.add(evidence(*case_.course.last_answer));
     }
 
     // Of the request that failed.

@@ -76,6 +76,8 @@ struct Cnp {
 
 class Traffic {
   public:
+    explicit Traffic(const flow::Limits& limits) : tracker_(limits) {}
+
     /// Before the packets.
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// In the order of the capture. `packet` was decoded with its ICRC.
