@@ -127,6 +127,7 @@ Explanation Explainer::explanation() {
         explain_capture(one, causes);
     }
     explain_programs(whole, directions, causes);
+    explain_missing_requests(whole, causes);
     explain_congestion(whole, causes);
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);

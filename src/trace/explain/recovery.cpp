@@ -211,7 +211,7 @@ class Recovery {
     void answers_lost(std::size_t count) {
         Cause& cause = add(Code::AcksLost, Certainty::Likely,
                            fmt::format("requests were sent again {} although the capture has "
-                                       "their answers: the answers were lost after it.",
+                                       "their answers: the answers were lost (or late) after it.",
                                        times(count)),
                            course_.cost_of(Why::AnswerLost));
         add_episode(cause, *course_.first(Why::AnswerLost));
@@ -306,7 +306,8 @@ void explain_capture(const Case& one, Causes& causes) {
     const bool knows_success = direction.requester != nullptr &&
                                direction.requester->sends_done > 0 &&
                                direction.requester->errors.empty();
-    const bool goes_on = one.course.repeats == 0 && asking >= 3 && one.course.messages >= 3;
+    const bool goes_on =
+        one.course.repeats * 4 < one.course.messages && asking >= 3 && one.course.messages >= 3;
     if (!knows_success && !goes_on)
         return;
     Cause cause =
@@ -318,6 +319,31 @@ void explain_capture(const Case& one, Causes& causes) {
     cause.add(evidence(*direction.requests.front()));
     cause.add(evidence(*direction.requests.back()));
     causes.push_back(std::move(cause));
+}
+
+void explain_missing_requests(const Whole& whole, Causes& causes) {
+    constexpr std::size_t least = 3;
+    for (const Stream& stream : whole.traffic.streams()) {
+        const auto answers = std::ranges::count_if(stream.packets, &Seen::is_response);
+        const bool has_requests =
+            std::ranges::any_of(whole.traffic.streams(), [&](const Stream& other) {
+                return other.key.src == stream.key.dst && other.key.dst == stream.key.src &&
+                       std::ranges::any_of(other.packets, &Seen::is_request);
+            });
+        if (static_cast<std::size_t>(answers) < least || has_requests)
+            continue;
+        Cause cause{.code = Code::OneSidedCapture,
+                    .certainty = Certainty::Certain,
+                    .text = fmt::format("the capture has {} answers, and none of the requests that "
+                                        "they are for.",
+                                        answers),
+                    .evidence = {},
+                    .where = fmt::format(
+                        "{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),
+                        flow::text(stream.key.dst, stream.key.network), stream.key.dest_qpn)};
+        cause.add(evidence(*std::ranges::find_if(stream.packets, &Seen::is_response)));
+        causes.push_back(std::move(cause));
+    }
 }
 
 }  // namespace explain

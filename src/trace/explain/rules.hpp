@@ -57,6 +57,8 @@ void explain_capture(const Case& one, Causes& causes);
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
 /// Connections that were not made.
 void explain_connection_manager(const Whole& whole, Causes& causes);
+/// Answers to requests that are not in the capture.
+void explain_missing_requests(const Whole& whole, Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
 

@@ -232,6 +232,23 @@ TEST_F(PathOf, a_capture_of_one_direction) {
     EXPECT_EQ(answered(), "one-sided-capture likely");
 }
 
+TEST_F(PathOf, a_capture_of_the_answers_alone) {
+    for (std::uint32_t psn = 100; psn < 110; ++psn)
+        ack(psn);
+    EXPECT_EQ(answered(), "one-sided-capture certain");
+}
+
+TEST_F(PathOf, large_packets_of_messages_whose_last_one_arrives) {
+    connect();
+    for (int copy = 0; copy < 4; ++copy) {
+        add(packet(to_server, opcode::send_last, 104, 8));
+        if (copy == 0)
+            nak(100, syndrome::psn_error);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+}
+
 TEST_F(PathOf, marks_of_congestion) {
     connect();
     auto made = packet(to_server, opcode::send_only, 100, 8);
