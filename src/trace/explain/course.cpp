@@ -15,6 +15,8 @@ using wire::Psn;
 // A copy within this time of the first was not sent by a timer: the shortest useful ACK timeout is
 // longer, and a NAK in between would tell.
 constexpr std::int64_t soon_ns = 200'000;
+// How late a packet may come that was overtaken on its way.
+constexpr std::int64_t overtaken_ns = 10'000'000;
 
 class Walk {
   public:
@@ -137,13 +139,17 @@ class Walk {
             return;
         gap.is_filled = true;
         gap.episode = course_.episodes.size();
-        note({Why::LostBefore, gap.behind, &request, nak_ == nullptr ? nullptr : nak_});
+        // Nobody had asked for it yet: it was overtaken.
+        const bool was_asked_for = nak_ != nullptr && nak_->frame > gap.behind->frame;
+        const bool is_late = request.t_ns - gap.behind->t_ns < overtaken_ns && !was_asked_for;
+        note({is_late ? Why::Reordered : Why::LostBefore, gap.behind, &request,
+              was_asked_for ? nak_ : nullptr});
     }
 
     // It came, and was then sent again: the responder had asked for it while it was on its way.
     void reordered(const Gap& gap, const Seen& again, const Sent& sent) {
         Episode& episode = course_.episodes[gap.episode];
-        const bool was_soon = again.t_ns - sent.first->t_ns < soon_ns * 50;
+        const bool was_soon = again.t_ns - sent.first->t_ns < overtaken_ns;
         if (was_soon)
             episode.why = Why::Reordered;
     }
@@ -168,10 +174,12 @@ class Walk {
         else if (rnr_ != nullptr && rnr_->frame > sent.last->frame)
             episode = {Why::NotReady, sent.last, &request, rnr_};
         else if (nak_ != nullptr && nak_->frame > sent.last->frame &&
-                 !nak_->psn.is_after(request.psn))
-            episode = {nak_->psn == request.psn ? Why::LostBehind : Why::LostBefore, sent.last,
-                       &request, nak_};
-        else if (request.t_ns - sent.last->t_ns < soon_ns)
+                 !nak_->psn.is_after(request.psn)) {
+            // With the one that was asked for, all behind it are sent again (go-back-N).
+            if (nak_->psn != request.psn)
+                return;
+            episode = {Why::LostBehind, sent.last, &request, nak_};
+        } else if (request.t_ns - sent.last->t_ns < soon_ns)
             episode.why = Why::Doubled;
         else if (sent.answer != nullptr)
             episode.why = wants_data ? Why::DataLost : Why::AnswerLost;

@@ -65,17 +65,21 @@ class Recovery {
             unreliable();
             return;
         }
-        const std::size_t lost = course_.count(Why::LostBefore) + course_.count(Why::LostBehind);
+        // A responder asks again for what was overtaken: that it is sent again is no loss.
+        const std::size_t overtaken = course_.count(Why::Reordered);
+        const std::size_t missing = course_.count(Why::LostBefore);
+        const bool is_disorder = overtaken > 0 && missing <= overtaken;
+        const std::size_t lost = is_disorder ? 0 : missing + course_.count(Why::LostBehind);
         const std::size_t data = course_.count(Why::DataLost);
         const std::size_t answers = course_.count(Why::AnswerLost);
         late(answers + data, lost);
         if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
             !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
             loss(lost + data);
-        if (!is_late_ && answers > 0 && !has(Code::WrongQpn))
+        if (!is_late_ && !is_disorder && answers > 0 && !has(Code::WrongQpn))
             answers_lost(answers);
-        if (const std::size_t count = course_.count(Why::Reordered); count > 0)
-            reordering(count);
+        if (overtaken > 0)
+            reordering(overtaken);
         doubled();
     }
 
