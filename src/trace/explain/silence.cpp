@@ -249,7 +249,16 @@ class Silence {
         }
         if (direction_.back == nullptr && case_.course.last_answer == nullptr)
             return;  // nothing ever came back: anything may be wrong
-        if (case_.course.last_answer == nullptr || responder != nullptr)
+        if (is_larger_than_answered()) {
+            Cause& cause =
+                add(Code::LargePacketsLost, is_alive() ? Certainty::Likely : Certainty::Possible,
+                    fmt::format("requests with less payload were answered before, and none of the "
+                                "copies of this one, which has {} bytes.",
+                                case_.course.silent->payload));
+            cause.add(evidence(*case_.course.last_answer));
+            return;
+        }
+        if (case_.course.last_answer == nullptr || responder != nullptr || is_alive())
             return;
         Cause& cause =
             add(Code::PeerGone,
@@ -291,6 +300,31 @@ class Silence {
         cause.add(value(responder->role, fmt::format("completion queue {} with {} entries",
                                                      *responder->recv_cq, entries)));
         return true;
+    }
+
+    // Than any request that was answered; a packet that every path carries is not large.
+    bool is_larger_than_answered() const {
+        constexpr std::uint32_t smallest_path_mtu = 256;
+        const Seen& silent = *case_.course.silent;
+        if (case_.course.last_answer == nullptr || silent.payload <= smallest_path_mtu)
+            return false;
+        return std::ranges::none_of(direction_.requests, [&](const Seen* request) {
+            return request->payload >= silent.payload &&
+                   distance(request->psn, case_.course.last_answer->psn) >= 0;
+        });
+    }
+
+    // The responder's host sent something else after the request that it did not answer.
+    bool is_alive() const {
+        const flow::Host& host = direction_.stream->key.dst;
+        const std::uint64_t since = case_.course.silent->frame;
+        const auto is_later = [&](const auto& one) { return one.frame > since; };
+        return std::ranges::any_of(
+                   case_.whole.traffic.cm(),
+                   [&](const CmSeen& one) { return one.from == host && is_later(one); }) ||
+               std::ranges::any_of(case_.whole.traffic.streams(), [&](const Stream& one) {
+                   return one.key.src == host && is_later(one.packets.back());
+               });
     }
 
     const runlog::Event* end_of_responder() const {
