@@ -60,7 +60,9 @@ constexpr std::array rows{
     TextRow{"limit", by_link_emulator},
     TextRow{"process", "{comm}: {command}"},
     TextRow{"process_end", "process {pid} has ended"},
-    TextRow{"failed", "{call}: {error}[  QP {qpn:6}][  wr {wr_id}][  {from} to {to}][  GID index {gid_index} to {dest_gid}]"},
+    TextRow{"failed",
+            "{call}: {error}[  QP {qpn:6}][  wr {wr_id}][  {from} to {to}][  GID index {gid_index} "
+            "to {dest_gid}]"},
     TextRow{"dropped", "{records} events are missing before this one"},
     TextRow{
         "cm_call",

@@ -188,8 +188,8 @@ void print_explanation(const std::vector<std::string>& logs, FILE* to) {
     explain::Explainer explainer;
     for_each_event(logs, [&](const runlog::Event& event) { explainer.learn(event); });
     const render::ExplainContext context{.logs = logs.size()};
-    std::fputs(
-        render::explain_text(explainer.explanation(), context, util::TextStyle()).c_str(), to);
+    std::fputs(render::explain_text(explainer.explanation(), context, util::TextStyle()).c_str(),
+               to);
 }
 
 void print_summary(const std::vector<std::string>& logs, FILE* to) {

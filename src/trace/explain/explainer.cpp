@@ -107,6 +107,7 @@ Explanation Explainer::explanation() {
     const Whole whole{traffic_, logs_, has_capture_, place_};
     const std::vector<Direction> directions = directions_of(traffic_, logs_);
     std::vector<Course> courses;
+    courses.reserve(directions.size());
     for (const Direction& direction : directions)
         courses.push_back(course_of(direction));
 

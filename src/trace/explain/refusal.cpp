@@ -285,17 +285,12 @@ class Refusal {
     }
 
     void invalid() {
-        const LoggedQueuePair* responder = case_.direction.responder;
         if (lacks_right())
             add_missing_right();
         else if (request_->is_read_or_atomic)
             depth();
-        else if (is_mtu_exceeded())
-            return;  // explain_set_up() has it
-        else if (request_->takes_receive)
+        else if (request_->takes_receive && !is_mtu_exceeded())  // which explain_set_up() has
             receive();
-        else if (responder != nullptr)
-            return;
     }
 
     bool is_mtu_exceeded() const {

@@ -143,7 +143,7 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({"decode"}, "file is required");
     says({"decode", "x", "--jsn"}, "--jsn");
     says({"decoed"},
-         "there is no command 'decoed': choose live, decode, flows, verify, check, fields, "
+         "there is no command 'decoed': choose live, decode, flows, verify, check, explain, fields, "
          "timeline, predict, psns, annotate, report.");
     says({}, "--help");
 }

@@ -125,8 +125,7 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t l
         .add("rkey", mr->rkey);
     if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
         event.add("access", static_cast<std::uint64_t>(access), Type::access);
-    return done("ibv_rereg_mr", rc,
-                event.add("handle", mr->handle).add("pd", mr->pd->handle));
+    return done("ibv_rereg_mr", rc, event.add("handle", mr->handle).add("pd", mr->pd->handle));
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
