@@ -299,6 +299,23 @@ TEST_F(Report, shows_a_capture_alone) {
               true);
 }
 
+TEST_F(Report, shows_the_comments_of_an_annotated_capture_as_causes) {
+    const ReportedRun capture(20);
+    const std::string annotated = capture.path() + "/annotated.pcapng";
+    for (const support::Argv& argv :
+         {support::Argv{support::rocecap(), "annotate", capture.path(), "-o", annotated},
+          support::Argv{support::rocecap(), "report", annotated, "-o", capture.file()}}) {
+        const auto outcome = support::run(argv);
+        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    }
+    const auto opened = open(capture);
+    auto& page = *opened;
+    EXPECT_EQ(page.errors(), std::vector<std::string>{});
+    EXPECT_EQ(page.evaluate("rows.some(row => /^client wr \\d+ RDMA_/.test(row.cause))"), true);
+    EXPECT_EQ(page.evaluate("rows.some(row => row.cause.startsWith('answers client wr '))"), true);
+    EXPECT_FALSE(contains(text_of(page, "#facts"), "Packets with a cause"));
+}
+
 // A program on the side that listens, under a name of its own.
 TEST_F(Report, puts_the_events_of_a_log_on_its_host_s_side) {
     const ReportedRun capture(20);

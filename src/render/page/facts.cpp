@@ -118,7 +118,7 @@ class Facts {
 
     void causes() {
         const timeline::JoinCount& joins = run_.joins();
-        if (joins.packets == 0)
+        if (joins.packets == 0 || run_.files().logs.empty())
             return;
         std::string text =
             fmt::format("{} of {}: {} by a work request, {} by a connection's set-up",

@@ -7,6 +7,7 @@
 
 #include "render/cause_text.hpp"
 #include "render/page/details.hpp"
+#include "util/printable.hpp"
 #include "wire/tcp.hpp"
 #include "wire/text/summary.hpp"
 
@@ -88,6 +89,7 @@ std::size_t most_payload(std::uint64_t packets) {
 Rows::Rows(const timeline::FinishedRun& run, std::uint64_t most_packets)
     : hosts_(run.hosts()),
       addresses_(run.info().addresses.begin(), run.info().addresses.end()),
+      has_logs_(!run.files().logs.empty()),
       most_packets_(most_packets) {}
 
 bool Rows::has_room() const {
@@ -140,7 +142,8 @@ void Rows::packet(const timeline::PacketRow& row, const wire::Packet& packet,
         text = fmt::format("{} → {}: {}", row.source, row.destination, text);
     text.insert(0, further_client(row));
     rows_.add({1, since_first(row.t_ns), side, kind_of(packet), std::move(text), request_number,
-               is_notable(packet, row) ? 1 : 0, number, cause_of(row),
+               is_notable(packet, row) ? 1 : 0, number,
+               has_logs_ ? cause_of(row) : util::printable(frame.notes.comment),
                row.cause ? static_cast<int>(row.cause->seen) : 0,
                request_number < 0 ? std::int64_t{-1}
                                   : static_cast<std::int64_t>(

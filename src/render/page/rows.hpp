@@ -13,6 +13,7 @@
 //   notable    1 for a loss, a NAK, an error
 //   seen       0 for the first time, 1 again, 2 late
 //   sender     number in senders(), or -1
+//   cause      without logs, the packet's comment: an annotated capture has the cause there
 //   psn        -1 without a connected queue pair
 #pragma once
 
@@ -94,6 +95,7 @@ class Rows : public timeline::RowVisitor {
 
     timeline::Hosts hosts_;
     std::map<std::string, std::string, std::less<>> addresses_;  // role -> IP address
+    bool has_logs_;
     std::uint64_t most_packets_;
     Count kept_, left_out_;
     std::optional<std::int64_t> origin_ns_;

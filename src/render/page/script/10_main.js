@@ -62,7 +62,14 @@ async function goTo(hash) {
     if (byFrame.has(frame))
         await ladder.open(byFrame.get(frame));
     else if (/^#[a-z]+$/.test(hash))
-        byId(hash.slice(1))?.scrollIntoView({ behavior: "instant" });
+        scrollToSection(byId(hash.slice(1)));
+}
+
+// Element.scrollIntoView() would also scroll a page in which this one is embedded.
+function scrollToSection(section) {
+    const padding = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop);
+    if (section)
+        scrollTo({ top: section.getBoundingClientRect().top + scrollY - padding, behavior: "instant" });
 }
 
 async function main() {
