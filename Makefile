@@ -125,7 +125,7 @@ make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
 .SECONDARY: $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard examples/*/*.cpp bench/*.cpp bench/*/*.cpp tests/fuzz/*.cpp))
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test test-long build-tests fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format clean \
-        packages certs wireshark-install wireshark-uninstall figures \
+        packages certs wireshark-install wireshark-uninstall figures site \
         lab-up lab-down lab-status lab-shell lab-run lab-capture lab-capture-live lab-netem lab-netem-clear lab-loss-sweep samples
 
 help: ## List the targets
@@ -246,6 +246,11 @@ figures: ## Draw docs/concepts.md's diagrams, and make the screenshots of docs/f
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN) $(BUILD)/tests/shoot
 	$(Q)wireshark/figures
 	$(Q)src/render/page/figures
+
+site: ## The documents, the lessons' sources and the reference runs as web pages, in build/site, to read without a checkout
+	$(Q)lab/install-packages build site
+	$(Q)+$(call make,$(TOOL))
+	$(Q)docs/site/build
 
 certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
 	$(Q)lab/install-packages lab

@@ -1,0 +1,84 @@
+-- Writes the web site: pandoc runs this as a filter on README.md (see build), which gives the order of the pages.
+-- SITE: the folder of the pages. A problem ends it with "site: " and a sentence for each.
+local here = pandoc.path.directory(PANDOC_SCRIPT_FILE)
+package.path = here .. '/?.lua;' .. package.path
+local links = require 'links'
+local navigation = require 'navigation'
+local pages = require 'pages'
+local search = require 'search'
+
+local problems = {}
+local function problem(...)
+  problems[#problems + 1] = 'site: ' .. string.format(...)
+end
+
+local function fail_if_problems()
+  if #problems > 0 then
+    io.stderr:write(table.concat(problems, '\n'), '\n')
+    os.exit(1)
+  end
+end
+
+local function escaped(text)
+  return (text:gsub('[&<>]', { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;' }))
+end
+
+-- Short words, such as `--size`, are not broken at their hyphens.
+local function kept_whole(text)
+  return (escaped(text):gsub('%S+', function(word)
+    return #word <= 24 and word:find('-', 1, true) and '<span class="whole">' .. word .. '</span>' or nil
+  end))
+end
+
+local function code(element)
+  return pandoc.RawInline('html', '<code>' .. kept_whole(element.text) .. '</code>')
+end
+
+-- Each table in a box of its own, which scrolls where the table is wider than the page.
+local function boxed(table_block)
+  local whole = table_block:walk {
+    Str = function(element) return pandoc.RawInline('html', kept_whole(element.text)) end,
+  }
+  return pandoc.Div({ whole }, pandoc.Attr('', { 'wide' }, { tabindex = '0' }))
+end
+
+local function html(text)
+  return pandoc.MetaBlocks { pandoc.RawBlock('html', text) }
+end
+
+local function write(page)
+  local doc = page.doc:walk { Code = code, Table = boxed }
+  doc.meta = {
+    pagetitle = page.title == 'RDMA Wire Lab' and page.title or page.title .. ' · RDMA Wire Lab',
+    root = html(links.root(page)),
+    navigation = html(navigation.html(page)),
+    neighbours = html(navigation.neighbours(page)),
+  }
+  local file = assert(io.open(os.getenv('SITE') .. '/' .. page.file, 'w'))
+  file:write(pandoc.write(doc, 'html5', PANDOC_WRITER_OPTIONS))
+  file:close()
+end
+
+function Pandoc(readme)
+  local all = pages.read()
+  navigation.read(readme, all, problem)
+  -- Rewriting the links of a page can add pages, at the end: those of files to which they lead.
+  local i = 1
+  while all[i] do
+    links.rewrite(all[i], all, problem)
+    i = i + 1
+  end
+  links.check(all, problem)
+  fail_if_problems()
+  local folders = {}
+  for _, page in ipairs(all) do
+    folders[pandoc.path.directory(os.getenv('SITE') .. '/' .. page.file)] = true
+  end
+  for folder in pairs(folders) do
+    os.execute("mkdir -p '" .. folder .. "'")
+  end
+  for _, page in ipairs(all) do
+    write(page)
+  end
+  search.write(all, os.getenv('SITE') .. '/search-index.js')
+end
