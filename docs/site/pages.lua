@@ -110,6 +110,10 @@ local function frame(attribute, folder, run)
     attribute, folder, run:match('^%d+')))
 end
 
+local function count(packets)
+  return packets == 1 and '1 packet' or packets .. ' packets'
+end
+
 local function add_run(all, run)
   local folder = 'captures/samples/' .. run
   local facts = facts_of(run)
@@ -129,15 +133,22 @@ local function add_run(all, run)
     end
   end
   if facts.packets > 0 then
-    all.files[folder .. '/report.html'] = { copied = true }
     blocks:insert(Header(2, { Str('Packet by packet') }, pandoc.Attr('report')))
-    local line = { Link('The ' .. facts.packets .. ' packets on a page of their own', 'report.html'),
-      Str('. For '), Link('Wireshark', '../../../wireshark/README.md'), Str(': ') }
+    all.files[folder .. '/report.html'] = { copied = true }
+    local line = { Link('The ' .. count(facts.packets) .. ' as a page', 'report.html'), Str('. ') }
+    if all.files[folder .. '/cable.pcapng'] then
+      all.files[folder .. '/cable.html'] = { copied = true }
+      table.insert(line, Link('The frames at the link emulator', 'cable.html'))
+      table.insert(line, Str(', each before and after its rules. '))
+    end
+    table.insert(line, Str('For '))
+    table.insert(line, Link('Wireshark', '../../../wireshark/README.md'))
     for i, path in ipairs(captures) do
       local name = path:match('[^/]+$')
-      table.insert(line, Str(i > 1 and ', ' or ''))
+      table.insert(line, Str(i > 1 and ', ' or ': '))
       table.insert(line, Link({ pandoc.Code(name) }, name))
     end
+    table.insert(line, Str('.'))
     blocks:insert(Para(line))
     blocks:insert(frame('src', '', run))
   end
@@ -150,7 +161,7 @@ end
 local function add_links(page, facts)
   local run = '../../captures/samples/' .. page.lesson
   local line = facts.packets > 0 and {
-    Link('The reference run, packet by packet', run .. '/report.html'), Str(' (' .. facts.packets .. ' packets) · '),
+    Link('The reference run, packet by packet', run .. '/report.html'), Str(' (' .. count(facts.packets) .. ') · '),
     Link('its timeline and logs', run), Str(' · '),
   } or { Link('The reference run: logs', run), Str(' (it sends no packets) · ') }
   table.insert(line, Link('the sources', 'sources.html'))

@@ -55,7 +55,9 @@ local function write(page)
     neighbours = html(navigation.neighbours(page)),
   }
   local file = assert(io.open(os.getenv('SITE') .. '/' .. page.file, 'w'))
-  file:write(pandoc.write(doc, 'html5', PANDOC_WRITER_OPTIONS))
+  -- pandoc makes the number of each line a link. The Tab key is not to stop at each.
+  local text = pandoc.write(doc, 'html5', PANDOC_WRITER_OPTIONS):gsub('(<a href="#[^"]*")></a>', '%1 aria-hidden="true" tabindex="-1"></a>')
+  file:write(text)
   file:close()
 end
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -36,9 +35,8 @@ class SiteTest : public BrowserTest {
 
     static std::filesystem::path site() { return built().folder.path(); }
 
-    static std::unique_ptr<support::Page> open(const std::string& file) {
-        return std::unique_ptr<support::Page>(
-            new support::Page(browser().open((site() / file).string())));
+    static support::Page open(const std::string& file) {
+        return browser().open((site() / file).string());
     }
 
     /// The page had no error, and asked for files only.

@@ -60,8 +60,8 @@ class Site : public browser_test::SiteTest {};
 
 TEST_F(Site, begins_with_the_readme_and_has_every_document_in_its_contents) {
     auto page = open("index.html");
-    EXPECT_EQ(page->evaluate("document.querySelector('main h1').textContent"), "RDMA Wire Lab");
-    const auto entries = page->evaluate(
+    EXPECT_EQ(page.evaluate("document.querySelector('main h1').textContent"), "RDMA Wire Lab");
+    const auto entries = page.evaluate(
                                  "[...document.querySelectorAll('#contents > ul > li > a')]"
                                  ".map(a => a.getAttribute('href'))")
                              .get<std::vector<std::string>>();
@@ -75,7 +75,7 @@ TEST_F(Site, begins_with_the_readme_and_has_every_document_in_its_contents) {
     EXPECT_LT(place("docs/wire-format.html"), place("CONTRIBUTING.html"));
     EXPECT_EQ(entries.size(),
               std::ranges::count(support::run({"git", "ls-files", "*.md"}).out, '\n'));
-    expect_quiet(*page);
+    expect_quiet(page);
 }
 
 TEST_F(Site, shows_code_as_the_document_and_the_source_have_it) {
@@ -85,78 +85,78 @@ TEST_F(Site, shows_code_as_the_document_and_the_source_have_it) {
           std::pair{"docs/wire-format.md", "docs/wire-format.html"},
           std::pair{"docs/rocecap.md", "docs/rocecap.html"}}) {
         auto page = open(file);
-        EXPECT_EQ(page->evaluate("[...document.querySelectorAll('pre > code')]"
-                                 ".map(code => code.textContent)"),
+        EXPECT_EQ(page.evaluate("[...document.querySelectorAll('pre > code')]"
+                                ".map(code => code.textContent)"),
                   json(code_of(document)))
             << file;
     }
     auto page = open("examples/03_cm_send_recv/sources.html");
     const char* const block = "document.querySelector('#client\\\\.cpp ~ div code')";
     const std::string source = text_of("examples/03_cm_send_recv/client.cpp");
-    EXPECT_EQ(page->evaluate(fmt::format("{}.textContent + '\\n'", block)), source);
+    EXPECT_EQ(page.evaluate(fmt::format("{}.textContent + '\\n'", block)), source);
     EXPECT_EQ(
-        page->evaluate(fmt::format(
+        page.evaluate(fmt::format(
             "getSelection().selectAllChildren({}), getSelection().toString() + '\\n'", block)),
         source);
 }
 
 TEST_F(Site, finds_a_word_in_a_lesson_and_opens_the_place) {
     auto page = open("docs/concepts.html");
-    page->press("/");
-    page->type("rnr_retry");
-    page->wait_until("document.querySelector('#results a[href*=\"examples/\"]')");
-    EXPECT_EQ(page->evaluate("[...document.querySelectorAll('#results a')]"
-                             ".every(a => /rnr_retry/i.test(a.textContent))"),
+    page.press("/");
+    page.type("rnr_retry");
+    page.wait_until("document.querySelector('#results a[href*=\"examples/\"]')");
+    EXPECT_EQ(page.evaluate("[...document.querySelectorAll('#results a')]"
+                            ".every(a => /rnr_retry/i.test(a.textContent))"),
               true);
-    page->click("#results a[href*=\"03_cm_send_recv/index.html#\"]");
-    page->wait_until(
+    page.click("#results a[href*=\"03_cm_send_recv/index.html#\"]");
+    page.wait_until(
         "location.pathname.endsWith('/examples/03_cm_send_recv/index.html') && "
         "document.readyState === 'complete'");
-    EXPECT_EQ(page->evaluate("document.querySelector(location.hash).localName"), "h2");
-    EXPECT_EQ(page->evaluate("document.querySelector('main').textContent.includes('rnr_retry')"),
+    EXPECT_EQ(page.evaluate("document.querySelector(location.hash).localName"), "h2");
+    EXPECT_EQ(page.evaluate("document.querySelector('main').textContent.includes('rnr_retry')"),
               true);
-    expect_quiet(*page);
+    expect_quiet(page);
 }
 
 TEST_F(Site, searches_by_keys_alone) {
     auto page = open("examples/22_scatter_gather/sources.html");
-    page->press("/");
-    page->type("forged replayed zzz");
-    page->wait_until("document.querySelector('#results p')?.textContent.startsWith('Nothing')");
-    page->press("a", support::control_key);
-    page->type("IBV_WR_ATOMIC_CMP_AND_SWP");
-    page->wait_until("document.querySelectorAll('#results a').length > 1");
-    page->press("ArrowDown");
-    page->press("ArrowDown");
+    page.press("/");
+    page.type("forged replayed zzz");
+    page.wait_until("document.querySelector('#results p')?.textContent.startsWith('Nothing')");
+    page.press("a", support::control_key);
+    page.type("IBV_WR_ATOMIC_CMP_AND_SWP");
+    page.wait_until("document.querySelectorAll('#results a').length > 1");
+    page.press("ArrowDown");
+    page.press("ArrowDown");
     EXPECT_EQ(
-        page->evaluate("document.activeElement === document.querySelectorAll('#results a')[1]"),
+        page.evaluate("document.activeElement === document.querySelectorAll('#results a')[1]"),
         true);
-    page->press("Escape");
-    EXPECT_EQ(page->evaluate("document.getElementById('results').hidden"), true);
-    expect_quiet(*page);
+    page.press("Escape");
+    EXPECT_EQ(page.evaluate("document.getElementById('results').hidden"), true);
+    expect_quiet(page);
 }
 
 TEST_F(Site, fits_a_telephone_and_asks_for_its_own_files_only) {
     for (const char* file : page_kinds) {
         auto page = open(file);
-        page->set_viewport(390, 844);
-        EXPECT_LE(page->evaluate("document.scrollingElement.scrollWidth").get<int>(), 390) << file;
-        EXPECT_GE(page->evaluate("Math.min(...[...document.querySelectorAll('main img')]"
-                                 ".map(image => image.naturalWidth), 1)")
+        page.set_viewport(390, 844);
+        EXPECT_LE(page.evaluate("document.scrollingElement.scrollWidth").get<int>(), 390) << file;
+        EXPECT_GE(page.evaluate("Math.min(...[...document.querySelectorAll('main img')]"
+                                ".map(image => image.naturalWidth), 1)")
                       .get<int>(),
                   1)
             << file;
-        expect_quiet(*page);
+        expect_quiet(page);
     }
     auto page = open("index.html");
-    page->set_viewport(390, 844);
+    page.set_viewport(390, 844);
     const char* const is_shown = "document.getElementById('contents').checkVisibility()";
-    EXPECT_EQ(page->evaluate(is_shown), false);
-    page->click("button[popovertarget]");
-    EXPECT_EQ(page->evaluate(is_shown), true);
-    page->click("#contents a[href='#documents']");
-    EXPECT_EQ(page->evaluate(is_shown), false);
-    expect_quiet(*page);
+    EXPECT_EQ(page.evaluate(is_shown), false);
+    page.click("button[popovertarget]");
+    EXPECT_EQ(page.evaluate(is_shown), true);
+    page.click("#contents a[href='#documents']");
+    EXPECT_EQ(page.evaluate(is_shown), false);
+    expect_quiet(page);
 }
 
 // The least contrast of the text of these elements, as WCAG 2 defines it.
@@ -180,36 +180,36 @@ TEST_F(Site, is_legible_in_the_light_and_in_the_dark) {
         auto page = open(file);
         const char* const colours =
             "['background-color', 'color'].map(name => getComputedStyle(document.body)[name])";
-        page->set_dark(false);
-        const auto light = page->evaluate(colours);
-        EXPECT_GE(page->evaluate(least_contrast).get<double>(), 4.5) << file;
-        page->set_dark(true);
-        const auto dark = page->evaluate(colours);
+        page.set_dark(false);
+        const auto light = page.evaluate(colours);
+        EXPECT_GE(page.evaluate(least_contrast).get<double>(), 4.5) << file;
+        page.set_dark(true);
+        const auto dark = page.evaluate(colours);
         EXPECT_NE(light[0], dark[0]);
         EXPECT_NE(light[1], dark[1]);
-        EXPECT_GE(page->evaluate(least_contrast).get<double>(), 4.5) << file << ", dark";
+        EXPECT_GE(page.evaluate(least_contrast).get<double>(), 4.5) << file << ", dark";
     }
 }
 
 TEST_F(Site, opens_answers_and_the_packets_of_the_run_in_the_lesson) {
     auto page = open("examples/04_access_denied/index.html");
     const auto asked_for_run = [&] {
-        return std::ranges::any_of(page->requests(), [](const std::string& url) {
+        return std::ranges::any_of(page.requests(), [](const std::string& url) {
             return contains(url, "samples/04_access_denied/report.html");
         });
     };
     const char* const answer =
         "document.querySelector('#exercises ~ details ol').checkVisibility()";
-    EXPECT_EQ(page->evaluate(answer), false);
-    page->click("#exercises ~ details summary");
-    EXPECT_EQ(page->evaluate(answer), true);
+    EXPECT_EQ(page.evaluate(answer), false);
+    page.click("#exercises ~ details summary");
+    EXPECT_EQ(page.evaluate(answer), true);
     EXPECT_FALSE(asked_for_run());
-    page->evaluate(
+    page.evaluate(
         "document.querySelector('details.run iframe').onload = () => { window.loaded = true }");
-    page->click("details.run summary");
-    page->wait_until("window.loaded");
+    page.click("details.run summary");
+    page.wait_until("window.loaded");
     EXPECT_TRUE(asked_for_run());
-    expect_quiet(*page);
+    expect_quiet(page);
 }
 
 }  // namespace
