@@ -97,9 +97,13 @@ local function add_sources(all, lesson)
 end
 
 -- The row of a run in the table of captures/samples/README.md: packets, kernel, date, command.
-local function facts_of(run)
-  local row = M.text_of('captures/samples/README.md'):match('\n| %[' .. run .. '%][^\n]*')
+local function facts_of(run, problem)
+  local row = M.text_of('captures/samples/README.md'):match('\n| %[' .. run .. '%][^\n]*') or ''
   local packets, kernel, date, command = row:match('^\n|[^|]*| (%d+) | ([^|]*) | ([^|]*) | `(.*)` |$')
+  if not packets then
+    problem("captures/samples/README.md has no row of %s: 'captures/make-samples %s' makes its run and the row.", run, run:match('^%d+'))
+    return { packets = 0, kernel = '', date = '', command = '' }
+  end
   return { packets = tonumber(packets), kernel = kernel, date = date, command = command }
 end
 
@@ -114,9 +118,9 @@ local function count(packets)
   return packets == 1 and '1 packet' or packets .. ' packets'
 end
 
-local function add_run(all, run)
+local function add_run(all, run, problem)
   local folder = 'captures/samples/' .. run
-  local facts = facts_of(run)
+  local facts = facts_of(run, problem)
   local title = 'Step ' .. run:match('^%d+') .. ': the reference run'
   local blocks = pandoc.Blocks { Header(1, { Str(title) }) }
   blocks:insert(Para {
@@ -179,14 +183,14 @@ local function add_links(page, facts)
   end
 end
 
-function M.read()
+function M.read(problem)
   local all = { files = {} }
   for _, path in ipairs(paths_of("*.md docs examples lab captures/README.md captures/samples wireshark -name '*.md'")) do
     local page = add_document(all, path)
     if page.lesson then
       add_sources(all, page.lesson)
       all.files['examples/' .. page.lesson .. '/sources.html'] = { page = all[#all] }
-      add_links(page, add_run(all, page.lesson))
+      add_links(page, add_run(all, page.lesson, problem))
     end
   end
   add_sources(all, 'common')

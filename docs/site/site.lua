@@ -62,7 +62,7 @@ local function write(page)
 end
 
 function Pandoc(readme)
-  local all = pages.read()
+  local all = pages.read(problem)
   navigation.read(readme, all, problem)
   -- Rewriting the links of a page can add pages, at the end: those of files to which they lead.
   local i = 1
@@ -77,7 +77,7 @@ function Pandoc(readme)
     folders[pandoc.path.directory(os.getenv('SITE') .. '/' .. page.file)] = true
   end
   for folder in pairs(folders) do
-    os.execute("mkdir -p '" .. folder .. "'")
+    os.execute("mkdir -p '" .. folder:gsub("'", "'\\''") .. "'")
   end
   for _, page in ipairs(all) do
     write(page)

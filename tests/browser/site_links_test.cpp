@@ -112,6 +112,7 @@ class Tree {
     }
 
     void write(const std::string& file, const std::string& text) const {
+        fs::create_directories((folder_.path() / file).parent_path());
         std::ofstream(folder_.path() / file) << text;
     }
 
@@ -148,6 +149,22 @@ TEST_F(SiteLinks, of_the_readme_have_to_name_each_document) {
     EXPECT_EQ(outcome.err,
               "docs/site/build: docs/forgotten.md is not in README.md: add a link to it in "
               "the section 'The route' or 'Documents'.\n");
+}
+
+TEST_F(SiteLinks, of_a_lesson_need_its_reference_run) {
+    const Tree tree;
+    tree.write("docs/a.md", "# A\n\n[lesson](../examples/26_new/README.md)\n");
+    tree.write("captures/samples/README.md", "# Runs\n");
+    tree.write("examples/26_new/README.md", "# 26 · New\n\n## On the wire\n");
+    tree.write("README.md",
+               "# Project\n\n## The route\n\n1. [A](docs/a.md), [26](examples/26_new/README.md)\n\n"
+               "## Documents\n\n- Runs: [files](captures/README.md), "
+               "[samples](captures/samples/README.md)\n");
+    const auto outcome = tree.build();
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.err,
+              "docs/site/build: captures/samples/README.md has no row of 26_new: "
+              "'captures/make-samples 26' makes its run and the row.\n");
 }
 
 TEST_F(SiteLinks, are_not_needed_to_say_that_pandoc_is_missing) {
