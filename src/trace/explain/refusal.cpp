@@ -179,18 +179,19 @@ class Refusal {
             return;
         }
         const Region& region = *same.back();
-        constexpr std::int64_t doubt_ns = 2'000'000;  // of the clocks of log and capture
-        if (region.gone_ns && *region.gone_ns <= refusal_ns_ + doubt_ns) {
-            Cause& cause =
-                add(Code::Deregistered, Certainty::Certain,
-                    fmt::format("the region with rkey {:#010x} was deregistered or invalidated "
-                                "before the request came.",
-                                request_->rkey));
-            cause.add(value(role, region.text()));
-            cause.add({.role = role, .t_ns = *region.gone_ns, .text = "the region is gone"});
-            return;
-        }
-        access_by_region(role, region);
+        if (region.gone_ns && case_.is_before(*region.gone_ns, refusal_ns_))
+            gone(role, region, Certainty::Certain);
+        else
+            access_by_region(role, region);
+    }
+
+    void gone(const std::string& role, const Region& region, Certainty certainty) {
+        Cause& cause = add(Code::Deregistered, certainty,
+                           fmt::format("the region with rkey {:#010x} was deregistered or "
+                                       "invalidated before the request came.",
+                                       request_->rkey));
+        cause.add(value(role, region.text()));
+        cause.add({.role = role, .t_ns = *region.gone_ns, .text = "the region is gone"});
     }
 
     void access_by_region(const std::string& role, const Region& region) {
@@ -218,6 +219,11 @@ class Refusal {
         }
         if (lacks_right()) {
             add_missing_right();
+            return;
+        }
+        // When it went is not known by the capture's clock; nothing else is wrong with it.
+        if (region.gone_ns && !case_.is_captured_at_responder()) {
+            gone(role, region, Certainty::Possible);
             return;
         }
         Cause& cause =

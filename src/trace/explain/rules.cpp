@@ -15,6 +15,15 @@ const Completion* Case::error(std::string_view status) const {
     return found == errors.end() ? nullptr : &*found;
 }
 
+bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
+    constexpr std::int64_t same_host_ns = 2'000'000;     // the log's line may stand after the deed
+    constexpr std::int64_t other_host_ns = 200'000'000;  // clocks set by NTP
+    if (direction.requests.empty())
+        return false;
+    return is_captured_at_responder() ? earlier <= later + same_host_ns
+                                      : earlier + other_host_ns <= later;
+}
+
 Cause Case::cause(Code code, Certainty certainty, std::string text) const {
     return {.code = code,
             .certainty = certainty,

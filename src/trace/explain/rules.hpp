@@ -31,6 +31,9 @@ struct Case {
     bool is_captured_at_responder() const {
         return direction.stream != nullptr && whole.place == direction.stream->key.dst;
     }
+    /// Whether the responder's log has `earlier` before what the capture has at `later`. False where
+    /// their clocks may differ by more than what lies between.
+    bool is_before(std::int64_t earlier, std::int64_t later) const;
     /// The first completion of the requester's send queue with one of these; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;

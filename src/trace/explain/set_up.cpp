@@ -151,9 +151,11 @@ class SetUp {
         const LoggedQueuePair* responder = direction_.responder;
         if (responder == nullptr)
             return false;
-        constexpr std::int64_t doubt_ns = 2'000'000;  // of the clocks of log and capture
         const std::int64_t first = direction_.begin_ns();
-        if (responder->ready_ns && (first == 0 || *responder->ready_ns <= first + doubt_ns))
+        constexpr std::int64_t delay_ns = 2'000'000;  // the log may have it a little late
+        const std::int64_t doubt_ns = case_.is_captured_at_responder() ? delay_ns : 100 * delay_ns;
+        if (responder->ready_ns &&
+            (direction_.requests.empty() || *responder->ready_ns <= first + doubt_ns))
             return false;
         if (!responder->ready_ns && was_answered())
             return false;

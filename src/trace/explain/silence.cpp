@@ -10,9 +10,6 @@ namespace {
 
 using wire::AethKind;
 
-// Of the clocks of a log and of the capture.
-constexpr std::int64_t doubt_ns = 2'000'000;
-
 class Silence {
   public:
     Silence(const Case& one, Causes& causes)
@@ -215,10 +212,10 @@ class Silence {
                         (!responder->failed_ns || *responder->destroyed_ns < *responder->failed_ns)
                     ? responder->destroyed_ns
                     : responder->failed_ns;
-            const std::int64_t until = case_.course.silent_copies.back()->t_ns + doubt_ns;
-            if (ended && *ended <= until) {
+            if (ended && is_early(*ended)) {
                 Cause& cause =
-                    add(Code::PeerGone, Certainty::Certain,
+                    add(Code::PeerGone,
+                        case_.is_captured_at_responder() ? Certainty::Certain : Certainty::Likely,
                         fmt::format(
                             "{} {} before the requests that nobody answered.", responder->called(),
                             ended == responder->destroyed_ns ? "was destroyed" : "left RTS"));
@@ -327,14 +324,19 @@ class Silence {
                });
     }
 
+    // Before the last copy of the request that nobody answered, as far as clocks can be compared.
+    bool is_early(std::int64_t t_ns) const {
+        constexpr std::int64_t doubt_ns = 2'000'000;
+        return t_ns <= case_.course.silent_copies.back()->t_ns + doubt_ns;
+    }
+
     const runlog::Event* end_of_responder() const {
         if (!has_responder_log() || case_.course.silent == nullptr)
             return nullptr;
-        const std::int64_t until = case_.course.silent_copies.back()->t_ns + doubt_ns;
         const auto& notices = case_.whole.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
             return event.name == "process_end" && event.role == direction_.responder_role &&
-                   event.t_ns <= until;
+                   is_early(event.t_ns);
         });
         return found == notices.end() ? nullptr : &*found;
     }

@@ -64,6 +64,7 @@ TEST_F(RefusedAccess, without_the_right_of_the_queue_pair) {
 }
 
 TEST_F(RefusedAccess, to_a_region_that_is_gone) {
+    capture_at_server();
     connect();
     region("server", va, 4096, rkey, "local_write remote_write");
     log("server", R"("event":"destroyed","what":"mr","va":4096,"lkey":7,"rkey":768)");
@@ -71,7 +72,27 @@ TEST_F(RefusedAccess, to_a_region_that_is_gone) {
     EXPECT_EQ(answered(), "deregistered certain");
 }
 
+// The clocks of two hosts may differ.
+TEST_F(RefusedAccess, to_a_region_that_is_gone_by_another_hosts_clock) {
+    connect();
+    region("server", va, 4096, rkey, "local_write remote_write");
+    refuse(va, rkey, 64);
+    log("server", R"("event":"destroyed","what":"mr","va":4096,"lkey":7,"rkey":768)");
+    EXPECT_EQ(answered(), "deregistered possible");
+}
+
+TEST_F(RefusedAccess, to_a_region_that_went_later_is_not_explained_by_that) {
+    capture_at_server();
+    connect();
+    region("server", va, 4096, rkey, "local_write remote_read");
+    refuse(va, rkey, 64);
+    wait(10 * ms);
+    log("server", R"("event":"destroyed","what":"mr","va":4096,"lkey":7,"rkey":768)");
+    EXPECT_EQ(answered(), "missing-access-right certain");
+}
+
 TEST_F(RefusedAccess, to_a_region_that_was_invalidated) {
+    capture_at_server();
     connect();
     region("server", va, 4096, rkey, "local_write remote_write");
     log("server",

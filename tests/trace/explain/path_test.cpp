@@ -65,6 +65,34 @@ TEST_F(PathOf, a_queue_pair_that_never_got_ready) {
     EXPECT_EQ(answered(), "peer-not-ready certain");
 }
 
+TEST_F(PathOf, a_queue_pair_that_got_ready_late) {
+    capture_at_server();
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    posts_send(100, 8);
+    send(100);
+    wait(67 * ms);
+    ready("server", server());
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    EXPECT_EQ(answered(), "peer-not-ready certain");
+    EXPECT_FALSE(first().is_fatal);
+}
+
+// Without a capture the clocks of the logs cannot be compared.
+TEST_F(PathOf, a_queue_pair_that_got_ready_late_by_another_clock) {
+    make("server", server());
+    make("client", client());
+    ready("client", client());
+    posts_send(100, 8);
+    wait(67 * ms);
+    ready("server", server());
+    completes("REM_OP_ERR");
+    EXPECT_EQ(answered(), "unknown");
+}
+
 TEST_F(PathOf, an_address_that_is_not_the_peers) {
     Pair astray = client();
     astray.dest_gid = gid(9);
@@ -84,6 +112,7 @@ TEST_F(PathOf, a_responder_that_is_connected_to_another_address) {
 }
 
 TEST_F(PathOf, a_peer_that_is_gone) {
+    capture_at_server();
     connect();
     send(100);
     ack(100);
@@ -94,7 +123,7 @@ TEST_F(PathOf, a_peer_that_is_gone) {
 }
 
 TEST_F(PathOf, requests_that_never_reach_the_capture) {
-    explainer_.captured_at(*explain::host_of_gid(gid(1)));
+    capture_at_server();
     connect();
     send(100);
     ack(100);
@@ -104,7 +133,7 @@ TEST_F(PathOf, requests_that_never_reach_the_capture) {
 }
 
 TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
-    explainer_.captured_at(*explain::host_of_gid(gid(1)));
+    capture_at_server();
     connect();
     send(100, 64);
     ack(100);

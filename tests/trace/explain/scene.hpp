@@ -76,6 +76,8 @@ class Scene : public testing::Test {
         log(role, common + R"("RTS","sq_psn":)" + n(pair.sq_psn) +
                       R"(,"timeout":14,"retry_cnt":3,"rnr_retry":3)");
     }
+    /// The capture has the clock of the server's log.
+    void capture_at_server() { explainer_.captured_at(*explain::host_of_gid(gid(1))); }
     void connect(const Pair& at_client = client(), const Pair& at_server = server()) {
         make("server", at_server);
         make("client", at_client);
