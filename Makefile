@@ -102,6 +102,9 @@ TRANSFER_MAIN := bench/transfer/client.cpp bench/transfer/server.cpp bench/trans
 TRANSFER_OBJ  := $(call objects,$(filter-out $(TRANSFER_MAIN),$(wildcard bench/transfer/*.cpp)) bench/statistics.cpp)
 TRANSFER_BIN  := $(TRANSFER_MAIN:%.cpp=$(BUILD)/%)
 
+# The program of the fault corpus (tests/faults).
+FAULTY   := $(BUILD)/tests/faulty
+
 Q := $(if $(V),,@)
 # All processors, where the caller did not say otherwise.
 jobs             = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(1))
@@ -147,7 +150,7 @@ tools: $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 	@:
 binaries: tools $(STEP_BIN)
 	@:
-tests: binaries $(TEST_BIN) $(SETUP_BIN) $(TRANSFER_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
+tests: binaries $(TEST_BIN) $(FAULTY) $(SETUP_BIN) $(TRANSFER_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
 	@:
 
 check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
@@ -354,7 +357,7 @@ write_unit = $(if $(call same,$(file <$(1)),$(2)),,$(shell mkdir -p $(dir $(1)))
 ifneq ($(filter tools binaries tests fuzz-binaries $(BUILD)/%,$(MAKECMDGOALS)),)
 $(foreach l,$(LAYERS) tools/rocecap tools/rocewire tools/rocetrace $(addprefix rocetrace/,interpose interpose/exported interpose/preload audit),$(call write_unit,$(BUILD)/gen/src/$l.cpp,$(call included,$(sort $(wildcard src/$l/*.cpp)))))
 $(call write_unit,$(BUILD)/gen/examples/common.cpp,$(call included,$(sort $(filter-out %/tracer.cpp,$(wildcard examples/common/*.cpp)))))
-$(foreach d,$(TEST_DIRS) support,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
+$(foreach d,$(TEST_DIRS) support faults,$(call write_unit,$(TEST_BUILD)/gen/tests/$d.cpp,$(call included,$(sort \
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
 
@@ -427,6 +430,9 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/rocetrace/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 # The folders whose tests have several threads: for SANITIZE=thread.
 $(BUILD)/tests/threads: $(call test_obj,emulator net rocetrace/interpose steps rocetrace/tracelog) $(BUILD)/obj/src/rocetrace/interpose.o
+$(FAULTY): $(call test_obj,faults) $(LIB)
+	$(call link,$^)
+
 $(BUILD)/tests/shoot: $(call objects,tests/browser/shoot.cpp)
 .SECONDEXPANSION:
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/tests/%: $$(call test_obj,$$*)

@@ -1,0 +1,37 @@
+# What run and score share: where cases and runs are, and how a case file is read.
+# shellcheck shell=bash
+
+faults=tests/faults
+runs=${FAULTS_RUNS:-build/faults} # a folder for each half of the corpus, in it a run directory for each case
+
+complain() { printf 'tests/faults/%s: %s\n' "${0##*/}" "$*" >&2; }
+die() {
+    complain "$@"
+    exit 2
+}
+
+# cases_of [FOLDER|CASE]...: the case files, one a line; without arguments, all.
+cases_of() {
+    local given
+    (($# > 0)) || set -- "$faults"/open "$faults"/kept
+    for given; do
+        if [[ -d $given ]]; then
+            find "$given" -name '*.case' | sort
+        elif [[ -f $given && $given == *.case ]]; then
+            echo "$given"
+        else
+            die "there is no folder and no case '$given': give $faults/open, for example, or a file NAME.case."
+        fi
+    done
+}
+
+# run_of CASE: the run directory of a case.
+run_of() {
+    local half=${1%/*} name=${1##*/}
+    echo "$runs/${half##*/}/${name%.case}"
+}
+
+# values KEY FILE: the values of all lines "KEY: VALUE", one a line.
+values() { sed -n "s/^$1:[[:space:]]*//p" "$2"; }
+# value KEY FILE: that of the only such line.
+value() { values "$1" "$2" | head -n 1; }
