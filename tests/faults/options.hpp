@@ -57,6 +57,7 @@ struct ServerOptions {
     std::uint64_t error_after = 0;
     std::uint64_t reset_after = 0;
 
+    ServerOptions() { end.time_limit = 12; }  // it outlives its client
     void add_to(common::CommandLine& line);
 };
 
