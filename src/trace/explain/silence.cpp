@@ -52,7 +52,7 @@ class Silence {
     bool is_known_beforehand() const {
         return std::ranges::any_of(causes_, [this](const Cause& cause) {
             return cause.where == direction_.where() && cause.is_fatal &&
-                   cause.certainty == Certainty::Certain;
+                   cause.certainty != Certainty::Possible;
         });
     }
 
@@ -255,13 +255,14 @@ class Silence {
             cause.add(evidence(*case_.course.last_answer));
             return;
         }
-        if (case_.course.last_answer == nullptr || responder != nullptr || is_alive())
+        // Nothing else came from there: the path may be broken as well.
+        if (case_.course.last_answer == nullptr || responder != nullptr ||
+            !(is_alive() || case_.is_captured_at_responder()))
             return;
-        Cause& cause =
-            add(Code::PeerGone,
-                case_.is_captured_at_responder() ? Certainty::Likely : Certainty::Possible,
-                fmt::format("{} answered until frame {}, and then no more.", direction_.target(),
-                            case_.course.last_answer->frame));
+        Cause& cause = add(Code::PeerGone, Certainty::Likely,
+                           fmt::format("{} answered until frame {}, and then no more{}.",
+                                       direction_.target(), case_.course.last_answer->frame,
+                                       is_alive() ? ", although its host goes on sending" : ""));
         cause.add(evidence(*case_.course.last_answer));
     }
 

@@ -122,6 +122,15 @@ TEST_F(PathOf, a_peer_that_is_gone) {
     EXPECT_EQ(answered(), "peer-gone certain");
 }
 
+TEST_F(PathOf, a_queue_pair_that_falls_silent_while_its_host_goes_on) {
+    send(100);
+    ack(100);
+    give_up(101);
+    EXPECT_EQ(answered(), "unknown");
+    add(packet({.from = 1, .to = 2, .qpn = 0x55}, opcode::send_only, 7, 8));
+    EXPECT_EQ(answered(), "peer-gone likely");
+}
+
 TEST_F(PathOf, requests_that_never_reach_the_capture) {
     capture_at_server();
     connect();
