@@ -133,13 +133,13 @@ make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\n  STEPS="01 06 07"  steps for lab-capture-live and lab-run      HOST=server|client  for lab-shell, lab-netem\n'
-	@printf '  lab/lab help lists the lab'\''s own commands and variables.\n'
+	@printf '\n  Variables: STEPS="01 06 07" (lab-capture-live, lab-run), HOST=server|client (lab-shell, lab-netem).\n'
+	@printf '  lab/lab help lists the commands and settings of the lab.\n'
 
 packages: # Install what the build needs, when something is missing
 	$(Q)lab/install-packages build
 
-build: packages ## Build the programs: rocecap, rocewire, and all lessons, or those in STEPS if it is given
+build: packages ## Build rocecap, rocetrace, rocewire, and all lessons or those in STEPS
 	$(Q)+$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
 
 # The programs of STEPS.
@@ -153,15 +153,15 @@ binaries: tools $(STEP_BIN)
 tests: binaries $(TEST_BIN) $(FAULTY) $(SETUP_BIN) $(TRANSFER_BIN) $(BUILD)/bench/whole $(BUILD)/bench/make_run
 	@:
 
-check: ## The fast tests (no lab): unit tests, plain and under ASan + UBSan
+check: ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 	$(Q)lab/install-packages build test
 	$(Q)tests/run check
 
-test: ## The tests: unit, against tshark, in a browser, and end to end in the lab (18 minutes on two processors)
+test: ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
 
-test-long: ## What make test leaves out: lessons with sanitizers, ThreadSanitizer, fuzzing, the matrix of lesson 19, 1,000 clients (an hour)
+test-long: ## Run the long tests: sanitizers, fuzzing, 1,000 clients (1 hour)
 	$(Q)lab/install-packages build lab test long fuzz
 	$(Q)tests/run long
 
@@ -169,7 +169,7 @@ test-long: ## What make test leaves out: lessons with sanitizers, ThreadSanitize
 build-tests:
 	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))
 
-fuzz: ## Look for inputs that break a reader: FUZZ_SECONDS=60 a target
+fuzz: ## Fuzz the parsers: FUZZ_SECONDS=60 per target
 	$(Q)lab/install-packages build fuzz
 	$(Q)tests/fuzz/run
 
@@ -179,7 +179,7 @@ fuzz-binaries: $(FUZZ_BIN)
 fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
 	$(Q)$<
 
-install: packages ## Install rocecap and rocetrace, their manual pages and completions below PREFIX (/usr/local)
+install: packages ## Install rocecap and rocetrace with manual pages in PREFIX (/usr/local)
 	$(Q)+$(call make,$(TOOL) $(TRACER) $(TRACED))
 	$(Q)install -D -m 755 $(TRACER) $(DESTDIR)$(PREFIX)/bin/rocetrace
 	$(Q)install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/rocetrace $(TRACED)
@@ -189,47 +189,47 @@ install: packages ## Install rocecap and rocetrace, their manual pages and compl
 	$(Q)install -D -m 644 docs/rocecap.1 $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1
 	$(Q)install -D -m 644 src/tools/rocecap/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
-uninstall: ## Remove what install put there
+uninstall: ## Remove the files that install wrote
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocetrace $(TRACED:$(BUILD)/%=$(DESTDIR)$(PREFIX)/lib/rocetrace/%) \
 	    $(DESTDIR)$(PREFIX)/share/man/man1/rocetrace.1 $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocetrace
 	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/rocecap $(DESTDIR)$(PREFIX)/share/man/man1/rocecap.1 \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecap
 
-bench: ## All of it: RDMA and TCP against perftest and iperf3 in the lab, then what decoding costs
+bench: ## Run bench-transfer and bench-decode
 	$(Q)$(MAKE) --no-print-directory bench-transfer bench-decode
 
-bench-transfer: ## Bandwidth, latency and processor time in the lab beside perftest's and iperf3's; writes docs/performance.md
+bench-transfer: ## Measure RDMA and TCP in the lab, for docs/performance.md
 	$(Q)lab/install-packages build lab bench
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TRANSFER_BIN)
 	$(Q)bench/transfer/run docs/performance.md
 
-bench-decode: ## What a packet costs in each part, and whole programs against tshark and tcpdump
+bench-decode: ## Measure decoding, also against tshark and tcpdump
 	$(Q)lab/install-packages build test bench
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(BENCH:%=$(BUILD)/bench/%) $(BENCH_PCAPS) $(BENCH_RUNS:%=%/run.json)
 	$(Q)$(BUILD)/bench/decode
 	$(Q)$(BUILD)/bench/trace
 	$(Q)$(BUILD)/bench/whole $(TOOL) $(BENCH_PCAPS) $(BENCH_RUNS)
 
-bench-setup: ## What a connection's set-up takes in the lab, phase by phase: rdma_cm, TCP, TLS
+bench-setup: ## Measure connection set-up in the lab, phase by phase: rdma_cm, TCP, TLS
 	$(Q)lab/install-packages build lab
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(SETUP_BIN)
 	$(Q)bench/setup/run
 
-bench-clients: build ## Step 08 with 10, 100 and 1,000 clients in the lab: set-up times and memory (minutes)
+bench-clients: build ## Measure step 08 in the lab with 10, 100 and 1,000 clients (minutes)
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
 	$(Q)bench/clients
 
-bench-trace: build ## What rocetrace costs a program in the lab: perftest traced and untraced, in turns (minutes)
+bench-trace: build ## Measure the overhead of rocetrace in the lab (minutes)
 	$(Q)lab/install-packages lab bench
 	$(Q)lab/lab up
 	$(Q)bench/tracing
 
-lint: ## Format, layer rules, shellcheck; clang-tidy and a compiler check of the sources that changed since LINT_BASE (main)
+lint: ## Check format, layers and scripts, and sources changed since LINT_BASE (main)
 	$(Q)lab/install-packages build test bench lint
 	$(Q)tests/lint/run
 
-lint-all: ## The same with all sources (minutes)
+lint-all: ## Run lint on all sources (minutes)
 	$(Q)lab/install-packages build test bench lint
 	$(Q)tests/lint/run --all
 
@@ -237,13 +237,13 @@ format: ## Rewrite the sources in the project's format
 	$(Q)lab/install-packages lint
 	$(Q)git ls-files -co --exclude-standard '*.cpp' '*.hpp' | xargs clang-format -i
 
-wireshark-install: ## Put the lab's profile and dissector into your own Wireshark folders (wireshark/README.md)
+wireshark-install: ## Install the lab's Wireshark profile and dissector for your user
 	$(Q)wireshark/install install
 
-wireshark-uninstall: ## Remove what wireshark-install put there
+wireshark-uninstall: ## Remove the files that wireshark-install wrote
 	$(Q)wireshark/install uninstall
 
-figures: ## Draw docs/concepts.md's diagrams, and make the screenshots of docs/figures anew: real runs in Wireshark and in a browser
+figures: ## Make the diagrams and screenshots of the documents again
 	$(Q)docs/figures/draw
 	$(Q)lab/install-packages build lab test figures
 	$(Q)$(MAKE) --no-print-directory $(parallel) $(TOOL) $(STEP_BIN) $(BUILD)/tests/shoot
@@ -255,30 +255,30 @@ site: ## The documents, the lessons' sources and the reference runs as web pages
 	$(Q)+$(call make,$(TOOL))
 	$(Q)docs/site/build
 
-certs: ## Make the lab's own CA and the certificates of steps 07 and on, in build/certs
+certs: ## Create the CA and the certificates of steps 07 and later in build/certs
 	$(Q)lab/install-packages lab
 	$(Q)lab/certs build/certs
 
-lab-up: ## Bring the two lab machines up
+lab-up: ## Start the lab
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
 
-lab-down: ## Bring the lab machines down
+lab-down: ## Stop the lab
 	$(Q)lab/lab down
 
-lab-status: ## Say what is running, where, and how to reach it
+lab-status: ## Print which machines run and how to reach them
 	$(Q)lab/lab status
 
-lab-shell: ## A shell on a lab machine: HOST=server or HOST=client
+lab-shell: ## Open a shell on a lab machine: HOST=server or HOST=client
 	$(Q)lab/lab shell $(or $(HOST),server)
 
-lab-netem: ## Lose, delay or reorder what the machines send: LOSS=1% DELAY=2ms REORDER=25%, HOST=server|client|both
+lab-netem: ## Impair packets: LOSS=1% DELAY=2ms REORDER=25%, HOST=server|client|both
 	$(Q)lab/lab netem $(or $(HOST),both) $(if $(LOSS),loss $(LOSS)) $(if $(DELAY),delay $(DELAY)) $(if $(REORDER),reorder $(REORDER))
 
-lab-netem-clear: ## And no more
+lab-netem-clear: ## Remove the settings of lab-netem
 	$(Q)lab/lab netem $(or $(HOST),both) clear
 
-lab-loss-sweep: build ## Step 15's transfer and step 14's TCP in the lab at losses of 0 to 5 %: table and plot (minutes)
+lab-loss-sweep: build ## Measure RDMA and TCP at 0 to 5 % loss in the lab: table and plot (minutes)
 	$(Q)lab/install-packages lab test
 	$(Q)lab/lab up
 	$(Q)examples/15_packet_loss/sweep
@@ -293,17 +293,17 @@ lab-run: ## Run STEPS in the lab without a capture
 	$(Q)+$(call make,booted $(CABLE) $(wanted_steps),and one)
 	$(Q)lab/lab run $(STEPS)
 
-lab-capture-live: ## Run STEPS in the lab: both logs and the packets between them, live, and the table of their PSNs
+lab-capture-live: ## Run STEPS in the lab: print logs and packets live, then the PSNs
 	$(Q)lab/install-packages build lab
 	$(Q)+$(call make,booted $(TOOL) $(CABLE) $(wanted_steps),and one)
 	$(Q)lab/lab capture $(STEPS)
 
-samples: build ## Make captures/samples anew: one run of every step, in the lab
+samples: build ## Record captures/samples again: one run of each step in the lab
 	$(Q)lab/install-packages lab
 	$(Q)lab/lab up
 	$(Q)captures/make-samples
 
-clean: ## Remove what the build made (the lab must be down)
+clean: ## Remove the files of the build (stop the lab first)
 	$(Q)lab/lab down
 	$(Q)rm -rf build
 

@@ -1,39 +1,57 @@
-# `lab help`: the verbs, and the settings as lab/config has them.
+# `lab/lab help`: the commands, and the settings as lab/config explains them.
 # shellcheck shell=bash
 
 show_help() {
     cat <<'EOT'
-lab/lab: two machines, or more, with RDMA between them, for the steps to run on.
+lab/lab starts two or more machines with RDMA between them and runs the steps on them.
 
-  lab/lab up                           bring them up (nothing to do if they are)
-  lab/lab boot                         the same without the link between them, which the next command starts: while programs compile
-  lab/lab down                         bring them down
-  lab/lab status                       what runs, where, and how to reach it
-  lab/lab shell HOST                   a shell in this repository, on server or client (client2, client3, …)
-  lab/lab exec HOST -- COMMAND [ARG…]  run one command there: its exit status, input and output are the command's
-  lab/lab run STEP [-- ARG…]           run a step: its server, then its client with these arguments
-  lab/lab capture STEP [-- ARG…]       the same with every packet captured; all of it in captures/runs/
-  lab/lab run|capture STEP STEP…       several steps in turn, until one fails; of captures, then the table of their PSNs
+  lab/lab up                        start the lab; does nothing if it runs
+  lab/lab boot                      start the machines without the link between them; the next
+                                    command starts the link. For use while programs compile
+  lab/lab down                      stop the lab
+  lab/lab status                    print which machines run and how to reach them
+  lab/lab shell HOST                open a shell in this repository on server or client
+                                    (client2, client3, …)
+  lab/lab exec HOST -- COMMAND [ARG…]
+                                    run a command on HOST, with its standard streams and exit status
+  lab/lab run STEP [-- ARG…]        run a step: its server, then its client with the arguments
+  lab/lab capture STEP [-- ARG…]    the same, and capture the packets into captures/runs/
+  lab/lab run|capture STEP STEP…    run several steps until one fails; capture also prints the
+                                    table of their PSNs
   lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…
-                                       any two programs, captured, with their verbs calls logged; {server}: its address
+                                    run any two programs, capture their packets and log their verbs
+                                    calls; {server} stands for the server's address
   lab/lab netem [HOST] [loss 1%] [delay 2ms] [reorder 25%]
-                                       what leaves the RoCE interfaces is lost, late, out of order; without values: what is set
-  lab/lab netem [HOST] clear           passes as it is again
-  lab/lab wire                         the link emulator's hosts, rules and counters (wire watch: each second)
-  lab/lab wire 'RULE'…                 rules for chosen packets: lab/lab wire 'drop the 3rd packet from client where reth'
-  lab/lab wire -f FILE                 the same, one a line
-  lab/lab wire clear                   no rules; wire remove N: one less; wire fields: what `set` may write
-  lab/lab help                         this
+                                    drop, delay or reorder packets that leave the RoCE interfaces;
+                                    without values: print the settings
+  lab/lab netem [HOST] clear        remove these settings
+  lab/lab wire                      print the link emulator's hosts, rules and counters
+  lab/lab wire watch                the same, each second
+  lab/lab wire 'RULE'…              add rules: 'drop the 3rd packet from client where reth'
+  lab/lab wire -f FILE              add the rules in FILE, one per line
+  lab/lab wire remove N             remove one rule
+  lab/lab wire clear                remove all rules
+  lab/lab wire fields               list the fields that `set` may write
+  lab/lab help                      print this text
 
-STEP is 01 or 01_cm_write_read. Settings, from the environment (NAME=value lab/lab …), with their defaults:
+STEP is 01 or 01_cm_write_read. Settings are environment variables (NAME=value lab/lab …). Their
+explanations and defaults:
 EOT
     awk '
+        function wrap(text,   word, words, line, i) {
+            words = split(text, word, " "); line = " "
+            for (i = 1; i <= words; i++) {
+                if (length(line) + length(word[i]) >= 96) { print line; line = " " }
+                line = line " " word[i]
+            }
+            print line
+        }
         /^# shellcheck/ || /^# The lab.s settings/ || /^# `lab/ { next }
         /^#/ { comment = comment (comment == "" ? "" : " ") substr($0, 3); next }
         /^: / {
             match($0, /[A-Z_]+:=/); name = substr($0, RSTART, RLENGTH - 2)
             value = substr($0, RSTART + RLENGTH); sub(/}"$/, "", value)
-            if (comment != "") printf "\n  %s\n", comment
+            if (comment != "") { print ""; wrap(comment) }
             comment = ""
             printf "    %s=%s\n", name, value
         }' "$LAB_ROOT/lab/config"

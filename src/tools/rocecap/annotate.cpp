@@ -119,15 +119,16 @@ int annotate(const AnnotateOptions& options) {
 }
 
 constexpr const char* annotate_footer =
-    R"(Wireshark shows the comments in the packets' details and, as a column, by the field frame.comment.
-A run made with --keylog takes its TLS secrets along: whoever has the file reads the exchange.)";
+    R"(Wireshark shows the comments in the packet details and, in a column, as the field frame.comment.
+If the run was made with --keylog, the file contains the TLS secrets: anyone who has the file can
+decrypt the exchange.)";
 
 }  // namespace
 
 void add_annotate(CLI::App& app, Context& context) {
     auto options = std::make_shared<AnnotateOptions>();
     CLI::App* command = app.add_subcommand(
-        "annotate", "A capture for Wireshark, each packet's cause in its comment");
+        "annotate", "Write a capture for Wireshark with each packet's cause as a comment");
     add_trace_arguments(*command, options->trace);
     command
         ->add_option("-o,--output", options->output,

@@ -250,16 +250,17 @@ int check(const CheckOptions& options, const Context& context) {
 }
 
 constexpr const char* check_footer =
-    R"(Best is the link emulator's own capture: cable.pcapng, with each frame twice, 'before' the link as
-its host sent it and 'after' it as the other host got it. So it is known what either host knew.
-What the link lost, doubled, reordered or changed is listed with what the specification lets follow
-from it and what did; each deviation has a code that stays the same, and the section it is about.
+    R"(The link emulator's capture, cable.pcapng, allows the most checks. It has each frame twice: 'before'
+the link as its host sent it, and 'after' the link as the other host received it. For each packet
+that the link lost, duplicated, reordered or changed, the output lists the recovery that the
+specification requires and the recovery that followed. Each deviation has a stable code and names
+the section of the specification.
 
-A capture made at one host (--at, or a run's wire.pcapng) shows what that host knew: it is judged.
-A capture merged of what both hosts' interfaces saw (mergecap -I none) is one of both sides, too:
+A capture made at one host (--at, or a run's wire.pcapng) shows all packets of that host: rocecap
+judges that host. A capture merged from both hosts' interfaces (mergecap -I none) shows both sides:
 --end client0=192.0.2.2 --end server0=192.0.2.1.
-What a packet that is missing in the capture may explain is counted as 'cannot be judged', and is no
-deviation. Run logs (--log) tell timers and first PSNs.
+Where a packet that is missing in the capture may be the explanation, rocecap counts 'cannot be
+judged' and no deviation. Run logs (--log) provide timers and first PSNs.
 
 Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 
@@ -268,26 +269,26 @@ Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 void add_check(CLI::App& app, Context& context) {
     auto options = std::make_shared<CheckOptions>();
     CLI::App* command =
-        app.add_subcommand("check", "Do both ends of each reliable connection as specified?");
+        app.add_subcommand("check", "Check both ends of each reliable connection against the specification");
     add_trace_arguments(*command, options->trace);
     command
         ->add_option("--at", options->at,
-                     "The capture was made at the host with this address;\nof a run: at the server")
+                     "The capture was made at the host with this address;\nin a run directory: at the server")
         ->type_name("ADDRESS");
     command
         ->add_option(
             "--end", options->ends,
-            "The capture is merged of both ends: this interface's\n(number or name) was at "
-            "the host with this address;\nonce for each end")
+            "The capture is merged from both ends, and this\ninterface (number or name) was at "
+            "the host with this\naddress; repeat it for each end")
         ->type_name("INTERFACE=ADDRESS")
         ->expected(1)
         ->take_all();
-    command->add_flag("--all", options->all, "List all recoveries and deviations, not only 40");
+    command->add_flag("--all", options->all, "List all recoveries and deviations, not only the first 40");
     command->add_flag(
         "--lossy", options->lossy,
-        "Packets may have been lost between a host and the capture,\nor by the capture. A "
-        "run's run.json tells it where netem was set");
-    command->add_flag("--json", options->json, "One JSON object instead of text");
+        "Packets may be missing in the capture: lost between a\nhost and the capture, or by "
+        "the capture. A run's\nrun.json records it if netem was set");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text");
     command->footer(check_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return check(*options, context); };

@@ -62,7 +62,7 @@ void add_decode(CLI::App& app, Context& context) {
         ->type_name("FILE");
     Printer::add_options(*command, options->display);
     add_interface_option(*command, options->interface);
-    command->add_option("-c,--count", options->count, "Stop after so many that are printed")
+    command->add_option("-c,--count", options->count, "Stop after this many printed packets")
         ->check(is_count())
         ->type_name("N");
     command->footer(decode_footer);

@@ -40,28 +40,29 @@ int list(std::string_view part) {
 }
 
 constexpr const char* fields_footer =
-    R"(Names are those of 'decode --json', and Wireshark's without the protocol's prefix: bth.psn is
-infiniband.bth.psn there. Wireshark's names are understood, too; infiniband.cm.rep.localqpn is
-cm.localqpn of a ConnectReply alone. A header's own name ('reth') is a field.
+    R"(The names are those of 'decode --json'. They are Wireshark's names without the protocol's prefix:
+bth.psn is infiniband.bth.psn in Wireshark. Wireshark's names are accepted, too:
+infiniband.cm.rep.localqpn is cm.localqpn of a ConnectReply only. A header's name ('reth') is a
+field.
 
-Filters (--where) compare fields and join the comparisons by and, or, not and parentheses:
+Filters (--where) compare fields and join comparisons with and, or, not and parentheses:
   bth.psn in 0x10..0x20 and reth.r_key == 0x220   numbers in decimal or hexadecimal; a range of PSNs
-                                                  may pass zero: 0xfffff0..0x10
-  ip.addr == 10.77.0.0/16 and not cm              either address; a network; a header's absence
+                                                  may wrap around: 0xfffff0..0x10
+  ip.addr == 10.77.0.0/16 and not cm              either address; a network; no CM message
   aeth.type == NAK or icrc.status == bad          words; with spaces in quotes: "RNR NAK"
   bth.opcode in {6..11, 17}                       a set of values and ranges
-  bth.opcode_name contains WRITE                  a part of a text, hexadecimal digits of bytes
-  bth.a == 1 and not aeth                         a flag's value; a field that is not there
-A name alone is true where the packet has the field, whatever its value. A comparison with a field
-that the packet does not have is false, != included.)";
+  bth.opcode_name contains WRITE                  part of a text, or hexadecimal digits of bytes
+  bth.a == 1 and not aeth                         a flag's value; a header's absence
+A name alone is true if the packet has the field, whatever its value. A comparison with a field that
+the packet does not have is false, also with !=.)";
 
 }  // namespace
 
 void add_fields(CLI::App& app, Context& context) {
     auto part = std::make_shared<std::string>();
     CLI::App* command =
-        app.add_subcommand("fields", "The fields for --fields and --where, and how to filter");
-    command->add_option("part", *part, "Only fields with this in their name or description")
+        app.add_subcommand("fields", "List the fields for --fields and --where, and explain filters");
+    command->add_option("part", *part, "List only fields with this text in name or description")
         ->type_name("TEXT");
     command->footer(fields_footer);
     command->callback([&context, part] { context.run = [part] { return list(*part); }; });

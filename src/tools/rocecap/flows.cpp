@@ -135,41 +135,41 @@ constexpr const char* flows_footer =
   rocecap flows run.pcapng --where 'ip.addr == 192.0.2.1' --json | jq .directions[].requests
   sudo rocecap live -i eth0 -w - | rocecap flows -      Ctrl-C ends both and prints the table
 
-A packet names the queue pair it goes to and not the one it comes from. Which two directions belong
-together is known from the connection manager's messages, from --log, or from a datagram's
-header. Otherwise it is guessed, and the table says so: from the PSNs of responses, or because
-no others are left between the two hosts.
-Latencies are p50 / p99 / max and how many: from a request's last packet to the response that
-acknowledges it, as seen where the capture was made.
-Memory does not grow with the capture: beyond --max-flows directions, those that were idle for
-longest are forgotten, and the last line says how many.)";
+A packet names its destination queue pair, but not its source queue pair. rocecap finds the two
+directions of a conversation by the connection manager's messages, by --log, or by the header of a
+datagram. Otherwise it guesses, and the table reports the guess: the PSNs of responses fit the
+requests, or no other directions are left between the two hosts.
+Latencies are p50 / p99 / max and their number. Each is the time from a request's last packet to
+the response that acknowledges it, measured where the capture was made.
+Memory does not grow with the capture: above --max-flows directions, rocecap drops the directions
+that were idle for longest, and the last line reports how many.)";
 
 }  // namespace
 
 void add_flows(CLI::App& app, Context& context) {
     auto options = std::make_shared<FlowsOptions>();
     CLI::App* command =
-        app.add_subcommand("flows", "Conversations: PSNs, losses, NAKs, latencies of each");
+        app.add_subcommand("flows", "Summarize each conversation: PSNs, losses, NAKs, latencies");
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
         ->type_name("FILE");
-    command->add_flag("--json", options->json, "One JSON object a conversation instead of text");
-    command->add_option("--where", options->where, "Only packets that match: see 'rocecap fields'")
+    command->add_flag("--json", options->json, "Print one JSON object per conversation instead of text");
+    command->add_option("--where", options->where, "Read only packets that match: see 'rocecap fields'")
         ->type_name("FILTER");
     add_interface_option(*command, options->interface);
     command
         ->add_option("--log,--run-log", options->run_logs,
-                     "A run log, which names queue pairs and their\npeers; once for each log")
+                     "A run log, which names queue pairs and their peers;\nrepeat it for each log")
         ->type_name("FILE")
         ->expected(1)
         ->take_all();
-    command->add_flag("--icrc", options->icrc, "Count bad ICRCs, too, which reads every byte");
+    command->add_flag("--icrc", options->icrc, "Also count bad ICRCs; this reads every byte");
     command->add_option("-c,--count", options->count, "Stop after this many packets")
         ->check(is_count())
         ->type_name("N");
     command
         ->add_option("--max-flows", options->limits.streams,
-                     "Keep at most so many directions,\n16 to 16777216")
+                     "Keep at most this many directions,\n16 to 16777216")
         ->check(CLI::Range(flow::Limits::least_streams, flow::Limits::most_streams).description(""))
         ->capture_default_str()
         ->type_name("N");

@@ -12,16 +12,16 @@ namespace rocecap {
 namespace {
 
 constexpr const char* live_footer = R"(Examples:
-  rocecap live --list                           what there is to capture on
-  sudo rocecap live -i eth0                     watch; Ctrl-C ends it
-  sudo rocecap live -i eth0 -w run.pcapng -d 10 and keep the packets of ten seconds
+  rocecap live --list                           list what can be captured on
+  sudo rocecap live -i eth0                     print packets until Ctrl-C
+  sudo rocecap live -i eth0 -w run.pcapng -d 10 the same for 10 s, and write them to a file
   sudo rocecap live -i eth0 -q -w run.pcapng --rotate-size 100 --keep 20
-                                                always the last two gigabytes
+                                                keep the last two gigabytes
   sudo rocecap live -i eth0 -w - | wireshark -k -i -
 Without --filter, RoCEv2 (UDP port 4791, over IPv4 and IPv6) and RoCEv1 (EtherType 0x8915) are
 captured, with or without one VLAN tag. A hardware NIC that offloads RDMA does not show these
-packets on its Ethernet interface: name its RDMA device (-i mlx5_0) where libpcap can, capture on
-the other host, or mirror the switch's port.)";
+packets on its Ethernet interface: capture on its RDMA device (-i mlx5_0) if libpcap supports that,
+capture on the other host, or mirror the switch's port.)";
 
 int print_list(bool json) {
     const auto list = render::DeviceList::gather();
@@ -42,17 +42,17 @@ void add_rotation(CLI::App& command, LiveRun::Options& options, Rotating& rotati
     constexpr int most = 1'000'000;
     command
         .add_option("--rotate-size", rotating.megabytes,
-                    "With --write: begin a new file after so many\nmegabytes (10^6 bytes): "
+                    "With --write: start a new file after this many\nmegabytes (10^6 bytes): "
                     "run_00001.pcapng, …")
         ->check(CLI::Range(1, most).description(""))
         ->type_name("MB");
     command
         .add_option("--rotate-seconds", rotating.seconds,
-                    "The same after so many seconds, with the next packet")
+                    "Start a new file after this many seconds")
         ->check(CLI::Range(1, most).description(""))
         ->type_name("SECONDS");
     rotating.keep =
-        command.add_option("--keep", options.rotation.keep, "Of these files keep only the last N")
+        command.add_option("--keep", options.rotation.keep, "Keep only the last N of these files")
             ->check(is_count())
             ->type_name("N");
 }
@@ -73,46 +73,45 @@ void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
 
 void add_live(CLI::App& app, Context& context) {
     auto options = std::make_shared<LiveRun::Options>();
-    CLI::App* command = app.add_subcommand("live", "Capture and decode packets as they pass");
+    CLI::App* command = app.add_subcommand("live", "Capture packets on an interface and decode them");
     auto* interface =
-        command->add_option("-i,--interface", options->interface, "Capture here; 'any': everywhere")
+        command->add_option("-i,--interface", options->interface, "Capture on this interface; 'any': on all")
             ->type_name("IF");
     auto list = std::make_shared<bool>(false);
-    command->add_flag("--list", *list, "Only say what can be captured on here; also as --json");
-    command->add_option("-f,--filter", options->filter, "Which packets, written as for tcpdump")
+    command->add_flag("--list", *list, "List the interfaces and RDMA devices that can be\ncaptured on (with --json: as JSON), then exit");
+    command->add_option("-f,--filter", options->filter, "Capture filter in tcpdump's syntax: pcap-filter(7)")
         ->type_name("BPF");
     command
         ->add_option("-w,--write", options->write,
-                     "Keep the packets in this pcapng file; '-': write\nthem to standard output "
-                     "and decode nothing")
+                     "Write the packets to this pcapng file; '-': to\nstandard output, and do not decode them")
         ->type_name("FILE");
     auto rotating = std::make_shared<Rotating>();
     add_rotation(*command, *options, *rotating);
-    command->add_option("-d,--duration", options->seconds, "Stop after so many seconds")
+    command->add_option("-d,--duration", options->seconds, "Stop after this many seconds")
         ->check(is_duration())
         ->type_name("SECONDS");
     command->add_option("-c,--count", options->count, "Stop after this many packets")
         ->check(is_count())
         ->type_name("N");
     Printer::add_options(*command, options->display);
-    command->add_flag("-q,--quiet", options->quiet, "With --write: decode nothing");
+    command->add_flag("-q,--quiet", options->quiet, "With --write: do not decode the packets");
     command
         ->add_option("-s,--snaplen", options->snaplen,
-                     "Keep this much of each packet: 128 has all headers,\n384 the connection "
-                     "manager's messages, too; the\nICRC needs whole packets")
+                     "Capture at most this many bytes of each packet: 128\nhold all headers, 384 "
+                     "also the connection manager's\nmessages; the ICRC needs whole packets")
         ->check(CLI::Range(1, 262144).description(""))
         ->type_name("BYTES");
     command
         ->add_option("-B,--buffer", options->buffer_mib,
-                     "The kernel's buffer for waiting packets\n(default: 64)")
+                     "Size of the kernel's capture buffer, in MiB\n(default: 64)")
         ->check(CLI::Range(1, 1024).description(""))
         ->type_name("MIB");
     command->add_flag("-p,--promiscuous", options->promiscuous,
-                      "Also packets addressed to other machines");
+                      "Also capture packets addressed to other machines");
     command
         ->add_option("--user", options->user,
-                     "Once the capture runs, be this user instead of root;\nwithout it: who called "
-                     "sudo, or nobody")
+                     "Run as this user instead of root when the capture has\nstarted; default: the "
+                     "caller of sudo, or nobody")
         ->type_name("NAME");
     command->footer(live_footer);
     command->callback([&context, options, list, interface, rotating] {

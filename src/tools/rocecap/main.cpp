@@ -25,20 +25,20 @@ namespace rocecap {
 namespace {
 
 constexpr const char* main_footer = R"(Examples:
-  sudo rocecap live -i eth0                       watch RoCE packets as they pass
-  sudo rocecap live -i eth0 -w run.pcapng         the same, and keep them for Wireshark
-  rocecap decode run.pcapng                       read a capture, a line for each packet
-  rocecap decode run.pcapng --json | jq .bth.psn  the same for programs
+  sudo rocecap live -i eth0                       print RoCE packets as they arrive
+  sudo rocecap live -i eth0 -w run.pcapng         the same, and write them to a file
+  rocecap decode run.pcapng                       print a capture, one line per packet
+  rocecap decode run.pcapng --json | jq .bth.psn  print it as JSON
   rocecap decode run.pcapng --where 'aeth.type == NAK'
   rocecap flows run.pcapng                        conversations: PSNs, losses, latencies
-  rocecap verify run.pcapng                       is each packet's ICRC right?
-  rocecap check captures/runs/2026...             is it as specified?
-  rocecap explain captures/runs/2026...           why did it fail, or why was it slow?
+  rocecap verify run.pcapng                       check each packet's ICRC
+  rocecap check captures/runs/2026...             check both ends against the specification
+  rocecap explain captures/runs/2026...           name the cause of a failure
   rocecap timeline run.pcapng --log app.jsonl     the packets and the verbs calls that caused them
-  rocecap timeline captures/runs/2026...          the same of a run of the lab
-  rocecap predict captures/runs/2026...           a run as questions: what comes next?
-  rocecap psns run.pcapng                         first PSNs, and where the wire shows them
-'rocecap live --help' and so on list each command's options.
+  rocecap timeline captures/runs/2026...          the same for a run of the lab
+  rocecap predict captures/runs/2026...           a quiz: predict the next packet
+  rocecap psns run.pcapng                         first PSNs, and the packets that reveal them
+'rocecap COMMAND --help' lists the options of a command.
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
 
@@ -117,7 +117,7 @@ int main(int argc, char** argv) {
         complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
                                            fmt::join(names_of_commands(app), ", "))
                              : error.what());
-        std::fputs("'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n", stderr);
+        std::fputs("'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n", stderr);
         return cannot_run;
     }
     context.colour = wants_colour(colour);

@@ -195,22 +195,23 @@ class Dialogue {
 };
 
 constexpr const char* predict_footer =
-    R"(Shown at once is what passed before the link emulator did something (cable.jsonl), or nothing. Then it asks:
-KIND is send, write, read, atomic, response, ack, nak or rnr, and the PSN counts from the requester's first.
-Example: nak +4. '?' helps, an empty line shows the packet, 'q' ends.)";
+    R"(The quiz starts at the first packet that the link emulator acted on (cable.jsonl), or at the first
+packet; it prints the packets before that. A prediction is a KIND and a PSN, for example
+nak +4. KIND is send, write, read, atomic, response, ack, nak or rnr; the PSN is the distance from
+the requester's first one. '?' prints help, an empty line shows the packet, 'q' quits.)";
 
 }  // namespace
 
 void add_predict(CLI::App& app, Context& context) {
     auto options = std::make_shared<PredictOptions>();
     CLI::App* command =
-        app.add_subcommand("predict", "Say what comes next, packet by packet, before it is shown");
+        app.add_subcommand("predict", "Quiz: predict each packet before it is shown");
     add_trace_arguments(*command, options->trace);
-    command->add_option("--from", options->from, "Ask from this packet of the capture on")
+    command->add_option("--from", options->from, "Start asking at this packet of the capture")
         ->check(is_count())
         ->type_name("N");
     command->add_flag("--all", options->all,
-                      "Ask for each packet, and not only where something is decided");
+                      "Ask for each packet, not only at decisions");
     command->footer(predict_footer);
     command->callback([&context, options] {
         context.run = [&context, options] {

@@ -33,17 +33,17 @@ bool needs_icrc(const std::optional<filter::Row>& row, const std::optional<filte
 }  // namespace
 
 void Printer::add_options(CLI::App& command, Options& options) {
-    command.add_flag("--json", options.json, "One JSON object a packet instead of text");
+    command.add_flag("--json", options.json, "Print one JSON object per packet instead of text");
     command
         .add_option("--fields", options.fields,
-                    "Instead of text only these fields, separated by tabs:\n"
+                    "Print only these fields, separated by tabs:\n"
                     "bth.psn,reth.r_key; 'rocecap fields' lists them")
         ->type_name("A,B,...");
-    command.add_flag("--csv", options.csv, "Fields separated by commas, quoted where needed");
-    command.add_flag("--header", options.header, "Begin with a line of the fields' names");
+    command.add_flag("--csv", options.csv, "Separate fields by commas; quote them where needed");
+    command.add_flag("--header", options.header, "Print the fields' names in the first line");
     command
         .add_option("--where", options.where,
-                    "Only packets that match: 'aeth.type == NAK',\n"
+                    "Print only packets that match: 'aeth.type == NAK',\n"
                     "'bth.psn in 0x10..0x20 and reth.r_key == 0x220'")
         ->type_name("FILTER");
 }

@@ -45,23 +45,25 @@ int show(const PsnsOptions& options, bool colour) {
 }
 
 constexpr const char* psns_footer =
-    R"(Of each direction: the PSN of its first packet, from the run log, from the connection manager's
-messages, or from the wire where the log keeps it secret or there is none; who chose it; and the
-packets of the capture that a reader on the way finds it in: messages that announce it in the clear
-(ConnectRequest, ConnectReply, the endpoint in a TCP segment) and BTHs, which every packet has.)";
+    R"(For each direction, the table has:
+  - the PSN of its first packet: from the run log, from the connection manager's messages, or from
+    the packets where no log has it or the log hides it;
+  - what chose this PSN;
+  - the packets from which an observer on the path can read it: messages that carry it in the clear
+    (ConnectRequest, ConnectReply, the endpoint in a TCP segment), and the BTH of each packet.)";
 
 }  // namespace
 
 void add_psns(CLI::App& app, Context& context) {
     auto options = std::make_shared<PsnsOptions>();
     CLI::App* command =
-        app.add_subcommand("psns", "Each direction's first PSN, and where on the wire it is");
-    command->add_option("captures", options->paths, "Captures (pcap, pcapng), or runs' directories")
+        app.add_subcommand("psns", "List each direction's first PSN and the packets that reveal it");
+    command->add_option("captures", options->paths, "Captures (pcap or pcapng), or directories of runs")
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(*command, options->logs);
     add_interface_option(*command, options->interface);
-    command->add_flag("--json", options->json, "One JSON object a direction instead of text");
+    command->add_flag("--json", options->json, "Print one JSON object per direction instead of text");
     command->footer(psns_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context.colour); };

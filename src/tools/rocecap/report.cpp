@@ -41,15 +41,15 @@ int report(const ReportOptions& options) {
 }
 
 constexpr const char* report_footer =
-    R"(The page needs no network and nothing beside itself: open it in a browser, send it to somebody. It
-holds what the logs and the capture hold, payloads too. '?' in the page lists its keys.)";
+    R"(The page is one file and needs no network: open it in a browser, or send it to somebody. It contains
+the logs and the capture, including payloads. Press '?' in the page to list its keys.)";
 
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
     auto options = std::make_shared<ReportOptions>();
     CLI::App* command = app.add_subcommand(
-        "report", "All of it as one HTML page: ladder, bytes, states, plots, who knows what");
+        "report", "Write one HTML page: ladder diagram, bytes, states, plots, first PSNs");
     add_trace_arguments(*command, options->trace);
     command
         ->add_option("-o,--output", options->output,
@@ -57,7 +57,7 @@ void add_report(CLI::App& app, Context& context) {
         ->type_name("FILE");
     command
         ->add_option("--packets", options->packets,
-                     "How many packets the page holds (100000); it says what it leaves out")
+                     "Write at most N packets to the page (default: 100000);\nthe page reports how many it omits")
         ->check(is_count())
         ->type_name("N");
     command->footer(report_footer);

@@ -181,9 +181,9 @@ int show(const TimelineOptions& options, const Context& context) {
 }
 
 constexpr const char* timeline_footer =
-    R"(A packet that a verbs call caused names the call: '← client wr 1'. Which one that is, the run logs
-tell (--log); without them the listing has the packets alone. A run directory holds what
-'lab/lab capture' and 'lab/lab run' keep: run.json, server.jsonl, client.jsonl and wire.pcapng.
+    R"(The line of a packet names the verbs call that caused it: '← client wr 1'. The calls come from the
+run logs (--log); without a log, the listing has only the packets. A run directory is written by
+'lab/lab capture' or 'lab/lab run': run.json, server.jsonl, client.jsonl and wire.pcapng.
 
 Examples:
   rocecap timeline run.pcapng
@@ -194,9 +194,9 @@ Examples:
 void add_timeline(CLI::App& app, Context& context) {
     auto options = std::make_shared<TimelineOptions>();
     CLI::App* command =
-        app.add_subcommand("timeline", "The programs' events and the packets, in one order");
+        app.add_subcommand("timeline", "List the programs' events and the packets in order of time");
     add_trace_arguments(*command, options->trace);
-    command->add_flag("--follow", options->follow, "List a run as it goes on, until it has ended");
+    command->add_flag("--follow", options->follow, "List a run while it is in progress, until it ends");
     command->footer(timeline_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context); };

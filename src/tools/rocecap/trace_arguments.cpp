@@ -21,7 +21,7 @@ void warn(std::string_view sentence) {
 void add_log_option(CLI::App& command, std::vector<std::string>& logs) {
     command
         .add_option("--log", logs,
-                    "A run log of a program whose packets these are;\nonce for each log")
+                    "The run log of a program whose packets are in the\ncapture; repeat it for each log")
         ->type_name("FILE")
         ->expected(1)
         ->take_all();
@@ -30,7 +30,7 @@ void add_log_option(CLI::App& command, std::vector<std::string>& logs) {
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
     command
         .add_option("capture", arguments.path,
-                    "A pcap or pcapng file, or a run's directory,\nwhich has its capture and logs")
+                    "A pcap or pcapng file, or a run's directory, which\nholds its capture and logs")
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(command, arguments.logs);
@@ -40,7 +40,7 @@ void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
 void add_interface_option(CLI::App& command, std::string& interface) {
     command
         .add_option("--interface", interface,
-                    "Of a pcapng file only the packets of this interface,\nby number or name")
+                    "Read only the packets of this interface of a pcapng\nfile, given by number or name")
         ->type_name("N|NAME");
 }
 

@@ -104,28 +104,28 @@ int verify(const VerifyOptions& options, bool colour) {
 }
 
 constexpr const char* verify_footer =
-    R"(The ICRC is the CRC-32 over all that routers leave as it is, at the end of each RoCE packet. A
-packet whose end was not captured stays unchecked.
+    R"(The ICRC (invariant CRC) is a CRC-32 at the end of each RoCE packet, over all fields that routers do
+not change. The ICRC of a packet that was not captured in full is not checked.
 
-Exit status: 0 all that could be checked are good, 1 a bad ICRC, a malformed packet, or nothing to
-check, 2 cannot run.)";
+Exit status: 0 all checked ICRCs are good, 1 a bad ICRC, a malformed packet, or nothing to check,
+2 cannot run.)";
 
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
     auto options = std::make_shared<VerifyOptions>();
-    CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and form");
+    CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and format");
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
         ->type_name("FILE");
     add_interface_option(*command, options->interface);
     command
         ->add_option("--first", options->first,
-                     "List so many of the bad and malformed ones; 0: none")
+                     "List at most N bad and malformed packets; 0: none")
         ->capture_default_str()
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
         ->type_name("N");
-    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text");
     command->footer(verify_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return verify(*options, context.colour); };

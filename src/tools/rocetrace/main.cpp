@@ -35,11 +35,11 @@ namespace {
 enum ExitCode : int { done = 0, wrong_usage = 2, failed = 125 };
 
 constexpr const char* footer =
-    R"(The run log has an event for each verbs call (docs/run-log.md). rocecap joins it with a capture:
+    R"(The run log has one event for each verbs call (docs/run-log.md). rocecap joins it with a capture:
   sudo rocecap live -i IFACE -w wire.pcapng
   rocetrace -o client.jsonl --role client -- ib_write_bw SERVER
 Categories: device pd mr cq srq qp ah cm send recv wc event.
-Exit status: the program's; 125 where rocetrace fails, 126 and 127 where the program cannot be started.)";
+Exit status: the program's; 125 if rocetrace fails; 126 or 127 if the program cannot be started.)";
 
 constexpr std::array<std::pair<std::string_view, tracelog::Category>, 12> categories{{
     {"device", tracelog::Category::device},
@@ -258,28 +258,28 @@ int main(int argc, char** argv) {
     CLI::App app("Runs a program and logs every verbs and rdma_cm call that it makes.",
                  "rocetrace");
     app.add_option("-o,--output", options.output,
-                   "The run log (JSON lines; '-': standard output).\nDefault: PROGRAM.PID.jsonl")
+                   "Write the run log to this file (JSON lines);\n'-': standard output. Default: PROGRAM.PID.jsonl")
         ->type_name("FILE");
     app.add_option("--role", options.role, "The name of this end in the log. Default: PROGRAM")
         ->type_name("NAME");
-    app.add_flag("--mask-psn", options.mask_psns, "Hide PSNs until the wire shows them");
+    app.add_flag("--mask-psn", options.mask_psns, "Write no PSNs to the log, only distances from the first");
     app.add_option("--only", options.only, "Log only these categories")
         ->delimiter(',')
         ->type_name("CATEGORIES");
-    app.add_option("--buffer", options.buffer, "Room for the records of one thread, in MiB")
+    app.add_option("--buffer", options.buffer, "Size of the buffer of each thread, in MiB (default: 16)")
         ->check(CLI::Range(1U, 1024U))
         ->type_name("MIB");
     app.add_flag(
         "--summary", options.summary,
-        "Print what became of each queue pair, at the end;\nwith LOG.jsonl... in place of a "
+        "Print a summary of each queue pair at the end; with\nLOG.jsonl... instead of a "
         "program: of these logs");
     app.add_flag("--explain", options.explain,
                  "Print why a request or a connection failed, at the end;\nwith LOG.jsonl... in "
                  "place of a program: of these logs");
     app.add_flag("--no-audit", options.no_audit,
-                 "Do not load the library that follows dlsym() (LD_AUDIT)");
+                 "Do not load the LD_AUDIT library, which traces functions\nfound by dlsym()");
     app.add_option("command", options.command,
-                   "The program, and its arguments; before it, variables of\nits environment")
+                   "The program and its arguments; environment variables\nfor it may precede it")
         ->required()
         ->type_name("-- [NAME=VALUE...] PROGRAM [ARGUMENT...]");
     app.set_version_flag("--version", fmt::format("rocetrace {}", util::version));

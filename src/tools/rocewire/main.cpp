@@ -29,7 +29,7 @@ using util::Json;
 enum ExitCode : int { done = 0, failed = 1, wrong_usage = 2 };
 
 constexpr const char* footer =
-    R"(Rules, of which the first words say what is done, and the rest to which packets:
+    R"(A rule is an action and the packets to which it applies:
   drop the 3rd packet from client where bth.opcode_name contains "WRITE"
   drop packets 4 to 6 from client where reth or payload_len > 0
   duplicate the 1st packet where aeth.type == ACK
@@ -40,8 +40,8 @@ constexpr const char* footer =
   mark 10% of packets from client seed 7
   cut for 200ms at the 8th packet from client
   limit to 10Mbit/s queue 32 packets from client
-docs/rocewire.md explains each. A rule counts the packets that it is about, from 1, since it was added or
-since the recording began.)";
+docs/rocewire.md explains each rule. A rule counts the packets that match it, starting from 1 when
+the rule is added and again when a recording starts.)";
 
 struct Options {
     std::string control;
@@ -178,52 +178,52 @@ int simple(const Options& options, const Json& request, const std::string& said)
 }
 
 void add_rules(CLI::App* command, Options& options) {
-    command->add_option("rules", options.rules, "Rules, each one word of the shell: quote it")
+    command->add_option("rules", options.rules, "Rules; quote each one for the shell")
         ->type_name("RULE");
-    command->add_option("-f,--file", options.file, "And those of this file, one a line")
+    command->add_option("-f,--file", options.file, "Also add the rules in this file, one per line")
         ->type_name("FILE");
 }
 
 using Work = std::function<int()>;
 
 void add_commands(CLI::App& app, Options& options, Work& work) {
-    auto* run_command = app.add_subcommand("run", "Be the link emulator, until it is stopped");
+    auto* run_command = app.add_subcommand("run", "Run the link emulator until it is stopped");
     run_command
         ->add_option("-p,--port", options.ports,
-                     "A host: its name, and the socket that its QEMU listens on\n(a path, or "
+                     "The name of a host, and the socket of its QEMU\n(a path, or "
                      "tcp:127.0.0.1:PORT)")
         ->required()
         ->allow_extra_args(false)
         ->type_name("HOST=SOCKET");
     add_rules(run_command, options);
-    run_command->add_option("-w,--write", options.capture, "Record what crosses it")
+    run_command->add_option("-w,--write", options.capture, "Record the frames on the link in this file")
         ->type_name("PCAPNG");
-    run_command->add_option("--log", options.log, "And what the rules did, as JSON lines")
+    run_command->add_option("--log", options.log, "Record the actions of the rules, as JSON lines")
         ->type_name("FILE");
     run_command->callback([&] { work = [&] { return run(options); }; });
 
-    auto* add_command = app.add_subcommand("add", "Rules for the packets to come");
+    auto* add_command = app.add_subcommand("add", "Add rules");
     add_rules(add_command, options);
     add_command->callback([&] { work = [&] { return add(options); }; });
 
-    auto* remove = app.add_subcommand("remove", "One rule less");
-    remove->add_option("rule", options.number, "Its number")->required()->type_name("N");
+    auto* remove = app.add_subcommand("remove", "Remove one rule");
+    remove->add_option("rule", options.number, "The number of the rule")->required()->type_name("N");
     remove->callback([&] {
         work = [&] {
             return simple(options, {{"do", "remove"}, {"rule", options.number}},
                           fmt::format("rule {} is gone", options.number));
         };
     });
-    app.add_subcommand("clear", "No rules")->callback([&] {
+    app.add_subcommand("clear", "Remove all rules")->callback([&] {
         work = [&] { return simple(options, {{"do", "clear"}}, "no rules"); };
     });
-    app.add_subcommand("restart", "All rules count from 1 again")->callback([&] {
+    app.add_subcommand("restart", "Restart the packet counters of all rules")->callback([&] {
         work = [&] { return simple(options, {{"do", "restart"}}, "all rules count from 1"); };
     });
 
-    auto* record = app.add_subcommand("record", "Record what crosses the link from now on");
-    record->add_option("capture", options.capture, "The file")->required()->type_name("PCAPNG");
-    record->add_option("--log", options.log, "And what the rules did, as JSON lines")
+    auto* record = app.add_subcommand("record", "Start recording the frames on the link");
+    record->add_option("capture", options.capture, "The file to write")->required()->type_name("PCAPNG");
+    record->add_option("--log", options.log, "Record the actions of the rules, as JSON lines")
         ->type_name("FILE");
     record->callback([&] {
         work = [&] {
@@ -234,17 +234,17 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
                           {});
         };
     });
-    app.add_subcommand("stop", "And no more")->callback([&] {
+    app.add_subcommand("stop", "Stop recording")->callback([&] {
         work = [&] { return simple(options, {{"do", "stop"}}, {}); };
     });
 
     auto* status_command =
-        app.add_subcommand("status", "Hosts, rules, and what has crossed the link");
-    status_command->add_flag("--watch", options.watch, "Again each second");
-    status_command->add_flag("--json", options.json, "For programs: one object a line");
+        app.add_subcommand("status", "Print the hosts, the rules and the counters");
+    status_command->add_flag("--watch", options.watch, "Repeat each second");
+    status_command->add_flag("--json", options.json, "Print one JSON object");
     status_command->callback([&] { work = [&] { return status(options); }; });
 
-    app.add_subcommand("fields", "The fields that a rule may set")->callback([&] {
+    app.add_subcommand("fields", "List the fields that a rule may set")->callback([&] {
         work = [&] {
             for (const emulator::WritableField& field : emulator::writable_fields())
                 fmt::print("{:24} {:2} bits\n", field.name, field.width);
@@ -257,11 +257,10 @@ int main(int argc, char** argv) {
     Options options;
     Work work;
     CLI::App app(
-        "The link between the lab's machines: a switch that does to chosen packets what it is "
-        "told.",
+        "Emulates the link between the lab's machines: a switch that can impair chosen packets.",
         "rocewire");
     app.add_option("-c,--control", options.control,
-                   "The socket at which the link emulator is spoken to")
+                   "The control socket of the link emulator")
         ->envname("ROCEWIRE_CONTROL")
         ->type_name("SOCKET");
     app.require_subcommand(1);
@@ -280,7 +279,7 @@ int main(int argc, char** argv) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {
         complain(error.what());
-        std::fputs("'rocewire --help' and 'rocewire COMMAND --help' list what there is.\n", stderr);
+        std::fputs("'rocewire --help' lists the commands, and 'rocewire COMMAND --help' its options.\n", stderr);
         return wrong_usage;
     } catch (const filter::SyntaxError& error) {
         complain(error.what());

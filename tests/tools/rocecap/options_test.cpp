@@ -25,7 +25,7 @@ void expect_refused(const Argv& arguments, const std::string& sentence) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
               "rocecap: " + sentence +
-                  "\n'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n");
+                  "\n'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n");
 }
 
 // In CLI11's words: "1 to 9" or, from 2.4 on, "[1 - 9]".
@@ -36,7 +36,7 @@ void expect_out_of_range(const Argv& arguments, const std::string& value, const 
     EXPECT_EQ(outcome.out, "");
     const std::string begin = "rocecap: " + value + " not in range ";
     const std::string end =
-        ".\n'rocecap --help' and 'rocecap COMMAND --help' list what there is.\n";
+        ".\n'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n";
     EXPECT_TRUE(outcome.err == begin + least + " to " + most + end ||
                 outcome.err == begin + "[" + least + " - " + most + "]" + end)
         << outcome.err;
