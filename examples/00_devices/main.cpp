@@ -19,7 +19,7 @@
 namespace {
 
 void show_limits(const std::string& name, const ibv_device_attr& device, runlog::Log& log) {
-    log.note(fmt::format("{}: at most {} QPs, {} requests a queue, {} CQs of {} entries, {} MRs",
+    log.note(fmt::format("{}: at most {} QPs, {} requests per queue, {} CQs of {} entries, {} MRs",
                          name, device.max_qp, device.max_qp_wr, device.max_cq, device.max_cqe,
                          device.max_mr));
     const auto can = [&](unsigned flag) {
@@ -113,15 +113,15 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("devices",
-                                     "Step 00: lists this host's RDMA devices, ports and GIDs, and "
-                                     "names what is wrong with the set-up.\n"
-                                     "Exit code: 0 ready, 1 something to fix, 2 wrong options.");
+    common::CommandLine command_line(
+        "devices",
+        "Step 00: lists this host's RDMA devices, ports and GIDs, and reports problems of the "
+        "set-up.\nExit code: 0 ready, 1 problems found, 2 invalid options.");
     std::string address;
     command_line.text("--address", address,
-                      "Judge the set-up for this IP address of the host, and name its GID");
+                      "Check the set-up for this IP address of the host, and print its GID");
     bool quiet = false;
-    command_line.flag("--only-problems", quiet, "Say only what could be better");
+    command_line.flag("--only-problems", quiet, "Print only the problems");
     return command_line.main(
         argc, argv, [&](runlog::Log& log, util::StopSignal&) { return run(address, quiet, log); });
 }

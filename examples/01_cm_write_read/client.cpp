@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
     std::uint64_t length = 10'000;
     command_line.number("--length", length, 1, 1u << 30, "Bytes to write and read back");
     std::string text = "Hello from the client. ";
-    command_line.text("--text", text, "What the bytes say, again and again");
+    command_line.text("--text", text, "Text with which the bytes are filled");
     return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
                                  return run(options, length, text, log, stop);
                              }));

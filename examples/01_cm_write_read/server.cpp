@@ -115,7 +115,7 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 01, server: exposes memory to each client by rdma_cm, then steps aside.");
+        "server", "Step 01, server: exposes memory to each client over rdma_cm.");
     common::ServerOptions options;
     command_line.add(options);
     std::uint64_t memory_size = 1 << 20;

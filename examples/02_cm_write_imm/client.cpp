@@ -52,7 +52,8 @@ int run(const common::ClientOptions& options, std::size_t length, std::uint64_t 
     const rdma::Capability remote = client.connect();
     if (remote.length < step02::slots * step02::slot_size)
         throw util::Error(
-            "the server exposes less memory than step 02's does. Is it another step's?");
+            "the server exposes less memory than the server of step 02. Is it the server of "
+            "another step?");
 
     // 2. A WRITE alone: the server's memory changes, its program does not notice.
     write(client.qp(), IBV_WR_RDMA_WRITE, 0, *mr, remote, stop, options.timeout);
@@ -62,15 +63,16 @@ int run(const common::ClientOptions& options, std::size_t length, std::uint64_t 
         write(client.qp(), IBV_WR_RDMA_WRITE_WITH_IMM, i, *mr, remote, stop, options.timeout);
 
     client.disconnect();
-    log.note("one silent WRITE and " + std::to_string(count) + " that were heard");
+    log.note("one WRITE without a completion at the server, and " + std::to_string(count) +
+             " with one");
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("client",
-                                     "Step 02, client: WRITEs that notify, by immediate data.");
+    common::CommandLine command_line(
+        "client", "Step 02, client: WRITEs that notify the server by immediate data.");
     common::ClientOptions options;
     command_line.add(options);
     std::uint64_t length = 10'000;

@@ -73,7 +73,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 02, server: learns of each WRITE that carries immediate data.");
+        "server", "Step 02, server: gets a completion for each WRITE with immediate data.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(

@@ -36,8 +36,8 @@ void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, util::StopSignal
     const auto wc = common::next_completion(qp->send_cq, stop, util::deadline_in(time));
     if (wc && wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
         throw util::Error(
-            "the server had no receive posted, and the device has retried often enough "
-            "(RNR_RETRY_EXC_ERR). Give it more --rnr-retries; 7 stands for \"without limit\".");
+            "the server had no receive posted, and all RNR retries of the device were used "
+            "(RNR_RETRY_EXC_ERR). Try a larger --rnr-retries; 7 means \"without limit\".");
     rdma::expect_success(wc, rdma::name_of(wr.opcode));
 }
 
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     command_line.number("--length", options.length, 1, 1u << 20, "Bytes of each message");
     command_line.number("--count", options.count, 1, 1000, "Messages");
     command_line.number("--rnr-retries", options.rnr_retries, 0, 7,
-                        "How often the device retries after an RNR NAK;\n7: without limit");
+                        "Retries of the device after an RNR NAK;\n7: without limit");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -67,7 +67,7 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
     ibv_qp_attr attr{};
     attr.min_rnr_timer = static_cast<std::uint8_t>(options.rnr_timer);
     util::check_rc(ibv_modify_qp(session.qp(), &attr, IBV_QP_MIN_RNR_TIMER), "ibv_modify_qp");
-    log.note("a sender that comes too early is told to wait: RNR timer code " +
+    log.note("the responder asks a sender that is too early to wait: RNR timer code " +
              std::to_string(options.rnr_timer));
     session.await_established();
 
@@ -102,15 +102,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("server",
-                                     "Step 03, server: receives messages, the first of them late.");
+    common::CommandLine command_line(
+        "server", "Step 03, server: receives messages; posts its first receive late.");
     Options options;
     command_line.add(options.server);
     command_line.number("--late", options.late_ms, 0, 60'000,
                         "Milliseconds before the first receive is posted");
     command_line.number("--rnr-timer", options.rnr_timer, 0, 31,
-                        "Code of the time an RNR NAK asks for: 1 is 0.01 ms,\n14 is 1.28 ms, 0 is "
-                        "655.36 ms");
+                        "RNR timer code, the wait that an RNR NAK asks for:\n1 is 0.01 ms, 14 is "
+                        "1.28 ms, 0 is 655.36 ms");
     command_line.number("--buffer", options.buffer, 1, 1u << 20, "Bytes of each receive buffer");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));

@@ -44,7 +44,7 @@ void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
     if (stop.requested())
         throw util::Error("stopped by a signal.");
     if (completed != 1)
-        throw util::Error("no completion came in time: the peer does not respond.");
+        throw util::Error("no completion arrived in time: the peer does not respond.");
     if (wc.status != wanted)
         throw util::Error("the completion has status " + std::string(rdma::name_of(wc.status)) +
                           ", not " + std::string(rdma::name_of(wanted)) + ".");
@@ -89,7 +89,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
 int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
     for (const Refusal refusal : step04::refusals)
         be_refused(options, refusal, log, stop);
-    log.note("refused four times, as it should be");
+    log.note("all four WRITEs were refused, as expected");
     return 0;
 }
 
@@ -97,7 +97,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Step 04, client: WRITEs where it may not, in four ways.");
+                                     "Step 04, client: four WRITEs that the server must refuse.");
     common::ClientOptions options;
     command_line.add(options);
     return command_line.main(

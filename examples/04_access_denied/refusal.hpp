@@ -16,8 +16,8 @@ inline constexpr std::array refusals{Refusal::WrongKey, Refusal::OutOfBounds, Re
 
 constexpr std::string_view text(Refusal refusal) {
     constexpr std::array<std::string_view, 4> texts{
-        "an rkey that is not the memory's", "right key, but the last byte lies outside",
-        "memory exposed for reading only", "memory that was deregistered meanwhile"};
+        "a wrong rkey", "right rkey, last byte out of bounds", "memory that allows only READ",
+        "memory that was deregistered"};
     return texts[static_cast<std::size_t>(refusal)];
 }
 

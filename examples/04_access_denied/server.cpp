@@ -16,7 +16,8 @@ constexpr std::size_t memory_size = 4096;
 
 step04::Refusal asked_for(std::span<const std::byte> request) {
     if (request.empty() || std::to_integer<std::size_t>(request[0]) >= step04::refusals.size())
-        throw util::Error("the client's request names no refusal. Is it another step's?");
+        throw util::Error(
+            "the client requests no known kind of access. Is it the client of another step?");
     return static_cast<step04::Refusal>(request[0]);
 }
 
@@ -40,7 +41,7 @@ void serve(common::CmSession& session, runlog::Log& log) {
     // 2. After its region, a key is only a number.
     if (refusal == step04::Refusal::Deregistered) {
         util::check_rc(ibv_dereg_mr(mr.release()), "ibv_dereg_mr");
-        log.note("deregistered: the key that the client gets grants nothing any more");
+        log.note("deregistered: the client's rkey is no longer valid");
     }
     session.make_qp({.max_send_wr = 1,
                      .max_recv_wr = 1,
@@ -66,7 +67,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 04, server: exposes memory that the client may not use as it tries to.");
+        "server", "Step 04, server: exposes memory, and refuses the client's accesses.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(

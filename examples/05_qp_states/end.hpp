@@ -55,7 +55,8 @@ class End {
     }
     void refused(const Transition& transition, std::string_view why) {
         if (attempt(transition, why) == 0)
-            throw util::Error(fmt::format("the device allowed what it must refuse: {}.", why));
+            throw util::Error(
+                fmt::format("the device allowed a call that it must refuse: {}.", why));
     }
 
     void post_recv(std::uint64_t wr_id, std::string_view what) {
@@ -84,7 +85,7 @@ class End {
     void expect(ibv_wc_status wanted) { judge(completion_within(time_limit), wanted); }
     void judge(const std::optional<ibv_wc>& wc, ibv_wc_status wanted) {
         if (!wc)
-            throw util::Error(fmt::format("no completion came at {} in five seconds.", name_));
+            throw util::Error(fmt::format("no completion arrived at {} within 5 s.", name_));
         log_.event("wc", rdma::describe(*wc));
         if (wc->status != wanted)
             throw util::Error(fmt::format("the completion at {} has status {}, not {}.", name_,

@@ -19,7 +19,8 @@ Link link_to_itself(ibv_context* context) {
     for (const rdma::Gid& gid : rdma::gid_table(context))
         if (gid.type == IBV_GID_TYPE_ROCE_V2 || gid.type == IBV_GID_TYPE_IB)
             return {.gid = gid};
-    throw util::Error("the device has no RoCE v2 address. 00_devices says what is missing.");
+    throw util::Error(
+        "the device has no RoCE v2 address. Run 00_devices: it names what is missing.");
 }
 
 int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSignal& stop) {
@@ -57,7 +58,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.expect(IBV_WC_SUCCESS);
     b.expect(IBV_WC_SUCCESS);
     log.event("memory", common::describe_memory(b.memory()));
-    a.refused(to_init(link), "there is no way back but through RESET");
+    a.refused(to_init(link), "the only way back is through RESET");
     b.done(to_rts(link));
     auto changed = to(IBV_QPS_RTS);  // some attributes may be changed while it works
     changed.attributes.min_rnr_timer = 1;
@@ -74,7 +75,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.post_send(2, "ibv_post_send in SQD");
     if (a.completion_within(std::chrono::milliseconds(200)))
         throw util::Error("a request that was posted in SQD was sent before RTS.");
-    log.note("nothing leaves while the queue is drained");
+    log.note("no request is sent while the queue is in SQD");
     a.done(to(IBV_QPS_RTS));
     // Soft-RoCE goes on with its queue only when the next request rings the doorbell (Linux 6.1,
     // drivers/infiniband/sw/rxe/rxe_qp.c).
@@ -82,7 +83,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     if (woken)
         a.judge(woken, IBV_WC_SUCCESS);
     else
-        log.note("the request still waits: this device has to be woken by another one");
+        log.note("the request still waits: this device starts only when another request is posted");
     a.post_send(3, "ibv_post_send after SQD");
     if (!woken)
         a.expect(IBV_WC_SUCCESS);
@@ -97,7 +98,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.expect(IBV_WC_WR_FLUSH_ERR);
     a.post_send(5, "ibv_post_send in ERR");
     a.expect(IBV_WC_WR_FLUSH_ERR);
-    a.refused(to_rts(link), "there is no way back but through RESET");
+    a.refused(to_rts(link), "the only way back is through RESET");
 
     // 7. RESET again: as new, with other PSNs. The peer has to begin anew, too: it would take the
     // first packet for a duplicate, or for one after a gap.
@@ -117,23 +118,24 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.expect(IBV_WC_SUCCESS);
     b.expect(IBV_WC_SUCCESS);
     b.done(to(IBV_QPS_RESET));  // from any state
-    b.refused(to(IBV_QPS_ERR), "a queue pair in RESET has nothing to break");
-    log.note("every transition went as the specification says");
+    b.refused(to(IBV_QPS_ERR), "RESET does not lead to ERR");
+    log.note("all transitions were as specified");
     return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("qp_states",
-                                     "Step 05: takes a queue pair through all its states, by hand, "
-                                     "and tries what is forbidden.");
+    common::CommandLine command_line(
+        "qp_states",
+        "Step 05: moves a queue pair through all its states, and tries forbidden transitions.");
     std::string device;
     command_line.text("--device", device, "Use this RDMA device (default: the first)");
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         const auto names = rdma::device_names();
         if (device.empty() && names.empty())
-            throw util::Error("this host has no RDMA device. 00_devices says what is missing.");
+            throw util::Error(
+                "this host has no RDMA device. Run 00_devices: it names what is missing.");
         const rdma::Context context = rdma::open_device(device.empty() ? names[0] : device);
         const Link link = link_to_itself(context.get());
         log.event("device", rdma::describe_device(context.get(), link.gid.port, &link.gid));

@@ -97,12 +97,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 06, client: a connection by hand, its endpoints over plain TCP.");
+        "client", "Step 06, client: connects without rdma_cm; exchanges endpoints over plain TCP.");
     Options options;
     command_line.add(options.client);
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");
     command_line.number("--psn", options.psn, 0, 0xffffff,
-                        "PSN of the first packet sent from here");
+                        "PSN of the first packet that this side sends");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

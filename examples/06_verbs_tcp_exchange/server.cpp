@@ -87,13 +87,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 06, server: a connection by hand, its endpoints over plain TCP.");
+        "server", "Step 06, server: connects without rdma_cm; exchanges endpoints over plain TCP.");
     Options options;
     command_line.add(options.server);
     command_line.number("--memory", options.memory, 1, 1u << 30,
                         "Bytes of memory exposed to each client");
     command_line.number("--psn", options.psn, 0, 0xffffff,
-                        "PSN of the first packet sent from here");
+                        "PSN of the first packet that this side sends");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

@@ -85,9 +85,9 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line(
-        "server",
-        "Step 07, server: a connection by hand, its endpoints over TLS 1.3, its PSN random.");
+    common::CommandLine command_line("server",
+                                     "Step 07, server: connects without rdma_cm; exchanges "
+                                     "endpoints and random PSNs over TLS 1.3.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);

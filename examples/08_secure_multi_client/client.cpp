@@ -64,10 +64,9 @@ int main(int argc, char** argv) {
     command_line.add(options.client);
     command_line.add(options.secure);
     command_line.number("--clients", options.clients, 1, 100'000, "Clients to run concurrently");
-    command_line.number("--at-once", options.at_once, 1, 100'000,
-                        "Threads in which they connect, work and leave");
+    command_line.number("--at-once", options.at_once, 1, 100'000, "Threads that run these clients");
     command_line.number("--operations", options.operations, 1, 1'000'000'000,
-                        "Rounds of WRITE, READ and SEND of each client");
+                        "Rounds of WRITE, READ and SEND per client");
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {

@@ -83,7 +83,7 @@ class Clients {
         take_completions(client);  // the event may not have come yet
         if (!all.contains(id))
             return;
-        log_.note(fmt::format("QP {:#08x} keeps receives back: it is destroyed all the same",
+        log_.note(fmt::format("QP {:#08x} has not flushed all its receives: it is destroyed anyway",
                               client.set->qp->qp_num));
         release(client);
     }
@@ -121,7 +121,7 @@ class Clients {
             // After an error byte_len is not valid (ibv_poll_cq(3)).
             hub_.lose(client.id, Loss::Failed,
                       wc.status == IBV_WC_SUCCESS
-                          ? fmt::format("a SEND of {} bytes is no report.", wc.byte_len)
+                          ? fmt::format("a SEND of {} bytes is not a report.", wc.byte_len)
                           : fmt::format("a receive completed with {}.", rdma::name_of(wc.status)));
         }
     }

@@ -31,7 +31,7 @@ inline void Hub::look_at_newcomer(Id id, Connection& connection) {
     const net::Socket& socket = connection.stream.socket();
     if (newcomers_.state_of(id) == Waiting) {
         // The poller looks for nothing of it: the event says that it has been reset.
-        lose(id, Loss::Closed, fmt::format("{} has gone.", socket.peer.text()));
+        lose(id, Loss::Closed, fmt::format("{} has disconnected.", socket.peer.text()));
     } else if (net::look_at_hello(socket) == net::Hello::Part) {
         if (newcomers_.state_of(id) == Silent)
             deadlines_.set(id, util::deadline_in(bounds_.hello_time));

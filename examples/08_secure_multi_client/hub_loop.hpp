@@ -49,7 +49,7 @@ inline void Hub::check_deadlines() {
             connections_.erase(it);
         else
             lose(*id, Loss::Late,
-                 newcomers_.state_of(*id) == Newcomers::State::Silent ? "it said nothing at all."
+                 newcomers_.state_of(*id) == Newcomers::State::Silent ? "it sent nothing."
                  : newcomers_.state_of(*id) == Newcomers::State::Hello
                      ? "it did not complete its ClientHello in time."
                      : "it did not complete the TLS handshake in time.");
@@ -72,7 +72,8 @@ inline void Hub::accept_some() {
             if (!socket)
                 return;
             if (makes_room)
-                lose(*makes_room, Loss::Late, "it kept the server waiting while others came.");
+                lose(*makes_room, Loss::Late,
+                     "it was the slowest when a newer client needed its place.");
             take_in(std::move(*socket));
         }
     } catch (const std::system_error& error) {

@@ -35,15 +35,15 @@ int main(int argc, char** argv) {
     command_line.add(options.server);
     command_line.add(options.secure);
     command_line.number("--clients", options.clients, 1, 100'000,
-                        "Serve so many clients at a time");
+                        "Largest number of clients at a time");
     command_line.number("--memory", options.memory, 1, 1u << 30,
                         "Bytes of memory exposed to each client");
     command_line.number("--setup-time", options.setup_time, 1, 3600,
-                        "Seconds for the TLS handshake, and for the exchange");
+                        "Time limit in seconds for the TLS handshake, and for the exchange");
     command_line.number("--idle-time", options.idle_time, 1, 86'400,
-                        "Seconds without a SEND until a client is dropped");
+                        "Drop a client after this many seconds without a SEND");
     command_line.number("--stats", options.stats, 0, 86'400,
-                        "Statistics every N seconds (0: on SIGUSR1 and at the end)");
+                        "Print statistics every N seconds (0: on SIGUSR1 and at the end)");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

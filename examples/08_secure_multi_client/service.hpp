@@ -91,7 +91,7 @@ class Service : public Handler {
                 break;
             case State::Connecting:
             case State::Draining:
-                throw net::ProtocolError("the peer goes on before it has been answered.");
+                throw net::ProtocolError("the peer did not wait for the reply to its message.");
         }
     }
 

@@ -75,16 +75,16 @@ class Blind {
             stage_.client().connect_deaf();
             qpns.push_back(stage_.client().target().theirs.qpn);
         }
-        log_numbers("QPNs", qpns,
-                    steps_by_one(qpns) ? "each is the one before, plus 1" : "no pattern seen");
+        log_numbers(
+            "QPNs", qpns,
+            steps_by_one(qpns) ? "each is one more than the previous one" : "no pattern seen");
         const std::vector<std::uint32_t> rkeys = stage_.client().own().make_rkeys(count);
         std::vector<std::uint32_t> indices;
         std::ranges::transform(rkeys, std::back_inserter(indices),
                                [](std::uint32_t rkey) { return rkey >> 8; });
         measured_.are_indices_known = steps_by_one(indices);
         log_numbers("rkeys", rkeys,
-                    measured_.are_indices_known ? "bits 31:8 are the ones before, plus 1"
-                                                : "no pattern seen");
+                    measured_.are_indices_known ? "bits 31:8 increase by 1" : "no pattern seen");
     }
 
     const Measured& measured() const { return measured_; }

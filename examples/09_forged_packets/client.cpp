@@ -49,12 +49,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 09, client: packets that somebody else made, and what they do. In the lab only.");
+        "Step 09, client: injects forged packets and reports their effects. In the lab only.");
     Options options;
     command_line.add(options.client);
     command_line.add(options.secure);
     command_line.number("--guesses", options.guesses, 1, 100'000,
-                        "WRITEs with guessed PSNs to send");
+                        "Number of WRITEs with guessed PSNs");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

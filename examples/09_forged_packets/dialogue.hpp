@@ -91,7 +91,7 @@ inline Request parse_request(util::FixedBytes<request_size> bytes) {
     common::check_message(bytes, magic);
     const unsigned ask = util::be8<5>(bytes);
     if (ask < static_cast<unsigned>(Ask::Report) || ask > static_cast<unsigned>(Ask::Done))
-        throw util::Error(fmt::format("the client asks for something unknown, number {}.", ask));
+        throw util::Error(fmt::format("the client sent an unknown request, number {}.", ask));
     return {.ask = static_cast<Ask>(ask), .received = util::be64<8>(bytes)};
 }
 
@@ -115,7 +115,7 @@ inline std::array<std::byte, report_size> serialize(const Report& report) {
 inline Report parse_report(util::FixedBytes<report_size> bytes) {
     common::check_message(bytes, magic);
     if (util::be8<5>(bytes) != report_type)
-        throw util::Error("the server sent something else where its report was expected.");
+        throw util::Error("the server sent another message where its report was expected.");
     const auto counter = [](std::uint64_t value) {
         return value == no_counter ? std::optional<std::uint64_t>() : value;
     };

@@ -66,7 +66,7 @@ inline bool is_esp(const wire::Packet& packet) {
 inline void require_lab(const wire::Packet& packet) {
     const bool is_roce_v2 = packet.is_roce() && packet.udp;
     if ((!is_roce_v2 && !is_esp(packet)) || !packet.vlans.empty())
-        refuse("this frame is no untagged RoCEv2 or ESP packet");
+        refuse("this frame is not an untagged RoCEv2 or ESP packet");
     const bool stays =
         packet.ipv4 ? is_in_lab(packet.ipv4->src) && is_in_lab(packet.ipv4->dst)
                     : packet.ipv6 && is_in_lab(packet.ipv6->src) && is_in_lab(packet.ipv6->dst);

@@ -36,10 +36,10 @@ class OddsTable {
             row("change memory: PSN and 8 bits of rkey", {bits_24 * bits_8, writes});
         row("change memory: PSN and 32 bits of rkey", {bits_24 * bits_32, writes});
         row("break the connection by a WRITE: PSN", {bits_24, writes});
-        row("complete an open request by an ACK: PSN", {bits_24, hits(measured_.ack)});
+        row("complete a request by an ACK: PSN", {bits_24, hits(measured_.ack)});
         row("break the connection by a NAK: PSN", {bits_24, hits(measured_.nak)});
-        row("answer an open READ: PSN", {bits_24, hits(measured_.read_response)});
-        row("replay: until its PSN has come round", {bits_24, 1});
+        row("respond to a READ: PSN", {bits_24, hits(measured_.read_response)});
+        row("replay: until its PSN is used again", {bits_24, 1});
     }
 
   private:

@@ -23,8 +23,8 @@ class RawSender {
         // Protocol 0: this socket receives nothing.
         if (!socket_ && (errno == EPERM || errno == EACCES))
             throw util::Error(
-                "not allowed to send packets of its own making: this step needs root, which it "
-                "has in the lab's guests. Run it with lab/lab capture.");
+                "not allowed to send raw packets: this step needs root. In the lab it has root: "
+                "run lab/lab capture 09.");
         util::check_errno(socket_.get(), "socket(AF_PACKET)");
     }
 

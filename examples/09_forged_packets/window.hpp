@@ -37,9 +37,10 @@ inline std::int32_t edge(const std::array<std::int32_t, 3>& stations, const Acce
     for (const std::int32_t station : stations) {
         const bool is_accepted = accepts(station);
         if (is_accepted && outside != 0)
-            throw util::Error(fmt::format(
-                "PSN {:+} was accepted although {:+} was not: this is no window of neighbours.",
-                station, outside));
+            throw util::Error(
+                fmt::format("PSN {:+} was accepted although {:+} was not: the accepted PSNs are "
+                            "not contiguous.",
+                            station, outside));
         if (is_accepted)
             inside = station;
         else if (outside == 0)
@@ -71,7 +72,8 @@ inline Window measure_window(const Accepts& accepts) {
         window.lowest = lowest;
         window.highest = highest;
     } else if (lowest != 0 || highest != 0) {
-        throw util::Error("the expected PSN was refused although its neighbours were not.");
+        throw util::Error(
+            "the expected PSN was refused although the PSNs next to it were accepted.");
     }
     return window;
 }

@@ -44,8 +44,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         return options.transport == "all" || options.transport == name;
     };
     if (!std::ranges::any_of(std::array{"rc", "uc", "ud", "xrc"}, is_wanted))
-        throw util::Error(
-            fmt::format("--transport '{}' is none of rc, uc, ud, xrc and all.", options.transport));
+        throw util::Error(fmt::format(
+            "--transport '{}' is not valid: choose rc, uc, ud, xrc or all.", options.transport));
     const net::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
     const util::Address server = options.client.resolve_server();
     const ibv_gid group = step10::group_of(!options.group.empty() ? options.group
@@ -92,18 +92,18 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line(
-        "client", "Step 10, client: the same messages over RC, UC and UD, and what each can.");
+    common::CommandLine command_line("client",
+                                     "Step 10, client: sends the same messages over RC, UC and UD, "
+                                     "and compares the transports.");
     Options options;
     command_line.add(options.client);
     command_line.text("--transport", options.transport, "rc, uc, ud, xrc, or all");
     command_line.number("--messages", options.messages, 1, step10::most_messages,
-                        "Numbered messages over each transport");
+                        "Messages to send over each transport");
     command_line.size("--length", options.length, 4, step10::most_bytes,
-                      "Bytes of each; over UD no more than the MTU");
+                      "Bytes of each message; over UD at most the path MTU");
     command_line.text("--group", options.group, "Multicast address, 239.10.2.3 or ff05::10:2:3");
-    command_line.flag("--messages-only", options.messages_only,
-                      "Nothing but the numbered messages");
+    command_line.flag("--messages-only", options.messages_only, "Send only these messages");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

@@ -95,8 +95,8 @@ inline ibv_wc next_completion(const Side& side, ibv_cq* cq) {
     const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.timeout));
     if (!wc)
         throw util::Error(
-            "no completion came in time: does the peer answer? Under loss, try a longer "
-            "--timeout.");
+            "no completion arrived in time: does the peer respond? If packets are lost, try a "
+            "longer --timeout.");
     return *wc;
 }
 

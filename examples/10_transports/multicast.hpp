@@ -18,14 +18,14 @@ constexpr std::uint32_t multicast_qpn = 0xffffff;
 inline ibv_gid group_of(const std::string& text) {
     const auto address = util::Address::parse(text);
     if (!address)
-        throw util::Error(fmt::format("--group '{}' is no IP address.", text));
+        throw util::Error(fmt::format("--group '{}' is not an IP address.", text));
     ibv_gid gid{};
     const auto bytes = address->ipv6_bytes();
     std::memcpy(gid.raw, bytes.data(), sizeof gid.raw);
     const bool is_group = address->is_ipv6() ? gid.raw[0] == 0xff : (gid.raw[12] & 0xf0U) == 0xe0;
     if (!is_group)
         throw util::Error(fmt::format(
-            "--group {} is no multicast address: try one of 239.0.0.0/8 or ff05::/16.", text));
+            "--group {} is not a multicast address: try one of 239.0.0.0/8 or ff05::/16.", text));
     return gid;
 }
 

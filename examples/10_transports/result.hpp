@@ -68,9 +68,9 @@ inline void log_table(runlog::Log& log, const std::vector<Result>& results) {
     const auto number = [](std::optional<std::uint64_t> value) {
         return value ? std::to_string(*value) : "-";
     };
-    log.note("           of bytes  messages  SUCCESS  arrived  packets sent  came  came back");
+    log.note("           of bytes  messages  SUCCESS  arrived  packets sent  received  returned");
     for (const Result& result : results)
-        log.note(fmt::format("{:<9} {:>9} {:>9} {:>8} {:>8} {:>13} {:>5} {:>10}",
+        log.note(fmt::format("{:<9} {:>9} {:>9} {:>8} {:>8} {:>13} {:>9} {:>9}",
                              rdma::name_of(type_of(result.request.part)), result.request.length,
                              result.request.messages, result.successes, result.report.arrived,
                              number(result.packets_out),

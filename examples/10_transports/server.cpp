@@ -60,7 +60,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 10, server: receives over RC, UC, UD or XRC, as the client asks.");
+        "server", "Step 10, server: receives over RC, UC, UD or XRC, as the client requests.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv,

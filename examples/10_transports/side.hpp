@@ -92,7 +92,7 @@ inline Request receive_request(const Side& side) {
     std::memcpy(request.group.raw, in.subspan<20>().data(), sizeof request.group.raw);
     if (request.part < Part::Rc || request.part > Part::Done || request.messages > most_messages ||
         request.length > most_bytes)
-        throw util::Error("the client asks for nothing that this server does. Is it step 10's?");
+        throw util::Error("the client's request is unknown here. Is it the client of step 10?");
     return request;
 }
 

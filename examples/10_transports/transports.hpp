@@ -88,8 +88,7 @@ inline void receive_numbered(const Side& side, const Request& request) {
         const std::uint32_t number = number_at(slots[wc.wr_id].subspan(header));
         if (wc.status != IBV_WC_SUCCESS || wc.byte_len != header + request.length ||
             number >= request.messages || came[number])
-            throw util::Error(
-                fmt::format("receive {} has something else than a new message.", wc.wr_id));
+            throw util::Error(fmt::format("receive {} does not hold a new message.", wc.wr_id));
         came[number] = true;
         ++arrived;
     }

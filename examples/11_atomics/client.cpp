@@ -27,7 +27,7 @@ void check_each_once(std::vector<std::uint64_t> found) {
     for (std::uint64_t expected = 0; expected < found.size(); ++expected)
         if (found[expected] != expected)
             throw util::Error(fmt::format(
-                "a FETCH_ADD found {}, where {} was expected: is another client counting, too?",
+                "a FETCH_ADD returned {} instead of {}: does another client use the counter, too?",
                 found[expected], expected));
 }
 
@@ -72,7 +72,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         throw util::Error(fmt::format("the counter should be {}, and the maximum {}.",
                                       options.clients * options.adds,
                                       options.clients * options.bids));
-    log_good(log, "the counter is the sum of all that was added, the maximum the highest bid");
+    log_good(log, "the counter is the sum of all additions, and the maximum is the highest bid");
     return 0;
 }
 
@@ -81,13 +81,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 11, client: many clients, concurrently, on two words of the server's memory.");
+        "Step 11, client: many clients change two words of the server's memory concurrently.");
     Options options;
     command_line.add(options.client);
-    command_line.number("--clients", options.clients, 1, 1000, "Clients, a connection each");
-    command_line.number("--adds", options.adds, 1, 1'000'000, "FETCH_ADDs of each");
-    command_line.number("--bids", options.bids, 1, 1'000'000, "Bids of each for the maximum");
-    command_line.number("--in-flight", options.in_flight, 1, 128, "FETCH_ADDs of each in flight");
+    command_line.number("--clients", options.clients, 1, 1000,
+                        "Number of clients, each with its connection");
+    command_line.number("--adds", options.adds, 1, 1'000'000, "FETCH_ADDs of each client");
+    command_line.number("--bids", options.bids, 1, 1'000'000,
+                        "Bids of each client for the maximum");
+    command_line.number("--in-flight", options.in_flight, 1, 128,
+                        "Outstanding FETCH_ADDs of each client");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -51,7 +51,7 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
     wr.wr.atomic.compare_add = 1;
     ibv_send_wr* bad_wr = nullptr;
     if (const int rc = ibv_post_send(client.qp(), &wr, &bad_wr); rc != 0) {
-        log.note(fmt::format("ibv_post_send says {}: posted by ibv_wr_atomic_fetch_add instead",
+        log.note(fmt::format("ibv_post_send failed: {}; posted by ibv_wr_atomic_fetch_add instead",
                              strerrorname_np(std::abs(rc))));
         ibv_qp_ex* extended = ibv_qp_to_qp_ex(client.qp());
         ibv_wr_start(extended);

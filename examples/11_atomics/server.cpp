@@ -98,11 +98,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 11, server: two words of memory that all clients change concurrently.");
+        "server",
+        "Step 11, server: exposes two words of memory that all clients change concurrently.");
     Options options;
     command_line.add(options.server);
     command_line.number("--responder-resources", options.responder_resources, 1, 128,
-                        "READs and atomics of each client in flight");
+                        "Outstanding READs and atomics of each client");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -63,8 +63,7 @@ struct Ask {
         constexpr std::uint32_t most = 100'000;
         if (ask.task < Task::Expose || ask.task > Task::Done || ask.rnr_timer > 31 ||
             ask.receives > most || ask.messages > most || ask.work_ms > most)
-            throw util::Error(
-                "the client asks for nothing that this server does. Is it step 12's?");
+            throw util::Error("the client's request is unknown here. Is it the client of step 12?");
         return ask;
     }
 };

@@ -54,7 +54,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         step12::overrun_their_queue(side);
     }
     if (all || options.credits) {
-        log.note("5. credits: a receiver that says how many messages may come");
+        log.note("5. credits: the receiver limits the number of messages");
         step12::send_with_and_without_credits(side, options.credit);
     }
     step12::Ask{.task = step12::Task::Done}.send(side);
@@ -66,37 +66,33 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 12, client: how a program learns that its work is done, in five parts.");
+        "client", "Step 12, client: five parts about completions and flow control.");
     Options options;
     command_line.add(options.client);
-    command_line.flag("--waiting", options.waiting,
-                      "Only this part (and others named): polling, or events");
+    command_line.flag("--waiting", options.waiting, "Run this part: wait by polling and by events");
     command_line.flag("--signalling", options.signalling,
-                      "Only this part: a completion for some requests only");
-    command_line.flag("--inline", options.inline_data,
-                      "Only this part: buffers that may be used again at once");
+                      "Run this part: completions for some requests only");
+    command_line.flag("--inline", options.inline_data, "Run this part: inline data");
     command_line.flag("--overrun", options.overrun,
-                      "Only this part: completion queues that are too small");
-    command_line.flag("--credits", options.credits,
-                      "Only this part: a receiver that says how much may come");
+                      "Run this part: completion queues that are too small");
+    command_line.flag("--credits", options.credits, "Run this part: credits of the receiver");
     command_line.number("--pings", options.wait.pings, 1, 100'000, "WRITEs for each way to wait");
     command_line.number("--idle", options.wait.idle_ms, 1, 2000,
-                        "Milliseconds to wait for nothing, in each way");
+                        "Milliseconds without work for each way to wait");
     command_line.number("--writes", options.signal.writes, 1, 100'000,
                         "WRITEs for each way to signal");
-    command_line.number("--signal-every", options.signal.every, 1, 1000,
-                        "One request in so many has a completion");
+    command_line.number("--signal-every", options.signal.every, 1, 1000, "Signal one request in N");
     command_line.number("--messages", options.credit.messages, 1, 10'000,
-                        "Messages with credits, and without");
+                        "Messages in each run, with and without credits");
     command_line.number("--receives", options.credit.receives, 1, 1000,
-                        "Receives that the server has posted for them");
+                        "Receives that the server posts for these messages");
     command_line.number("--work", options.credit.work_ms, 0, 1000,
-                        "Milliseconds of work that each makes for the server");
+                        "Milliseconds of work of the server for each message");
     command_line.number("--rnr-timer", options.credit.rnr_timer, 0, 31,
-                        "Code of the time a RNR NAK asks for: 1 is 0.01 ms,\n14 is 1.28 ms, 0 is "
-                        "655.36 ms");
+                        "RNR timer code, the wait that an RNR NAK asks for:\n1 is 0.01 ms, 14 is "
+                        "1.28 ms, 0 is 655.36 ms");
     command_line.number("--long-rnr-timer", options.credit.long_rnr_timer, 0, 31,
-                        "The same for the second run without credits:\n24 is 40.96 ms");
+                        "RNR timer code of the second run without credits:\n24 is 40.96 ms");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

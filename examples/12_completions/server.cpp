@@ -101,7 +101,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 12, server: exposes memory, and receives too much or too slowly if asked.");
+        "server", "Step 12, server: exposes memory; on request, receives too much or too slowly.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv,

@@ -67,10 +67,10 @@ inline void signal_some(const Side& side, const SignallingOptions& options) {
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
     if (options.every > cap.max_send_wr)
-        throw util::Error(fmt::format(
-            "--signal-every {}: the send queue has {} slots, and would be full before the first "
-            "completion that could free one.",
-            options.every, cap.max_send_wr));
+        throw util::Error(
+            fmt::format("--signal-every {}: the send queue has {} slots, and would be full before "
+                        "the first completion. Choose a smaller number.",
+                        options.every, cap.max_send_wr));
 
     // 2. So many WRITEs, one in `every` signalled, and the last one: else nothing would report that
     // all are done.

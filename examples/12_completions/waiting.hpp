@@ -112,7 +112,7 @@ inline void compare_waiting(const Side& side, const WaitingOptions& options) {
     const auto idle = [&](const auto& next, WaitingCost& cost) {
         const auto before = util::ThreadUsage::now();
         if (next(util::deadline_in(std::chrono::milliseconds(options.idle_ms))))
-            throw util::Error("a completion came although nothing was posted.");
+            throw util::Error("a completion arrived although no request was posted.");
         cost.idle += util::ThreadUsage::now() - before;
     };
     idle(by_polling, polled);

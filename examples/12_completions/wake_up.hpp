@@ -39,7 +39,7 @@ inline void miss_a_wake_up(const Side& side) {
     // Polls in vain, posts a WRITE, and is busy until its completion is there.
     const auto poll_and_be_busy = [&](std::chrono::milliseconds time) {
         if (poll_once(cq.get()))
-            throw util::Error("a completion came although nothing was posted.");
+            throw util::Error("a completion arrived although no request was posted.");
         ibv_send_wr wr = write_request(++wr_id, sge, remote, IBV_SEND_SIGNALED);
         ibv_send_wr* bad_wr = nullptr;
         util::check_rc(ibv_post_send(qp.get(), &wr, &bad_wr), "ibv_post_send");
@@ -58,8 +58,8 @@ inline void miss_a_wake_up(const Side& side) {
         rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
         log_outcome("poll, arm, sleep",
                     was_woken
-                        ? "woken: the completion came after the arming"
-                        : fmt::format("still asleep after {} ms, and the completion was there",
+                        ? "woken: the completion came after arming"
+                        : fmt::format("still asleep after {} ms, although the completion was there",
                                       10 * busy.count()));
         if (!was_woken)
             break;
@@ -69,8 +69,8 @@ inline void miss_a_wake_up(const Side& side) {
     poll_and_be_busy(std::chrono::milliseconds(20));
     events.arm();
     const auto wc = poll_once(cq.get());
-    log_outcome("poll, arm, poll, sleep", wc ? "the second look has found the completion"
-                                             : "not there yet: it will make an event");
+    log_outcome("poll, arm, poll, sleep", wc ? "the second poll has found the completion"
+                                             : "no completion yet: it will cause an event");
     if (!wc)
         rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
     side.barrier();

@@ -26,7 +26,9 @@ inline void meet_the_limit(const Host& host) {
     std::vector<rdma::Mr> regions;
     const util::LockedMemoryLimit limit(allowed);
     if (limit.was_above_limits())
-        host.log.note("this process has CAP_IPC_LOCK, so that no limit counts: dropped for now");
+        host.log.note(
+            "this process has CAP_IPC_LOCK, so no limit applies: the capability is dropped for "
+            "this part");
 
     // 2. The same 64 KiB, registered again and again.
     const std::string call = fmt::format("ibv_reg_mr({} bytes)", memory.size());

@@ -60,10 +60,11 @@ void try_windows(const Host& host, const Options& options) {
     if ((flags & IBV_DEVICE_MEM_WINDOW_TYPE_2B) != 0)
         try_type_2(host);
     else
-        host.log.note("this device has no memory windows of type 2B: no peer can give a key back");
-    host.log.note((attributes.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0
-                      ? "this device has on-demand paging: IBV_ACCESS_ON_DEMAND pins nothing"
-                      : "this device has no on-demand paging: what it accesses has to be pinned");
+        host.log.note("this device has no memory windows of type 2B: no peer can invalidate a key");
+    host.log.note(
+        (attributes.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0
+            ? "this device has on-demand paging: IBV_ACCESS_ON_DEMAND pins nothing"
+            : "this device has no on-demand paging: memory that it accesses must be pinned");
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -71,7 +72,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         write_csv(options.csv, {});  // better now than after the measurement
     const auto names = rdma::device_names();
     if (options.device.empty() && names.empty())
-        throw util::Error("this host has no RDMA device. 00_devices says what is missing.");
+        throw util::Error(
+            "this host has no RDMA device. Run 00_devices: it names what is missing.");
     const rdma::Context context =
         rdma::open_device(options.device.empty() ? names[0] : options.device);
     const auto gids = rdma::gid_table(context.get());
@@ -79,18 +81,19 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         return entry.type == IBV_GID_TYPE_ROCE_V2 || entry.type == IBV_GID_TYPE_IB;
     });
     if (gid == gids.end())
-        throw util::Error("the device has no RoCE v2 address. 00_devices says what is missing.");
+        throw util::Error(
+            "the device has no RoCE v2 address. Run 00_devices: it names what is missing.");
     log.event("device", rdma::describe_device(context.get(), gid->port, &*gid));
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context.get()), "ibv_alloc_pd")};
     const Host host{context.get(), pd.get(), {.gid = *gid}, log, stop};
 
     const bool all = !options.sizes && !options.cache && !options.windows && !options.limit;
     if (all || options.sizes) {
-        log.note("1. sizes: what does a registration cost?");
+        log.note("1. sizes: the cost of a registration");
         measure_sizes(host, options);
     }
     if (all || options.cache) {
-        log.note("2. cache: what does it save to keep registrations, and what is the danger?");
+        log.note("2. cache: the saving and the danger of keeping registrations");
         use_buffers(host, options.use);
         write_to_remapped_memory(host, false);
         write_to_remapped_memory(host, true);
@@ -100,7 +103,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         try_windows(host, options);
     }
     if (all || options.limit) {
-        log.note("4. limit: how much can be registered?");
+        log.note("4. limit: the largest amount of registered memory");
         meet_the_limit(host);
     }
     host.check_stop();
@@ -110,27 +113,27 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("mr_cost",
-                                     "Step 13: what registering memory costs, where it ends, and "
-                                     "what helps to do it less often:\na cache, huge pages, memory "
-                                     "windows.");
+    common::CommandLine command_line(
+        "mr_cost",
+        "Step 13: measures the cost and the limit of memory registration, and three ways to reduce "
+        "the cost:\na cache, huge pages, memory windows.");
     Options options;
     command_line.text("--device", options.device, "Use this RDMA device (default: the first)");
-    command_line.flag("--sizes", options.sizes, "Only this part (and others named): what it costs");
-    command_line.flag("--cache", options.cache, "Only this part: a cache of registrations");
-    command_line.flag("--windows", options.windows, "Only this part: memory windows");
-    command_line.flag("--limit", options.limit, "Only this part: the locked-memory limit");
+    command_line.flag("--sizes", options.sizes, "Run this part: the cost of a registration");
+    command_line.flag("--cache", options.cache, "Run this part: a cache of registrations");
+    command_line.flag("--windows", options.windows, "Run this part: memory windows");
+    command_line.flag("--limit", options.limit, "Run this part: the locked-memory limit");
     command_line.size("--most", options.most, smallest, std::uint64_t{1} << 40,
-                      "The largest piece of memory (default: 1 GiB, or a part of what is free)");
+                      "Largest size (default: 1 GiB, at most a quarter of the available memory)");
     command_line.number("--repeats", options.repeats, 1, 1000,
-                        "Registrations of each size; of large ones fewer");
+                        "Registrations of each size; fewer for large sizes");
     command_line.text("--csv", options.csv, "Also write the table to this file");
     command_line.number("--accesses", options.use.accesses, 1, 1'000'000,
                         "Uses of a buffer, with a cache and without");
     command_line.size("--room", options.use.room, 0, std::uint64_t{1} << 30,
-                      "What the cache keeps registered (default: 4MiB, of 16)");
+                      "Memory that the cache keeps registered (default: 4MiB, of 16MiB)");
     command_line.number("--seed", options.use.seed, 0, ~std::uint64_t{0},
-                        "Another order of the uses");
+                        "Seed for the order of the uses");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

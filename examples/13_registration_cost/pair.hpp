@@ -52,7 +52,7 @@ class Pair {
                                                 util::deadline_in(std::chrono::milliseconds(5000)));
         if (!wc)
             throw util::Error(stop_.requested() ? "stopped by a signal."
-                                                : "no completion came in five seconds.");
+                                                : "no completion arrived within 5 s.");
         return *wc;
     }
 

@@ -32,8 +32,8 @@ inline void measure_binding(const Host& host, std::uint64_t repeats) {
                     wc = pair.completion(pair.owner());
                 }));
                 if (wc.status != IBV_WC_SUCCESS)
-                    throw util::Error(
-                        fmt::format("binding a window ended as {}.", rdma::name_of(wc.status)));
+                    throw util::Error(fmt::format("binding a window completed with {}.",
+                                                  rdma::name_of(wc.status)));
             }
 
             // 2. Register.

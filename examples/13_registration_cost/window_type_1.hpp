@@ -32,11 +32,11 @@ inline void try_type_1(const Host& host) {
     attempts.succeeds("WRITE into the window",
                       pair.write(exposed.source, exposed.window.data(), rkey));
     const ibv_wc_status beside = pair.write(exposed.source, exposed.pages.bytes().data(), rkey);
-    attempts.log("WRITE beside it, in the same region", beside);
+    attempts.log("WRITE outside it, in the same region", beside);
     if (beside == IBV_WC_SUCCESS)
         host.log.note(
-            "this device holds a window's user to the bounds of the region, not to the window's: "
-            "it has to be trusted");
+            "this device checks the bounds of the region, not of the window: the peer must be "
+            "trusted");
 
     // 5. The owner takes the key back: the window gets a part of no length. A refusal breaks the
     // connection: another pair.

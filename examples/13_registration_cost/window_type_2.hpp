@@ -56,7 +56,7 @@ inline void try_type_2(const Host& host) {
         host.log.note(fmt::format(
             "the completion names the key, but its flags ({:#x}) have no IBV_WC_WITH_INV ({:#x})",
             wc.wc_flags, static_cast<unsigned>(IBV_WC_WITH_INV)));
-    attempts.is_refused("WRITE with the key that has gone",
+    attempts.is_refused("WRITE with the invalidated key",
                         pair.write(exposed.source, exposed.window.data(), rkey));
 
     // 6. The window goes.

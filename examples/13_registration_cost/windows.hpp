@@ -46,12 +46,14 @@ class Attempts {
     void succeeds(std::string_view what, ibv_wc_status status) const {
         log(what, status);
         if (status != IBV_WC_SUCCESS)
-            throw util::Error(fmt::format("the device refused what it has to do: {}.", what));
+            throw util::Error(
+                fmt::format("the device refused an operation that it must allow: {}.", what));
     }
     void is_refused(std::string_view what, ibv_wc_status status) const {
         log(what, status);
         if (status == IBV_WC_SUCCESS)
-            throw util::Error(fmt::format("the device allowed what it has to refuse: {}.", what));
+            throw util::Error(
+                fmt::format("the device allowed an operation that it must refuse: {}.", what));
     }
 
   private:

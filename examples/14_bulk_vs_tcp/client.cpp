@@ -49,8 +49,9 @@ Outcome move_bytes(const common::RcSide& side, util::Address server, const std::
         outcome.client = stream.used;
         meter.wipe();
         if (stream.is_zerocopy)
-            side.log.note(fmt::format("of {} calls with MSG_ZEROCOPY the kernel has copied {}",
-                                      stream.calls, stream.copied));
+            side.log.note(
+                fmt::format("of {} calls with MSG_ZEROCOPY, the kernel copied the data of {}",
+                            stream.calls, stream.copied));
     }
     side.barrier();
 
@@ -82,13 +83,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto wanted = chosen(options, log);
     const Plan plan = Plan::of(options.size, options.chunk, options.buffer);
     if (options.depth.signal_every > options.depth.requests)
-        throw util::Error(fmt::format(
-            "--signal-every {} is more than --depth {}: no completion would come that makes room.",
-            options.depth.signal_every, options.depth.requests));
+        throw util::Error(
+            fmt::format("--signal-every {} is more than --depth {}: the send queue would be full "
+                        "before the first completion. Choose at most --depth.",
+                        options.depth.signal_every, options.depth.requests));
     if (plan.buffer > util::available_memory())
         throw util::Error(
-            fmt::format("--buffer: {} MiB are more than the {} MiB that this machine "
-                        "has to give.",
+            fmt::format("--buffer: {} MiB are more than the {} MiB available on this machine. "
+                        "Choose a smaller buffer.",
                         plan.buffer >> 20, util::available_memory() >> 20));
     std::vector<std::byte> source = common::unlike_bytes(plan.buffer);
 
@@ -107,7 +109,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         step14::write_csv(options.csv, outcomes);
     for (const Outcome& outcome : outcomes)
         if (!outcome.is_intact())
-            throw util::Error(outcome.transport + ": the server has other bytes than were sent.");
+            throw util::Error(outcome.transport +
+                              ": the server's bytes differ from the bytes sent.");
     return 0;
 }
 
@@ -115,22 +118,22 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 14, client: the same bytes by RDMA WRITE and by TCP, one after the other.");
+        "client", "Step 14, client: transfers the same bytes by RDMA WRITE and by TCP, in turn.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);
     command_line.text("--transport", options.transport,
-                      "rdma, tcp, tcp-zerocopy, or all: one after the other [all]");
+                      "rdma, tcp, tcp-zerocopy, or all in turn [all]");
     command_line.size("--size", options.size, 1, std::uint64_t{1} << 40,
                       "Bytes to transfer, in whole chunks [1GiB]");
     command_line.size("--chunk", options.chunk, 1, 1 << 30,
-                      "Bytes of a WRITE, and of a send(2) [1MiB]");
+                      "Bytes of each WRITE and each send(2) [1MiB]");
     command_line.size("--buffer", options.buffer, 1, std::uint64_t{1} << 34,
-                      "Memory at each end, used again and again [64MiB]");
+                      "Buffer at each end, used repeatedly [64MiB]");
     command_line.number("--depth", options.depth.requests, 1, 1024,
-                        "WRITEs that are outstanding at the same time");
+                        "WRITEs outstanding at the same time");
     command_line.number("--signal-every", options.depth.signal_every, 1, 1024,
-                        "One WRITE in so many has a completion");
+                        "Signal one WRITE in N");
     command_line.text("--csv", options.csv, "Also write the table to this file");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));

@@ -76,7 +76,8 @@ inline void write_csv(const std::string& path, const std::vector<Outcome>& outco
         file << (is_first ? names + "\n" : "") << values << "\n";
     }
     if (!file.flush())
-        throw util::Error(fmt::format("cannot write {}: is the folder there, and yours?", path));
+        throw util::Error(fmt::format(
+            "cannot write {}: check that the folder exists and that you may write there.", path));
 }
 
 }  // namespace step14

@@ -25,8 +25,7 @@ struct Plan {
         chunk = std::min(chunk, size);
         if (size % chunk != 0)
             throw util::Error(fmt::format(
-                "--size {} is no multiple of --chunk {}: choose a size of whole chunks.", size,
-                chunk));
+                "--size {} is not a multiple of --chunk {}: choose a multiple.", size, chunk));
         return {size, chunk, std::clamp(buffer / chunk * chunk, chunk, size)};
     }
 

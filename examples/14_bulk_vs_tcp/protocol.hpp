@@ -47,7 +47,8 @@ struct Ask {
             (ask.task != Task::Done &&
              (plan.chunk == 0 || plan.chunk > plan.buffer || plan.buffer > plan.size ||
               plan.buffer % plan.chunk != 0 || plan.size % plan.chunk != 0)))
-            throw util::Error("the client asks for a transfer that cannot be. Is it step 14's?");
+            throw util::Error(
+                "the client requests an invalid transfer. Is it the client of step 14?");
         return ask;
     }
 };

@@ -14,10 +14,10 @@ using step14::Task;
 
 void check_memory(std::uint64_t wanted) {
     if (const auto available = util::available_memory(); wanted > available)
-        throw util::Error(fmt::format(
-            "the client asks for a buffer of {} MiB, and this machine has {} MiB: give the client "
-            "a smaller --buffer.",
-            wanted >> 20, available >> 20));
+        throw util::Error(
+            fmt::format("the client requests a buffer of {} MiB, and this machine has {} MiB "
+                        "available: give the client a smaller --buffer.",
+                        wanted >> 20, available >> 20));
 }
 
 void serve(const common::RcSide& side, const util::Address& address) {

@@ -22,7 +22,7 @@
 namespace step14 {
 
 [[noreturn]] inline void throw_gone(const net::Socket& socket, int error) {
-    throw util::Error(fmt::format("{} has gone during the transfer: {}.", socket.peer.text(),
+    throw util::Error(fmt::format("{} disconnected during the transfer: {}.", socket.peer.text(),
                                   error == 0 ? "it closed the connection" : std::strerror(error)));
 }
 
@@ -57,7 +57,7 @@ inline void send_all(const common::RcSide& side, const net::Socket& socket, cons
     const auto wait = [&](bool to_read) {
         side.check_stop();
         if (util::is_past(deadline))
-            throw util::Error(socket.peer.text() + " takes no bytes any more.");
+            throw util::Error(socket.peer.text() + " does not accept more bytes.");
         net::wait_for(socket, to_read, {side.stop, deadline});
         if (stream.is_zerocopy)
             notifications.take();

@@ -43,8 +43,7 @@ struct Ask {
         const Ask ask{static_cast<Task>(util::be8<5>(in)), util::be64<8>(in)};
         if (ask.task < Task::Expose || ask.task > Task::Done || ask.memory > most_memory ||
             (ask.task == Task::Expose && ask.memory == 0))
-            throw util::Error(
-                "the client asks for nothing that this server does. Is it step 15's?");
+            throw util::Error("the client's request is unknown here. Is it the client of step 15?");
         return ask;
     }
 };

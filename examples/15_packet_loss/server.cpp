@@ -41,7 +41,7 @@ void fall_silent(const common::RcSide& side) {
         const common::RcConnection connection(side, {.cq = cq.get(), .first_psn = 0x5e1580});
         side.barrier();
     }
-    side.log.note("the queue pair is destroyed; nothing tells the client");
+    side.log.note("the queue pair is destroyed; the client is not informed");
     side.barrier();
 }
 
@@ -66,7 +66,7 @@ void serve(const common::RcSide& side) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "server",
-        "Step 15, server: exposes memory over a link that loses packets, and falls silent.");
+        "Step 15, server: exposes memory over a link that loses packets, then stops responding.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv,

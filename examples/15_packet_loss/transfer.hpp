@@ -64,8 +64,8 @@ inline void write_all(const common::RcSide& side, ibv_cq* cq,
             side.log.event("qp_state", rdma::query_state(connection.qp()));  // ERR
             throw util::Error(fmt::format(
                 "RDMA_WRITE failed: {} ({}), with --retry-cnt {} and --ack-timeout {} ({:.0f} ms "
-                "at least). The queue pair is in ERR: only a new connection can go on. The loss "
-                "that is set on the link: lab/lab wire, lab/lab netem.",
+                "at least). The queue pair is in ERR: a new connection is needed. lab/lab wire and "
+                "lab/lab netem print the loss on the link.",
                 rdma::name_of(wc->status), ibv_wc_status_str(wc->status), settings.retry_cnt,
                 settings.timeout,
                 0.004096 * static_cast<double>(std::uint64_t{1} << settings.timeout)));
@@ -123,7 +123,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings) {
                                 {"crc32", seen.crc},
                                 {"bytes", is_intact ? "intact" : "DAMAGED"}});
     if (!is_intact)
-        throw util::Error("the server has other bytes than were sent.");
+        throw util::Error("the server's bytes differ from the bytes sent.");
 }
 
 }  // namespace step15

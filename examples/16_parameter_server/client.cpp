@@ -60,16 +60,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 16, client: workers that train one model at a parameter server.");
+        "client", "Step 16, client: runs workers that train one model at a parameter server.");
     Options options;
     command_line.add(options.client);
     command_line.number("--clients", options.clients, 1, 100,
-                        "Programs like this one, with as many workers, that work together");
+                        "Number of these programs, each with the same number of workers");
     command_line.number("--workers", options.workers, 0, 100,
-                        "Workers in this program; 0: 3 when it is alone, else 1");
+                        "Workers in this program; 0: 3 if it is the only program, otherwise 1");
     command_line.number("--steps", options.steps, 1, 1000, "Steps of gradient descent");
     command_line.flag("--torn", options.torn,
-                      "Let one pull of rank 0 overlap with an update, to see that it is noticed");
+                      "Let one pull of rank 0 overlap with an update, to test the detection");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

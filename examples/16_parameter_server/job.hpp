@@ -52,7 +52,8 @@ struct Assignment {
     }
     static Assignment parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("the server's response is too short: it is not this step's.");
+            throw util::Error(
+                "the server's response is too short: it is not the server of this step.");
         return {rdma::Capability::parse(bytes),
                 rdma::Capability::parse(bytes.subspan(rdma::Capability::size)),
                 util::be16<size - 2>(bytes.first<size>())};

@@ -16,7 +16,7 @@ inline constexpr std::chrono::seconds time_limit{30};
 inline std::uint64_t read_version(Worker& worker) {
     read(worker, offsetof(Block, version), sizeof(Block::version));
     if (worker.block.version == given_up)
-        throw util::Error("the server has given up: another worker has gone.");
+        throw util::Error("the server has stopped: another worker has disconnected.");
     return worker.block.version;
 }
 
@@ -29,10 +29,10 @@ inline std::uint64_t await_version(Worker& worker, std::uint64_t step, util::Sto
         if (version >= version_of_step(step) && is_resting(version))
             return version;
         if (util::is_past(deadline))
-            throw util::Error(fmt::format(
-                "rank {} has waited {} s for version {} of the weights, and they are at {}: is "
-                "another worker missing?",
-                worker.place.rank, time_limit.count(), version_of_step(step), version));
+            throw util::Error(
+                fmt::format("rank {} has waited {} s for version {} of the weights, and they have "
+                            "version {}: is another worker missing?",
+                            worker.place.rank, time_limit.count(), version_of_step(step), version));
         if (util::wait_readable(stop.fd(), stop, util::deadline_in(pause)) == util::Ready::stop)
             throw util::Error("stopped by a signal.");
         pause = std::min(2 * pause, std::chrono::milliseconds(50));

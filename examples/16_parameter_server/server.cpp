@@ -36,11 +36,12 @@ void admit(std::optional<Running>& running, rdma::CmId id, const rdma_conn_param
     const auto job = step16::Job::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
     if (job.workers == 0 || job.workers > most_workers || job.steps == 0)
-        throw util::Error("a worker asks for a job of no workers, of too many, or of no steps.");
+        throw util::Error(
+            "a worker requests a job with no workers, too many workers, or no steps.");
     if (running && (running->training.job() != job || running->next_rank == job.workers))
         throw util::Error(
-            fmt::format("one more worker, for a job of {} workers and {} steps: this server is at "
-                        "one of {} and {}, and {} have come.",
+            fmt::format("a worker for a job of {} workers and {} steps: the current job has {} "
+                        "workers and {} steps, and {} workers have joined.",
                         job.workers, job.steps, running->training.job().workers,
                         running->training.job().steps, running->next_rank));
     if (!running)
@@ -75,7 +76,7 @@ void remove(std::optional<Running>& running, rdma_cm_id* id) {
 // 3. One that goes before the end takes the others with it: their sums would lack its part.
 void leave(std::optional<Running>& running, rdma_cm_id* id, runlog::Log& log) {
     if (!running->training.is_over()) {
-        log.error(fmt::format("rank {} has gone before the last step: the others are told.",
+        log.error(fmt::format("rank {} disconnected before the last step: the others are informed.",
                               running->sessions.at(id).rank));
         running->training.give_up();
     }
@@ -135,7 +136,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 16, server: the weights of a model that many workers train.");
+        "server", "Step 16, server: holds the weights of a model that many workers train.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(

@@ -26,7 +26,7 @@ inline void push_and_read_torn(Worker& worker, std::uint16_t step, runlog::Log& 
     read(worker, offsetof(Block, weights), sizeof(Weights));
     const Weights seen = worker.block.weights;
     if (is_whole(worker, before, read_version(worker), log))
-        throw util::Error("a torn read was not found out.");
+        throw util::Error("a torn read was not detected.");
 
     // 3. The server finishes its update. How many of the weights that were read were which?
     push(worker, notice | Notice::go_on);

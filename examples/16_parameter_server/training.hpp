@@ -63,7 +63,7 @@ class Training {
 
     void finish_update() {
         if (is_resting(memory_.block.version))
-            throw util::Error("a worker says 'go on', and nothing was stopped.");
+            throw util::Error("a worker sent 'go on', but the server was not stopped.");
         writer_.write(next_, features / 2, features);
         has_pushed_.assign(job_.workers, false);
         stops_halfway_ = false;
@@ -87,12 +87,11 @@ class Training {
             weights = updated(weights, gradients);
         }
         if (weights != memory_.block.weights)
-            throw util::Error("the weights are not those that one process comes to.");
-        log_.event("check",
-                   {{"verdict", "good"},
-                    {"what", fmt::format("{} weights after {} steps of {} workers are, bit "
-                                         "for bit, those of one process",
-                                         features, job_.steps, job_.workers)}});
+            throw util::Error("the weights differ from those of a single process.");
+        log_.event("check", {{"verdict", "good"},
+                             {"what", fmt::format("{} weights after {} steps of {} workers equal, "
+                                                  "bit for bit, those of a single process",
+                                                  features, job_.steps, job_.workers)}});
     }
 
     runlog::Log& log_;

@@ -50,8 +50,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const bool is_one = options.rank != 0;
     if (!is_one && (ranks - 1) % options.clients != 0)
         throw util::Error(
-            fmt::format("{} ranks without rank 0 are no equal shares for --clients {}.", ranks - 1,
-                        options.clients));
+            fmt::format("{} ranks without rank 0 cannot be divided equally among --clients {}.",
+                        ranks - 1, options.clients));
     const Request request{
         .job = {.ranks = static_cast<std::uint16_t>(ranks),
                 .barriers = static_cast<std::uint16_t>(options.barriers),
@@ -70,20 +70,20 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Step 17, client: ranks that come to rank 0, the server.");
+                                     "Step 17, client: runs ranks that join rank 0, the server.");
     Options options;
     command_line.add(options.client);
     command_line.number("--ranks", options.ranks, 2, step17::most_ranks,
-                        "Ranks in all, with rank 0; not given: 4, or one for each program");
+                        "Ranks in total, with rank 0 (default: 4, or one per program)");
     command_line.number("--clients", options.clients, 1, step17::most_ranks - 1,
-                        "Programs like this one, with as many ranks");
+                        "Number of these programs, each with the same number of ranks");
     command_line.number("--rank", options.rank, 1, 1000,
-                        "Only this rank in this program; not given: those that are free");
+                        "Run only this rank in this program (default: the free ranks)");
     command_line.number("--barriers", options.barriers, 0, 100, "Barriers of each kind");
     command_line.number("--late", options.late, 0, 1000,
-                        "Rank that comes late to the first barrier of each kind, if there is one");
+                        "Rank that is late at the first barrier of each kind, if any");
     command_line.flag("--no-barrier", options.no_barrier,
-                      "Write into the ring without waiting until all can receive");
+                      "Write into the ring without waiting until all ranks can receive");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

@@ -82,8 +82,8 @@ class Flags {
     void await_sent(util::Deadline deadline) {
         for (auto ranks = silent(); !ranks.empty(); ranks = silent())
             if (!take_one(deadline))
-                throw util::Error(fmt::format("{} {} not answer rank {}'s WRITE.", names_of(ranks),
-                                              ranks.size() == 1 ? "does" : "do", rank_));
+                throw util::Error(
+                    fmt::format("no response from {} to rank {}'s WRITE.", names_of(ranks), rank_));
     }
 
   private:

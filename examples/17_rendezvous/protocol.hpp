@@ -103,7 +103,7 @@ struct Assignment {
     }
     static Assignment parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("rank 0's reply is too short: is it another step's server?");
+            throw util::Error("rank 0's reply is too short: is it the server of another step?");
         const auto in = bytes.first<size>();
         return {rdma::Capability::parse(bytes), util::be16<size - 4>(in), util::be16<size - 2>(in)};
     }

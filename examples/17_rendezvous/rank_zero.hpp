@@ -40,7 +40,7 @@ class RankZero : public RecordExchange {
     void leave(const rdma_cm_id* id) {
         const auto rank = sessions_.leave(id);
         if (rank && !is_over_)
-            throw util::Error(fmt::format("rank {} has gone before the end.", *rank));
+            throw util::Error(fmt::format("rank {} disconnected before the end.", *rank));
     }
 
     /// From the first rank to the last barrier. Throws util::Error and std::system_error.

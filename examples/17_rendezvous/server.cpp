@@ -110,7 +110,7 @@ class Server {
                     asking, request.job, time_limit_,
                     [this](util::Deadline deadline) { return next(deadline); }, log_);
             if (rendezvous_->is_over())
-                throw util::Error("a rendezvous is just ending. Try again.");
+                throw util::Error("a rendezvous is ending. Try again.");
             const std::uint16_t rank = rendezvous_->sessions().rank_for(request);
             rendezvous_->sessions().admit(std::move(id), rank);
         } catch (const std::exception& error) {
@@ -134,12 +134,12 @@ class Server {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("server", "Step 17, server: rank 0, to which all ranks come.");
+    common::CommandLine command_line("server",
+                                     "Step 17, server: runs rank 0, which all ranks join.");
     common::ServerOptions options;
     std::uint64_t limit = 10;
     command_line.add(options);
-    command_line.number("--time-limit", limit, 1, 600,
-                        "Seconds to wait for ranks that do not come");
+    command_line.number("--time-limit", limit, 1, 600, "Seconds to wait for missing ranks");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  Server(options, std::chrono::seconds(limit), log, stop).serve();

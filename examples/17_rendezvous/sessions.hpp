@@ -46,18 +46,19 @@ class Sessions {
     std::uint16_t rank_for(const Request& request) const {
         if (request.job != job_)
             throw util::Error(fmt::format(
-                "this rendezvous is of {} ranks and {} barriers of a kind, or another is late.",
+                "this rendezvous has {} ranks and {} barriers of each kind, or another late rank.",
                 job_.ranks, job_.barriers));
         if (taken_.size() + 1 == job_.ranks && request.rank == Request::any_rank)
-            throw util::Error(fmt::format("all {} ranks have come already.", job_.ranks));
+            throw util::Error(fmt::format("all {} ranks have already joined.", job_.ranks));
         std::uint16_t rank = request.rank;
         if (rank == Request::any_rank)
             for (rank = 1; taken_.contains(rank);)
                 ++rank;
         if (rank == 0 || rank >= job_.ranks)
-            throw util::Error(fmt::format("rank {} is none of 1 to {}.", rank, job_.ranks - 1));
+            throw util::Error(
+                fmt::format("rank {} is not in the range 1 to {}.", rank, job_.ranks - 1));
         if (taken_.contains(rank))
-            throw util::Error(fmt::format("rank {} has come already.", rank));
+            throw util::Error(fmt::format("rank {} has already joined.", rank));
         return rank;
     }
 

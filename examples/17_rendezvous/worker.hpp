@@ -70,7 +70,7 @@ class Worker : public RecordExchange {
             throw util::Error("stopped by a signal.");
         if (!wc && client_.has_ended())
             throw util::Error(
-                fmt::format("rank {}: rank 0 has gone: it has ended the connection.", place_.rank));
+                fmt::format("rank {}: rank 0 has ended the connection.", place_.rank));
         return wc;
     }
 

@@ -65,7 +65,8 @@ inline std::optional<std::uint32_t> next_notice(Connection& connection, util::St
     while (const auto wc = connection.client.completions().next(stop, util::Clock::now())) {
         if (wc->status != IBV_WC_SUCCESS)
             throw util::Error(fmt::format(
-                "a request to the server failed with {} unanswered: {} ({}). Is it still running?",
+                "a request to the server failed with {} outstanding: {} ({}). Is the "
+                "server still running?",
                 connection.unanswered(), rdma::name_of(wc->status), ibv_wc_status_str(wc->status)));
         if ((wc->opcode & IBV_WC_RECV) != 0) {
             connection.post_receive();

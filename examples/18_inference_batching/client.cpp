@@ -39,8 +39,8 @@ void wait(const Frontends& all, util::StopSignal& stop) {
     for (std::size_t i = 0; i < all.size(); ++i)
         if (fds[2 * i + 2].revents != 0 && all[i]->connection().client.has_ended())
             throw util::Error(
-                fmt::format("the server has ended the connection with {} unanswered: "
-                            "its log says why, if it still runs.",
+                fmt::format("the server has ended the connection with {} outstanding: its "
+                            "log gives the reason if it still runs.",
                             all[i]->connection().unanswered()));
 }
 
@@ -90,10 +90,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const step18::Model model;
     for (const auto& one : all)
         one->check(model);
-    log.event("check", {{"verdict", "good"},
-                        {"what", fmt::format("{} results are, bit for bit, those of this program's "
-                                             "own model, request by request",
-                                             figures.requests())}});
+    log.event(
+        "check",
+        {{"verdict", "good"},
+         {"what", fmt::format("{} results equal, bit for bit, those of this program's own model",
+                              figures.requests())}});
     return 0;
 }
 
@@ -101,27 +102,28 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 18, client: requests that go to an inference server in batches.");
+        "client", "Step 18, client: sends requests to an inference server in batches.");
     Options options;
     command_line.add(options.client);
     command_line.number("--clients", options.clients, 1, 100,
-                        "Programs like this one that begin together");
+                        "Number of these programs, which start together");
     command_line.number("--frontends", options.frontends, 1, 32,
-                        "Clients in this program, each with a connection and requests of its own");
+                        "Clients in this program, each with its connection and requests");
     command_line.number("--batch", options.batch, 1, step18::most_batch,
-                        "Requests in a batch, at most");
+                        "Largest number of requests in a batch");
     command_line.number("--depth", options.depth, 1, step18::most_depth,
-                        "Slots: batches on their way at once, at most");
+                        "Slots: largest number of outstanding batches");
     command_line.number("--requests", options.requests, 1, 20'000, "Requests of each client");
     command_line.number("--rate", options.rate, 0, 1'000'000,
-                        "Requests a second that come to each client; 0: all are there at once");
+                        "Requests per second at each client; 0: all at the start");
     command_line.number("--wait", options.wait_us, 0, 10'000'000,
-                        "Microseconds that a request waits for others, at most");
+                        "Longest wait of a request for others, in microseconds");
     command_line.flag("--even", options.is_even,
-                      "Requests come at even distances, not at random ones");
-    command_line.flag("--quiet", options.is_quiet, "Log no requests and batches: to measure");
+                      "Requests arrive at regular intervals, not at random");
+    command_line.flag("--quiet", options.is_quiet,
+                      "Do not log requests and batches, for measurements");
     command_line.text("--wrong", options.wrong,
-                      "Make one thing of the first batch wrong: id, count or length");
+                      "Make one field of the first batch invalid: id, count or length");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -73,7 +73,7 @@ struct Connection {
         remote = client.connect(greeting.serialize());
         if (remote.length != terms.shape.slots_size())
             throw util::Error(
-                "the server exposes other slots than requested. Is it another step's?");
+                "the server exposes other slots than requested. Is it the server of another step?");
     }
     Connection(const Connection&) = delete;  // the device knows where its memory is
     Connection& operator=(const Connection&) = delete;

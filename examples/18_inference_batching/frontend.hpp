@@ -123,13 +123,13 @@ class Frontend {
         const double seconds = std::chrono::duration<double>(limit_).count() * (began_ ? 1 : 6);
         if (!began_)
             throw util::Error(
-                fmt::format("client {} has waited {:.1f} s for the server's word to "
-                            "begin: is one of the {} clients missing?",
+                fmt::format("client {} has waited {:.1f} s for the server's start message: is one "
+                            "of the {} clients missing?",
                             number_, seconds, connection_.terms.clients));
-        throw util::Error(fmt::format(
-            "no result for client {} in {:.1f} s, with {} unanswered: the server does not answer. "
-            "Is it still running?",
-            number_, seconds, connection_.unanswered()));
+        throw util::Error(
+            fmt::format("no result for client {} in {:.1f} s, with {} outstanding: the "
+                        "server does not respond. Is it still running?",
+                        number_, seconds, connection_.unanswered()));
     }
 
     Work work_;

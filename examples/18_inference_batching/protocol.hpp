@@ -83,7 +83,8 @@ struct Greeting {
     /// Throws util::Error where it is none, or asks for what cannot be.
     static Greeting parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("a request without batch and depth: it is no client of this step.");
+            throw util::Error(
+                "a request without batch and depth: it is not from a client of this step.");
         const auto fixed = bytes.first<size>();
         const Greeting greeting{rdma::Capability::parse(bytes),
                                 {util::be16<rdma::Capability::size>(fixed),
@@ -93,8 +94,8 @@ struct Greeting {
         if (shape.batch == 0 || shape.batch > most_batch || shape.depth == 0 ||
             shape.depth > most_depth || greeting.clients == 0)
             throw util::Error(
-                "a client asks for batches of 0 or more than 64 requests, for 0 or more than 64 "
-                "slots, or for a run of no clients.");
+                "a client requests batches of 0 or more than 64 requests, 0 or more than 64 slots, "
+                "or a run without clients.");
         if (greeting.results.length != shape.results() * sizeof(Output))
             throw util::Error("a client's memory for results does not fit its batch and depth.");
         return greeting;

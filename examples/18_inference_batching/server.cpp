@@ -18,11 +18,12 @@ void admit(Service& service, rdma::CmId id, const rdma_conn_param& request) {
     const auto greeting = step18::Greeting::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
     if (service.sessions.size() == most_clients)
-        throw util::Error("one more client: there are as many as this server serves.");
+        throw util::Error(
+            "one more client: the server already serves its largest number of clients.");
     if (!service.completions)
         service.completions.emplace(id->verbs, static_cast<int>(entries));
     if (service.completions->cq->context != id->verbs)
-        throw util::Error("a client comes over another device than those who are here.");
+        throw util::Error("a client connects over another device than the current clients.");
     rdma_cm_id* key = id.get();
     Session& session =
         service.sessions.try_emplace(key, std::move(id), greeting, ++service.clients).first->second;
@@ -51,7 +52,7 @@ void leave(Service& service, rdma_cm_id* id) {
     if (session == service.sessions.end())
         return;
     if (const auto left = session->second.in_use.unanswered(); left > 0)
-        service.log.error(fmt::format("client {} has gone with {} batch{} unanswered.",
+        service.log.error(fmt::format("client {} disconnected with {} batch{} outstanding.",
                                       session->second.number, left, left == 1 ? "" : "es"));
     step18::end(service, session);
 }
@@ -110,14 +111,14 @@ int run(const common::ServerOptions& options, Service service) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 18, server: a model that answers batches in the order of their notices.");
+        "server", "Step 18, server: runs a model on batches, in the order of their notifications.");
     common::ServerOptions options;
     command_line.add(options);
     std::uint64_t launch_us = 0;
     bool is_quiet = false;
     command_line.number("--launch-us", launch_us, 0, 60'000'000,
-                        "Microseconds that each batch costs besides, as an accelerator's start");
-    command_line.flag("--quiet", is_quiet, "Log no requests and batches: to measure");
+                        "Extra microseconds per batch, like the start of an accelerator");
+    command_line.flag("--quiet", is_quiet, "Do not log requests and batches, for measurements");
     return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {
                                  if (is_quiet)
                                      common::trace_no_requests();

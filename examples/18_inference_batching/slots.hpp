@@ -57,21 +57,21 @@ class ServerSlots {
     void take(std::uint32_t id, std::uint32_t byte_len, const Header& header) {
         if (id != next_)
             throw util::Error(
-                fmt::format("a notice of batch {}, where {} is the next one.", id, next_));
+                fmt::format("a notification of batch {}, where {} is the next one.", id, next_));
         if (unanswered() == shape_.depth)
-            throw util::Error(fmt::format("batch {} comes into slot {}, which is in use.", id,
+            throw util::Error(fmt::format("batch {} arrived in slot {}, which is in use.", id,
                                           shape_.slot_of(id)));
         if (byte_len != Header::size)
-            throw util::Error(fmt::format("the notice of batch {} has {} B, where a header has {}.",
-                                          id, byte_len, Header::size));
+            throw util::Error(
+                fmt::format("the notification of batch {} has {} B, where a header has {}.", id,
+                            byte_len, Header::size));
         if (header.id != id)
             throw util::Error(
-                fmt::format("the notice of batch {} has the header of {}.", id, header.id));
+                fmt::format("the notification of batch {} has the header of {}.", id, header.id));
         if (header.requests == 0 || header.requests > shape_.batch)
             throw util::Error(
-                fmt::format("batch {} says it has {} requests, where a slot has 1 to "
-                            "{}.",
-                            id, header.requests, shape_.batch));
+                fmt::format("batch {} claims {} requests, but a slot has room for 1 to {}.", id,
+                            header.requests, shape_.batch));
         ++next_;
     }
 

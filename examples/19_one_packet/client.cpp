@@ -34,8 +34,8 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                 std::uint64_t value = 0;
                 std::memcpy(&value, local.data() + number * plan.size, sizeof value);
                 if (value != number)
-                    return fmt::format("FETCH_ADD {} found {}, and {} was to come", number + 1,
-                                       value, number);
+                    return fmt::format("FETCH_ADD {} returned {} instead of {}", number + 1, value,
+                                       number);
             }
             if (found.word != plan.messages)
                 return fmt::format("the server's word is {} after {} FETCH_ADDs of 1", found.word,
@@ -44,7 +44,7 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
         case Operation::Read:
             return local == common::unlike_bytes(plan.memory())
                        ? ""
-                       : "what was read is not what the server has";
+                       : "the bytes READ differ from the server's";
         case Operation::Send:
         case Operation::WriteImm:
             if (found.received != plan.messages)
@@ -52,8 +52,9 @@ std::string damage(const Plan& plan, const std::vector<std::byte>& local, const 
                                    found.received, plan.messages);
             [[fallthrough]];
         default:
-            return found.crc == common::crc_of(local) ? ""
-                                                      : "the server has other bytes than were sent";
+            return found.crc == common::crc_of(local)
+                       ? ""
+                       : "the server's bytes differ from the bytes sent";
     }
 }
 
@@ -85,11 +86,12 @@ void exercise(const common::RcSide& side, const Plan& plan, const Options& optio
                                       rdma::name_of(status), ibv_wc_status_str(status)));
     if (const std::string found_wrong = damage(plan, local, found); !found_wrong.empty())
         throw util::Error(fmt::format("{}: {}.", name, found_wrong));
-    side.log.event("check",
-                   {{"verdict", "good"},
-                    {"what", fmt::format("{} messages by {}: all bytes are there, and each "
-                                         "was done once",
-                                         plan.messages, name)}});
+    side.log.event(
+        "check",
+        {{"verdict", "good"},
+         {"what",
+          fmt::format("{} messages by {}: all bytes arrived, and each message was executed once",
+                      plan.messages, name)}});
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
@@ -111,29 +113,27 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line(
-        "client",
-        "Step 19, client: a few messages over a link that does something to one packet of them.\n"
-        "What it does is set with lab/lab wire.");
+    common::CommandLine command_line("client",
+                                     "Step 19, client: sends a few messages over a link that drops "
+                                     "or changes one packet.\nSet the rule with lab/lab wire.");
     Options options;
     options.client.timeout = std::chrono::seconds(20);
     command_line.add(options.client);
     command_line.text("--op", options.operation, "all, send, write, write-imm, read or fetch-add");
     command_line.number("--messages", options.messages, 1, step19::most_messages,
-                        "Messages, posted at once");
+                        "Messages, all posted before the first completion");
     command_line.number("--size", options.size, 1, step19::most_bytes / 256,
-                        "Bytes of each (of fetch-add always 8)");
-    command_line.path_mtu(options.path_mtu, "Bytes of a packet at most");
+                        "Bytes of each message (fetch-add: always 8)");
+    command_line.path_mtu(options.path_mtu, "Largest payload of a packet");
     command_line.number("--first-psn", options.first_psn, 0, 0xffffff,
-                        "The client's first PSN; 16777213: it passes zero");
-    command_line.number(
-        "--ack-timeout", options.ack_timeout, 1, 31,
-        "A packet without an acknowledgement is retransmitted after\n4.096 us * 2^N: 14 is 67 "
-        "ms, 16 is 268 ms");
+                        "The client's first PSN; with 16777213 it wraps around");
+    command_line.number("--ack-timeout", options.ack_timeout, 1, 31,
+                        "A packet without an ACK is retransmitted after\n4.096 us * 2^N: 14 is 67 "
+                        "ms, 16 is 268 ms");
     command_line.number("--retry-cnt", options.retry_cnt, 0, 7,
-                        "Times in a row; 7: without limit on Soft-RoCE");
+                        "Retransmissions in a row; 7: without limit on Soft-RoCE");
     command_line.number("--late", options.late_ms, 0, 10'000,
-                        "ms that the server posts its receives too late");
+                        "Milliseconds by which the server posts its receives late");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

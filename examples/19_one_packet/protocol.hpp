@@ -64,8 +64,7 @@ struct Plan {
                                  plan.late_ms <= 10'000;
         if (!is_possible ||
             (plan.operation != Operation::Done && (plan.messages == 0 || plan.size == 0)))
-            throw util::Error(
-                "the client asks for nothing that this server does. Is it step 19's?");
+            throw util::Error("the client's request is unknown here. Is it the client of step 19?");
         return plan;
     }
 };

@@ -80,7 +80,7 @@ void serve(const common::RcSide& side) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 19, server: memory and receives for one operation after the other.");
+        "server", "Step 19, server: provides memory and receives for each operation in turn.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv, common::traced([&](auto& log, auto& stop) {

@@ -34,10 +34,9 @@ std::vector<Named> windows_of(const Options& options) {
         else if (is_number && chunks <= options.settings.most)
             windows.push_back({word, step20::Window::fixed(chunks)});
         else
-            throw util::Error(
-                fmt::format("--windows has numbers from 1 to {} (--most) and 'adaptive', with ',' "
-                            "between them, not '{}'.",
-                            options.settings.most, word));
+            throw util::Error(fmt::format(
+                "--windows: '{}' is neither a number from 1 to {} (--most) nor 'adaptive'.", word,
+                options.settings.most));
     }
     return windows;
 }
@@ -58,22 +57,24 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 20, client: how much to have outstanding through a bottleneck.\n"
-        "The bottleneck is set with lab/lab wire 'limit to 20Mbit/s queue 32 packets from "
+        "Step 20, client: sends through a bottleneck with different numbers of outstanding "
+        "chunks.\nSet the bottleneck with lab/lab wire 'limit to 20Mbit/s queue 32 packets from "
         "client'.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);
     command_line.add(options.client);
-    command_line.text("--windows", options.windows,
-                      "Chunks outstanding, one transfer each; 'adaptive': by their delay");
+    command_line.text(
+        "--windows", options.windows,
+        "Outstanding chunks, one transfer for each value;\n'adaptive': set from their delay");
     command_line.size("--size", options.settings.bytes.size, 1, step20::most_memory,
                       "Bytes of each transfer [256KiB]");
     command_line.size("--chunk", options.settings.bytes.chunk, 1, 1 << 20,
                       "Bytes of a WRITE [4KiB]");
-    command_line.number("--most", options.settings.most, 1, 1024, "Chunks outstanding at most");
-    command_line.path_mtu(options.settings.path_mtu, "Bytes of a packet at most");
+    command_line.number("--most", options.settings.most, 1, 1024,
+                        "Largest number of outstanding chunks");
+    command_line.path_mtu(options.settings.path_mtu, "Largest payload of a packet");
     command_line.number("--traffic-class", options.settings.traffic_class, 0, 255,
-                        "DSCP and ECN of what is sent; 2: ECN-capable, ECT(0)");
+                        "DSCP and ECN of the sent packets; 2: ECN-capable, ECT(0)");
     command_line.number(
         "--ack-timeout", options.settings.ack_timeout, 1, 31,
         "A packet is retransmitted after\n4.096 us * 2^N without an acknowledgement");

@@ -33,7 +33,7 @@ struct Ask {
         const util::FixedBytes<size> in(bytes);
         const Ask ask{util::be64<8>(in)};
         if (ask.memory > most_memory)
-            throw util::Error("the client asks for more memory than this server exposes.");
+            throw util::Error("the client requests more memory than this server exposes.");
         return ask;
     }
 };

@@ -104,7 +104,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings, const
     // 3. What has arrived, and what the program and its device have measured.
     const auto seen = common::ReceiverReport::receive(side.channel, side.limit());
     if (seen.crc != common::crc_of(bytes))
-        throw util::Error("the server has other bytes than were sent.");
+        throw util::Error("the server's bytes differ from the bytes sent.");
     std::ranges::sort(times);
     const double mbit_per_s = static_cast<double>(settings.bytes.size) * 8 /
                               static_cast<double>(std::max<std::int64_t>(took.count(), 1));

@@ -123,12 +123,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 21, client: three connections by rdma_cm, which send from the PSN that rdma_cm has "
-        "announced, from a later one, and from an earlier one.");
+        "Step 21, client: three connections over rdma_cm. They send from the PSN that rdma_cm "
+        "announced,\nfrom a later PSN, and from an earlier PSN.");
     Options options;
     command_line.add(options.client);
     command_line.number("--distance", options.distance, 1, 0x7fffff,
-                        "How many packets later, and earlier");
+                        "Distance of the later and the earlier PSN, in packets");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

@@ -81,7 +81,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 21, server: exposes memory to each client, connected by rdma_cm.");
+        "server", "Step 21, server: exposes memory to each client over rdma_cm.");
     common::ServerOptions options;
     command_line.add(options);
     return command_line.main(argc, argv,

@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
     Options options;
     command_line.add(options.client);
     command_line.number("--first", options.first, 1, 1 << 20, "Bytes of the body's first part");
-    command_line.number("--second", options.second, 1, 1 << 20, "Bytes of its second part");
+    command_line.number("--second", options.second, 1, 1 << 20, "Bytes of the body's second part");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

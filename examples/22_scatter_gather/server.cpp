@@ -82,7 +82,7 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     const auto header = step22::Header::parse(head);
     if (wc.byte_len < head.size() || wc.byte_len - head.size() != header.length ||
         common::crc_of(std::span(body).first(header.length)) != header.crc)
-        throw util::Error("the message is not what its header says.");
+        throw util::Error("the message does not match its header.");
     log.event("memory", common::describe_memory(head));
     log.event("memory", common::describe_memory(std::span(body).first(header.length)));
     net::barrier(channel, {stop, std::nullopt});

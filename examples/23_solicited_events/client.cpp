@@ -102,7 +102,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 23, client: solicited events, and ibv_wr_* beside ibv_post_send.");
+        "client", "Step 23, client: sends solicited messages, by ibv_post_send and by ibv_wr_*.");
     common::ClientOptions options;
     command_line.add(options);
     return command_line.main(

@@ -32,7 +32,7 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
 // Sleeps until the channel has an event. The next one comes only after ibv_req_notify_cq.
 void await_event(ibv_comp_channel* channel, const net::TimeLimit& limit) {
     if (util::wait_readable(channel->fd, limit.stop, limit.deadline) != util::Ready::input)
-        throw util::Error("no event came: does the client still run?");
+        throw util::Error("no event arrived: is the client still running?");
     ibv_cq* cq = nullptr;
     void* cq_context = nullptr;
     util::check_errno(ibv_get_cq_event(channel, &cq, &cq_context), "ibv_get_cq_event");

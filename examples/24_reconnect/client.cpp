@@ -101,10 +101,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 24, client: messages that are applied once, over connections that break.");
+        "client",
+        "Step 24, client: sends messages to be applied once, over connections that break.");
     Options options;
     command_line.add(options.client);
-    command_line.number("--messages", options.messages, 1, 100'000, "Messages to send in all");
+    command_line.number("--messages", options.messages, 1, 100'000, "Messages to send in total");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

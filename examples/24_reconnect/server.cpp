@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     Options options;
     command_line.add(options.server);
     command_line.number("--break-after", options.break_after, 1, 1'000'000,
-                        "Messages of a connection after which it is broken");
+                        "Break each connection after this many messages");
     return command_line.main(
         argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
 }

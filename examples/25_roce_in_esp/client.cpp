@@ -128,13 +128,15 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 25, client: RoCE in ESP, and forged packets against it. In the lab only.");
+        "client",
+        "Step 25, client: sends RoCE in ESP, and injects forged packets. In the lab only.");
     Options options;
     command_line.add(options.client);
     command_line.add(options.secure);
-    command_line.flag("--no-esp", options.no_esp, "Plain RoCE, to compare: the forgery succeeds");
+    command_line.flag("--no-esp", options.no_esp,
+                      "Use plain RoCE, for comparison: the forgery succeeds");
     command_line.text("--esp-sa", options.esp_sa,
-                      "Write the keys to this file, which Wireshark reads as esp_sa");
+                      "Write the keys to this file, in the format of Wireshark's esp_sa");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

@@ -54,8 +54,8 @@ inline void prepare() {
     for (const char* hosts : {"src 127.0.0.1 dst 127.0.0.1", "src ::1 dst ::1"})
         if (!ip(add_state(hosts, unused) + delete_state(hosts, unused.spi)))
             throw util::Error(
-                "the kernel takes no IPsec state: ip (package iproute2) says why above. It needs "
-                "root, which this step has in the lab's guests: lab/lab capture 25.");
+                "cannot set the IPsec state: see the message of ip (package iproute2) above. This "
+                "step needs root. In the lab it has root: run lab/lab capture 25.");
 }
 
 /// For as long as it lives, this host encrypts all UDP packets from `mine` to `peer`, and drops those
@@ -76,7 +76,7 @@ class Esp {
         // part of it, because Soft-RoCE names none when it looks up its route.
         if (!ip(add_state(to_me_, in) + add_state(to_peer_, out) + policy(to_me_, "in") +
                 policy(to_peer_, "out")))
-            throw util::Error("the kernel takes no IPsec policy: ip says why above.");
+            throw util::Error("cannot set the IPsec policy: see the message of ip above.");
     }
     ~Esp() {
         ip(fmt::format(

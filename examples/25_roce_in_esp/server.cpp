@@ -98,7 +98,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 25, server: takes RoCE in ESP only, with keys that came over TLS.");
+        "server", "Step 25, server: accepts RoCE in ESP only, with keys received over TLS.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);

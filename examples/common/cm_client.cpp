@@ -99,10 +99,10 @@ void CmClient::expect_status(ibv_wc_status wanted) {
     if (!wc)
         throw util::Error(stop_.requested()
                               ? "stopped by a signal."
-                              : "no completion came in time: the peer does not answer.");
+                              : "no completion arrived in time: the peer does not respond.");
     if (wc->status != wanted)
-        throw util::Error("the completion says " + std::string(rdma::name_of(wc->status)) +
-                          ", where " + std::string(rdma::name_of(wanted)) + " was to be seen.");
+        throw util::Error("the completion has status " + std::string(rdma::name_of(wc->status)) +
+                          ", where " + std::string(rdma::name_of(wanted)) + " was expected.");
 }
 
 bool CmClient::has_ended() {

@@ -17,7 +17,7 @@ std::string only_device() {
             "this host has no RDMA device. Run 00_devices: it names what is missing.");
     if (names.size() > 1)
         throw util::Error(
-            fmt::format("this host has several RDMA devices: say which with --device ({}).",
+            fmt::format("this host has several RDMA devices: choose one with --device ({}).",
                         fmt::join(names, ", ")));
     return names.front();
 }
@@ -56,7 +56,7 @@ std::optional<util::Address> LocalEnd::resolve(std::uint16_t port, bool ipv6) co
         gid_index ? rdma::gid_at(context.get(), 1, *gid_index) : usual_gid(context.get(), ipv6);
     if (gid.type != IBV_GID_TYPE_ROCE_V2)
         throw util::Error(fmt::format(
-            "GID index {} is not RoCE v2: these lessons speak RoCE v2 on both ends.", gid.index));
+            "GID index {} is not RoCE v2: the lessons use RoCE v2 at both ends.", gid.index));
     util::Address result = gid.address();
     result.set_port(port);
     return result;

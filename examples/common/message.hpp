@@ -39,8 +39,8 @@ template <std::size_t N>
 void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
     if (util::be32<0>(in) != magic || util::be8<4>(in) != message_version)
         throw util::Error(
-            "the peer sent something other than a message of this step: are client and server of "
-            "the same step, and built from the same sources?");
+            "the peer sent an unknown message: are client and server of the same step, and built "
+            "from the same sources?");
 }
 
 /// Waits until `limit` for a whole message. Throws util::Error where none comes, or another one.

@@ -59,12 +59,13 @@ void CommandLine::add(ClientOptions& options) {
         ->check(CLI::Range(1, 65535).description(""))
         ->capture_default_str()
         ->type_name("N");
-    add_local(options.local, "--source", "Connect from this address (default: as the route says)");
+    add_local(options.local, "--source",
+              "Connect from this address (default: chosen by the route)");
     impl_->timeout = &options.timeout;
     impl_->timeout_s = std::chrono::duration<double>(options.timeout).count();
     impl_->app
         .add_option("--timeout", impl_->timeout_s,
-                    "Give up when the server has not answered for so long")
+                    "Stop if the server does not respond for this long")
         ->check(CLI::Range(0.1, 3600.0).description(""))
         ->capture_default_str()
         ->type_name("SECONDS");
@@ -75,7 +76,7 @@ void CommandLine::add(SecureOptions& options) {
     options.peer_name = "rdma-" + peer;
     impl_->app
         .add_option("--certs", options.certificates,
-                    "Folder with the CA's certificate, and this side's own with its key")
+                    "Folder with the CA's certificate, and this side's certificate and key")
         ->capture_default_str()
         ->type_name("DIR");
     impl_->app
@@ -83,11 +84,12 @@ void CommandLine::add(SecureOptions& options) {
                     "Name that the " + peer + "'s certificate must have")
         ->capture_default_str()
         ->type_name("NAME");
-    impl_->app.add_flag("--show-psn", options.show_psn, "Print PSNs, which are secrets otherwise");
+    impl_->app.add_flag("--show-psn", options.show_psn,
+                        "Print PSNs, which are kept secret by default");
     impl_->app
         .add_option("--keylog", options.keylog,
-                    "Write the secrets of TLS to this file ('-': into the run log),\n"
-                    "for Wireshark. For the lab only: it opens the exchange to whoever has them")
+                    "Write the TLS secrets for Wireshark to this file ('-': to the run log).\nFor "
+                    "the lab only: anyone who has them can decrypt the exchange")
         ->type_name("FILE");
 }
 
@@ -154,8 +156,8 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
     if (impl_->local != nullptr && !impl_->local->address.empty() &&
         (!impl_->local->device.empty() || impl_->local->gid_index)) {
         complain(
-            "an address and a --device or --gid-index name the same thing twice: give one of "
-            "them.");
+            "an address cannot be combined with --device or --gid-index, which also choose the "
+            "address: give one of them.");
         return 2;
     }
     if (impl_->timeout != nullptr)

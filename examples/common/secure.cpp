@@ -43,8 +43,8 @@ void reveal_what_was_asked_for(net::TlsContext& tls, const SecureOptions& option
     if (options.keylog.empty())
         return;
     log.note(
-        "the secrets of TLS are written down (--keylog): who has them reads the exchange. For the "
-        "lab only");
+        "the TLS secrets are recorded (--keylog): anyone who has them can decrypt the exchange. "
+        "For the lab only");
     if (options.keylog == "-")
         tls.log_secrets([&log](std::string_view line) {
             log.event("tls_secret", {{"line", line}});

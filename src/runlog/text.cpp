@@ -20,7 +20,7 @@ constexpr std::array rows{
             "{device}[ port {port} {state}][, path MTU {path_mtu}][, netdev {netdev}]"
             "[, GID {gid_index} {gid} ({gid_type})]"},
     TextRow{"pd", "protection domain {handle}"},
-    TextRow{"cq", "completion queue, {entries} entries[ ({asked} asked for)]"},
+    TextRow{"cq", "completion queue, {entries} entries[ ({asked} requested)]"},
     TextRow{"mr", "memory {va:x} + {len} B  lkey {lkey:8} rkey {rkey:8}  {access}"},
     TextRow{"qp",
             "queue pair {qpn:6} {type}[, {max_send_wr} send and {max_recv_wr} receive requests]"},

@@ -68,7 +68,8 @@ TEST_F(Step06, a_client_without_a_server_waits_and_then_says_so) {
     const auto outcome = support::exec(
         "client", {"build/examples/06_verbs_tcp_exchange/client", "192.0.2.1", "--timeout", "1"});
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("Nobody listens there: start the server first"), std::string::npos)
+    EXPECT_NE(outcome.err.find("No program listens there: start the server first"),
+              std::string::npos)
         << outcome.err;
     EXPECT_GE(outcome.took, std::chrono::milliseconds(900));
 }

@@ -46,7 +46,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     // A certificate does not make garbage better, nor silence.
     const auto babble = support::exec(
         "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 5) | " + s_client});
-    EXPECT_NE(babble.out.find("does not speak this lab's exchange"), std::string::npos)
+    EXPECT_NE(babble.out.find("does not use this lab's exchange protocol"), std::string::npos)
         << babble.all();
     EXPECT_TRUE(serving.tells("protocol 1,"));
     const support::Process mute = shell_on_client("sleep 300 | " + s_client);
@@ -73,8 +73,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     for (const auto& event : log) {
         if (event.name == "client" && event.text("state") == "has left" && left == 0)
             left = event.t_ns;
-        if (event.name == "lost" && event.text("text") == "it said nothing at all." &&
-            given_up == 0)
+        if (event.name == "lost" && event.text("text") == "it sent nothing." && given_up == 0)
             given_up = event.t_ns;
     }
     EXPECT_GT(left, 0);

@@ -101,7 +101,7 @@ TEST_F(Step08, a_server_that_cannot_hold_its_clients_says_so_at_once) {
     const auto outcome =
         support::exec("server", {"bash", "-c", "ulimit -n 1000; exec " + std::string(server)});
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("--clients 1000 takes 1544 open files, and 1000 are allowed"),
+    EXPECT_NE(outcome.err.find("--clients 1000 needs 1544 open files, but only 1000 are allowed"),
               std::string::npos)
         << outcome.err;
 }

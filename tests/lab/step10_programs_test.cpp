@@ -67,9 +67,10 @@ TEST_F(Step10Programs, refuse_what_is_no_transport_group_or_length) {
         command.insert(command.end(), arguments.begin(), arguments.end());
         return support::exec("client", command);
     };
-    support::expect_one_sentence(with({"--transport", "rd"}), 1, "none of rc, uc, ud, xrc and all");
-    support::expect_one_sentence(with({"--group", "192.0.2.9"}), 1, "is no multicast address");
-    support::expect_one_sentence(with({"--group", "everybody"}), 1, "is no IP address");
+    support::expect_one_sentence(with({"--transport", "rd"}), 1,
+                                 "is not valid: choose rc, uc, ud, xrc or all");
+    support::expect_one_sentence(with({"--group", "192.0.2.9"}), 1, "is not a multicast address");
+    support::expect_one_sentence(with({"--group", "everybody"}), 1, "is not an IP address");
     EXPECT_EQ(with({"--messages", "0"}).exit_code, 2);
     EXPECT_EQ(with({"--length", "3"}).exit_code, 2);
 }
@@ -79,7 +80,7 @@ TEST_F(Step10Programs, the_server_outlives_strangers_and_a_client_that_is_killed
     ASSERT_TRUE(serving.await("listening on", 20s));
     support::exec("client", {"bash", "-c",
                              "exec 3<>/dev/tcp/192.0.2.1/4252; head -c 36 /dev/zero >&3; cat <&3"});
-    ASSERT_TRUE(serving.await("something other than a message of this step", 20s));
+    ASSERT_TRUE(serving.await("the peer sent an unknown message", 20s));
     const std::string program = client + " " + support::server_ip + " --port 4252 ";
     const auto killed = support::exec(
         "client", {"bash", "-c",

@@ -34,7 +34,8 @@ TEST_F(Step11Programs, the_words_begin_at_zero_for_whoever_comes_next_and_a_stra
     ASSERT_TRUE(counting.await("found 3", seconds(20)));
     const auto second = support::exec("client", {client, "192.0.2.1", "--port", "4251"});
     EXPECT_EQ(second.exit_code, 1);
-    EXPECT_NE(second.err.find("is another client counting, too?"), std::string::npos) << second.err;
+    EXPECT_NE(second.err.find("does another client use the counter, too?"), std::string::npos)
+        << second.err;
     counting.close_input();
     const auto stopped = counting.wait(seconds(20));
     EXPECT_EQ(stopped.exit_code, 1);

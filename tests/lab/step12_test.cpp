@@ -139,7 +139,7 @@ TEST_F(Step12, a_completion_before_the_arming_wakes_nobody) {
     const auto told = events("wake_up");
     ASSERT_GE(told.size(), 2U);
     EXPECT_EQ(told.back().text("order"), "poll, arm, poll, sleep");
-    EXPECT_EQ(told.back().text("outcome"), "the second look has found the completion");
+    EXPECT_EQ(told.back().text("outcome"), "the second poll has found the completion");
     const auto& wrong = told[told.size() - 2];
     EXPECT_EQ(wrong.text("order"), "poll, arm, sleep");
     EXPECT_TRUE(wrong.text("outcome").starts_with("still asleep after ")) << wrong.text("outcome");

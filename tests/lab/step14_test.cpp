@@ -181,13 +181,15 @@ TEST_F(Step14, one_transport_alone_is_asked_for_by_name) {
 TEST_F(Step14, says_in_one_sentence_what_it_cannot_do) {
     for (const auto& [arguments, says, code] :
          {std::tuple{support::Argv{"--transport", "udp"}, "rdma, tcp, tcp-zerocopy or all", 1},
-          std::tuple{support::Argv{"--size", "10000", "--chunk", "4096"}, "no multiple", 1},
+          std::tuple{support::Argv{"--size", "10000", "--chunk", "4096"}, "is not a multiple of",
+                     1},
           std::tuple{support::Argv{"--depth", "2", "--signal-every", "3"}, "more than --depth", 1},
-          std::tuple{support::Argv{"--size", "16GiB", "--buffer", "16GiB"}, "has to give", 1},
+          std::tuple{support::Argv{"--size", "16GiB", "--buffer", "16GiB"},
+                     "available on this machine", 1},
           std::tuple{support::Argv{"--size", "0"}, "--size", 2},
           std::tuple{support::Argv{"--size", "1x"}, "--size", 2},
           std::tuple{support::Argv{"--port", "9", "--timeout", "1", "--size", "4096"},
-                     "Nobody listens there", 1}}) {
+                     "No program listens there", 1}}) {
         support::Argv command{client_program, support::server_ip};
         command.insert(command.end(), arguments.begin(), arguments.end());
         support::expect_one_sentence(support::exec("client", command), code, says);

@@ -206,9 +206,7 @@ TEST_F(Step15, the_sweep_measures_both_transports_and_clears_the_cable) {
     for (const char* row : {"rdma,0,", "rdma,2,", "tcp,0,", "tcp,2,"})
         EXPECT_NE(csv.out.find(row), std::string::npos) << csv.out;
     EXPECT_NE(support::run({"cat", folder + "/sweep.svg"}).out.find("<svg"), std::string::npos);
-    EXPECT_EQ(
-        netem({}).out,
-        "server: what leaves eth0 passes as it is\nclient: what leaves eth0 passes as it is\n");
+    EXPECT_EQ(netem({}).out, "server: netem on eth0: none\nclient: netem on eth0: none\n");
     support::run({"rm", "-r", folder});
 }
 
@@ -218,7 +216,8 @@ TEST_F(Step15, says_in_one_sentence_what_it_cannot_do) {
           std::tuple{support::Argv{"--retry-cnt", "8"}, "--retry-cnt", 2},
           std::tuple{support::Argv{"--ack-timeout", "32"}, "--ack-timeout", 2},
           std::tuple{support::Argv{"--size", "1GiB"}, "--size", 2},
-          std::tuple{support::Argv{"--port", "9", "--timeout", "1"}, "Nobody listens there", 1}}) {
+          std::tuple{support::Argv{"--port", "9", "--timeout", "1"}, "No program listens there",
+                     1}}) {
         support::Argv command{client_program, support::server_ip};
         command.insert(command.end(), arguments.begin(), arguments.end());
         support::expect_one_sentence(support::exec("client", command), code, says);

@@ -201,7 +201,7 @@ TEST_F(Step16, a_worker_that_goes_takes_the_others_with_it_and_the_next_job_is_s
     EXPECT_NE(second.wait(30s).exit_code, 0);
     const auto told = first.wait(40s);
     EXPECT_EQ(told.exit_code, 1) << told.all();
-    EXPECT_NE(told.err.find("client: the server has given up: another worker has gone."),
+    EXPECT_NE(told.err.find("client: the server has stopped: another worker has disconnected."),
               std::string::npos)
         << told.all();
 
@@ -210,12 +210,13 @@ TEST_F(Step16, a_worker_that_goes_takes_the_others_with_it_and_the_next_job_is_s
     EXPECT_EQ(next.exit_code, 0) << next.all();
     server.close_input();
     const auto end = server.wait(30s);
-    EXPECT_NE(end.err.find("server: one more worker, for a job of 2 workers and 4 steps: this "
-                           "server is at one of 3 and 4, and 2 have come."),
+    EXPECT_NE(end.err.find("server: a worker for a job of 2 workers and 4 steps: the current job "
+                           "has 3 workers and 4 steps, and 2 workers have joined."),
               std::string::npos)
         << end.all();
-    EXPECT_NE(end.err.find("server: rank 1 has gone before the last step: the others are told."),
-              std::string::npos)
+    EXPECT_NE(
+        end.err.find("server: rank 1 disconnected before the last step: the others are informed."),
+        std::string::npos)
         << end.all();
     EXPECT_NE(end.out.find("bit for bit"), std::string::npos) << end.all();
 }
@@ -236,7 +237,7 @@ TEST_F(Step16, a_worker_of_another_job_is_refused_and_the_others_go_on) {
     EXPECT_EQ(end.exit_code, 0) << end.all();
     server.close_input();
     const auto served = server.wait(30s);
-    EXPECT_NE(served.err.find("server: one more worker, for a job of 1 workers"), std::string::npos)
+    EXPECT_NE(served.err.find("server: a worker for a job of 1 workers"), std::string::npos)
         << served.all();
 }
 

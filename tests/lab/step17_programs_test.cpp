@@ -59,9 +59,9 @@ TEST_F(Step17Programs, who_claims_what_is_not_to_be_had_hears_why_and_troubles_n
     ASSERT_TRUE(first.await("rank 1 of 3", 60s));
     for (const auto& [wrong, says] :
          {std::pair<support::Argv, const char*>{{"--rank", "1", "--ranks", "3"},
-                                                "rank 1 has come already."},
-          {{"--rank", "3", "--ranks", "3"}, "rank 3 is none of 1 to 2."},
-          {{"--rank", "2", "--ranks", "4"}, "this rendezvous is of 3 ranks"}}) {
+                                                "rank 1 has already joined."},
+          {{"--rank", "3", "--ranks", "3"}, "rank 3 is not in the range 1 to 2."},
+          {{"--rank", "2", "--ranks", "4"}, "this rendezvous has 3 ranks"}}) {
         const auto refused = support::exec("client", ranks(wrong));
         support::expect_one_sentence(refused, 1, says);
         EXPECT_NE(refused.err.find("failed: the program refused it: "), std::string::npos);
@@ -91,11 +91,11 @@ TEST_F(Step17Programs, a_rank_that_dies_in_the_middle_is_named_to_all_others) {
     EXPECT_EQ(support::exec("client", {"kill", "-9", pid}).exit_code, 0);
     support::expect_one_sentence(
         first.wait(30s), 1,
-        "client: rank 1: rank 0 ends the rendezvous: rank 2 has gone before the end.");
+        "client: rank 1: rank 0 ends the rendezvous: rank 2 disconnected before the end.");
     server.close_input();
     const auto end = server.wait(30s);
     EXPECT_EQ(end.exit_code, 0) << end.all();
-    EXPECT_NE(end.err.find("server: rank 2 has gone before the end.\n"), std::string::npos)
+    EXPECT_NE(end.err.find("server: rank 2 disconnected before the end.\n"), std::string::npos)
         << end.all();
 }
 
@@ -129,9 +129,8 @@ TEST_F(Step17Programs, rank_0_that_dies_is_named_by_all) {
     const auto pid = support::pid_of_rank(server.output(), 0);
     EXPECT_EQ(support::exec("server", {"kill", "-9", pid}).exit_code, 0);
     const auto end = client.wait(30s);
-    support::expect_one_sentence(end, 1,
-                                 "client: rank 1: rank 0 has gone: it has ended the connection.");
-    EXPECT_NE(end.out.find("rank 2: rank 0 has gone"), std::string::npos) << end.all();
+    support::expect_one_sentence(end, 1, "client: rank 1: rank 0 has ended the connection.");
+    EXPECT_NE(end.out.find("rank 2: rank 0 has ended"), std::string::npos) << end.all();
 }
 
 TEST_F(Step17Programs, numbers_that_make_no_rendezvous_are_refused_at_once) {
@@ -140,7 +139,7 @@ TEST_F(Step17Programs, numbers_that_make_no_rendezvous_are_refused_at_once) {
         support::expect_one_sentence(support::exec("client", ranks(wrong)), 2, wrong[0]);
     support::expect_one_sentence(
         support::exec("client", ranks({"--ranks", "4", "--clients", "2"})), 1,
-        "client: 3 ranks without rank 0 are no equal shares for --clients 2.");
+        "client: 3 ranks without rank 0 cannot be divided equally among --clients 2.");
 }
 
 }  // namespace step17_programs_test

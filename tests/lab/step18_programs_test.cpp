@@ -65,9 +65,10 @@ TEST_F(Step18Programs, a_batch_that_is_not_as_it_should_be_ends_its_connection_a
     server.close_input();
     const auto end = server.wait(30s);
     for (const char* sentence :
-         {"server: client 1: a notice of batch 1000, where 0 is the next one. Its connection ends.",
-          "server: client 2: batch 0 says it has 9 requests, where a slot has 1 to 8.",
-          "server: client 3: the notice of batch 0 has 4 B, where a header has 8."})
+         {"server: client 1: a notification of batch 1000, where 0 is the next one. Its connection "
+          "ends.",
+          "server: client 2: batch 0 claims 9 requests, but a slot has room for 1 to 8.",
+          "server: client 3: the notification of batch 0 has 4 B, where a header has 8."})
         EXPECT_TRUE(says(end.err, sentence)) << end.all();
 }
 
@@ -80,8 +81,8 @@ TEST_F(Step18Programs, a_server_that_goes_in_the_middle_of_a_batch_is_named_at_o
     const auto told = waiting.wait(20s);
     EXPECT_EQ(told.exit_code, 1) << told.all();
     EXPECT_TRUE(says(told.err,
-                     "client: the server has ended the connection with 2 batches "
-                     "unanswered: its log says why, if it still runs."))
+                     "client: the server has ended the connection with 2 batches outstanding: its "
+                     "log gives the reason if it still runs."))
         << told.all();
 }
 
@@ -91,8 +92,8 @@ TEST_F(Step18Programs, a_server_that_says_nothing_is_not_waited_for_without_end)
     const auto silence = support::exec("client", client({"--timeout", "2"}));
     EXPECT_EQ(silence.exit_code, 1) << silence.all();
     EXPECT_TRUE(says(silence.err,
-                     "client: no result for client 1 in 2.0 s, with 2 batches "
-                     "unanswered: the server does not answer. Is it still running?"))
+                     "client: no result for client 1 in 2.0 s, with 2 batches outstanding: the "
+                     "server does not respond. Is it still running?"))
         << silence.all();
     EXPECT_LT(silence.took, 15s);
 }
@@ -136,7 +137,7 @@ TEST_F(Step18Programs, a_run_whose_clients_do_not_all_come_does_not_begin) {
     const auto alone = support::exec("client", client({"--clients", "2", "--timeout", "0.5"}));
     EXPECT_EQ(alone.exit_code, 1) << alone.all();
     EXPECT_TRUE(says(alone.err,
-                     "client: client 1 has waited 3.0 s for the server's word to begin: "
+                     "client: client 1 has waited 3.0 s for the server's start message: "
                      "is one of the 2 clients missing?"))
         << alone.all();
 

@@ -31,7 +31,7 @@ TEST_F(Step19Predict, plays_a_scenario_tells_its_rule_and_asks_for_what_follows)
                                 "the link emulator: drop the 5th packet from client\n"))
         << outcome.all();
     EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
-    EXPECT_TRUE(has(outcome, "The client sends next. What, and with which PSN?"));
+    EXPECT_TRUE(has(outcome, "The client sends the next packet. Which kind and PSN?"));
     EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n")) << outcome.all();
     EXPECT_EQ(support::run({"lab/lab", "wire"}).out.find("drop the 5th"), std::string::npos)
         << "the link emulator is left as it was";

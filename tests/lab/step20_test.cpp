@@ -88,9 +88,10 @@ TEST_F(Step20, says_what_a_window_may_be) {
         argv.insert(argv.end(), arguments.begin(), arguments.end());
         return support::run(argv);
     };
-    support::expect_one_sentence(client({"--windows", "0"}), 1,
-                                 "--windows has numbers from 1 to 64 (--most) and 'adaptive'");
-    support::expect_one_sentence(client({"--windows", "65"}), 1, "not '65'");
+    support::expect_one_sentence(
+        client({"--windows", "0"}), 1,
+        "--windows: '0' is neither a number from 1 to 64 (--most) nor 'adaptive'");
+    support::expect_one_sentence(client({"--windows", "65"}), 1, "'65' is neither a number");
     support::expect_one_sentence(client({"--path-mtu", "1000"}), 2, "--path-mtu: 1000 not in");
     EXPECT_EQ(client({"--chunk", "0"}).exit_code, 2);
 }

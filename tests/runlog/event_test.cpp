@@ -174,7 +174,7 @@ TEST(RunlogText, one_event_may_say_one_of_several_things) {
     const auto text = [](runlog::Fields fields) {
         return runlog::to_text({0, "client", "send_queue", std::move(fields)});
     };
-    EXPECT_EQ(text({{"asked", 16u}, {"slots", 31u}}), "send_queue 31 slots (16 asked for)");
+    EXPECT_EQ(text({{"asked", 16u}, {"slots", 31u}}), "send_queue 31 slots (16 requested)");
     EXPECT_EQ(text({{"list", 64u}, {"taken", 31u}, {"error", "ENOMEM"}}),
               "send_queue a list of 64: 31 taken, then ENOMEM");
     EXPECT_EQ(text({{"polled", 0u}, {"later", "taken"}}),

@@ -37,7 +37,7 @@ TEST(RawSender, sends_nothing_that_leaves_the_lab) {
               std::string::npos);
     EXPECT_NE(support::error_text([&] {
                   sender.send(std::vector<std::byte>(60));
-              }).find("no untagged RoCEv2 or ESP packet"),
+              }).find("not an untagged RoCEv2 or ESP packet"),
               std::string::npos);
     // Between the lab's addresses it goes out, here to nobody.
     EXPECT_NO_THROW(sender.send(frame_to({{192, 0, 2, 1}})));
