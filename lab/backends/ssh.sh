@@ -129,7 +129,7 @@ backend_push_to() { # HOST PATH...
         die "cannot use $LAB_REMOTE_DIR on the $host (see above): LAB_REMOTE_DIR names another folder."
     machine=${there%%$'\n'*}
     [[ $machine == "$(uname -m)" ]] ||
-        die "the $host is of another kind ($machine) than this machine ($(uname -m)), and the programs are built for this one."
+        die "the $host has another architecture ($machine) than this machine ($(uname -m)), for which the programs are built."
     [[ ${there##*$'\n'} != "$key" ]] || return 0
     tar -C "$LAB_ROOT" -czf - "$@" | on_host "$host" 'tar --no-same-owner -xzf -' ||
         die "cannot copy the programs to $LAB_REMOTE_DIR on the $host (see above)."

@@ -77,10 +77,10 @@ backend_up() {
                 say "already up ($(vm_summary))"
                 return
             fi
-            say "starting the lab again"
+            say "restarting the lab"
         fi
     elif [[ -r $LAB_STATE/vm.state ]]; then
-        say "a guest's QEMU has ended since the last lab/lab up: starting the lab again"
+        say "a guest's QEMU has ended since the last lab/lab up: restarting the lab"
     fi
     check_memory
     vm_stop

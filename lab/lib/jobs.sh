@@ -48,7 +48,7 @@ stop_job() {
     deadline=$(($(now_ms) + ${STOP_MS:-10000}))
     while job_running "$1"; do
         if (($(now_ms) > deadline)); then
-            say "the $1 does not end: giving its connection up"
+            say "the $1 does not end: closing its connection"
             kill "${JOB_PID[$1]}" 2>/dev/null || true
             break
         fi

@@ -34,12 +34,12 @@ read_netem_values() {
     done
     if [[ -n $REORDER ]]; then
         [[ $DELAY =~ [1-9] ]] ||
-            usage_error "reorder needs a delay, which some packets are then sent without: lab/lab netem delay 2ms reorder $REORDER"
+            usage_error "reorder needs a delay, because the reordered packets are sent without it: lab/lab netem delay 2ms reorder $REORDER"
     fi
     # tc's own limit of 1000 packets on their way would lose more, once a delay is long or the sender fast.
     NETEM_WORDS=(limit 100000 ${DELAY:+delay "$DELAY"} ${REORDER:+reorder "${REORDER%\%}%"} ${LOSS:+loss "${LOSS%\%}%"})
     if [[ $LAB_BACKEND == ssh && $LOSS =~ ^0*(5[1-9]|[6-9][0-9]|100) ]]; then
-        usage_error "netem loss $LOSS could cut off the ssh connection that is to clear it again: at most 50% on machines of your own."
+        usage_error "netem loss $LOSS could break the ssh connection that is needed to clear it: use at most 50% on your own machines."
     fi
 }
 
@@ -65,7 +65,7 @@ netem_on_hosts() {
     local -A fd=()
     shift
     [[ $LAB_BACKEND != local ]] ||
-        die "netem is for the vm and ssh backends: with the local one a device hands what it sends to itself over within itself, and no interface is there to lose it."
+        die "netem needs the vm or the ssh backend: with the local backend, traffic from a device to itself passes no network interface."
     guarded backend_require_up
     backend_push lab/host
     for host in "$@"; do

@@ -35,7 +35,7 @@ record_hosts() {
     done
     for host in "${LAB_HOSTS[@]}"; do
         { read_part "$host" fact && read_part "$host" counter; } <&"${ANSWERS[$host]}" ||
-            die "cannot ask the $host what it is (see above)."
+            die "cannot read the facts of the $host (see above)."
     done
     for host in "${LAB_HOSTS[@]}"; do
         if sample_clock "${ASK[$host]}" "${ANSWERS[$host]}"; then

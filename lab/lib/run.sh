@@ -222,9 +222,9 @@ summary() { # STATUS
         fi
         say "$packets packets captured, $dropped dropped$counted"
         [[ ! $dropped =~ ^[1-9] ]] ||
-            say "the server was too busy to keep all packets: CAPTURE_SNAPLEN=384 keeps their headers only, which is less work"
+            say "the server was too busy to capture all packets: try CAPTURE_SNAPLEN=384, which captures only the headers"
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
-            say "a device hands what it sends to itself over within itself: a capture sees traffic between two machines only"
+            say "traffic from a device to itself stays inside the device: only traffic between two machines can be captured"
         fi
         if [[ -s $RUN_DIR/annotated.pcapng ]]; then
             say "wireshark $dir/annotated.pcapng"

@@ -10,12 +10,12 @@ run_steps() {
         steps+=("$1")
         shift
     done
-    ((${#steps[@]} > 0)) || usage_error "which step? lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
+    ((${#steps[@]} > 0)) || usage_error "no step was given: lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
     for step in "${steps[@]}"; do
         find_step "$step"
     done
     if (($# > 0)); then
-        ((${#steps[@]} == 1)) || usage_error "arguments for the client go with one step, not with ${#steps[@]}."
+        ((${#steps[@]} == 1)) || usage_error "arguments for the client need a single step, not ${#steps[@]}."
         arguments=("${@:2}")
     fi
     # All of them, before the first one runs.

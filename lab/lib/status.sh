@@ -30,7 +30,7 @@ show_facts() { # HOST
     printf '    %s, kernel %s, rdma-core %s\n' "${fact[os]:-unknown system}" "${fact[kernel]}" "${fact[rdma_core]:-?}"
     printf '    %s on %s (%s), MTU %s, RoCE path MTU %s\n' "${fact[device]:-no RDMA device}${fact[state]:+ ${fact[state]}}" \
         "${fact[interface]:-no interface}" "${fact[address]:-no address}" "${fact[mtu]:-?}" "${fact[path_mtu]:-?}"
-    [[ -z ${fact[netem]:-} ]] || printf '    netem: what leaves %s: %s\n' "${fact[interface]}" "${fact[netem]}"
+    [[ -z ${fact[netem]:-} ]] || printf '    netem on %s: %s\n' "${fact[interface]}" "${fact[netem]}"
     if [[ -r $clock ]]; then
         jq -r --arg host "$1" '.[$host] | select(.) | "    clock: this machine'\''s \(if .offset_s < 0 then "-" else "+" end) "
             + "\(.offset_s | fabs) s, known to \(.uncertainty_s) s"' "$clock"

@@ -71,7 +71,7 @@ await_server() {
     fi
     await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '^lab: the server listens' || status=$?
     ((status != 2)) ||
-        die "the server listens on no new TCP port, nor with rdma_listen, after $CAPTURE_SERVER_WAIT_SECONDS s: --after SECONDS starts the client without that."
+        die "after $CAPTURE_SERVER_WAIT_SECONDS s, the server listens neither on a new TCP port nor with rdma_listen: --after SECONDS starts the client without this check."
     return "$status"
 }
 

@@ -4,14 +4,14 @@
 # wire_verb [RULE… | -f FILE | clear | remove N | watch | fields]; nothing: hosts, rules and counters.
 wire_verb() {
     [[ $LAB_BACKEND == vm ]] ||
-        die "wire is for the vm backend, whose cable is a program: between other machines lab/lab netem is there, or a switch of yours."
+        die "wire needs the vm backend, whose link is the link emulator. On other machines use lab/lab netem, or a switch."
     need_rocewire
     if [[ $* == fields ]]; then
         rocewire fields
         return
     fi
     guarded backend_require_up
-    is_wired || die "this lab's guests have a direct link: LAB_CABLE=wire lab/lab up starts them again with one that takes rules."
+    is_wired || die "the guests have a direct link, which has no rules: LAB_CABLE=wire lab/lab up restarts them with the link emulator."
     case ${1:-status} in
         status) rocewire status ;;
         watch) rocewire status --watch ;;

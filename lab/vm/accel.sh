@@ -16,7 +16,7 @@ boot_with_some_accelerator() {
         [[ $key == "$(accel_key)" ]] || known=
     fi
     if [[ $known != tcg && -r /dev/kvm && -w /dev/kvm ]]; then
-        [[ $known == kvm ]] || say "trying KVM, at most $LAB_KVM_SECONDS s (once: the answer is kept in build/lab/accel)"
+        [[ $known == kvm ]] || say "trying KVM, at most $LAB_KVM_SECONDS s (once: the result is stored in build/lab/accel)"
         if boot kvm "$LAB_KVM_SECONDS"; then
             remember_accel kvm
             return
@@ -35,7 +35,7 @@ boot_or_die() { # ACCEL
     local limit=LAB_BOOT_SECONDS
     if [[ $1 == kvm ]]; then
         [[ -e /dev/kvm ]] || die "LAB_ACCEL=kvm, but /dev/kvm does not exist."
-        [[ -r /dev/kvm && -w /dev/kvm ]] || die "LAB_ACCEL=kvm, but /dev/kvm is not yours to use (group kvm)."
+        [[ -r /dev/kvm && -w /dev/kvm ]] || die "LAB_ACCEL=kvm, but you may not use /dev/kvm: join the group kvm."
         limit=LAB_KVM_SECONDS
     fi
     FAILED_HOST=

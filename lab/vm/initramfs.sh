@@ -60,7 +60,7 @@ add_module() { # FILE DIR
         *.ko.xz) xz -dc "$1" >"$2/$name" ;;
         *.ko.zst) zstd -qdc "$1" >"$2/$name" ;;
         *.ko.gz) gzip -dc "$1" >"$2/$name" ;;
-        *) die "the module $1 is packed in a way the lab does not know." ;;
+        *) die "the module $1 has an unknown compression." ;;
     esac
     printf '%s\n' "$name" >>"$2/order"
 }

@@ -68,7 +68,7 @@ module_known() {
 download_kernel() {
     local debs=$LAB_STATE/debs
     command -v apt-get >/dev/null ||
-        die "no kernel here that has rdma_rxe and may be read, and no apt-get to fetch one with: set LAB_KERNEL and LAB_MODULES."
+        die "this host has no readable kernel with rdma_rxe, and no apt-get to download one: set LAB_KERNEL and LAB_MODULES."
     # The packages, and their files: 400 MB of these.
     need_space 600 "the guests' kernel"
     find_kernel_packages
@@ -114,6 +114,6 @@ find_kernel_package() {
     if use_private_lists; then
         find_kernel_package
     else
-        die "apt knows no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
+        die "apt has no linux-image-amd64 or linux-image-generic package: set LAB_KERNEL and LAB_MODULES."
     fi
 }

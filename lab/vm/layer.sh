@@ -35,6 +35,6 @@ add_missing_libraries() { # LAYER PROGRAM...
         break
     done
     if LD_LIBRARY_PATH=$(printf '%s:' "$layer"/usr/lib/*-linux-gnu) ldd "$layer/usr/sbin/sshd" | grep 'not found' >&2; then
-        die "sshd's libraries are not all there; install the packages that hold the ones above."
+        die "libraries of sshd are missing: install the packages that contain the libraries listed above."
     fi
 }

@@ -23,7 +23,7 @@ package_known() { [[ -n $(apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null
 # fetch_packages DIR NAME...: the .deb files of these packages, into DIR.
 fetch_packages() {
     command -v apt-get >/dev/null ||
-        die "no apt-get here to fetch ${*:2} with: install it in your system's way."
+        die "this host has no apt-get to download ${*:2}: install it by other means."
     if ! try_fetch_packages "$@"; then
         use_private_lists || true
         try_fetch_packages "$@" ||

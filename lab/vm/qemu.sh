@@ -110,14 +110,14 @@ qemu_user() {
     [[ $1 != kvm ]] || groups=(--groups "$(stat -c %g /dev/kvm)")
     QEMU_AS+=("--reuid=$QEMU_UID" "--regid=$QEMU_UID" "${groups[@]}")
     if ! "${QEMU_AS[@]}" true 2>/dev/null; then
-        say "this root may not become another user ($QEMU_UID): QEMU runs as it is"
+        say "root may not become another user here ($QEMU_UID): QEMU runs as root"
         QEMU_AS=(setpriv --no-new-privs)
         return
     fi
     # The rights that others have to the checkout are what this user has.
     if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$KERNEL_IMAGE" || (($(umask) & 05)); then
         keep=,+dac_read_search
-        say "others may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), keeps new files from them): QEMU keeps the right to read all files"
+        say "other users may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
     fi
     QEMU_AS+=("--bounding-set=-all$keep" "--inh-caps=-all$keep" "--ambient-caps=-all$keep")
 }

@@ -44,7 +44,7 @@ settings_changed() {
             wanted=$(realpath -m -- "$wanted")
         fi
         if [[ $LAB_ASKED == *" LAB_$name "* && -n $wanted && $wanted != "$value" ]]; then
-            say "the lab runs with LAB_$name=$value, asked for is $wanted: starting it again"
+            say "the lab runs with LAB_$name=$value, but $wanted is requested: restarting it"
             changed=0
         fi
     done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|CABLE)=' "$LAB_STATE/vm.state")

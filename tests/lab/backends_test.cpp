@@ -56,11 +56,9 @@ class Ssh : public Backends {
 
 TEST_F(Ssh, makes_the_cable_worse_and_good_again) {
     const auto set = support::run({"lab/lab", "netem", "client", "delay", "1ms"}, environment());
-    EXPECT_EQ(set.out, "client: what leaves eth0: delay 1ms\n") << set.all();
+    EXPECT_EQ(set.out, "client: netem on eth0: delay 1ms\n") << set.all();
     const auto cleared = support::run({"lab/lab", "netem", "clear"}, environment());
-    EXPECT_EQ(
-        cleared.out,
-        "server: what leaves eth0 passes as it is\nclient: what leaves eth0 passes as it is\n")
+    EXPECT_EQ(cleared.out, "server: netem on eth0: none\nclient: netem on eth0: none\n")
         << cleared.all();
 }
 

@@ -194,8 +194,8 @@ TEST_F(Trace, says_what_is_wrong) {
     says({"--after", "soon", "--", "true", "::", "true"},
          "--after takes whole seconds, not 'soon'");
     says({"--", "no-such-program", "::", "true"}, "no-such-program");
-    says({"--", "sleep", "30", "::", "true"}, "--after SECONDS starts the client without that",
-         {"CAPTURE_SERVER_WAIT_SECONDS=2"});
+    says({"--", "sleep", "30", "::", "true"},
+         "--after SECONDS starts the client without this check", {"CAPTURE_SERVER_WAIT_SECONDS=2"});
 }
 
 }  // namespace trace_test

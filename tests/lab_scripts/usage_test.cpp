@@ -32,17 +32,17 @@ INSTANTIATE_TEST_SUITE_P(
     Verbs, LabUsage,
     testing::Values(Case{"unknown_verb", {"start"}, {}, "there is no verb 'start'"},
                     Case{"up_with_argument", {"up", "server"}, {}, "lab/lab up takes no arguments"},
-                    Case{"shell_without_host", {"shell"}, {}, "which host?"},
+                    Case{"shell_without_host", {"shell"}, {}, "the host is one of"},
                     Case{"exec_on_unknown_host", {"exec", "Server", "--", "true"}, {}, "'Server'"},
                     Case{"exec_without_dashes", {"exec", "server", "true"}, {}, "comes after --"},
                     Case{"exec_without_command", {"exec", "server", "--"}, {}, "comes after --"},
-                    Case{"run_without_step", {"run"}, {}, "which step?"},
+                    Case{"run_without_step", {"run"}, {}, "no step was given"},
                     Case{"run_unknown_step", {"run", "99"}, {}, "there is no step '99'"},
                     Case{"run_unknown_second_step", {"run", "01", "98"}, {}, "no step '98'"},
                     Case{"capture_arguments_of_two",
                          {"capture", "01", "06", "--", "--length", "1"},
                          {},
-                         "go with one step, not with 2"},
+                         "need a single step, not 2"},
                     Case{"netem_unknown_word", {"netem", "los", "1%"}, {}, "not 'los'"},
                     Case{"netem_loss_too_much", {"netem", "loss", "101%"}, {}, "not '101%'"},
                     Case{"netem_loss_without_value", {"netem", "loss"}, {}, "from 0% to 100%"},
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"netem_cuts_ssh_off",
                          {"netem", "loss", "100%"},
                          {"LAB_BACKEND=ssh", "LAB_SERVER=a.invalid", "LAB_CLIENT=b.invalid"},
-                         "could cut off the ssh connection"},
+                         "could break the ssh connection"},
                     Case{"run_path_as_step", {"run", "../x"}, {}, "there is no step '../x'"}),
     [](const auto& test) { return std::string(test.param.name); });
 
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(LabNetem, is_not_for_one_machine) {
     const auto outcome = support::run({"lab/lab", "netem", "loss", "1%"}, {"LAB_BACKEND=local"});
     EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
-    EXPECT_NE(outcome.err.find("netem is for the vm and ssh backends"), std::string::npos)
+    EXPECT_NE(outcome.err.find("netem needs the vm or the ssh backend"), std::string::npos)
         << outcome.all();
 }
 
