@@ -26,7 +26,7 @@ List all_devices() {
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     pcap_if_t* devices = nullptr;
     if (pcap_findalldevs(&devices, why.data()) != 0)
-        throw util::Error(fmt::format("cannot list what can be captured on: {}.", why.data()));
+        throw util::Error(fmt::format("cannot list the capture devices: {}.", why.data()));
     return List(devices);
 }
 

@@ -32,7 +32,7 @@ FileSource::FileSource(const std::string& path, InterfaceChoice choice) : input_
     link_type_ = link_type_of(handle_.get(), input_.name());
     if (!choice.is_all())
         throw util::Error(
-            fmt::format("{} is a pcap file, which does not tell interfaces: leave out --interface.",
+            fmt::format("{} is a pcap file, which does not record interfaces: omit --interface.",
                         input_.name()));
 }
 
@@ -87,7 +87,7 @@ std::optional<Frame> FileSource::next_of_pcapng() {
             continue;
         }
         if (parser_->inside_block())
-            throw util::Error(fmt::format("{} breaks off inside the block that begins at byte {}.",
+            throw util::Error(fmt::format("{} ends inside the block that begins at byte {}.",
                                           input_.name(), parser_->offset()));
         parser_->require_chosen();
         break;

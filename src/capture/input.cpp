@@ -77,7 +77,7 @@ void Input::look_at_begin() {
     rest_ = {compressed_.get(), begin_size_};
     fill();
     if (begin_size_ == 0)
-        throw util::Error(fmt::format("{} holds nothing but an end of {} data: {}.", name_,
+        throw util::Error(fmt::format("{} has only an end of {} data: {}.", name_,
                                       decompressor_->name(), what_is_read));
     name_ = "the decompressed " + name_;
 }
@@ -119,7 +119,7 @@ std::size_t Input::decompress(std::span<std::byte> buffer) {
             return step.made;
         if (step.taken == 0 && error_ == nullptr && (has_ended_ || !rest_.empty()))
             throw util::Error(
-                fmt::format("{} breaks off inside its {} data.", name_, decompressor_->name()));
+                fmt::format("{} ends inside its {} data.", name_, decompressor_->name()));
     }
 }
 

@@ -21,7 +21,7 @@ std::string undecoded_link_type(const std::string& what, int number) {
     constexpr int linktype_infiniband = 247;
     const char* name = pcap_datalink_val_to_name(number);
     return fmt::format(
-        "{} holds packets of link type {} ({}), which is not decoded here: RoCE is looked for in "
+        "{} holds packets of link type {} ({}), which rocecap does not decode: it decodes "
         "Ethernet, raw IP and Linux cooked captures{}",
         what, name != nullptr ? name : "unknown", number,
         number == linktype_erf || number == linktype_infiniband ? "; Wireshark shows these packets"

@@ -154,13 +154,13 @@ Bytes PcapngParser::take_block() {
     const bool is_header = load<std::uint32_t>(rest, 0) == pcapng::section_header;
     if (!is_header && !has_section_)
         throw util::Error(
-            fmt::format("{} is no pcapng capture: it does not begin with a section.", name_));
+            fmt::format("{} is not a pcapng capture: it does not begin with a section.", name_));
     if (is_header) {
         const auto magic = load<std::uint32_t>(rest, 8);
         if (swapped(magic) == pcapng::byte_order_magic)
             is_swapped_ = !is_swapped_;
         else if (magic != pcapng::byte_order_magic)
-            damaged("begins a section, and says nothing of its byte order");
+            damaged("begins a section without a byte order");
     }
     const std::size_t length = load<std::uint32_t>(rest, 4);
     if (length < block_overhead || length % 4 != 0 || length > block_limit)
@@ -181,7 +181,7 @@ Bytes PcapngParser::take_block() {
 Bytes PcapngParser::body_of(Bytes block, std::size_t fixed) const {
     const Bytes body = block.subspan(block_head, block.size() - block_overhead);
     if (body.size() < fixed)
-        damaged("is too short for what it is");
+        damaged("is too short for its type");
     return body;
 }
 
@@ -189,7 +189,8 @@ void PcapngParser::begin_section(Bytes block) {
     constexpr std::size_t fixed = 16;
     const auto major = load<std::uint16_t>(body_of(block, fixed), 4);
     if (major != 1)
-        damaged(fmt::format("begins a section of version {}, and 1 is the only one known", major));
+        damaged(
+            fmt::format("begins a section of version {}, but only version 1 is supported", major));
     interfaces_.clear();
     interface_bytes_ = 0;
 }
@@ -208,7 +209,7 @@ void PcapngParser::add_interface(Bytes block) {
         interface.ticks_per_second = microsecond_ticks;
     interface_bytes_ += sizeof interface + interface.name.size() + interface.description.size();
     if (interface_bytes_ > interface_limit)
-        damaged("describes an interface, and those before it take 16 MiB already");
+        damaged("describes an interface, but the interfaces before it already take 16 MiB");
     interface.is_chosen = choice_.takes(static_cast<std::uint32_t>(interfaces_.size()),
                                         interface.name, interface.description);
     was_chosen_ |= interface.is_chosen;
@@ -256,12 +257,12 @@ PcapngParser::Packet PcapngParser::simple_packet(Bytes block) const {
 // frame costs more than to make it.
 void PcapngParser::take(const Packet& packet, std::optional<Frame>& frame) {
     if (packet.interface >= interfaces_.size())
-        damaged(fmt::format("has a packet of interface {}, and {} before it", packet.interface,
+        damaged(fmt::format("has a packet of interface {}, but {} before it", packet.interface,
                             interfaces_.empty() ? "no interface is described"
                                                 : fmt::format("only 0 to {} are described",
                                                               interfaces_.size() - 1)));
     if (packet.captured > packet.rest.size())
-        damaged(fmt::format("has a packet of {} bytes and room for {}", packet.captured,
+        damaged(fmt::format("has a packet of {} bytes but room for {}", packet.captured,
                             packet.rest.size()));
     ++packets_;
     const Interface& from = interfaces_[packet.interface];

@@ -251,7 +251,7 @@ void Sink::fail(int error) {
     written_ = 0;
     record_ends_.clear();
     if (error == EPIPE || error == ECONNRESET)
-        throw ReaderGone(fmt::format("the reader of {} went away.", name_));
+        throw ReaderGone(fmt::format("the reader of {} has closed it.", name_));
     if (error == ETIMEDOUT)
         throw util::Error(
             fmt::format("{}gave up writing to {}: its reader does not read.", loss_, name_));

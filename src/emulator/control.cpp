@@ -81,7 +81,7 @@ Json carry_out(Switch& cable, const Json& request) {
     } else if (what == "stop") {
         return {{"ok", true}, {"frames", cable.recorder().stop()}};
     } else {
-        throw util::Error(fmt::format("the link emulator does not know how to '{}'", what));
+        throw util::Error(fmt::format("the link emulator does not know the command '{}'", what));
     }
     return {{"ok", true}};
 }
@@ -107,7 +107,8 @@ std::string Control::answer(const std::string& request) {
     } catch (const filter::SyntaxError& error) {
         answer = {{"ok", false}, {"error", error.what()}, {"marked", error.marked()}};
     } catch (const Json::exception& error) {
-        answer = {{"ok", false}, {"error", fmt::format("the request is none: {}", error.what())}};
+        answer = {{"ok", false},
+                  {"error", fmt::format("the request is not valid: {}", error.what())}};
     } catch (const std::exception& error) {
         answer = {{"ok", false}, {"error", error.what()}};
     }
@@ -148,24 +149,24 @@ void Control::close(int fd) {
 
 std::string ask(const std::string& path, const std::string& request) {
     const auto nobody = [&path](const std::string& why) {
-        return util::Error(fmt::format("no cable answers at {}: {}", path, why));
+        return util::Error(fmt::format("no link emulator responds at {}: {}", path, why));
     };
     const util::Fd fd = connect_unix(path);
     if (!fd)
         throw nobody("nothing listens there");
     const std::string line = request + '\n';
     if (send(fd.get(), line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-        throw nobody("it does not take the request");
+        throw nobody("it does not accept the request");
     std::string answer;
     const util::Deadline deadline = util::deadline_in(answer_time);
     while (!answer.ends_with('\n')) {
         pollfd ready{fd.get(), POLLIN, 0};
         if (poll(&ready, 1, util::poll_timeout(deadline)) <= 0)
-            throw nobody("it was silent for 2 s");
+            throw nobody("it did not respond within 2 s");
         std::array<char, 4096> bytes{};
         const ssize_t got = recv(fd.get(), bytes.data(), bytes.size(), 0);
         if (got <= 0)
-            throw nobody("it has gone");
+            throw nobody("it closed the connection");
         answer.append(bytes.data(), static_cast<std::size_t>(got));
     }
     return answer;

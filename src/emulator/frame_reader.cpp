@@ -22,8 +22,9 @@ std::optional<util::Bytes> FrameReader::next() {
             return std::nullopt;
         const std::size_t length = util::be32<0>(*head);
         if (length == 0 || length > longest_frame)
-            throw NotFrames(fmt::format("a frame of {} bytes was announced: at most {} can be one",
-                                        length, longest_frame));
+            throw NotFrames(
+                fmt::format("the length of a frame is {} bytes: at most {} are possible", length,
+                            longest_frame));
         const auto frame = cursor.take(length);
         if (!frame)
             return std::nullopt;

@@ -27,7 +27,8 @@ util::Fd connect_tcp(const std::string& text) {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     const auto address = util::Address::parse(text.substr(0, colon), port);
     if (error != std::errc{} || end != digits.data() + digits.size() || !address)
-        throw util::Error(fmt::format("'tcp:{}' is no address: tcp:127.0.0.1:PORT is one", text));
+        throw util::Error(
+            fmt::format("'tcp:{}' is not a valid address: write tcp:127.0.0.1:PORT", text));
     util::Fd fd(util::check_errno(socket(address->get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0),
                                   "socket"));
     // Both ends are on this machine: the kernel answers at once.

@@ -32,10 +32,10 @@ class Parser : private RuleWords {
         if (word().text == "where")
             rule.where = filter::Where::parse(text(), word().at + word().text.size());
         else if (!word().text.empty())
-            refuse(
-                fmt::format("'{}' is not expected here: a rule goes on with from HOST, to HOST or "
-                            "where EXPRESSION",
-                            word().text));
+            refuse(fmt::format(
+                "'{}' is not expected here: a rule continues with from HOST, to HOST or "
+                "where EXPRESSION",
+                word().text));
         return rule;
     }
 
@@ -64,7 +64,7 @@ class Parser : private RuleWords {
                 return limit();
             default:
                 refuse(word,
-                       fmt::format("a rule begins with what is done: {}{}", fmt::join(names, ", "),
+                       fmt::format("a rule begins with an action: {}{}", fmt::join(names, ", "),
                                    word.text.empty() ? std::string()
                                                      : fmt::format(", not '{}'", word.text)));
         }
@@ -102,9 +102,10 @@ class Parser : private RuleWords {
 
     static std::string not_writable(std::string_view name) {
         if (filter::find_field(name) != nullptr)
-            return fmt::format("'{}' cannot be set: rocewire fields lists those that can", name);
-        return fmt::format("there is no field '{}': rocewire fields lists those that can be set",
-                           name);
+            return fmt::format(
+                "'{}' cannot be set: rocewire fields lists the fields that can be set", name);
+        return fmt::format(
+            "there is no field '{}': rocewire fields lists the fields that can be set", name);
     }
 
     Cut cut() {
@@ -127,7 +128,8 @@ class Parser : private RuleWords {
             return otherwise;
         const bool good = word().text == "good";
         if (!good && word().text != "bad")
-            refuse(fmt::format("'with good icrc' or 'with bad icrc' belongs here{}", instead()));
+            refuse(
+                fmt::format("'with good icrc' or 'with bad icrc' is expected here{}", instead()));
         take();
         expect("icrc");
         return good ? wire::IcrcAfter::Good : wire::IcrcAfter::Left;
@@ -164,8 +166,10 @@ class Parser : private RuleWords {
         const Word last = word();
         which.last = count("the last packet", 1, most_packets);
         if (which.last < which.first)
-            refuse(last, fmt::format("packets {} to {} are none: the smaller number comes first",
-                                     which.first, which.last));
+            refuse(
+                last,
+                fmt::format("packets {} to {} are not a valid range: give the smaller number first",
+                            which.first, which.last));
     }
 
     // "packet" or "frame"; true: frames.
@@ -176,7 +180,7 @@ class Parser : private RuleWords {
                 take();
                 return stem == "frame";
             }
-        refuse(fmt::format("'packet{}' or 'frame{}' belongs here{}", end, end, instead()));
+        refuse(fmt::format("'packet{}' or 'frame{}' is expected here{}", end, end, instead()));
     }
 
     std::string host() {

@@ -75,15 +75,15 @@ bool RuleWords::take_if(std::string_view text) {
 
 void RuleWords::expect(std::string_view text) {
     if (!take_if(text))
-        refuse(fmt::format("'{}' belongs here{}", text, instead()));
+        refuse(fmt::format("'{}' is expected here{}", text, instead()));
 }
 
 std::uint64_t RuleWords::count(std::string_view of, std::uint64_t low, std::uint64_t high) {
     const Word word = take();
     const auto read = number_and_rest<std::uint64_t>(word.text);
     if (!read || !read->second.empty() || read->first < low || read->first > high)
-        refuse(word, fmt::format("{}: a number from {} to {} belongs here, not '{}'", of, low, high,
-                                 word.text));
+        refuse(word, fmt::format("{}: a number from {} to {} is expected here, not '{}'", of, low,
+                                 high, word.text));
     return read->first;
 }
 
@@ -103,7 +103,8 @@ double RuleWords::share() {
     const Word word = take();
     const auto read = number_and_rest<double>(word.text);
     if (!read || read->second != "%" || !(read->first >= 0 && read->first <= 100))
-        refuse(word, fmt::format("a share from 0% to 100% belongs here, not '{}'", word.text));
+        refuse(word,
+               fmt::format("a percentage from 0% to 100% is expected here, not '{}'", word.text));
     return read->first / 100;
 }
 
@@ -114,7 +115,7 @@ std::chrono::nanoseconds RuleWords::time() {
     const auto ns = scaled(word.text, units);
     if (!ns || !(*ns > 0 && *ns <= most))
         refuse(word,
-               fmt::format("a time like 200us, 20ms or 1s, at most 60s, belongs here, not '{}'",
+               fmt::format("a time like 200us, 20ms or 1s, at most 60s, is expected here, not '{}'",
                            word.text));
     return std::chrono::nanoseconds(std::llround(*ns));
 }
@@ -125,7 +126,7 @@ std::uint64_t RuleWords::rate() {
     const auto bits = scaled(word.text, units);
     if (!bits || !(*bits >= 1e3 && *bits <= 1e12))
         refuse(word,
-               fmt::format("a rate like 500kbit/s, 10Mbit/s or 1Gbit/s belongs here, not '{}'",
+               fmt::format("a rate like 500kbit/s, 10Mbit/s or 1Gbit/s is expected here, not '{}'",
                            word.text));
     return static_cast<std::uint64_t>(*bits);
 }
@@ -139,7 +140,7 @@ std::uint64_t RuleWords::value(std::uint64_t most) {
         std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
     if (error != std::errc{} || end != digits.data() + digits.size() || value > most)
         refuse(word,
-               fmt::format("a value from 0 to {:#x} belongs here, not '{}'", most, word.text));
+               fmt::format("a value from 0 to {:#x} is expected here, not '{}'", most, word.text));
     return value;
 }
 

@@ -185,7 +185,7 @@ bool Stage::apply(RuleState& state, FrameState& frame, util::Clock::time_point n
             [&](const Reorder& reorder) {
                 frame.goes_on = false;
                 frame.overtaken_by = reorder.by;
-                detail = fmt::format("behind the next {}", reorder.by);
+                detail = fmt::format("after the next {}", reorder.by);
                 return true;
             },
             [&](const Cut& cut) {

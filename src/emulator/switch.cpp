@@ -89,9 +89,9 @@ void Switch::ready(Host host, std::uint32_t events) {
                 stage_.take(arrival, util::Clock::now(), *this);
         });
         if (!is_there)
-            lost(host, "has gone");
+            lost(host, "has disconnected");
     } catch (const NotFrames& error) {
-        lost(host, fmt::format("sends what is no frame ({})", error.what()));
+        lost(host, fmt::format("sent an invalid frame ({})", error.what()));
     }
 }
 
@@ -120,10 +120,10 @@ void Switch::flush(Host host) {
         return;
     const std::size_t before = port.backlog();
     if (!port.flush())
-        return lost(host, "has gone");
+        return lost(host, "has disconnected");
     if (port.backlog() < before || port.backlog() == 0) {
         if (std::exchange(lines_[host].is_stuck, false))
-            say_(fmt::format("{} takes its frames again", port.name()));
+            say_(fmt::format("{} accepts frames again", port.name()));
         deadlines_.clear({Wait::Unstick, host});
     }
     if (port.backlog() > backlog_limit && !lines_[host].is_stuck &&
@@ -185,9 +185,9 @@ void Switch::check_deadlines() {
         } else if (wait == Wait::Flush) {
             recorder_.flush();
         } else {
-            say_(
-                fmt::format("{} has taken nothing for {} s: frames to it are dropped until it does",
-                            ports_[host].name(), silence_limit.count()));
+            say_(fmt::format(
+                "{} has accepted no frame for {} s: frames to it are dropped until it does",
+                ports_[host].name(), silence_limit.count()));
             lines_[host].is_stuck = true;
             ports_[host].drop_backlog();
         }

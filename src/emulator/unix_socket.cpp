@@ -43,7 +43,7 @@ util::Fd connect_unix(const std::string& path) {
 util::Fd listen_unix(const std::string& path) {
     const sockaddr_un address = address_of(path);
     if (connect_unix(path))
-        throw util::Error(fmt::format("somebody listens at {} already", path));
+        throw util::Error(fmt::format("another program already listens at {}", path));
     struct stat found {};
     if (lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode))
         unlink(path.c_str());

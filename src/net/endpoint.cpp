@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t most_24_bits = 0xffffff;
 
 [[noreturn]] void refuse(const std::string& what) {
-    throw ProtocolError("the peer's endpoint makes no sense: " + what + ".");
+    throw ProtocolError("the peer's endpoint is not valid: " + what + ".");
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes) {
     if (std::ranges::find(path_mtus, endpoint.path_mtu) == path_mtus.end())
         refuse(fmt::format("path MTU {}", endpoint.path_mtu));
     if (endpoint.length > UINT64_MAX - endpoint.va)
-        refuse("its memory wraps around");
+        refuse("its memory range wraps around");
     return endpoint;
 }
 

@@ -34,7 +34,8 @@ const Row& row_of(MessageType type) {
 Header parse_header(util::FixedBytes<header_size> bytes) {
     if (util::be32<0>(bytes) != magic)
         throw ProtocolError(
-            "the peer does not speak this lab's exchange: is another program on that port?");
+            "the peer does not use this lab's exchange protocol: does another program use that "
+            "port?");
     if (const unsigned theirs = util::be8<4>(bytes); theirs != version)
         throw ProtocolError(fmt::format(
             "the peer speaks version {} of the exchange, this program version {}: build both from "

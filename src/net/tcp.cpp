@@ -89,7 +89,7 @@ int try_to_connect(util::Fd& fd, const util::Address& server,
     throw util::Error(fmt::format(
         "cannot connect to {}: {}. {}", server.text(), std::strerror(error),
         error == ECONNREFUSED
-            ? "Nobody listens there: start the server first, with the same --port."
+            ? "No program listens there: start the server first, with the same --port."
             : "Is the address right, the host up, and does its firewall let the port through?"));
 }
 
@@ -213,7 +213,7 @@ void wait_for(const Socket& socket, bool to_read, const TimeLimit& limit) {
                                           socket.peer.text()));
         case Event::Timeout:
             throw util::Error(
-                fmt::format("{} did not answer in time during the exchange.", socket.peer.text()));
+                fmt::format("{} did not respond in time during the exchange.", socket.peer.text()));
     }
 }
 
@@ -225,7 +225,7 @@ void TcpChannel::send(util::Bytes bytes, const TimeLimit& limit) {
         } else if (errno == EAGAIN) {
             wait_for(socket_, false, limit);
         } else if (errno != EINTR) {
-            throw util::Error(fmt::format("{} has gone during the exchange: {}.",
+            throw util::Error(fmt::format("the connection to {} broke during the exchange: {}.",
                                           socket_.peer.text(), std::strerror(errno)));
         }
     }
@@ -238,13 +238,12 @@ void TcpChannel::receive(std::span<std::byte> bytes, const TimeLimit& limit) {
             bytes = bytes.subspan(static_cast<std::size_t>(got));
         else if (got == 0)
             throw util::Error(
-                fmt::format("{} closed the connection during the exchange. Its log "
-                            "says why.",
+                fmt::format("{} closed the connection during the exchange. Its log has the reason.",
                             socket_.peer.text()));
         else if (errno == EAGAIN)
             wait_for(socket_, true, limit);
         else if (errno != EINTR)
-            throw util::Error(fmt::format("{} has gone during the exchange: {}.",
+            throw util::Error(fmt::format("the connection to {} broke during the exchange: {}.",
                                           socket_.peer.text(), std::strerror(errno)));
     }
 }

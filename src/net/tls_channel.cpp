@@ -20,8 +20,9 @@ Progress complete(const Socket& socket, const TimeLimit& limit, Call call) {
 }
 
 [[noreturn]] void has_closed(const Socket& socket) {
-    throw util::Error(fmt::format("{} closed the connection during the exchange. Its log says why.",
-                                  socket.peer.text()));
+    throw util::Error(
+        fmt::format("{} closed the connection during the exchange. Its log has the reason.",
+                    socket.peer.text()));
 }
 
 }  // namespace

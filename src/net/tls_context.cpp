@@ -22,7 +22,7 @@ namespace {
 
 std::string last_reason() {
     const char* words = ERR_reason_error_string(ERR_peek_last_error());
-    return words != nullptr ? words : "it is no PEM file of this kind";
+    return words != nullptr ? words : "it is not a PEM file of this kind";
 }
 
 void check_readable(const std::string& file) {
@@ -36,7 +36,7 @@ void check_private(const std::string& file) {
         refuse(file, std::strerror(errno));
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         throw util::Error(fmt::format(
-            "the private key {} can be used by others than its owner: chmod 600 it.", file));
+            "the private key {} is accessible to other users: restrict it with chmod 600.", file));
 }
 
 }  // namespace

@@ -22,30 +22,29 @@ struct Refusal {
 constexpr std::array refusals{
     // What this side does not accept.
     Refusal{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "{0} is refused: it showed no certificate."},
-    Refusal{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it speaks no TLS as new as 1.3."},
+    Refusal{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it does not support TLS 1.3."},
     Refusal{SSL_R_WRONG_VERSION_NUMBER,
             "{0} does not speak TLS: is it another program, or the step with the plain exchange?"},
-    Refusal{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP where TLS belongs."},
+    Refusal{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP instead of TLS."},
     Refusal{SSL_R_UNEXPECTED_EOF_WHILE_READING,
-            "{0} closed the connection during the exchange. Its log says why."},
+            "{0} closed the connection during the exchange. Its log has the reason."},
     // What the peer says that it does not accept: alerts (RFC 8446, 6.2).
     Refusal{SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
-            "the {2} {0} refuses this {3}: it wants to see a certificate."},
+            "the {2} {0} refuses this {3}: it requires a certificate."},
     Refusal{SSL_R_TLSV1_ALERT_UNKNOWN_CA,
             "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts. Both sides "
             "need the certificates of one `make certs`."},
     Refusal{
         SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
-        "the {2} {0} refuses this {3}: for its clock, {1} has expired, or is not valid yet. `make "
+        "the {2} {0} refuses this {3}: by its clock, {1} has expired, or is not valid yet. `make "
         "certs` renews the lab's."},
-    Refusal{
-        SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
-        "the {2} {0} refuses this {3}: {1} is not what it expects, by its name for one. Its log "
-        "says more."},
+    Refusal{SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
+            "the {2} {0} refuses this {3}: {1} is not the expected one, for example because of its "
+            "name. Its log has the details."},
     Refusal{SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
             "the {2} {0} refuses this {3}: {1} is not for a {3}'s use."},
     Refusal{SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
-            "the {2} {0} does not speak TLS 1.3, and this {3} speaks nothing older."},
+            "the {2} {0} does not support TLS 1.3, which this {3} requires."},
     Refusal{SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
             "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts, or the key "
             "does not belong to it."},
@@ -61,7 +60,7 @@ constexpr std::string_view peer_of(TlsRole role) {
 std::string text_of(const ASN1_TIME* time) {
     std::tm parts{};
     if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1)
-        return "at a time that makes no sense";
+        return "at an invalid time";
     return fmt::format("{:%Y-%m-%d %H:%M} UTC", parts);
 }
 
@@ -112,7 +111,7 @@ std::string objection_to(X509_STORE_CTX* store, const TlsContext& context) {
                 "of one `make certs`.",
                 context.files().ca);
         default:
-            return fmt::format("its certificate does not hold: {}.",
+            return fmt::format("its certificate is not valid: {}.",
                                X509_verify_cert_error_string(error));
     }
 }
@@ -121,9 +120,10 @@ std::string sentence_of(unsigned long error, int system_error, const std::string
                         const std::string& peer, const TlsContext& context) {
     if (error == 0)
         return system_error == 0
-                   ? fmt::format("{} closed the connection during the exchange. Its log says why.",
-                                 peer)
-                   : fmt::format("{} has gone during the exchange: {}.", peer,
+                   ? fmt::format(
+                         "{} closed the connection during the exchange. Its log has the reason.",
+                         peer)
+                   : fmt::format("the connection to {} broke during the exchange: {}.", peer,
                                  std::strerror(system_error));
     const int reason = ERR_GET_REASON(error);
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED && !objection.empty())
@@ -134,7 +134,7 @@ std::string sentence_of(unsigned long error, int system_error, const std::string
                                peer_of(context.role()), name_of(context.role()));
     const char* words = ERR_reason_error_string(error);
     return fmt::format("TLS with {} failed: {}.", peer,
-                       words != nullptr ? words : "for a reason without a name");
+                       words != nullptr ? words : "for an unknown reason");
 }
 
 }  // namespace net

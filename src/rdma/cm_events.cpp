@@ -58,8 +58,8 @@ std::string_view verb_of(rdma_cm_event_type wanted) {
 }
 
 constexpr std::string_view is_it_reachable =
-    "Is the address right, the host up, and reached through an interface with an RDMA device? ping "
-    "shows the first two, 00_devices the third.";
+    "Check that the address is right and that the host is up (ping), and that the route to it "
+    "leaves through an RDMA device (00_devices).";
 constexpr std::string_view does_it_listen =
     "Does that host have an RDMA device on that address (00_devices), and does its firewall let "
     "UDP 4791 through?";
@@ -77,7 +77,7 @@ std::string_view hint_of(const rdma_cm_event& event) {
         case RDMA_CM_EVENT_REJECTED:
             if (event.status == nothing_listens)
                 return "Start the server there first, with the same --port.";
-            return refusal_of(event).empty() ? "The server's log says why." : "";
+            return refusal_of(event).empty() ? "The server's log has the reason." : "";
         case RDMA_CM_EVENT_UNREACHABLE:
             return does_it_listen;
         default:
@@ -96,7 +96,7 @@ CmEvent expect(CmEvent event, rdma_cm_event_type wanted, const util::Address& pe
         throw util::Error(fmt::format("stopped by a signal during {} with {}.", verb, peer.text()));
     if (!event)
         throw util::Error(
-            fmt::format("{} did not answer in time ({}). {}", peer.text(), verb,
+            fmt::format("{} did not respond in time ({}). {}", peer.text(), verb,
                         wanted == RDMA_CM_EVENT_ADDR_RESOLVED ? is_it_reachable : does_it_listen));
     const auto hint = hint_of(*event);
     throw util::Error(fmt::format("{} with {} failed: {}.{}{}", verb, peer.text(),

@@ -40,7 +40,7 @@ std::optional<ibv_wc> CompletionQueue::next(util::StopSignal& stop, util::Deadli
 ibv_wc expect_success(std::optional<ibv_wc> wc, std::string_view what) {
     if (!wc)
         throw util::Error(fmt::format(
-            "{} did not complete in time: the peer does not answer. Is it still running?", what));
+            "{} did not complete in time: the peer does not respond. Is it still running?", what));
     if (wc->status != IBV_WC_SUCCESS)
         throw util::Error(fmt::format("{} failed: {} ({}).", what, name_of(wc->status),
                                       ibv_wc_status_str(wc->status)));

@@ -23,15 +23,16 @@ struct Reason {
 
 constexpr auto reasons = std::to_array<Reason>({
     {"sent_pkts",
-     "packets of all kinds count, also what a host sent before the link emulator listened"},
-    {"rcvd_pkts", "a host counts what it finds a queue pair for: not what comes when that is gone"},
+     "the host counts packets of all kinds, also those sent before the link emulator listened"},
+    {"rcvd_pkts",
+     "the host counts a packet only if its queue pair exists, not when it is destroyed"},
     {"duplicate_request",
-     "rxe takes no request that comes when its queue pair is gone or in error"},
-    {"out_of_seq_request", "rxe counts the first packet behind each gap"},
-    {"rcvd_seq_err", "rxe counts a NAK that acknowledges something, and no other"},
+     "rxe does not count requests that arrive when the queue pair is destroyed or in error"},
+    {"out_of_seq_request", "rxe counts only the first packet after each gap"},
+    {"rcvd_seq_err", "rxe counts only NAKs that also acknowledge a packet"},
     {"completer_retry_err",
-     "rxe counts what it decides on, also where a request is sent again once"},
-    {"retry_exceeded_err", "a queue pair that was closed before did not exceed its retries"},
+     "rxe counts its decisions to retry, also if several lead to one retransmission"},
+    {"retry_exceeded_err", "a queue pair that was destroyed earlier did not exceed its retries"},
 });
 
 std::string times(std::string_view what, const std::vector<std::int64_t>& values) {
@@ -93,7 +94,7 @@ std::string evidence(const Recovery& recovery) {
         if (resend.asked_by)
             text +=
                 fmt::format("; {} arrives in frame {}", name(resend.cause), resend.asked_by->frame);
-        text += fmt::format("; {} again, PSN {:#08x} to {:#08x}, from frame {}",
+        text += fmt::format("; {} retransmitted, PSN {:#08x} to {:#08x}, from frame {}",
                             counted(resend.packets, "packet"), resend.first.psn, resend.last_psn,
                             resend.first.frame);
     }

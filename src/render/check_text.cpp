@@ -74,13 +74,13 @@ class Text {
 
     void one_point() {
         remark(report_.one_point->host
-                   ? fmt::format("Captured at {}. What this host did is judged; of the others only "
-                                 "what no packet that is missing here can explain.",
+                   ? fmt::format("Captured at {}. This host is judged. The other hosts are judged "
+                                 "only where no missing packet can be the explanation.",
                                  name_of(*report_.one_point->host))
-                   : std::string("Captured at one place (--at says at which host). Only what no "
-                                 "packet that is missing there can explain is judged."),
+                   : std::string("Captured at one place (name its host with --at). The hosts are "
+                                 "judged only where no missing packet can be the explanation."),
                0, util::TextRole::Notice);
-        remark("The capture is taken to have every packet that passed there: --lossy if not.", 0,
+        remark("The capture is assumed to be complete. If packets may be missing, use --lossy.", 0,
                util::TextRole::Notice);
         out_ += '\n';
     }
@@ -100,7 +100,7 @@ class Text {
             remark("paired by a guess: PSNs of responses fit the other's requests", 4,
                    util::TextRole::Notice);
         if (one.pairing == flow::Pairing::LeftOver)
-            remark("paired by a guess: no others are left between these hosts", 4,
+            remark("paired by a guess: no other directions are left between these hosts", 4,
                    util::TextRole::Notice);
         half(one.forward, one.from, one.to);
         half(one.backward, one.to, one.from);
@@ -130,7 +130,7 @@ class Text {
             verdict = style_(util::TextRole::Notice, util::padded("cannot be judged", 18));
         std::string text = fmt::format("requests of {}: {}", name_of(requester), one.requests);
         if (one.repeated != 0)
-            text += fmt::format(", {} of them again", one.repeated);
+            text += fmt::format(", {} of them retransmitted", one.repeated);
         if (one.responses != 0)
             text += fmt::format("; {}", counted(one.responses, "response"));
         line("    " + verdict + text);
@@ -144,15 +144,15 @@ class Text {
                  util::TextRole::Notice);
         if (one.began_in_the_middle)
             also(
-                "the capture begins in the middle of it: what refers to packets before is not "
-                "judged",
+                "the capture begins in the middle of the connection: references to earlier packets "
+                "are not judged",
                 util::TextRole::Notice);
         if (one.gave_up_after)
-            also(fmt::format("the requester gave up after {} without an answer",
-                             counted(*one.gave_up_after, "repeat")),
+            also(fmt::format("the requester gave up after {} without a response",
+                             counted(*one.gave_up_after, "retransmission")),
                  util::TextRole::Notice);
         if (one.silent_since)
-            also(fmt::format("from frame {} on nothing was answered: the queue pair may be gone",
+            also(fmt::format("no response from frame {} on: the queue pair may no longer exist",
                              *one.silent_since),
                  util::TextRole::Notice);
     }
@@ -165,7 +165,7 @@ class Text {
                 text += fmt::format("{}{} {}", text.empty() ? where : ", ", count, what);
         };
         add(one.lost, "lost");
-        add(one.doubled, "doubled");
+        add(one.doubled, "duplicated");
         add(one.reordered, "reordered");
         add(one.corrupted, "corrupted");
         add(one.changed, "changed");
@@ -191,8 +191,7 @@ class Text {
         if (report_.one_point)
             return;  // what was lost is not in it
         if (report_.recoveries.empty()) {
-            heading(
-                "The link emulator passed on every packet of a reliable connection as it came.");
+            heading("The link emulator forwarded all packets of reliable connections unchanged.");
             return;
         }
         heading("Recoveries");
@@ -233,13 +232,11 @@ class Text {
         if (report_.unknowable.empty())
             return;
         heading(style_(util::TextRole::Notice, "Cannot be judged"));
-        remark(
-            report_.one_point
-                ? "The capture does not have what was lost beyond the place where it was made; a "
-                  "packet that was may explain each of these."
-                : "Packets were lost between a host and the capture (netem), and one of them may "
-                  "explain each of these.",
-            2, util::TextRole::Plain);
+        remark(report_.one_point ? "The capture does not show packets that were lost elsewhere. "
+                                   "Such a packet may explain each of these findings."
+                                 : "Packets were lost between a host and the capture (netem). A "
+                                   "lost packet may explain each of these findings.",
+               2, util::TextRole::Plain);
         std::map<conformance::Code, std::uint64_t> counts;
         for (const conformance::Finding& one : report_.unknowable)
             ++counts[one.code];
@@ -271,7 +268,7 @@ class Text {
             return;
         heading("Counters");
         line(style_(util::TextRole::Dim, fmt::format("  {:<10}{:<24}{:>12}{:>12}", "host",
-                                                     "counter", "host says", "capture")));
+                                                     "counter", "host count", "capture")));
         for (const CounterRow& row : context_.counters) {
             const std::string text = fmt::format("  {:<10}{:<24}{:>12}{:>12}", row.host, row.name,
                                                  row.counted, row.captured);

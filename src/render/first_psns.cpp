@@ -118,7 +118,7 @@ std::string first_psns_text(std::span<const timeline::FirstPsns> runs, util::Tex
         text += line_of(cells, widths) + '\n';
     for (const timeline::FirstPsns& run : runs)
         if (run.capture_is_cut)
-            text += fmt::format("the capture of {} breaks off inside a packet\n",
+            text += fmt::format("the capture of {} ends inside a packet\n",
                                 util::printable(label(run, runs)));
     return text;
 }

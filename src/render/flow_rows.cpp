@@ -61,7 +61,7 @@ std::string psns_text(const FlowSide& side) {
         return {};
     const std::string range =
         fmt::format("{:#08x} to {:#08x}", requests.first_psn, requests.last_psn);
-    return side.conversation.is_sequenced ? fmt::format("{}, {} in all", range, requests.psns)
+    return side.conversation.is_sequenced ? fmt::format("{}, {} in total", range, requests.psns)
                                           : range;
 }
 
@@ -71,7 +71,7 @@ std::string rate_text(const FlowSide& side) {
 }
 
 std::string missing_text(std::uint64_t missing) {
-    return missing == 0 ? "all PSNs came later" : counted(missing, "PSN") + " never passed";
+    return missing == 0 ? "all PSNs arrived later" : counted(missing, "PSN") + " never seen";
 }
 
 std::string gaps_text(const FlowSide& side) {
@@ -196,17 +196,17 @@ constexpr auto rows_behind_messages = std::to_array<FlowRow>({
     {"retransmitted", repeats_text, util::TextRole::Notice},
     {"late", late_text, util::TextRole::Notice},
     {"gaps", gaps_text, util::TextRole::Notice},
-    {"PSNs began anew", restarts_text, util::TextRole::Notice},
+    {"PSN restarts", restarts_text, util::TextRole::Notice},
     {"rkeys used", rkeys_text},
     {"ACK latency", ack_text},
-    {"READ, first answer", read_first_text},
-    {"READ, last answer", read_last_text},
-    {"no latency of", unmeasured_text},
+    {"READ, first response", read_first_text},
+    {"READ, last response", read_last_text},
+    {"without latency", unmeasured_text},
     {"ACKs sent", acks_text},
     {"NAKs sent", naks_text, util::TextRole::Bad},
     {"RNR NAKs sent", rnr_text, util::TextRole::Notice},
-    {"answers repeated", responses_repeated_text, util::TextRole::Notice},
-    {"answers missing", responses_missing_text, util::TextRole::Notice},
+    {"responses repeated", responses_repeated_text, util::TextRole::Notice},
+    {"responses missing", responses_missing_text, util::TextRole::Notice},
     {"congestion marks", marks_text, util::TextRole::Notice},
     {"malformed", malformed_text, util::TextRole::Bad},
     {"bad ICRC", icrc_text, util::TextRole::Bad},

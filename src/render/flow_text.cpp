@@ -72,8 +72,9 @@ class Table {
                 return style_(util::TextRole::Notice,
                               "paired by a guess: PSNs of responses fit its requests");
             case flow::Pairing::LeftOver:
-                return style_(util::TextRole::Notice,
-                              "paired by a guess: no others are left between these hosts");
+                return style_(
+                    util::TextRole::Notice,
+                    "paired by a guess: no other directions are left between these hosts");
             default:
                 return fmt::format("paired by {}", name(conversation_.pairing));
         }
@@ -150,12 +151,12 @@ std::string flow_totals_text(const flow::Totals& totals, const util::TextStyle& 
         text += style(util::TextRole::Bad, fmt::format(", {} malformed", totals.malformed));
     if (totals.unreadable != 0)
         text += style(util::TextRole::Notice,
-                      fmt::format(", {} cut before the BTH", totals.unreadable));
+                      fmt::format(", {} truncated before the BTH", totals.unreadable));
     text += '\n';
     if (totals.evicted_streams != 0)
         text += style(util::TextRole::Notice,
-                      fmt::format("{} directions with {} packets were forgotten to make room: "
-                                  "--max-flows keeps more",
+                      fmt::format("{} directions with {} packets were dropped to limit memory: use "
+                                  "a larger --max-flows",
                                   totals.evicted_streams, totals.evicted_packets)) +
                 '\n';
     return text;

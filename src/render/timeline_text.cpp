@@ -100,14 +100,15 @@ std::string TimelineText::summary(const timeline::Matcher& run, bool has_logs) {
             joins.packets, joins.roce, joins.joinable - joins.datagrams);
     std::string text = fmt::format(
         "{} packets; of {} on connected queue pairs{}, {} belong to a work request; of {} others, "
-        "{} set a connection up\n",
+        "{} set up a connection\n",
         joins.packets, joins.joinable - joins.datagrams,
         joins.datagrams == 0 ? "" : fmt::format(" and {} datagrams", joins.datagrams), joins.joined,
         joins.packets - joins.joinable, joins.set_up);
     for (const auto& [role, clock] : run.clocks())
         if (clock.known())
             text += fmt::format(
-                "the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by the pairs that match\n",
+                "the {}'s times are shifted by {:+.3f} ms, ± {:.3f} ms, from matching pairs of "
+                "events and packets\n",
                 role, static_cast<double>(clock.shift()) / 1e6,
                 static_cast<double>(clock.uncertainty()) / 1e6);
     return text + work_request_table(run);

@@ -56,10 +56,10 @@ void need_open_files(std::uint64_t count, std::string_view what) {
     limit.rlim_cur = limit.rlim_max;
     check_errno(setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE)");
     if (limit.rlim_cur < count)
-        throw Error(fmt::format(
-            "{} takes {} open files, and {} are allowed: raise the limit (ulimit -Hn), or take "
-            "fewer.",
-            what, count, limit.rlim_cur));
+        throw Error(
+            fmt::format("{} needs {} open files, but only {} are allowed: raise the limit (ulimit "
+                        "-Hn), or use fewer.",
+                        what, count, limit.rlim_cur));
 }
 
 std::optional<std::uint64_t> locked_memory_limit() {

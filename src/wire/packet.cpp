@@ -83,7 +83,7 @@ std::string Malformed::text() const {
             return fmt::format("BTH pad count is {}, but payload and padding have {} bytes", value,
                                limit);
         case Fault::UnexpectedPayload:
-            return fmt::format("{} bytes of payload behind an opcode that carries none", value);
+            return fmt::format("{} bytes of payload after an opcode that carries none", value);
     }
     return "unknown";
 }

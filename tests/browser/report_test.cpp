@@ -269,7 +269,7 @@ TEST_F(Report, says_what_it_leaves_out) {
     auto& page = *opened;
     EXPECT_EQ(page.evaluate("rows.filter(row => row.isPacket).length"), 50);
     EXPECT_TRUE(contains(text_of(page, "#left-out"), "the run's first 50 packets"));
-    EXPECT_TRUE(contains(text_of(page, "#left-out"), " after them are left out"));
+    EXPECT_TRUE(contains(text_of(page, "#left-out"), " after them are omitted"));
     EXPECT_EQ(page.evaluate("document.getElementById('left-out').hidden"), false);
     EXPECT_EQ(page.errors(), std::vector<std::string>{});
 }

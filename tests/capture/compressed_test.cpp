@@ -136,7 +136,7 @@ TEST_P(Compressed, wherever_it_breaks_off_packets_come_first_and_then_a_sentence
         write(whole.substr(0, size));
         const auto& [count, sentence] = read();
         EXPECT_TRUE(
-            sentence.ends_with(std::string("breaks off inside its ") + GetParam().name + " data."))
+            sentence.ends_with(std::string("ends inside its ") + GetParam().name + " data."))
             << sentence;
         EXPECT_GE(count, most) << size;
         most = count;
@@ -175,7 +175,7 @@ TEST_P(Compressed, what_holds_no_capture_is_said) {
         0U)
         << read().second;
     write(GetParam().compress(""));
-    EXPECT_EQ(read().second, "'" + path_ + "' holds nothing but an end of " + GetParam().name +
+    EXPECT_EQ(read().second, "'" + path_ + "' has only an end of " + GetParam().name +
                                  " data: give a pcap or pcapng capture.");
 }
 

@@ -85,11 +85,12 @@ TEST_F(FileSourceTest, the_link_type_is_the_files) {
 
 TEST_F(FileSourceTest, a_link_type_without_roce_is_named) {
     write_pcap(1, 105);
-    EXPECT_EQ(why(path_).rfind("'" + path_ +
-                                   "' holds packets of link type IEEE802_11 (105), "
-                                   "which is not decoded here",
-                               0),
-              0U)
+    EXPECT_EQ(
+        why(path_).rfind(
+            "'" + path_ +
+                "' holds packets of link type IEEE802_11 (105), which rocecap does not decode",
+            0),
+        0U)
         << why(path_);
 }
 

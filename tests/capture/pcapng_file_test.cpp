@@ -331,9 +331,9 @@ TEST_F(PcapngFile, an_interface_is_chosen_by_number_name_or_description) {
 
 TEST_F(PcapngFile, a_pcap_file_has_no_interface_to_choose) {
     Made().u32(0xa1b2c3d4).u16(2).u16(4).u64(0).u32(65535).u32(1).write(path_);
-    EXPECT_EQ(why("0"), "'" + path_ +
-                            "' is a pcap file, which does not tell interfaces: leave out "
-                            "--interface.");
+    EXPECT_EQ(
+        why("0"),
+        "'" + path_ + "' is a pcap file, which does not record interfaces: omit --interface.");
 }
 
 TEST_F(PcapngFile, wherever_it_breaks_off_its_whole_packets_come_first) {
@@ -369,7 +369,7 @@ TEST_F(PcapngFile, the_length_of_a_block_that_breaks_off_takes_no_memory) {
         {"bash", "-c", "ulimit -v 2000000; " + support::rocecap() + " decode " + path_});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
     EXPECT_EQ(outcome.err,
-              "rocecap: '" + path_ + "' breaks off inside the block that begins at byte 28.\n");
+              "rocecap: '" + path_ + "' ends inside the block that begins at byte 28.\n");
 }
 
 // The largest block that is read, in a buffer that grew for it, and a packet behind it.

@@ -170,21 +170,21 @@ TEST_F(PcapngTailTest, a_packet_that_does_not_fit_in_its_block_is_damage) {
     add_interface();
     add_packet(1);
     add_packet(1, 5);
-    EXPECT_EQ(why(), sentence("has a packet of 5 bytes and room for 4",
+    EXPECT_EQ(why(), sentence("has a packet of 5 bytes but room for 4",
                               section_size + interface_size + 36));
 }
 
 TEST_F(PcapngTailTest, a_packet_of_an_interface_that_was_not_described_is_damage) {
     add_packet(1);
     EXPECT_EQ(why(),
-              sentence("has a packet of interface 0, and no interface is described before it",
+              sentence("has a packet of interface 0, but no interface is described before it",
                        section_size));
     empty();
     add_section();
     add_interface();
     add_packet(1, 4, 1);
     EXPECT_EQ(why(),
-              sentence("has a packet of interface 1, and only 0 to 0 are described before it",
+              sentence("has a packet of interface 1, but only 0 to 0 are described before it",
                        section_size + interface_size));
 }
 
@@ -192,8 +192,8 @@ TEST_F(PcapngTailTest, a_packet_of_another_link_type_is_refused_and_the_interfac
     add_interface(std::nullopt, 105);
     add_packet(1);
     EXPECT_EQ(why(), "'" + path_ +
-                         "' holds packets of link type IEEE802_11 (105), which is not decoded "
-                         "here: RoCE is looked for in Ethernet, raw IP and Linux cooked captures.");
+                         "' holds packets of link type IEEE802_11 (105), which rocecap does not "
+                         "decode: it decodes Ethernet, raw IP and Linux cooked captures.");
     empty();
     add_section();
     add_interface(std::nullopt, 105);
@@ -237,7 +237,7 @@ TEST_F(PcapngTailTest, a_block_that_is_too_short_for_its_type_is_damage) {
         empty();
         add_section();
         add(block(type));
-        EXPECT_EQ(why(), sentence("is too short for what it is", section_size)) << type;
+        EXPECT_EQ(why(), sentence("is too short for its type", section_size)) << type;
     }
 }
 
@@ -256,21 +256,22 @@ TEST_F(PcapngTailTest, options_that_claim_too_much_end_the_options) {
 TEST_F(PcapngTailTest, what_is_no_byte_order_is_said) {
     empty();
     add_start(28, 0x12345678);
-    EXPECT_EQ(why(), sentence("begins a section, and says nothing of its byte order", 0));
+    EXPECT_EQ(why(), sentence("begins a section without a byte order", 0));
 }
 
 TEST_F(PcapngTailTest, a_version_of_the_future_is_said) {
     add(block(0x0a0d0d0a).u32(0x1a2b3c4d).u16(2).u16(0).u32(~0U).u32(~0U));
-    EXPECT_EQ(why(),
-              sentence("begins a section of version 2, and 1 is the only one known", section_size));
+    EXPECT_EQ(why(), sentence("begins a section of version 2, but only version 1 is supported",
+                              section_size));
 }
 
 TEST_F(PcapngTailTest, interfaces_without_end_do_not_fill_the_memory) {
     const std::string name(65'000, 'x');
     for (int i = 0; i < 300; ++i)
         add(block(1).u16(1).u16(0).u32(0).option(2, name));
-    EXPECT_NE(why().find("describes an interface, and those before it take 16 MiB already"),
-              std::string::npos)
+    EXPECT_NE(
+        why().find("describes an interface, but the interfaces before it already take 16 MiB"),
+        std::string::npos)
         << why();
 }
 

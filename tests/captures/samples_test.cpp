@@ -99,7 +99,7 @@ TEST(Samples, name_the_cause_of_each_packet_that_the_timeline_gives_one) {
             timeline, counts,
             std::regex("([0-9]+) packets; of [0-9]+ on connected queue pairs(?: and [0-9]+ "
                        "datagrams)?, ([0-9]+) belong to a work request; of [0-9]+ others, ([0-9]+) "
-                       "set a connection up")))
+                       "set up a connection")))
             << capture;
         EXPECT_EQ(std::to_string(all.size()), counts[1]) << capture;
         EXPECT_EQ(with_cause, std::stol(counts[2]) + std::stol(counts[3])) << capture;

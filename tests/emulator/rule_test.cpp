@@ -86,10 +86,9 @@ TEST(Rule, counts_in_five_ways) {
 }
 
 TEST(Rule, points_at_what_it_does_not_understand) {
-    EXPECT_EQ(
-        refusal("frob packets"),
-        "a rule begins with what is done: drop, duplicate, delay, reorder, corrupt, set, mark, "
-        "cut, limit, not 'frob' (column 1)");
+    EXPECT_EQ(refusal("frob packets"),
+              "a rule begins with an action: drop, duplicate, delay, reorder, corrupt, set, mark, "
+              "cut, limit, not 'frob' (column 1)");
     EXPECT_EQ(column_of("drop the 2rd packet"), 10U);
     EXPECT_EQ(column_of("drop the 12nd packet"), 10U);
     EXPECT_EQ(column_of("drop the 0th packet"), 10U);
@@ -136,7 +135,7 @@ TEST(Rule, file_has_one_a_line_and_comments) {
     EXPECT_EQ(rules[0].text, "drop the 1st packet");
     EXPECT_EQ(rules[1].text, "delay 2ms packets where bth.opcode_name contains \" # \"");
     EXPECT_EQ(error_text([] { parse_rules("drop packets\ndrop it\n", two_hosts); }),
-              "line 2: 'packets' or 'frames' belongs here, not 'it' (column 6)");
+              "line 2: 'packets' or 'frames' is expected here, not 'it' (column 6)");
 }
 
 }  // namespace

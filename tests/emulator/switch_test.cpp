@@ -259,7 +259,8 @@ TEST_F(CableSwitch, adds_all_rules_of_a_request_or_none) {
 }
 
 TEST_F(CableSwitch, answers_what_it_does_not_understand) {
-    EXPECT_EQ(ask({{"do", "dance"}})["error"], "the link emulator does not know how to 'dance'");
+    EXPECT_EQ(ask({{"do", "dance"}})["error"],
+              "the link emulator does not know the command 'dance'");
     EXPECT_EQ(ask({{"do", "remove"}, {"rule", 5}})["error"], "there is no rule 5");
     EXPECT_EQ(ask(nlohmann::json::array())["ok"], false);
     EXPECT_EQ(ask({{"do", "record"}, {"capture", "/nowhere/file"}})["ok"], false);
@@ -278,7 +279,7 @@ TEST_F(CableSwitch, lets_go_at_its_end_what_its_rules_held) {
 
 TEST(CableControl, says_that_nobody_is_there) {
     EXPECT_EQ(support::error_text([] { ask("/nowhere/control", "{}"); }),
-              "no cable answers at /nowhere/control: nothing listens there");
+              "no link emulator responds at /nowhere/control: nothing listens there");
 }
 
 }  // namespace

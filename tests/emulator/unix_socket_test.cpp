@@ -35,7 +35,7 @@ TEST(UnixSocket, takes_neither_a_socket_in_use_nor_another_file) {
     const support::TempPath path("socket");
     const util::Fd listening = listen_unix(path.str());
     EXPECT_EQ(support::error_text([&] { listen_unix(path.str()); }),
-              "somebody listens at " + path.str() + " already");
+              "another program already listens at " + path.str());
     const support::TempPath file("file");
     std::ofstream(file.str()) << "text";
     EXPECT_EQ(support::error_text([&] { listen_unix(file.str()); }),

@@ -73,15 +73,15 @@ TEST(Endpoint, values_that_make_no_sense_are_refused) {
         return error_of([&] { net::parse_endpoint(body_of(message)); });
     };
     EXPECT_EQ(refused([](Endpoint& e) { e.qpn = 1; }),
-              "the peer's endpoint makes no sense: queue pair 0x1.");
+              "the peer's endpoint is not valid: queue pair 0x1.");
     EXPECT_EQ(refused([](Endpoint& e) { e.qpn = 0x1000000; }),
-              "the peer's endpoint makes no sense: queue pair 0x1000000.");
+              "the peer's endpoint is not valid: queue pair 0x1000000.");
     EXPECT_EQ(refused([](Endpoint& e) { e.psn = 0x1000000; }),
-              "the peer's endpoint makes no sense: PSN 0x1000000 has more than 24 bits.");
+              "the peer's endpoint is not valid: PSN 0x1000000 has more than 24 bits.");
     EXPECT_EQ(refused([](Endpoint& e) { e.path_mtu = 1500; }),
-              "the peer's endpoint makes no sense: path MTU 1500.");
+              "the peer's endpoint is not valid: path MTU 1500.");
     EXPECT_EQ(refused([](Endpoint& e) { e.va = UINT64_MAX; }),
-              "the peer's endpoint makes no sense: its memory wraps around.");
+              "the peer's endpoint is not valid: its memory range wraps around.");
     EXPECT_EQ(refused([](Endpoint&) {}), "accepted");
 }
 
@@ -109,7 +109,7 @@ TEST(Endpoint, its_gid_is_the_address_that_it_comes_from) {
     EXPECT_EQ(objection("192.0.2.2", "::ffff:192.0.2.2"), "");
     EXPECT_EQ(objection("fe80::2", "fe80::2"), "");
     EXPECT_EQ(objection("192.0.2.100", "192.0.2.2"),
-              "the peer's endpoint makes no sense: its GID is ::ffff:192.0.2.100, but it is "
+              "the peer's endpoint is not valid: its GID is ::ffff:192.0.2.100, but it is "
               "192.0.2.2 that is connected.");
     // Somebody else's, multicast, broadcast, an IPv4 address that is not mapped.
     for (const char* gid :

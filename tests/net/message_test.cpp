@@ -41,7 +41,8 @@ TEST(Message, another_program_version_type_or_size_is_named) {
     EXPECT_EQ(error_of(good), "accepted");
     for (std::size_t i = 0; i < 4; ++i)
         EXPECT_EQ(changed(i, 'G'),
-                  "the peer does not speak this lab's exchange: is another program on that port?");
+                  "the peer does not use this lab's exchange protocol: does another program use "
+                  "that port?");
     EXPECT_NE(changed(4, 2).find("speaks version 2 of the exchange"), std::string::npos);
     EXPECT_EQ(changed(5, 0), "the peer sent a message of the unknown type 0.");
     EXPECT_EQ(changed(5, 5), "the peer sent a message of the unknown type 5.");

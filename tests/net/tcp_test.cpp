@@ -98,7 +98,7 @@ TEST_F(TcpExchange, nobody_there_is_a_sentence_within_the_time) {
     const std::string error = support::error_text(
         [&] { net::connect_tcp(address, std::nullopt, limit(milliseconds(300))); });
     EXPECT_LT(util::Clock::now() - begin, milliseconds(2000));
-    EXPECT_NE(error.find("Nobody listens there: start the server first"), std::string::npos)
+    EXPECT_NE(error.find("No program listens there: start the server first"), std::string::npos)
         << error;
 }
 
@@ -109,7 +109,7 @@ TEST_F(TcpExchange, a_peer_that_goes_or_is_silent_is_named) {
     TcpChannel silent(std::move(client));
     EXPECT_NE(support::error_text([&] {
                   net::receive_endpoint(silent, limit(milliseconds(100)));
-              }).find("did not answer in time during the exchange"),
+              }).find("did not respond in time during the exchange"),
               std::string::npos);
     accepted.reset();
     EXPECT_NE(support::error_text([&] {
@@ -124,7 +124,7 @@ TEST_F(TcpExchange, garbage_is_refused_by_its_first_bytes) {
     pair.server.send(std::as_bytes(std::span(http)), limit());
     EXPECT_NE(support::error_text([&] {
                   net::receive_endpoint(pair.client, limit());
-              }).find("does not speak this lab's exchange"),
+              }).find("does not use this lab's exchange protocol"),
               std::string::npos);
 }
 

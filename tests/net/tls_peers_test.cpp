@@ -107,7 +107,7 @@ TEST_F(TlsPeers, a_client_without_a_certificate_is_refused) {
 TEST_F(TlsPeers, a_client_of_tls_1_2_is_refused) {
     const Met met =
         meet_s_client({"-tls1_2", "-cert", file("client.crt"), "-key", file("client.key")});
-    expect_has(met.error, "is refused: it speaks no TLS as new as 1.3.");
+    expect_has(met.error, "is refused: it does not support TLS 1.3.");
     expect_has(met.s_client.err, "protocol version");
 }
 
@@ -127,21 +127,21 @@ TEST_F(TlsPeers, a_server_of_tls_1_2_is_refused) {
                                  limit());
         FAIL() << "TLS 1.2 was accepted";
     } catch (const util::Error& error) {
-        expect_has(error.what(), "does not speak TLS 1.3");
+        expect_has(error.what(), "does not support TLS 1.3");
     }
     s_server.signal(SIGKILL);  // the stop signals are blocked, in children too
 }
 
 TEST_F(TlsPeers, who_speaks_no_tls_is_named) {
     expect_has(meet_speech("RWLX, as the step before says it"), "does not speak TLS");
-    expect_has(meet_speech("GET / HTTP/1.1\r\n\r\n"), "it speaks HTTP where TLS belongs");
+    expect_has(meet_speech("GET / HTTP/1.1\r\n\r\n"), "it speaks HTTP instead of TLS");
     expect_has(meet_speech(""), "closed the connection during the exchange");
 }
 
 TEST_F(TlsPeers, who_says_nothing_is_not_waited_for_longer_than_the_time) {
     const auto silent = net::connect_tcp(listener_.address(), std::nullopt, limit());
     const auto begin = util::Clock::now();
-    expect_has(serve_one(milliseconds(200)), "did not answer in time during the exchange");
+    expect_has(serve_one(milliseconds(200)), "did not respond in time during the exchange");
     const auto took = util::Clock::now() - begin;
     EXPECT_GE(took, milliseconds(200));
     EXPECT_LT(took, milliseconds(3000));

@@ -133,7 +133,7 @@ TEST_F(Tls, a_server_of_another_name_is_refused) {
         talk({"renamed", "renamed", "rdma-server"}, {"renamed", "renamed", "somebody-else"});
     expect_has(outcome.client,
                "is refused: its certificate is for somebody-else, and rdma-server is expected.");
-    expect_has(outcome.server, "is not what it expects");
+    expect_has(outcome.server, "is not the expected one");
 }
 
 TEST_F(Tls, a_client_of_another_name_is_refused) {
@@ -141,7 +141,7 @@ TEST_F(Tls, a_client_of_another_name_is_refused) {
         talk({"renamed", "renamed", "somebody-else"}, {"renamed", "renamed", "rdma-client"});
     expect_has(outcome.server,
                "is refused: its certificate is for somebody-else, and rdma-client is expected.");
-    expect_has(outcome.client, "is not what it expects");
+    expect_has(outcome.client, "is not the expected one");
 }
 
 TEST_F(Tls, an_expired_server_is_refused) {
@@ -201,7 +201,7 @@ TEST_F(Tls, a_key_that_others_can_read_is_refused) {
                                  std::filesystem::perm_options::add);
     const std::string error = support::error_text(
         [&] { const auto context = support::tls_context(TlsRole::Server, files, "rdma-client"); });
-    expect_has(error, "can be used by others than its owner: chmod 600 it.");
+    expect_has(error, "is accessible to other users: restrict it with chmod 600.");
 }
 
 TEST_F(Tls, a_missing_file_a_strange_one_and_a_strange_key_are_named) {

@@ -46,16 +46,16 @@ TEST_F(FlowText, is_a_table_of_both_directions) {
   SEND                      6 messages
   RDMA READ                 1 message
   READ response                                                 1 message
-  request PSNs              0x000064 to 0x00006b, 8 in all
+  request PSNs              0x000064 to 0x00006b, 8 in total
   PSN rate                  1000000 / s
   retransmitted             1 packet
   late                      2 packets
-  gaps                      1 gap, all PSNs came later
+  gaps                      1 gap, all PSNs arrived later
   rkeys used                0x77
   ACK latency               2 us / 2.98 us / 3 us, of 3
-  READ, first answer        1 us / 1 us / 1 us, of 1
-  READ, last answer         2 us / 2 us / 2 us, of 1
-  no latency of             3 requests
+  READ, first response      1 us / 1 us / 1 us, of 1
+  READ, last response       2 us / 2 us / 2 us, of 1
+  without latency           3 requests
   ACKs sent                                                     1, each for 3.0 packets, up to 3
   NAKs sent                                                     1 PSN Sequence Error
   RNR NAKs sent                                                 1 time
@@ -73,8 +73,8 @@ TEST_F(FlowText, of_one_direction_says_so) {
   bytes                     66 (8 payload)
   active                    0.000000 s to 0.000000 s
   SEND                      1 message
-  request PSNs              0x000064 to 0x000064, 1 in all
-  no latency of             1 request
+  request PSNs              0x000064 to 0x000064, 1 in total
+  without latency           1 request
 
 )");
 }
@@ -95,9 +95,9 @@ TEST_F(FlowText, says_of_a_known_sender_that_the_other_direction_had_no_packets)
 TEST_F(FlowText, of_gaps_that_were_filled_says_that_they_were) {
     send(100);
     send(103);
-    EXPECT_TRUE(has(text(conversation()), "1 gap, 2 PSNs never passed"));
+    EXPECT_TRUE(has(text(conversation()), "1 gap, 2 PSNs never seen"));
     send(101, 2);
-    EXPECT_TRUE(has(text(conversation()), "1 gap, all PSNs came later"));
+    EXPECT_TRUE(has(text(conversation()), "1 gap, all PSNs arrived later"));
 }
 
 TEST_F(FlowText, rounds_a_latency_into_the_unit_that_it_has_then) {
@@ -196,9 +196,10 @@ TEST(FlowTotalsText, says_what_there_was) {
               .evicted_streams = 5,
               .evicted_packets = 40,
               .evicted_bytes = 4000};
-    EXPECT_EQ(render::flow_totals_text(totals, style),
-              "100 packets, 3 of them not RoCE, 1 malformed, 2 cut before the BTH\n"
-              "5 directions with 40 packets were forgotten to make room: --max-flows keeps more\n");
+    EXPECT_EQ(
+        render::flow_totals_text(totals, style),
+        "100 packets, 3 of them not RoCE, 1 malformed, 2 truncated before the BTH\n"
+        "5 directions with 40 packets were dropped to limit memory: use a larger --max-flows\n");
 }
 
 }  // namespace flow_text_test

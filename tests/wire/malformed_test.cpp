@@ -61,7 +61,7 @@ TEST(Malformed, more_padding_than_there_is) {
 
 TEST(Malformed, payload_behind_an_opcode_that_carries_none) {
     // A SEND of 20 bytes, renamed: 16 of them are then a READ request's RETH.
-    EXPECT_EQ(why_with(bth, 0x0c, 20), "4 bytes of payload behind an opcode that carries none");
+    EXPECT_EQ(why_with(bth, 0x0c, 20), "4 bytes of payload after an opcode that carries none");
 }
 
 TEST(Malformed, a_header_that_does_not_fit_shows_those_in_front_of_it) {

@@ -48,7 +48,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> headers{
     {"icrc", "ICRC: invariant CRC"},
     {"tcp", "TCP"},
     {"data", "TCP's data"},
-    {"trailer", "Behind the packet's end"},
+    {"trailer", "After the packet's end"},
     {"rest", "Not decoded"},
 }};
 
@@ -121,7 +121,7 @@ std::string note_of(const wire::Packet& packet) {
         return "Malformed: " + packet.malformed->text() + ".";
     if (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad)
         return "Its ICRC is wrong.";
-    return packet.truncated ? "Cut: " + packet.truncated->text() + "." : "";
+    return packet.truncated ? "Truncated: " + packet.truncated->text() + "." : "";
 }
 
 std::string text_of(const runlog::Value& value) {

@@ -65,8 +65,8 @@ class Facts {
         for (const util::Json& word : json_.at(pointer))
             words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
         const std::string code = at(json_, "/hosts/" + role + "/exit_code");
-        const std::string end = code.empty()  ? "it has not ended"
-                                : code == "0" ? "it ended well"
+        const std::string end = code.empty()  ? "it is still running"
+                                : code == "0" ? "it succeeded"
                                               : "it failed with exit code " + code;
         add("The " + role, fmt::format("{}: {}", fmt::join(words, " "), end), code != "0");
     }
@@ -112,7 +112,7 @@ class Facts {
         if (!dropped.empty())
             text += fmt::format(", {} dropped by the capture", dropped);
         if (run_.capture_is_cut())
-            text += "; it breaks off inside a packet";
+            text += "; it ends inside a packet";
         add("Capture", text, (!dropped.empty() && dropped != "0") || run_.capture_is_cut());
     }
 
@@ -141,15 +141,15 @@ class Facts {
             naks += request->naks;
         }
         add("Work requests",
-            fmt::format("{}, {} of them on the wire; {} packets sent again, {} NAKs",
+            fmt::format("{}, {} of them on the wire; {} packets retransmitted, {} NAKs",
                         requests.size(), seen, again, naks));
     }
 
     void clocks() {
         for (const auto& [role, clock] : run_.clocks())
             if (clock.known())
-                add("Clocks", fmt::format("the {}'s times are moved by {:+.3f} ms, ± {:.3f} ms by "
-                                          "the pairs that match",
+                add("Clocks", fmt::format("the {}'s times are shifted by {:+.3f} ms, ± {:.3f} ms, "
+                                          "from matching pairs of events and packets",
                                           role, static_cast<double>(clock.shift()) / 1e6,
                                           static_cast<double>(clock.uncertainty()) / 1e6));
     }

@@ -67,10 +67,10 @@ std::string Summary::text_of(const QueuePair& pair) const {
     out += history("most requests outstanding", pair.over_time, pair.posted);
     const Depth& receives = pair.receives;
     if (receives.posted != 0)
-        out += fmt::format("  receive queue: {} posted, {} used, {} left; least depth {} of {}\n",
+        out += fmt::format("  receive queue: {} posted, {} used, {} left; minimum depth {} of {}\n",
                            receives.posted, receives.used, receives.posted - receives.used,
                            receives.has_received ? receives.least : receives.posted, receives.most);
-    out += history("least receives left", receives.over_time, receives.used);
+    out += history("fewest receives left", receives.over_time, receives.used);
     if (receives.empty_ns != 0 || (receives.empty_since && !pair.is_destroyed))
         out +=
             fmt::format("  RNR risk: no receive was posted for {} µs{}\n", receives.empty_ns / 1000,
@@ -118,13 +118,13 @@ std::string Summary::text() const {
             out += text_of(pair);
     }
     if (unused != 0)
-        out += fmt::format("{} queue pairs were made and not used\n", unused);
+        out += fmt::format("{} queue pairs were created but not used\n", unused);
     for (const auto& [key, depth] : srqs_) {
         out += fmt::format(
-            "{}: shared receive queue {}: {} posted, {} used, {} left; least depth {}\n",
+            "{}: shared receive queue {}: {} posted, {} used, {} left; minimum depth {}\n",
             util::printable(key.first), key.second, depth.posted, depth.used,
             depth.posted - depth.used, depth.has_received ? depth.least : depth.posted);
-        out += history("least receives left", depth.over_time, depth.used);
+        out += history("fewest receives left", depth.over_time, depth.used);
     }
     if (!regions_.empty())
         out += "memory regions\n" + text_of_memory();

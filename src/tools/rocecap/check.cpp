@@ -41,8 +41,8 @@ std::string capture_of(const std::string& path) {
     for (const char* name : {"/cable.pcapng", "/wire.pcapng"})
         if (std::filesystem::exists(path + name))
             return path + name;
-    throw util::Error(
-        fmt::format("{} is no run directory: it has neither cable.pcapng nor wire.pcapng.", path));
+    throw util::Error(fmt::format(
+        "{} is not a run directory: it has neither cable.pcapng nor wire.pcapng.", path));
 }
 
 std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
@@ -114,16 +114,16 @@ class Check {
     void read_link(const capture::Frame& first) {
         if (!options_.at.empty())
             throw util::Error(
-                "--at is for a capture of one place, and this one has both sides of "
-                "the link.");
+                "--at needs a capture from one place, but this one has both sides of the link: "
+                "omit --at.");
         bool has_before = false;
         for (std::optional frame(first); frame; frame = next()) {
             const auto side = side_of(*frame);
             if (!side)
-                throw util::Error(fmt::format(
-                    "'{}' has interfaces beside 'before' and 'after' the link, and nobody knows "
-                    "what was captured there.",
-                    file_));
+                throw util::Error(
+                    fmt::format("'{}' has interfaces other than 'before' and 'after' the link, so "
+                                "their place is unknown. Choose one with --interface.",
+                                file_));
             has_before |= side == conformance::LinkSide::Ingress;
             checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame),
                          frame->bytes);
@@ -135,8 +135,7 @@ class Check {
 
     void read_ends(const capture::Frame& first) {
         if (!options_.at.empty() || !options_.trace.interface.empty())
-            throw util::Error(
-                "--end is for a capture of both ends: leave out --at and --interface.");
+            throw util::Error("--end needs a capture of both ends: omit --at and --interface.");
         CheckEnds ends(options_.ends);
         for (std::optional frame(first); frame; frame = next()) {
             wire::Packet packet = capture::decode(*frame, wire::IcrcCheck::Skip);
@@ -159,12 +158,13 @@ class Check {
         if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
             place_.reset();  // only of a run it is known who captured
         if (!options_.at.empty() && !place_)
-            throw util::Error(fmt::format("--at: '{}' is no IPv4 or IPv6 address.", options_.at));
+            throw util::Error(
+                fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
         for (std::optional frame(first); frame; frame = next())
             add(*frame);
         checker_.captured_at({place_});
         if (const std::string sentence = copies_.sentence(
-                "choose one with --interface, or say with --end which host's each is");
+                "choose one with --interface, or name the host of each with --end");
             !sentence.empty())
             util::print_error("rocecap: " + sentence + '\n');
     }
@@ -268,12 +268,13 @@ Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 
 void add_check(CLI::App& app, Context& context) {
     auto options = std::make_shared<CheckOptions>();
-    CLI::App* command =
-        app.add_subcommand("check", "Check both ends of each reliable connection against the specification");
+    CLI::App* command = app.add_subcommand(
+        "check", "Check both ends of each reliable connection against the specification");
     add_trace_arguments(*command, options->trace);
     command
         ->add_option("--at", options->at,
-                     "The capture was made at the host with this address;\nin a run directory: at the server")
+                     "The capture was made at the host with this address;\nin a run directory: at "
+                     "the server")
         ->type_name("ADDRESS");
     command
         ->add_option(
@@ -283,7 +284,8 @@ void add_check(CLI::App& app, Context& context) {
         ->type_name("INTERFACE=ADDRESS")
         ->expected(1)
         ->take_all();
-    command->add_flag("--all", options->all, "List all recoveries and deviations, not only the first 40");
+    command->add_flag("--all", options->all,
+                      "List all recoveries and deviations, not only the first 40");
     command->add_flag(
         "--lossy", options->lossy,
         "Packets may be missing in the capture: lost between a\nhost and the capture, or by "

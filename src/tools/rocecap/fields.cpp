@@ -60,8 +60,8 @@ the packet does not have is false, also with !=.)";
 
 void add_fields(CLI::App& app, Context& context) {
     auto part = std::make_shared<std::string>();
-    CLI::App* command =
-        app.add_subcommand("fields", "List the fields for --fields and --where, and explain filters");
+    CLI::App* command = app.add_subcommand(
+        "fields", "List the fields for --fields and --where, and explain filters");
     command->add_option("part", *part, "List only fields with this text in name or description")
         ->type_name("TEXT");
     command->footer(fields_footer);

@@ -153,8 +153,11 @@ void add_flows(CLI::App& app, Context& context) {
     command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
         ->required()
         ->type_name("FILE");
-    command->add_flag("--json", options->json, "Print one JSON object per conversation instead of text");
-    command->add_option("--where", options->where, "Read only packets that match: see 'rocecap fields'")
+    command->add_flag("--json", options->json,
+                      "Print one JSON object per conversation instead of text");
+    command
+        ->add_option("--where", options->where,
+                     "Read only packets that match: see 'rocecap fields'")
         ->type_name("FILTER");
     add_interface_option(*command, options->interface);
     command

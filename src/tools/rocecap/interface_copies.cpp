@@ -55,8 +55,8 @@ std::string InterfaceCopies::sentence(const std::string& advice) const {
     if (copies_ == 0 || copies_ * few < packets_)
         return {};
     return fmt::format(
-        "{} of {} RoCE packets are there twice, on interface {} and on interface {}, so that the "
-        "second one looks retransmitted: {}.",
+        "{} of {} RoCE packets appear twice, on interface {} and on interface {}, and each second "
+        "copy looks like a retransmission: {}.",
         copies_, packets_, there_.empty() ? std::to_string(other_) : there_, here_, advice);
 }
 

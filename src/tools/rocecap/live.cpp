@@ -73,17 +73,24 @@ void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
 
 void add_live(CLI::App& app, Context& context) {
     auto options = std::make_shared<LiveRun::Options>();
-    CLI::App* command = app.add_subcommand("live", "Capture packets on an interface and decode them");
-    auto* interface =
-        command->add_option("-i,--interface", options->interface, "Capture on this interface; 'any': on all")
-            ->type_name("IF");
+    CLI::App* command =
+        app.add_subcommand("live", "Capture packets on an interface and decode them");
+    auto* interface = command
+                          ->add_option("-i,--interface", options->interface,
+                                       "Capture on this interface; 'any': on all")
+                          ->type_name("IF");
     auto list = std::make_shared<bool>(false);
-    command->add_flag("--list", *list, "List the interfaces and RDMA devices that can be\ncaptured on (with --json: as JSON), then exit");
-    command->add_option("-f,--filter", options->filter, "Capture filter in tcpdump's syntax: pcap-filter(7)")
+    command->add_flag("--list", *list,
+                      "List the interfaces and RDMA devices that can be\ncaptured on (with --json: "
+                      "as JSON), then exit");
+    command
+        ->add_option("-f,--filter", options->filter,
+                     "Capture filter in tcpdump's syntax: pcap-filter(7)")
         ->type_name("BPF");
     command
         ->add_option("-w,--write", options->write,
-                     "Write the packets to this pcapng file; '-': to\nstandard output, and do not decode them")
+                     "Write the packets to this pcapng file; '-': to\nstandard output, and do not "
+                     "decode them")
         ->type_name("FILE");
     auto rotating = std::make_shared<Rotating>();
     add_rotation(*command, *options, *rotating);

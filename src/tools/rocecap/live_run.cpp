@@ -65,10 +65,11 @@ void LiveRun::need_writable_folder() const {
     if (folder.empty())
         folder = ".";
     if (privileges_.user && access(folder.c_str(), W_OK | X_OK) != 0)
-        throw util::Error(fmt::format(
-            "{} may not write in '{}', and rocecap does not stay root to begin new files there: "
-            "choose another folder or user (--user), or keep root (--user root).",
-            privileges_.user->name, folder));
+        throw util::Error(
+            fmt::format("{} may not write to '{}', and rocecap gives up root before it creates new "
+                        "files there: "
+                        "choose another folder or user (--user), or keep root (--user root).",
+                        privileges_.user->name, folder));
 }
 
 void LiveRun::open_outputs() {
@@ -99,8 +100,8 @@ void LiveRun::prepare(capture::Sink& sink) {
     const auto& user = privileges_.user;
     if (sink.is_new() && user && user->uid != geteuid() &&
         fchown(sink.fd(), user->uid, user->gid) != 0 && errno != EPERM)
-        util::throw_system_error(errno,
-                                 fmt::format("cannot give {} to {}", sink.name(), user->name));
+        util::throw_system_error(
+            errno, fmt::format("cannot change the owner of {} to {}", sink.name(), user->name));
     sink.give_up_on(stop_, deadline_);
     sink.set_buffer_limit(backlog_limit);
 }

@@ -117,7 +117,9 @@ int main(int argc, char** argv) {
         complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
                                            fmt::join(names_of_commands(app), ", "))
                              : error.what());
-        std::fputs("'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n", stderr);
+        std::fputs(
+            "'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n",
+            stderr);
         return cannot_run;
     }
     context.colour = wants_colour(colour);

@@ -52,12 +52,12 @@ class Dialogue {
     }
 
     void run() {
-        sink_.append(
-            fmt::format("{} packets{}. An answer is KIND and PSN, as in 'nak +4'; '?' helps.\n\n",
-                        run_.packets.size(),
-                        run_.connections.size() == 1
-                            ? ""
-                            : fmt::format(" of {} connections", run_.connections.size())));
+        sink_.append(fmt::format(
+            "{} packets{}. A prediction is KIND and PSN, as in 'nak +4'; '?' prints help.\n\n",
+            run_.packets.size(),
+            run_.connections.size() == 1
+                ? ""
+                : fmt::format(" of {} connections", run_.connections.size())));
         bool goes_on = true;
         for (std::size_t i = 0; i < run_.packets.size() && goes_on; ++i) {
             show_events(i);
@@ -82,8 +82,8 @@ class Dialogue {
                 std::ranges::lower_bound(run_.packets, from, {}, &predict::Packet::frame);
             if (first == run_.packets.end())
                 throw util::Error(
-                    fmt::format("no packet of a reliable connection is packet {} or "
-                                "later: the last one is {}",
+                    fmt::format("no packet of a reliable connection has number {} or higher: the "
+                                "last one is {}",
                                 from, run_.packets.back().frame));
             return static_cast<std::size_t>(first - run_.packets.begin());
         }
@@ -135,13 +135,13 @@ class Dialogue {
         sink_.append(util::wrapped(line, columns_, 4) + "\n");
     }
 
-    // nullopt where the packet is to be shown without an answer, or the end has come.
+    // nullopt where the packet is to be shown without a prediction, or the end has come.
     std::optional<predict::Answer> ask(std::size_t index) {
         const predict::Packet& packet = run_.packets[index];
         const std::string who = predict::begun(run_.name_of(packet.source));
         const std::string to =
             run_.connections.size() == 1 ? "" : fmt::format(", to QP {:#08x}", packet.dest_qpn);
-        sink_.append(fmt::format("\n{} sends next{}. What, and with which PSN?\n", who, to));
+        sink_.append(fmt::format("\n{} sends the next packet{}. Which kind and PSN?\n", who, to));
         while (true) {
             const predict::Input input = read_answer();
             if (const auto* answer = std::get_if<predict::Answer>(&input))
@@ -210,8 +210,7 @@ void add_predict(CLI::App& app, Context& context) {
     command->add_option("--from", options->from, "Start asking at this packet of the capture")
         ->check(is_count())
         ->type_name("N");
-    command->add_flag("--all", options->all,
-                      "Ask for each packet, not only at decisions");
+    command->add_flag("--all", options->all, "Ask for each packet, not only at decisions");
     command->footer(predict_footer);
     command->callback([&context, options] {
         context.run = [&context, options] {

@@ -10,11 +10,11 @@ namespace {
 std::optional<filter::Row> row_of(const Printer::Options& options) {
     if (!options.fields) {
         if (options.csv || options.header)
-            throw util::Error("--csv and --header are for rows: choose their --fields");
+            throw util::Error("--csv and --header need --fields");
         return std::nullopt;
     }
     if (options.json)
-        throw util::Error("--json has every field of a packet: leave out --fields");
+        throw util::Error("--json prints every field: omit --fields");
     return filter::Row(*options.fields,
                        options.csv ? filter::Row::Format::Csv : filter::Row::Format::Tsv);
 }

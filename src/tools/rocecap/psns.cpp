@@ -29,7 +29,8 @@ timeline::FirstPsns first_psns_of(const TraceArguments& arguments) {
 
 int show(const PsnsOptions& options, bool colour) {
     if (options.paths.size() > 1 && !options.logs.empty())
-        throw util::Error("--log goes with one capture: ask for each capture by itself.");
+        throw util::Error(
+            "--log needs a single capture: run this command for each capture separately.");
     std::vector<timeline::FirstPsns> runs;
     for (const std::string& path : options.paths)
         runs.push_back(first_psns_of({path, options.logs, options.interface}));
@@ -56,14 +57,17 @@ constexpr const char* psns_footer =
 
 void add_psns(CLI::App& app, Context& context) {
     auto options = std::make_shared<PsnsOptions>();
-    CLI::App* command =
-        app.add_subcommand("psns", "List each direction's first PSN and the packets that reveal it");
-    command->add_option("captures", options->paths, "Captures (pcap or pcapng), or directories of runs")
+    CLI::App* command = app.add_subcommand(
+        "psns", "List each direction's first PSN and the packets that reveal it");
+    command
+        ->add_option("captures", options->paths,
+                     "Captures (pcap or pcapng), or directories of runs")
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(*command, options->logs);
     add_interface_option(*command, options->interface);
-    command->add_flag("--json", options->json, "Print one JSON object per direction instead of text");
+    command->add_flag("--json", options->json,
+                      "Print one JSON object per direction instead of text");
     command->footer(psns_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context.colour); };

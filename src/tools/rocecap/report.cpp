@@ -57,7 +57,8 @@ void add_report(CLI::App& app, Context& context) {
         ->type_name("FILE");
     command
         ->add_option("--packets", options->packets,
-                     "Write at most N packets to the page (default: 100000);\nthe page reports how many it omits")
+                     "Write at most N packets to the page (default: 100000);\nthe page reports how "
+                     "many it omits")
         ->check(is_count())
         ->type_name("N");
     command->footer(report_footer);

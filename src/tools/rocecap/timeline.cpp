@@ -62,9 +62,9 @@ std::string end_of_listing(bool has_capture, bool has_logs, const timeline::Matc
     if (has_capture)
         text += "\n" + render::TimelineText::summary(run, has_logs);
     if (capture_is_cut)
-        text += "the capture breaks off inside a packet\n";
+        text += "the capture ends inside a packet\n";
     if (skipped_lines != 0)
-        text += fmt::format("{} lines of the run logs are no events\n", skipped_lines);
+        text += fmt::format("{} lines of the run logs are not events\n", skipped_lines);
     return text;
 }
 
@@ -169,8 +169,7 @@ class Follow {
 int show(const TimelineOptions& options, const Context& context) {
     if (options.follow && !timeline::is_run_dir(options.trace.path))
         throw util::Error(
-            fmt::format("{} is no run directory: only a run is followed, until its "
-                        "run.json says that it has ended.",
+            fmt::format("{} is not a run directory: --follow needs the directory of a run.",
                         options.trace.path));
     const bool goes_on = options.follow && !timeline::read_run_info(options.trace.path).ended;
     if (goes_on)
@@ -193,10 +192,11 @@ Examples:
 
 void add_timeline(CLI::App& app, Context& context) {
     auto options = std::make_shared<TimelineOptions>();
-    CLI::App* command =
-        app.add_subcommand("timeline", "List the programs' events and the packets in order of time");
+    CLI::App* command = app.add_subcommand(
+        "timeline", "List the programs' events and the packets in order of time");
     add_trace_arguments(*command, options->trace);
-    command->add_flag("--follow", options->follow, "List a run while it is in progress, until it ends");
+    command->add_flag("--follow", options->follow,
+                      "List a run while it is in progress, until it ends");
     command->footer(timeline_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context); };

@@ -20,8 +20,9 @@ void warn(std::string_view sentence) {
 
 void add_log_option(CLI::App& command, std::vector<std::string>& logs) {
     command
-        .add_option("--log", logs,
-                    "The run log of a program whose packets are in the\ncapture; repeat it for each log")
+        .add_option(
+            "--log", logs,
+            "The run log of a program whose packets are in the\ncapture; repeat it for each log")
         ->type_name("FILE")
         ->expected(1)
         ->take_all();
@@ -29,8 +30,9 @@ void add_log_option(CLI::App& command, std::vector<std::string>& logs) {
 
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
     command
-        .add_option("capture", arguments.path,
-                    "A pcap or pcapng file, or a run's directory, which\nholds its capture and logs")
+        .add_option(
+            "capture", arguments.path,
+            "A pcap or pcapng file, or a run's directory, which\nholds its capture and logs")
         ->required()
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(command, arguments.logs);
@@ -39,8 +41,9 @@ void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
 
 void add_interface_option(CLI::App& command, std::string& interface) {
     command
-        .add_option("--interface", interface,
-                    "Read only the packets of this interface of a pcapng\nfile, given by number or name")
+        .add_option(
+            "--interface", interface,
+            "Read only the packets of this interface of a pcapng\nfile, given by number or name")
         ->type_name("N|NAME");
 }
 
@@ -59,10 +62,10 @@ timeline::TraceFiles files_of(const TraceArguments& arguments) {
 std::string output_of(const timeline::TraceFiles& files, const std::string& option,
                       const char* name) {
     if (option.empty() && !fs::is_directory(files.name))
-        throw util::Error(fmt::format(
-            "say where to write: -o FILE, or -o - for standard output. Only a run directory has a "
-            "place for {}.",
-            name));
+        throw util::Error(
+            fmt::format("no output file: give -o FILE, or -o - for standard output. Only a run "
+                        "directory has a default place for {}.",
+                        name));
     std::error_code ignored;
     if (!option.empty() && fs::equivalent(option, files.capture, ignored))
         throw util::Error(fmt::format("'{}' is the capture itself: choose another -o.", option));

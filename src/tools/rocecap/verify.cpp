@@ -120,8 +120,7 @@ void add_verify(CLI::App& app, Context& context) {
         ->type_name("FILE");
     add_interface_option(*command, options->interface);
     command
-        ->add_option("--first", options->first,
-                     "List at most N bad and malformed packets; 0: none")
+        ->add_option("--first", options->first, "List at most N bad and malformed packets; 0: none")
         ->capture_default_str()
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
         ->type_name("N");

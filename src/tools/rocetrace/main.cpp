@@ -81,7 +81,7 @@ std::uint32_t mask_of(const std::vector<std::string>& names) {
             std::ranges::find(categories, name, [](const auto& row) { return row.first; });
         if (it == categories.end())
             throw CLI::ValidationError(
-                fmt::format("--only has no category '{}'; there are device, pd, mr, "
+                fmt::format("--only: there is no category '{}'; choose from device, pd, mr, "
                             "cq, srq, qp, ah, cm, send, recv, wc and event",
                             name));
         mask |= static_cast<std::uint32_t>(it->second);
@@ -153,11 +153,11 @@ void collect(Collector& collector, Child& child) {
 
 void tell_result(const Collector& collector, const std::string& program) {
     if (collector.processes() == 0)
-        complain(fmt::format(
-            "{} made no verbs call, or none that rocetrace can see: a program that links "
-            "libibverbs statically hides them, and so does one that clears or sets LD_PRELOAD "
-            "(env, a script): put LD_PRELOAD=LIBRARY before the program instead",
-            program));
+        complain(
+            fmt::format("{} made no verbs call that rocetrace can see. A program hides its calls "
+                        "if it links libibverbs statically, or if it clears or sets LD_PRELOAD "
+                        "(env, a script): put LD_PRELOAD=LIBRARY before the program instead",
+                        program));
     if (collector.dropped() != 0)
         complain(
             fmt::format("{} events are missing, because the program was faster than "
@@ -229,7 +229,7 @@ int run(Options options) {
     const std::string path = find_program(program);
     if (!path.empty())
         if (const auto reason = why_invisible(path))
-            complain(fmt::format("no verbs call will be seen: {}", *reason));
+            complain(fmt::format("no verbs call will be logged: {}", *reason));
     environment.library = library("librocetrace.so");
     if (!options.no_audit)
         environment.audit = library("librocetrace-audit.so");
@@ -258,24 +258,26 @@ int main(int argc, char** argv) {
     CLI::App app("Runs a program and logs every verbs and rdma_cm call that it makes.",
                  "rocetrace");
     app.add_option("-o,--output", options.output,
-                   "Write the run log to this file (JSON lines);\n'-': standard output. Default: PROGRAM.PID.jsonl")
+                   "Write the run log to this file (JSON lines);\n'-': standard output. Default: "
+                   "PROGRAM.PID.jsonl")
         ->type_name("FILE");
     app.add_option("--role", options.role, "The name of this end in the log. Default: PROGRAM")
         ->type_name("NAME");
-    app.add_flag("--mask-psn", options.mask_psns, "Write no PSNs to the log, only distances from the first");
+    app.add_flag("--mask-psn", options.mask_psns,
+                 "Write no PSNs to the log, only distances from the first");
     app.add_option("--only", options.only, "Log only these categories")
         ->delimiter(',')
         ->type_name("CATEGORIES");
-    app.add_option("--buffer", options.buffer, "Size of the buffer of each thread, in MiB (default: 16)")
+    app.add_option("--buffer", options.buffer,
+                   "Size of the buffer of each thread, in MiB (default: 16)")
         ->check(CLI::Range(1U, 1024U))
         ->type_name("MIB");
-    app.add_flag(
-        "--summary", options.summary,
-        "Print a summary of each queue pair at the end; with\nLOG.jsonl... instead of a "
-        "program: of these logs");
+    app.add_flag("--summary", options.summary,
+                 "Print a summary of each queue pair at the end; with\nLOG.jsonl... instead of a "
+                 "program: of these logs");
     app.add_flag("--explain", options.explain,
-                 "Print why a request or a connection failed, at the end;\nwith LOG.jsonl... in "
-                 "place of a program: of these logs");
+                 "Print the cause of a failure at the end; with\nLOG.jsonl... instead of a "
+                 "program: of these logs");
     app.add_flag("--no-audit", options.no_audit,
                  "Do not load the LD_AUDIT library, which traces functions\nfound by dlsym()");
     app.add_option("command", options.command,

@@ -27,7 +27,7 @@ std::string mib(std::uint64_t bytes) {
 std::string host_line(const Json& host, const Json* before) {
     std::string line = fmt::format(
         "{:<10} {:<13} {:>11} {:>11} {:>11} {:>11} {:>9} {:>8}", text(host, "name"),
-        host.at("connected") == true ? "connected" : "not there", number(host, "frames_in"),
+        host.at("connected") == true ? "connected" : "disconnected", number(host, "frames_in"),
         mib(number(host, "bytes_in")), number(host, "frames_out"), mib(number(host, "bytes_out")),
         number(host, "waiting"), number(host, "undelivered"));
     if (before != nullptr)

@@ -70,7 +70,7 @@ std::vector<emulator::Port> ports_of(const std::vector<std::string>& words) {
                 fmt::format("--port is HOST=SOCKET, like server=/tmp/server.sock, not '{}'", word));
         for (const emulator::Port& port : ports)
             if (port.name() == word.substr(0, equals))
-                throw util::Error(fmt::format("two ports are called {}", port.name()));
+                throw util::Error(fmt::format("two ports have the name {}", port.name()));
         ports.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     }
     return ports;
@@ -121,7 +121,7 @@ int run(const Options& options) {
 
 Json ask(const Options& options, const Json& request) {
     if (options.control.empty())
-        throw util::Error("--control says at which socket the link emulator is to be found");
+        throw util::Error("no control socket: give --control SOCKET");
     Json answer = Json::parse(emulator::ask(options.control, request.dump()));
     if (answer.at("ok") == true)
         return answer;
@@ -144,7 +144,7 @@ int add(const Options& options) {
     const Json status = ask(options, {{"do", "status"}});
     const Json rules = rules_of(options, hosts_of(status));
     if (rules.empty())
-        throw util::Error("no rule was given: rocewire --help has examples");
+        throw util::Error("no rule was given: rocewire --help prints examples");
     const Json answer = ask(options, {{"do", "add"}, {"rules", rules}});
     for (std::size_t i = 0; i < rules.size(); ++i)
         fmt::print("rule {}: {}\n", answer.at("added")[i].get<std::uint32_t>(),
@@ -196,7 +196,8 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
         ->allow_extra_args(false)
         ->type_name("HOST=SOCKET");
     add_rules(run_command, options);
-    run_command->add_option("-w,--write", options.capture, "Record the frames on the link in this file")
+    run_command
+        ->add_option("-w,--write", options.capture, "Record the frames on the link in this file")
         ->type_name("PCAPNG");
     run_command->add_option("--log", options.log, "Record the actions of the rules, as JSON lines")
         ->type_name("FILE");
@@ -207,11 +208,13 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
     add_command->callback([&] { work = [&] { return add(options); }; });
 
     auto* remove = app.add_subcommand("remove", "Remove one rule");
-    remove->add_option("rule", options.number, "The number of the rule")->required()->type_name("N");
+    remove->add_option("rule", options.number, "The number of the rule")
+        ->required()
+        ->type_name("N");
     remove->callback([&] {
         work = [&] {
             return simple(options, {{"do", "remove"}, {"rule", options.number}},
-                          fmt::format("rule {} is gone", options.number));
+                          fmt::format("rule {} is removed", options.number));
         };
     });
     app.add_subcommand("clear", "Remove all rules")->callback([&] {
@@ -222,7 +225,9 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
     });
 
     auto* record = app.add_subcommand("record", "Start recording the frames on the link");
-    record->add_option("capture", options.capture, "The file to write")->required()->type_name("PCAPNG");
+    record->add_option("capture", options.capture, "The file to write")
+        ->required()
+        ->type_name("PCAPNG");
     record->add_option("--log", options.log, "Record the actions of the rules, as JSON lines")
         ->type_name("FILE");
     record->callback([&] {
@@ -259,8 +264,7 @@ int main(int argc, char** argv) {
     CLI::App app(
         "Emulates the link between the lab's machines: a switch that can impair chosen packets.",
         "rocewire");
-    app.add_option("-c,--control", options.control,
-                   "The control socket of the link emulator")
+    app.add_option("-c,--control", options.control, "The control socket of the link emulator")
         ->envname("ROCEWIRE_CONTROL")
         ->type_name("SOCKET");
     app.require_subcommand(1);
@@ -279,7 +283,9 @@ int main(int argc, char** argv) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {
         complain(error.what());
-        std::fputs("'rocewire --help' lists the commands, and 'rocewire COMMAND --help' its options.\n", stderr);
+        std::fputs(
+            "'rocewire --help' lists the commands, and 'rocewire COMMAND --help' its options.\n",
+            stderr);
         return wrong_usage;
     } catch (const filter::SyntaxError& error) {
         complain(error.what());

@@ -110,7 +110,7 @@ class Analysis {
 
     // Each copy is a request; the later one is a duplicate or out of sequence.
     void doubled_request(Recovery& recovery) const {
-        recovery.prediction = "answered again, nothing sent again";
+        recovery.prediction = "the response is repeated, no request is retransmitted";
         const auto& arrivals = responder_.arrivals();
         for (const Arrival& arrival : arrivals)
             if (arrival.request.frame > recovery.packet.frame &&
@@ -154,7 +154,7 @@ class Analysis {
             if (!gap->answer) {
                 recovery.predicted = Cause::Nak;
                 recovery.prediction =
-                    fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn);
+                    fmt::format("PSN {:#08x} arrives after the gap", gap->request.psn);
                 return;
             }
             recovery.nak = gap->answer->frame;
@@ -164,13 +164,14 @@ class Analysis {
                                  gap->answer->fate != Fate::Changed;
             recovery.predicted = arrives ? Cause::Nak : Cause::Timeout;
             recovery.prediction =
-                arrives ? fmt::format("PSN {:#08x} arrives behind the gap", gap->request.psn)
-                        : "the NAK was lost, and is not repeated";
+                arrives ? fmt::format("PSN {:#08x} arrives after the gap", gap->request.psn)
+                        : "the NAK was lost, and a NAK is not repeated";
             return;
         }
         if (resend != nullptr && resend->asked_by && resend->first.psn != psn) {
             recovery.predicted = resend->cause;
-            recovery.prediction = fmt::format("goes with PSN {:#08x} before it", resend->first.psn);
+            recovery.prediction =
+                fmt::format("retransmitted together with PSN {:#08x} before it", resend->first.psn);
             return;
         }
         if (resend != nullptr && resend->cause == Cause::RnrNak) {
@@ -179,7 +180,8 @@ class Analysis {
             return;
         }
         recovery.predicted = Cause::Timeout;
-        recovery.prediction = "nothing tells of it: no packet behind it, or its NAK was spent";
+        recovery.prediction =
+            "no later packet reveals the loss, or the NAK for this gap was already sent";
     }
 
     static void measure(Recovery& recovery, const Arrival* gap, const Resend* resend) {
@@ -223,8 +225,8 @@ class Analysis {
                 break;
             if (serves(*other)) {
                 recovery.prediction = packet.fate == Fate::Reordered
-                                          ? "its turn comes late, or a later answer covers it"
-                                          : "a later answer covers it";
+                                          ? "it arrives late, or a later response covers it"
+                                          : "a later response covers it";
                 recovery.ended_by = other->frame;
                 return;
             }
@@ -239,7 +241,8 @@ class Analysis {
         } else {
             gap = nullptr;
             recovery.predicted = is_implied ? Cause::ImpliedNak : Cause::Timeout;
-            recovery.prediction = is_implied ? "a later answer tells of it" : "no answer behind it";
+            recovery.prediction =
+                is_implied ? "a later response reveals the loss" : "no later response";
         }
         if (resend == nullptr)
             return;

@@ -41,12 +41,12 @@ void Requester::sent(const ObservedPacket& request) {
 void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
     if (place > next_)
         report(Code::PsnSkipped, request,
-               fmt::format("a new request has PSN {:#08x} where {:#08x} is next", request.psn,
+               fmt::format("a new request has PSN {:#08x} instead of {:#08x}", request.psn,
                            sequence_.psn_of(next_)));
     else if (cursor_ < next_ && acknowledged_ < next_)
         report(Code::ResendSkips, request,
-               fmt::format("a new request with PSN {:#08x}, though {:#08x} to {:#08x} were to be "
-                           "sent again first",
+               fmt::format("a new request with PSN {:#08x}, but {:#08x} to {:#08x} must be "
+                           "retransmitted first",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
     const std::uint32_t psns = psns_of(request, facts_.path_mtu);
     sent_.push_back({.place = place,
@@ -72,7 +72,7 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
         go_back(request, place);
     else if (skips)
         report(Code::ResendSkips, request,
-               fmt::format("PSN {:#08x} sent again, but not {:#08x} to {:#08x} before it",
+               fmt::format("PSN {:#08x} retransmitted without {:#08x} to {:#08x} before it",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
     Resend& resend = resends_.back();
     ++resend.packets;

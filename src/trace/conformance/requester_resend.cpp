@@ -66,7 +66,7 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
         if (waited < timer)
             report(Code::RnrEarly, request,
                    fmt::format(
-                       "PSN {:#08x} sent again {:.3f} ms behind an RNR NAK that asks for {} ms",
+                       "PSN {:#08x} retransmitted {:.3f} ms after an RNR NAK that asks for {} ms",
                        request.psn, waited, timer),
                    {rnr_->response.frame});
         return take(rnr_, Cause::RnrNak);
@@ -82,10 +82,9 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
             return take(nak_, Cause::Nak);
         if (!nak_->may_be_late)
             report(Code::NakIgnored, request,
-                   fmt::format(
-                       "PSN {:#08x} sent again only after {:.1f} ms, by the timer: the NAK had "
-                       "asked for it",
-                       request.psn, milliseconds(waited(*nak_))),
+                   fmt::format("PSN {:#08x} retransmitted only after {:.1f} ms, by the timer, "
+                               "although a NAK had asked for it",
+                               request.psn, milliseconds(waited(*nak_))),
                    {nak_->response.frame});
         nak_.reset();
         return Cause::Timeout;
@@ -100,7 +99,7 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
     if (nak_ && nak_->place >= acknowledged_ &&
         waited(*nak_) < facts_.retry.ack_timeout_ns.value_or(lag_ns)) {
         report(Code::ResendFrom, request,
-               fmt::format("sent again from PSN {:#08x} on, where the NAK asks for PSN {:#08x}",
+               fmt::format("retransmitted from PSN {:#08x} on, but the NAK asks for PSN {:#08x}",
                            request.psn, nak_->response.psn),
                {nak_->response.frame});
         return take(nak_, Cause::Nak);
@@ -112,8 +111,9 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
 Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
     if (place < acknowledged_at(request.t_ns - lag_ns)) {
         report(Code::ResendWithoutCause, request,
-               fmt::format("PSN {:#08x} sent again, though all up to PSN {:#08x} was acknowledged",
-                           request.psn, sequence_.psn_of(acknowledged_ - 1)));
+               fmt::format(
+                   "PSN {:#08x} retransmitted, although all up to PSN {:#08x} was acknowledged",
+                   request.psn, sequence_.psn_of(acknowledged_ - 1)));
         return Cause::None;
     }
     const Sent* original = holder_of(place);
@@ -121,26 +121,25 @@ Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place
     const double waited_ms = milliseconds(waited);
     if (!facts_.retry.ack_timeout_ns && waited < least_timeout_ns) {
         report(Code::ResendWithoutCause, request,
-               fmt::format(
-                   "PSN {:#08x} sent again after {:.3f} ms, and neither a NAK nor a timeout can "
-                   "have asked for it",
-                   request.psn, waited_ms));
+               fmt::format("PSN {:#08x} retransmitted after {:.3f} ms, and neither a NAK nor a "
+                           "timeout can be the cause",
+                           request.psn, waited_ms));
         return Cause::None;
     }
     if (place > acknowledged_) {
         report(Code::ResendFrom, request,
-               fmt::format(
-                   "sent again from PSN {:#08x} on, where PSN {:#08x} is the oldest that is not "
-                   "acknowledged",
-                   request.psn, sequence_.psn_of(acknowledged_)));
+               fmt::format("retransmitted from PSN {:#08x} on, but PSN {:#08x} is the oldest that "
+                           "is not acknowledged",
+                           request.psn, sequence_.psn_of(acknowledged_)));
         return Cause::Timeout;
     }
     // The timer began when the device had the packet, and the link emulator saw it some time later.
     if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
-        report(Code::TimeoutEarly, request,
-               fmt::format(
-                   "PSN {:#08x} sent again without a NAK after {:.3f} ms; its timer is {:.1f} ms",
-                   request.psn, waited_ms, milliseconds(*facts_.retry.ack_timeout_ns)));
+        report(
+            Code::TimeoutEarly, request,
+            fmt::format(
+                "PSN {:#08x} retransmitted without a NAK after {:.3f} ms; its timer is {:.1f} ms",
+                request.psn, waited_ms, milliseconds(*facts_.retry.ack_timeout_ns)));
     return Cause::Timeout;
 }
 
@@ -162,11 +161,12 @@ void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
     // Of a SEND that is repeated the buffer is read again.
     const bool is_payload = skipped == 0 && request.form == original->form;
     report(Code::ResendDiffers, request,
-           is_payload ? fmt::format("PSN {:#08x} sent again has another payload: its buffer was "
-                                    "written to before the request was complete",
-                                    request.psn)
-                      : fmt::format("PSN {:#08x} sent again is not what it was the first time",
-                                    request.psn),
+           is_payload
+               ? fmt::format("PSN {:#08x} retransmitted with another payload: its buffer was "
+                             "written before the request completed",
+                             request.psn)
+               : fmt::format("PSN {:#08x} retransmitted with other contents than the first time",
+                             request.psn),
            {original->frame});
 }
 

@@ -53,7 +53,7 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
         return;
     }
     report(Code::AnswerAfterError, sent,
-           fmt::format("{} with PSN {:#08x} behind a NAK that ended the queue pair",
+           fmt::format("{} with PSN {:#08x} after a NAK that ended the queue pair",
                        short_name(*sent.opcode), sent.psn));
 }
 
@@ -68,8 +68,9 @@ bool Responder::answers_damaged(const ObservedPacket& sent) {
         if (scan(sent, scanned) && scanned.back().arrival.request.frame == request.frame) {
             report(
                 Code::IcrcAnswered, sent,
-                fmt::format("{} answers the packet with PSN {:#08x} that arrived with a wrong ICRC",
-                            short_name(*sent.opcode), request.psn),
+                fmt::format(
+                    "{} responds to the packet with PSN {:#08x}, which arrived with a wrong ICRC",
+                    short_name(*sent.opcode), request.psn),
                 {request.frame});
             commit(scanned, sent);
             return true;
@@ -94,17 +95,16 @@ void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
         return;
     }
     report(Code::AckPsn, sent,
-           fmt::format(
-               "an ACK of PSN {:#08x}, where PSN {:#08x} had been acknowledged and no duplicate "
-               "arrived",
-               sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
+           fmt::format("an ACK of PSN {:#08x}, although PSN {:#08x} was already acknowledged and "
+                       "no duplicate arrived",
+                       sent.psn, sequence_.psn_of(acknowledged_.value_or(later.expected - 1))));
 }
 
 void Responder::wrong_data(Scan& scanned, const ObservedPacket& sent) {
     const bool is_read = sent.is(wire::Operation::RdmaReadResponse);
     if (is_read && reading_) {
         report(Code::ReadPsn, sent,
-               fmt::format("a READ response with PSN {:#08x} where PSN {:#08x} is next", sent.psn,
+               fmt::format("a READ response with PSN {:#08x} instead of PSN {:#08x}", sent.psn,
                            sequence_.psn_of(reading_->next)),
                {reading_->request.frame});
         if (++reading_->next == reading_->end)
@@ -154,7 +154,7 @@ void Responder::wrong_nak(Scan& scanned, const State& later, const ObservedPacke
                {last_nak_});
     else
         report(Code::NakWithoutCause, sent,
-               fmt::format("{} for PSN {:#08x}, but nothing that arrived calls for it",
+               fmt::format("{} for PSN {:#08x}, but no packet that arrived requires it",
                            sent.aeth.text(), sent.psn));
 }
 
@@ -171,8 +171,9 @@ void Responder::missing(const Expectation& expectation) {
                    short_name(*request.opcode), request.psn));
     else
         report(Code::MissingResponse, request,
-               fmt::format("{} with PSN {:#08x} was not answered in full before the next answer",
-                           short_name(*request.opcode), request.psn));
+               fmt::format(
+                   "{} with PSN {:#08x} did not get its full response before the next response",
+                   short_name(*request.opcode), request.psn));
 }
 
 // The requester had to repeat what had asked for an ACK.
@@ -186,8 +187,8 @@ void Responder::late_ack(const Expectation& expectation, const ObservedPacket& s
             other.t_ns - request.t_ns < timeout)
             continue;
         report(Code::MissingAck, request,
-               fmt::format("PSN {:#08x} asked for an ACK, and none was sent until the requester "
-                           "repeated it",
+               fmt::format("PSN {:#08x} requested an ACK, but none was sent until the requester "
+                           "retransmitted it",
                            request.psn),
                {other.frame, sent.frame});
         return;
@@ -224,7 +225,7 @@ void Responder::check_position(const ObservedPacket& sent) {
                               : (is_last ? wire::Position::Last : wire::Position::Middle);
     if (sent.opcode->position != due)
         report(Code::ReadOpcode, sent,
-               fmt::format("{} with PSN {:#08x}, packet {} of {} of the answer",
+               fmt::format("{} with PSN {:#08x}, packet {} of {} of the response",
                            short_name(*sent.opcode), sent.psn, reading_->next - reading_->first + 1,
                            reading_->end - reading_->first),
                {reading_->request.frame});

@@ -46,7 +46,7 @@ Input parse(std::string_view line) {
     const auto kind = kind_of(words[0]);
     if (!kind)
         return Mistake{
-            fmt::format("'{}' is no kind of packet: send, write, read, atomic, response, "
+            fmt::format("'{}' is not a kind of packet: choose send, write, read, atomic, response, "
                         "ack, nak, rnr.",
                         words[0])};
     Answer answer{*kind, std::nullopt};
@@ -60,11 +60,12 @@ Input parse(std::string_view line) {
     answer.offset = offset_of(*rest);
     if (!answer.offset)
         return Mistake{
-            fmt::format("'{}' is no PSN: write its distance from the first one, as in "
+            fmt::format("'{}' is not a PSN: write its distance from the first one, as in "
                         "'{} +4'.",
                         *rest, words[0])};
     if (rest + 1 != words.end())
-        return Mistake{fmt::format("'{}' is too much: a kind and a PSN, as in 'nak +4'.", rest[1])};
+        return Mistake{
+            fmt::format("'{}' is not expected: write a kind and a PSN, as in 'nak +4'.", rest[1])};
     return answer;
 }
 
@@ -101,9 +102,9 @@ std::string hint(const ConnectionState& ends, std::string_view requester,
     std::string text =
         fmt::format("{} expects {} next", begun(responder), psn_text(ends.expected()));
     if (ends.asked_for() == ends.expected())
-        text += ", and has said so by a NAK";
+        text += ", and has sent a NAK for it";
     else if (ends.has_gap())
-        text += ", and what came last was another";
+        text += ", but the last packet had another";
     if (ends.behind_sent() == 0)
         return text + fmt::format(".\n{} has sent no request yet.", begun(requester));
     text += fmt::format(".\n{} has sent up to {}; ", begun(requester),

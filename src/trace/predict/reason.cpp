@@ -15,13 +15,13 @@ std::string reason_for_nak(const Packet& packet, const Answer& answer,
                            const ConnectionState& ends) {
     if (!packet.is_sequence_nak)
         return answer.kind == Kind::Nak ? "this NAK's PSN is that of the request that it refuses"
-                                        : "the responder refuses that request for good: a NAK";
+                                        : "the responder refuses that request with a NAK";
     if (packet.offset != ends.expected())
         return {};
     if (answer.kind == Kind::Nak)
         return "a NAK's PSN is the one that the responder expects";
     return ends.has_gap()
-               ? "what came was not the PSN that the responder expects: it says so by a NAK"
+               ? "the last packet did not have the PSN that the responder expects: it sends a NAK"
                : "";
 }
 
@@ -32,22 +32,22 @@ std::string reason_for_ack(const Packet& packet, const Answer& answer,
     if (packet.offset >= ends.expected())
         return {};
     if (answer.kind == Kind::Nak)
-        return "this is for a request that the responder expected: an ACK";
+        return "the responder accepted this request: it sends an ACK";
     if (answer.kind == Kind::Response)
-        return "a response is for READs and atomics: SENDs and WRITEs have ACKs";
+        return "READs and atomics get responses: SENDs and WRITEs get ACKs";
     return {};
 }
 
 std::string reason_for_response(const Packet& packet, const Answer& answer) {
     if (answer.kind == Kind::Ack || answer.kind == Kind::Read)
         return packet.is_atomic_answer()
-                   ? "an atomic is answered by its result, not by an ACK alone"
-                   : "a READ is answered by its data: there is no ACK besides";
+                   ? "the response to an atomic has its result: there is no plain ACK"
+                   : "the response to a READ is its data: there is no plain ACK";
     if (answer.kind != Kind::Response && answer.kind != Kind::Atomic)
         return {};
     return packet.is_atomic_answer()
-               ? "an atomic's answer has the PSN of its request"
-               : "a READ's responses have the PSNs that its request took, from its own on";
+               ? "an atomic's response has the PSN of its request"
+               : "a READ's responses have consecutive PSNs, from the PSN of the request on";
 }
 
 // It has been sent before.
@@ -57,16 +57,16 @@ std::string reason_for_repeated(const Packet& packet, const ConnectionState& end
     if (!last || ends.was_held(packet.offset))
         return {};
     if (packet.offset == last->offset + static_cast<std::int32_t>(last->psns))
-        return "it goes on from where it went back to: all is sent again (go-back-N)";
+        return "the requester retransmits all packets from there on (go-back-N)";
     if (ends.was_asked_for(packet.offset))
         return "the requester goes back to the PSN that the NAK asks for";
     if (ends.oldest_open() != packet.offset)
         return {};
     if (packet.kind == Kind::Read && ends.misses_response())
-        return "a response is missing: the requester asks again, from that PSN on";
+        return "a response is missing: the requester repeats the request from that PSN on";
     return packet.t_ns - ends.last()->t_ns > shortest_timeout_ns
-               ? "no answer came in time: the requester begins again with the oldest packet that "
-                 "has none"
+               ? "no response arrived in time: the requester retransmits from the oldest "
+                 "unacknowledged packet on"
                : "";
 }
 
@@ -80,18 +80,18 @@ std::string reason_for_request(const Packet& packet, const Answer& answer,
     if (*answer.offset < packet.offset && last && last->kind == Kind::Read && last->psns > 1)
         return "a READ request takes as many PSNs as its response has packets";
     if (*answer.offset < packet.offset)
-        return "until it hears of a loss the requester goes on with the next new PSN";
-    return "requests have PSNs without a gap";
+        return "until it learns of a loss, the requester continues with the next new PSN";
+    return "requests have consecutive PSNs";
 }
 
 }  // namespace
 
 std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends) {
     if (!packet.is_response && is_response(answer.kind))
-        return "the requester sends this one: a request, not an answer";
+        return "the requester sends the next packet: a request, not a response";
     if (packet.is_response && !is_response(answer.kind) &&
         !(answer.kind == Kind::Read || answer.kind == Kind::Atomic))
-        return "the responder sends this one: an answer, not a request";
+        return "the responder sends the next packet: a response, not a request";
     switch (packet.kind) {
         case Kind::Nak:
             return reason_for_nak(packet, answer, ends);

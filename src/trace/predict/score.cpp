@@ -9,7 +9,7 @@ std::string Score::text() const {
     std::string text =
         fmt::format("{} asked: {} right, {} nearly, {} wrong", asked_, right, nearly, wrong);
     if (const std::size_t answered = right + nearly + wrong; asked_ != answered)
-        text += fmt::format(", {} shown without an answer", asked_ - answered);
+        text += fmt::format(", {} shown without a prediction", asked_ - answered);
     return text;
 }
 

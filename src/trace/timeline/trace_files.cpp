@@ -51,8 +51,8 @@ Scan scan(const std::string& path, std::vector<std::string>& warnings) {
         return found;
     if (fs::file_size(path) != 0)
         throw util::Error(
-            fmt::format("'{}' is no run log: it has no event, which is a JSON object on a line "
-                        "with t_ns and event (docs/run-log.md).",
+            fmt::format("'{}' is not a run log: no line is a JSON object with t_ns and event "
+                        "(docs/run-log.md).",
                         path));
     warnings.push_back(fmt::format("'{}' is empty.", path));
     return found;
@@ -108,8 +108,8 @@ void take_directory(const std::string& path, TraceFiles& files) {
             files.capture = (fs::path(path) / name).string();
     if (files.capture.empty())
         throw util::Error(
-            fmt::format("{} is no run directory: it has neither run.json nor a capture. "
-                        "Runs are kept below captures/runs.",
+            fmt::format("{} is not a run directory: it has neither run.json nor a capture. Runs "
+                        "are in captures/runs.",
                         path));
     for (const char* role : {"server", "client"}) {
         const std::string log = (fs::path(path) / fmt::format("{}.jsonl", role)).string();

@@ -75,7 +75,7 @@ std::uint8_t last_protocol(const Packet& packet) {
 
 std::string kind_inside(const Packet& packet) {
     if (!packet.not_roce)
-        return packet.malformed ? "malformed in front of the BTH" : "cut in front of the BTH";
+        return packet.malformed ? "malformed before the BTH" : "truncated before the BTH";
     switch (*packet.not_roce) {
         case NotRoce::OtherUdpPort: {
             const auto name = packet.udp ? undecoded_tunnel(packet.udp->dst_port) : "";

@@ -57,7 +57,7 @@ TEST(Summary, tells_how_long_no_receive_was_posted) {
         R"({"t_ns":1000,"role":"server","event":"wc","qpn":17,"wr_id":1,"status":"SUCCESS","opcode":"RECV","byte_len":1,"queue":"recv","request":0})",
         R"({"t_ns":9000,"role":"server","event":"post_recv","qpn":17,"wr_id":2,"len":64})",
     });
-    EXPECT_NE(text.find("receive queue: 2 posted, 1 used, 1 left; least depth 0 of 1"),
+    EXPECT_NE(text.find("receive queue: 2 posted, 1 used, 1 left; minimum depth 0 of 1"),
               std::string::npos);
     EXPECT_NE(text.find("no receive was posted for 8 µs"), std::string::npos) << text;
 }
@@ -94,7 +94,7 @@ TEST(Summary, shows_both_queues_over_time_where_many_requests_went) {
                         "5 9 13 17 20 19 14 10 6 2\n"),
               std::string::npos)
         << text;
-    EXPECT_NE(text.find("    least receives left in each of 10 parts of 0.039 s: "
+    EXPECT_NE(text.find("    fewest receives left in each of 10 parts of 0.039 s: "
                         "1 5 9 13 17 14 10 6 2 0\n"),
               std::string::npos)
         << text;

@@ -33,7 +33,7 @@ TEST(CheckCommand, tells_how_a_loss_was_recovered_from) {
     EXPECT_EQ(outcome.err, "");
     EXPECT_TRUE(has(outcome,
                     "#1  client 192.0.2.1 qp 0x22 ↔ server 192.0.2.2 qp 0x11  path MTU 1024\n"
-                    "    as specified    requests of client 192.0.2.1: 6, 3 of them again; "
+                    "    as specified    requests of client 192.0.2.1: 6, 3 of them retransmitted; "
                     "2 responses\n"
                     "                    on the link: 1 lost\n"))
         << outcome.out;
@@ -167,8 +167,7 @@ TEST(CheckCommand, says_why_it_cannot_run) {
     std::filesystem::create_directories(empty.str());
     EXPECT_EQ(support::run({support::rocecap(), "check", empty.str()}).err,
               "rocecap: " + empty.str() +
-                  " is no run directory: it has neither cable.pcapng nor "
-                  "wire.pcapng.\n");
+                  " is not a run directory: it has neither cable.pcapng nor wire.pcapng.\n");
     CableRun run("nothing");
     const auto outcome = run.check();
     EXPECT_EQ(outcome.exit_code, 2);

@@ -91,7 +91,7 @@ TEST(CheckEnds, both_ends_are_judged_as_both_sides_of_a_link) {
     capture.add_recovery();
     const auto outcome = capture.run("check", {"--end", client_end, "--end", server_end});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
-    EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them again; 3 responses"))
+    EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them retransmitted; 3 responses"))
         << outcome.out;
     EXPECT_TRUE(has(outcome, "on the link: 1 lost")) << outcome.out;
     EXPECT_TRUE(has(outcome, "No deviation from the specification.")) << outcome.out;
@@ -134,11 +134,10 @@ TEST(CheckEnds, packets_that_are_there_twice_are_told) {
     Merged capture("twice");
     capture.add_recovery();
     const std::string sentence =
-        "rocecap: 7 of 15 RoCE packets are there twice, on interface 0 ('client0') and on "
-        "interface "
-        "1 ('server0'), so that the second one looks retransmitted: ";
+        "rocecap: 7 of 15 RoCE packets appear twice, on interface 0 ('client0') and on interface 1 "
+        "('server0'), and each second copy looks like a retransmission: ";
     EXPECT_EQ(capture.run("check").err,
-              sentence + "choose one with --interface, or say with --end which host's each is.\n");
+              sentence + "choose one with --interface, or name the host of each with --end.\n");
     const auto flows = capture.run("flows");
     EXPECT_EQ(flows.exit_code, 0) << flows.all();
     EXPECT_EQ(flows.err, sentence + "--interface chooses one of the two.\n");
@@ -176,7 +175,7 @@ TEST(CheckEnds, wrong_use_is_a_sentence) {
          "'client0' is not an interface and its host's address, as in eth0=192.0.2.1.");
     says({"--end", "=192.0.2.1", "--end", server_end}, "is not an interface and");
     says({"--end", client_end, "--end", server_end, "--at", "192.0.2.1"},
-         "leave out --at and --interface.");
+         "omit --at and --interface.");
     says({"--end", client_end, "--end", "eth9=192.0.2.2"},
          "the capture has no packet between these hosts on interface 'eth9'");
 }

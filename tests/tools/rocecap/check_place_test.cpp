@@ -62,13 +62,13 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
         EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
         EXPECT_TRUE(has(outcome, "\nCannot be judged\n")) << outcome.out;
         EXPECT_TRUE(has(outcome, "nak-without-cause")) << outcome.out;
-        EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them again; 3 responses"))
+        EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them retransmitted; 3 responses"))
             << outcome.out;
         EXPECT_FALSE(has(outcome, "cable")) << outcome.out;
     }
     EXPECT_TRUE(has(capture.check({"--at", requester_address}),
-                    "Captured at 192.0.2.1. What this host did is judged;"));
-    EXPECT_TRUE(has(capture.check(), "Captured at one place (--at says at which host)."));
+                    "Captured at 192.0.2.1. This host is judged."));
+    EXPECT_TRUE(has(capture.check(), "Captured at one place (name its host with --at)."));
     // At the responder's own host nothing is missing: there the NAK has no cause.
     const auto there = capture.check({"--at", responder_address, "--json"});
     EXPECT_EQ(there.exit_code, 1) << there.all();
@@ -148,11 +148,11 @@ TEST(CheckCommand, refuses_a_place_that_is_none) {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
         EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.err;
     };
-    says(capture.check({"--at", "here"}), "--at: 'here' is no IPv4 or IPv6 address.");
+    says(capture.check({"--at", "here"}), "--at: 'here' is not an IPv4 or IPv6 address.");
     says(capture.check({"--at", "192.0.2.9"}), "is from or to 192.0.2.9.");
     CableRun run("place");
     run.pass(send_one(0));
-    says(run.check({"--at", requester_address}), "--at is for a capture of one place");
+    says(run.check({"--at", requester_address}), "--at needs a capture from one place");
 }
 
 }  // namespace check_command_test

@@ -109,9 +109,9 @@ TEST_F(DecodeCommand, a_file_that_breaks_off_gives_its_whole_packets_and_exits_w
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_EQ(std::ranges::count(outcome.out, '\n'), 1) << outcome.all();
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
-    EXPECT_EQ(outcome.err.rfind(
-                  "rocecap: '" + path_ + "' breaks off inside the block that begins at byte ", 0),
-              0U)
+    EXPECT_EQ(
+        outcome.err.rfind("rocecap: '" + path_ + "' ends inside the block that begins at byte ", 0),
+        0U)
         << outcome.err;
 }
 

@@ -164,7 +164,7 @@ TEST_F(FlowsCommand, keeps_as_many_flows_as_it_may) {
         add(packet({.from = 3, .to = 4, .qpn = i}, opcode::send_only, 1, 8));
     const auto few = flows({"--max-flows", "16"});
     EXPECT_EQ(few.exit_code, 0);
-    EXPECT_TRUE(has(few.out, "26 directions with 28 packets were forgotten to make room"))
+    EXPECT_TRUE(has(few.out, "26 directions with 28 packets were dropped to limit memory"))
         << few.out;
 }
 
@@ -194,9 +194,9 @@ TEST_F(FlowsCommand, a_capture_that_breaks_off_is_reported_and_exits_with_2) {
     const auto outcome = flows();
     EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(outcome.out.ends_with("\n3 packets\n")) << outcome.all();
-    EXPECT_EQ(outcome.err.rfind(
-                  "rocecap: '" + path_ + "' breaks off inside the block that begins at byte ", 0),
-              0U)
+    EXPECT_EQ(
+        outcome.err.rfind("rocecap: '" + path_ + "' ends inside the block that begins at byte ", 0),
+        0U)
         << outcome.err;
 }
 

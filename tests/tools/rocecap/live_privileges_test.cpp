@@ -157,9 +157,10 @@ TEST_F(LivePrivileges, a_folder_closed_to_the_ordinary_user_is_said_before_the_c
     const Argv rotating{"-d", "0", "-q", "-w", run, "--rotate-size", "1"};
     const auto refused = support::run(live(rotating), somebody_called_sudo_);
     EXPECT_EQ(refused.exit_code, 2);
-    EXPECT_EQ(refused.err, "rocecap: user 4711 may not write in '" + folder_.str() +
-                               "', and rocecap does not stay root to begin new files there: choose "
-                               "another folder or user (--user), or keep root (--user root).\n");
+    EXPECT_EQ(refused.err,
+              "rocecap: user 4711 may not write to '" + folder_.str() +
+                  "', and rocecap gives up root before it creates new files there: choose "
+                  "another folder or user (--user), or keep root (--user root).\n");
     EXPECT_TRUE(fs::is_empty(folder_.str()));
     Argv as_root = live(rotating);
     as_root.insert(as_root.end(), {"--user", "root"});

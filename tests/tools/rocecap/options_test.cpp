@@ -23,9 +23,10 @@ void expect_refused(const Argv& arguments, const std::string& sentence) {
     const auto outcome = rocecap_with(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
     EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(outcome.err,
-              "rocecap: " + sentence +
-                  "\n'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n");
+    EXPECT_EQ(
+        outcome.err,
+        "rocecap: " + sentence +
+            "\n'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n");
 }
 
 // In CLI11's words: "1 to 9" or, from 2.4 on, "[1 - 9]".

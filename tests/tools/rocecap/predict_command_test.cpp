@@ -75,7 +75,7 @@ bool has(const support::Outcome& outcome, const std::string& part) {
 }
 
 std::size_t questions(const support::Outcome& outcome) {
-    constexpr std::string_view question = "sends next";
+    constexpr std::string_view question = "sends the next packet";
     std::size_t count = 0;
     for (auto at = outcome.out.find(question); at != std::string::npos;
          at = outcome.out.find(question, at + 1))
@@ -90,12 +90,12 @@ TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
     const auto drop = outcome.out.find("drop      RC RDMA WRITE Middle PSN +4");
     ASSERT_NE(drop, std::string::npos) << outcome.all();
     EXPECT_LT(outcome.out.find("RC RDMA WRITE First          PSN +3"), drop);
-    EXPECT_LT(drop, outcome.out.find("The client sends next. What, and with which PSN?"));
+    EXPECT_LT(drop, outcome.out.find("The client sends the next packet. Which kind and PSN?"));
     EXPECT_TRUE(has(outcome, "> write +5\n")) << "a pipe's answers are shown";
     EXPECT_TRUE(has(outcome, "nearly: a NAK's PSN is the one that the responder expects\n"));
-    EXPECT_TRUE(has(outcome, "wrong: this is for a request that the responder expected: an ACK\n"));
-    EXPECT_TRUE(
-        outcome.out.ends_with("\n5 asked: 2 right, 1 nearly, 1 wrong, 1 shown without an answer\n"))
+    EXPECT_TRUE(has(outcome, "wrong: the responder accepted this request: it sends an ACK\n"));
+    EXPECT_TRUE(outcome.out.ends_with(
+        "\n5 asked: 2 right, 1 nearly, 1 wrong, 1 shown without a prediction\n"))
         << outcome.all();
     EXPECT_EQ(outcome.out.find("0xc19"), std::string::npos) << "PSNs are offsets";
 }
@@ -103,7 +103,7 @@ TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
 TEST(PredictCommand, finds_the_cable_s_log_beside_a_capture_and_takes_the_directory_as_well) {
     const auto outcome = predict("q\\n", std::string(sample) + "/annotated.pcapng");
     EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
-    EXPECT_TRUE(has(outcome, "The client sends next")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends the next packet")) << outcome.all();
     EXPECT_EQ(predict("q\\n", sample).out,
               predict("q\\n", std::string(sample) + "/annotated.pcapng").out);
 }
@@ -123,11 +123,11 @@ TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
     const LostPacket run;
     const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", run.path());
     EXPECT_TRUE(has(outcome,
-                    "The server expects PSN +4 next, and what came last was another.\n"
+                    "The server expects PSN +4 next, but the last packet had another.\n"
                     "The client has sent up to PSN +5; from PSN +3 on nothing is acknowledged.\n"))
         << outcome.all();
-    EXPECT_TRUE(has(outcome, "'nack' is no kind of packet"));
-    EXPECT_TRUE(has(outcome, "'four' is no PSN"));
+    EXPECT_TRUE(has(outcome, "'nack' is not a kind of packet"));
+    EXPECT_TRUE(has(outcome, "'four' is not a PSN"));
     EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
 }
 
@@ -162,13 +162,13 @@ TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
     run.keep_capture();
     const auto outcome = predict("write +0\\nack +0\\n", run.path());
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
-    EXPECT_TRUE(has(outcome, "The client sends next.")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "The client sends the next packet.")) << outcome.all();
     EXPECT_TRUE(outcome.out.ends_with("2 asked: 2 right, 0 nearly, 0 wrong\n")) << outcome.all();
 }
 
 TEST(PredictCommand, names_hosts_by_address_where_it_knows_no_other_name) {
     const auto outcome = predict("\\n", "captures/samples/06_verbs_tcp_exchange/annotated.pcapng");
-    EXPECT_TRUE(has(outcome, "192.0.2.2 sends next.")) << outcome.all();
+    EXPECT_TRUE(has(outcome, "192.0.2.2 sends the next packet.")) << outcome.all();
 }
 
 TEST(PredictCommand, says_what_it_cannot_predict) {
@@ -181,7 +181,7 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
     says("captures/samples/05_qp_states", "has neither run.json nor a capture");
     const LostPacket lost;
     says(lost.path() + " --from 18",
-         "no packet of a reliable connection is packet 18 or later: the last one is 17");
+         "no packet of a reliable connection has number 18 or higher: the last one is 17");
     says(lost.path() + " --from 0", "--from");
     SyntheticRun run("predict_nothing");
     says(run.path(), "has no capture");

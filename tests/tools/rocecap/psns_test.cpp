@@ -199,7 +199,7 @@ TEST(PsnsCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
     std::filesystem::create_directories(nothing.str());
     const auto outcome = psns({nothing.str()});
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_NE(outcome.err.find("is no run directory"), std::string::npos) << outcome.all();
+    EXPECT_NE(outcome.err.find("is not a run directory"), std::string::npos) << outcome.all();
 }
 
 }  // namespace psns_test

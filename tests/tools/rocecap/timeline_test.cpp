@@ -73,14 +73,14 @@ TEST_F(TimelineCommand, counts_lines_that_are_no_events) {
     replace("run.json", R"({"ended":"yes"})");
     append("server.jsonl", "what?\n");
     const auto outcome = support::run({support::rocecap(), "timeline", path_});
-    EXPECT_NE(outcome.out.find("1 lines of the run logs are no events"), std::string::npos)
+    EXPECT_NE(outcome.out.find("1 lines of the run logs are not events"), std::string::npos)
         << outcome.all();
 }
 
 TEST_F(TimelineCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
     const auto outcome = support::run({support::rocecap(), "timeline", path_});
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_NE(outcome.err.find("is no run directory"), std::string::npos) << outcome.all();
+    EXPECT_NE(outcome.err.find("is not a run directory"), std::string::npos) << outcome.all();
 }
 
 }  // namespace timeline_test

@@ -187,12 +187,12 @@ TEST(TraceArguments, what_is_no_capture_or_no_log_is_named) {
     says({"timeline", run.wire(), "--log", "/nowhere.jsonl"},
          "cannot open '/nowhere.jsonl': No such file or directory.");
     const std::string other = new_log(run, "notes.txt", "hello\n{\"a\":1}\n");
-    says({"timeline", run.wire(), "--log", other}, "'" + other + "' is no run log: ");
-    says({"psns", run.wire(), "--log", run.wire()}, "is no run log: ");
+    says({"timeline", run.wire(), "--log", other}, "'" + other + "' is not a run log: ");
+    says({"psns", run.wire(), "--log", run.wire()}, "is not a run log: ");
     says({"timeline", "-"}, "'-' is not a regular file: a capture is read several times");
     says({"psns", run.wire(), run.path(), "--log", run.log_of("client")},
-         "--log goes with one capture");
-    says({"timeline", "--follow", run.wire()}, "is no run directory: only a run is followed");
+         "--log needs a single capture");
+    says({"timeline", "--follow", run.wire()}, "is not a run directory: --follow needs");
 }
 
 TEST(TraceArguments, an_empty_log_and_one_of_another_run_are_warnings) {
@@ -251,7 +251,7 @@ TEST(TraceArguments, pcap_files_are_captures_too) {
     const auto cut = rocecap({"timeline", pcap});
     EXPECT_EQ(cut.exit_code, 0) << cut.all();
     EXPECT_TRUE(has(cut.out, "4 packets, 4 of them RoCE")) << cut.out;
-    EXPECT_TRUE(cut.out.ends_with("the capture breaks off inside a packet\n")) << cut.out;
+    EXPECT_TRUE(cut.out.ends_with("the capture ends inside a packet\n")) << cut.out;
 }
 
 TEST(TraceArguments, annotate_and_report_write_where_they_are_told) {
@@ -259,7 +259,7 @@ TEST(TraceArguments, annotate_and_report_write_where_they_are_told) {
     for (const char* command : {"annotate", "report"}) {
         const auto outcome = rocecap({command, run.wire()});
         EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
-        EXPECT_TRUE(has(outcome.err, "say where to write: -o FILE")) << outcome.err;
+        EXPECT_TRUE(has(outcome.err, "no output file: give -o FILE")) << outcome.err;
         const auto over = rocecap({command, run.wire(), "-o", run.path() + "/./wire.pcapng"});
         EXPECT_EQ(over.exit_code, 2) << over.all();
         EXPECT_TRUE(has(over.err, "is the capture itself")) << over.err;
@@ -324,11 +324,11 @@ TEST(TraceArguments, predict_names_hosts_by_the_logs) {
         "printf 'write +0\\n' | '" + support::rocecap() + "' predict '" + run.wire() + "'";
     const auto alone = support::run({"bash", "-c", command});
     EXPECT_EQ(alone.exit_code, 0) << alone.all();
-    EXPECT_TRUE(has(alone.out, "192.0.2.2 sends next.")) << alone.out;
+    EXPECT_TRUE(has(alone.out, "192.0.2.2 sends the next packet.")) << alone.out;
     const auto named = support::run(
         {"bash", "-c",
          command + " --log '" + run.log_of("client") + "' --log '" + run.log_of("server") + "'"});
-    EXPECT_TRUE(has(named.out, "The client sends next.")) << named.all();
+    EXPECT_TRUE(has(named.out, "The client sends the next packet.")) << named.all();
 }
 
 }  // namespace trace_arguments_test

@@ -28,14 +28,15 @@ TEST(PredictAnswer, may_be_a_command) {
 
 TEST(PredictAnswer, that_is_none_says_why) {
     for (const char* line : {"nack +4", "other", "+4", "quit", "\xff"})
-        EXPECT_NE(std::get<Mistake>(parse(line)).text.find("is no kind of packet"),
+        EXPECT_NE(std::get<Mistake>(parse(line)).text.find("is not a kind of packet"),
                   std::string::npos)
             << line;
     for (const char* line :
          {"ack four", "ack +", "ack ++4", "ack 4x", "ack 99999999999", "ack nak"})
-        EXPECT_NE(std::get<Mistake>(parse(line)).text.find("is no PSN"), std::string::npos) << line;
+        EXPECT_NE(std::get<Mistake>(parse(line)).text.find("is not a PSN"), std::string::npos)
+            << line;
     EXPECT_EQ(std::get<Mistake>(parse("ack 4 5")).text,
-              "'5' is too much: a kind and a PSN, as in 'nak +4'.");
+              "'5' is not expected: write a kind and a PSN, as in 'nak +4'.");
 }
 
 TEST(PredictAnswer, is_graded_by_kind_and_psn) {
@@ -57,7 +58,7 @@ TEST(PredictScore, counts_what_was_asked) {
     score.add(Grade::Wrong);
     EXPECT_EQ(score.text(), "2 asked: 1 right, 0 nearly, 1 wrong");
     score.add_unanswered();
-    EXPECT_EQ(score.text(), "3 asked: 1 right, 0 nearly, 1 wrong, 1 shown without an answer");
+    EXPECT_EQ(score.text(), "3 asked: 1 right, 0 nearly, 1 wrong, 1 shown without a prediction");
 }
 
 // What a learner reads who answers `answer` when `next` comes behind `seen`.
@@ -72,7 +73,7 @@ TEST(PredictReason, tells_a_nak_by_what_the_responder_expects) {
     const auto gap = {write(0), write(2)};
     EXPECT_EQ(why(gap, nak(1), {Kind::Nak, 2}),
               "a NAK's PSN is the one that the responder expects");
-    EXPECT_NE(why(gap, nak(1), {Kind::Ack, 2}).find("says so by a NAK"), std::string::npos);
+    EXPECT_NE(why(gap, nak(1), {Kind::Ack, 2}).find("it sends a NAK"), std::string::npos);
     EXPECT_EQ(why({write(0)}, nak(3), {Kind::Nak, 2}), "") << "that is no NAK to explain";
     EXPECT_NE(why({write(0)}, rnr(0), {Kind::Ack, 0}).find("needs a receive"), std::string::npos);
 }
@@ -86,7 +87,7 @@ TEST(PredictReason, tells_requests_that_come_again) {
         std::string::npos);
     Packet late = write(0);
     late.t_ns = 268'000'000;
-    EXPECT_NE(why({write(0), write(1)}, late, {Kind::Write, 2}).find("no answer came in time"),
+    EXPECT_NE(why({write(0), write(1)}, late, {Kind::Write, 2}).find("no response arrived in time"),
               std::string::npos);
     EXPECT_EQ(why({write(0), write(1)}, write(0), {Kind::Write, 2}), "")
         << "too soon for a timeout: who knows";
@@ -95,7 +96,7 @@ TEST(PredictReason, tells_requests_that_come_again) {
     EXPECT_EQ(why({write(0), write(2), lost}, write(1), {Kind::Write, 3}), "")
         << "the requester has not seen the NAK";
     EXPECT_EQ(why({read(0, 3), response(0), response(2)}, read(1, 2), {Kind::Ack, 1}),
-              "the requester sends this one: a request, not an answer");
+              "the requester sends the next packet: a request, not a response");
     EXPECT_NE(why({read(0, 3), read(3, 1), response(0), response(2)}, read(1, 2), {Kind::Read, 3})
                   .find("a response is missing"),
               std::string::npos);
@@ -112,15 +113,17 @@ TEST(PredictReason, says_nothing_of_what_the_cable_held_back) {
 TEST(PredictReason, tells_new_requests_and_their_answers) {
     EXPECT_NE(why({read(0, 3)}, read(3, 3), {Kind::Read, 1}).find("takes as many PSNs"),
               std::string::npos);
-    EXPECT_NE(why({write(0)}, write(1), {Kind::Write, 0}).find("until it hears of a loss"),
+    EXPECT_NE(why({write(0)}, write(1), {Kind::Write, 0}).find("until it learns of a loss"),
               std::string::npos);
     EXPECT_NE(why({write(0)}, ack(0), {Kind::Ack, 1}).find("last request that it acknowledges"),
               std::string::npos);
-    EXPECT_NE(why({write(0)}, ack(0), {Kind::Nak, 1}).find("expected: an ACK"), std::string::npos);
-    EXPECT_NE(why({read(0, 1)}, response(0), {Kind::Ack, 0}).find("by its data"),
+    EXPECT_NE(
+        why({write(0)}, ack(0), {Kind::Nak, 1}).find("accepted this request: it sends an ACK"),
+        std::string::npos);
+    EXPECT_NE(why({read(0, 1)}, response(0), {Kind::Ack, 0}).find("is its data"),
               std::string::npos);
     EXPECT_EQ(why({write(0)}, ack(0), {Kind::Write, 1}),
-              "the responder sends this one: an answer, not a request");
+              "the responder sends the next packet: a response, not a request");
 }
 
 TEST(PredictHint, tells_what_each_side_knows) {
@@ -134,11 +137,11 @@ TEST(PredictHint, tells_what_each_side_knows) {
     ends.see_taken(1);
     ends.see(write(2));
     EXPECT_EQ(hint(ends, "the client", "the server"),
-              "The server expects PSN +1 next, and what came last was another.\n"
+              "The server expects PSN +1 next, but the last packet had another.\n"
               "The client has sent up to PSN +2; from PSN +0 on nothing is acknowledged.");
     ends.see(nak(1));
     EXPECT_EQ(hint(ends, "the client", "the server"),
-              "The server expects PSN +1 next, and has said so by a NAK.\n"
+              "The server expects PSN +1 next, and has sent a NAK for it.\n"
               "The client has sent up to PSN +2; from PSN +1 on nothing is acknowledged.");
     for (const Packet& one : {write(1), write(2), ack(2)})
         ends.see(one);

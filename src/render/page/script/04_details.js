@@ -43,7 +43,7 @@ function packetDetail(row, packed) {
     const note = packed.note;
     const detail = el("div", { class: "detail" },
         el("p", {}, `Frame ${row.frame} at ${seconds(row.t)} s. `,
-           row.cause ? `Cause: ${row.cause}. ` : "No event of the logs accounts for it. ",
+           row.cause ? `Cause: ${row.cause}. ` : "No event in the logs is its cause. ",
            note && el("b", {}, note)),
         ...kinOf(row),
         el("div", { class: "packet" }, headersOf(spans, fields), bytesOf(spans, bytes)));
@@ -80,14 +80,14 @@ function bytesOf(spans, parts) {
     let done = 0;
     for (const [offset, digits] of parts) {
         if (offset > done)
-            pre.append(el("small", {}, `      ${bytesText(offset - done)} of the payload are in the capture only\n`));
+            pre.append(el("small", {}, `      ${bytesText(offset - done)} of the payload are only in the capture\n`));
         done = offset + digits.length / 2;
         for (let start = offset; start < done; start += bytesInLine)
             pre.append(...lineOfBytes(spans, digits, offset, start, Math.min(done, start + bytesInLine)));
     }
     const { 1: offset, 2: length } = spans.at(-1) ?? [0, 0, 0];
     if (offset + length > done)
-        pre.append(el("small", {}, `      ${bytesText(offset + length - done)} more are in the capture only\n`));
+        pre.append(el("small", {}, `      ${bytesText(offset + length - done)} more are only in the capture\n`));
     return pre;
 }
 

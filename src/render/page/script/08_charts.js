@@ -31,7 +31,7 @@ const charts = {
         const shown = run.tracks.slice(0, most);
         const draw = () => byId("tracks").replaceChildren(...shown.map(track => this.track(track)),
             run.tracks.length > most ? el("p", { class: "hint" }, `The first ${most} of ${run.tracks.length} queue pairs.`) : "",
-            run.tracks.length === 0 ? el("p", { class: "none" }, "The logs tell of no queue pair.") : "");
+            run.tracks.length === 0 ? el("p", { class: "none" }, "The logs have no queue pair.") : "");
         timeView.listeners.push(draw);
     },
 
@@ -42,7 +42,7 @@ const charts = {
             const [from, to] = [share(t), share(states[index + 1]?.t ?? Infinity)];
             if (to <= from)
                 return;
-            const text = `${state} from ${seconds(t)} s${detail ? `: ${detail}` : ""}${isInferred ? "; it follows from the log, which does not say it" : ""}`;
+            const text = `${state} from ${seconds(t)} s${detail ? `: ${detail}` : ""}${isInferred ? "; inferred from the log" : ""}`;
             const button = el("button", { type: "button", class: `s-${state}`, "aria-label": text, onclick: () => row >= 0 && ladder.show(row),
                 onpointermove: event => tip.show(text, event.clientX, event.clientY), onpointerleave: () => tip.hide() }, state);
             button.style.left = `${from}%`;
@@ -80,7 +80,7 @@ const charts = {
         const series = [
             { name: "requests", colour: "write", shape: "full", points: pick(row => !row.isResponse && row.seen === Seen.first) },
             { name: "answers", colour: "read", shape: "ring", points: pick(row => row.isResponse && !isNak(row) && row.seen !== Seen.again) },
-            { name: "sent again", colour: "again", shape: "full", points: pick(row => row.seen === Seen.again && !isNak(row)) },
+            { name: "retransmitted", colour: "again", shape: "full", points: pick(row => row.seen === Seen.again && !isNak(row)) },
             { name: "late", colour: "send", shape: "full", points: pick(row => row.seen === Seen.late && !row.isResponse) },
             { name: "NAKs", colour: "nak", shape: "cross", points: pick(isNak) },
         ].filter(({ points }) => points.length > 0);

@@ -24,9 +24,9 @@ const sections = {
         const { packets, events } = run.left_out;
         if (packets + events > 0) {
             byId("left-out").hidden = false;
-            byId("left-out").textContent = `This page holds the run's first ${counted(run.kept.packets, "packet")} and ${counted(run.kept.events, "event")}; ` +
-                `${counted(packets, "packet")} and ${counted(events, "event")} after them are left out, but for the throughput and the counts above. ` +
-                "rocecap timeline lists all; rocecap report --packets N keeps more.";
+            byId("left-out").textContent = `This page has the run's first ${counted(run.kept.packets, "packet")} and ${counted(run.kept.events, "event")}; ` +
+                `${counted(packets, "packet")} and ${counted(events, "event")} after them are omitted, except in the throughput and the counts above. ` +
+                "rocecap timeline lists all; rocecap report --packets N includes more.";
         }
     },
 
@@ -65,12 +65,12 @@ const sections = {
 
     capabilities() {
         if (run.capabilities.length === 0) {
-            byId("capabilities").append(el("p", { class: "none" }, "The logs tell of no registered memory."));
+            byId("capabilities").append(el("p", { class: "none" }, "The logs have no registered memory."));
             return;
         }
         const learned = ({ who, t, how, frame, row }) => {
             const target = frame ? byFrame.get(frame) ?? -1 : row;
-            const text = `${who || "whoever sees the wire"} at ${seconds(t)} s: ${how}${frame ? `, frame ${frame}` : ""}`;
+            const text = `${who || "an observer on the path"} at ${seconds(t)} s: ${how}${frame ? `, frame ${frame}` : ""}`;
             return el("li", {}, target >= 0 ? rowLink(target, text) : text);
         };
         byId("capabilities").append(table([
@@ -78,7 +78,7 @@ const sections = {
             ["memory", "", memory => el("code", {}, `${memory.va} + ${memory.length} B`)],
             ["rkey", "", memory => el("code", {}, memory.rkey)],
             ["rights", "", memory => memory.access],
-            ["who learned of it", "", memory => memory.learned.length > 0 ? el("ul", {}, memory.learned.map(learned)) : "nobody"],
+            ["known to", "", memory => memory.learned.length > 0 ? el("ul", {}, memory.learned.map(learned)) : "nobody"],
         ], run.capabilities));
     },
 
@@ -89,14 +89,14 @@ const sections = {
             return el("li", {}, `${where}: `, links, list.length > most ? `and ${list.length - most} more` : "");
         };
         if (run.first_psns.length === 0) {
-            byId("first-psns").append(el("p", { class: "none" }, "The logs tell of no connection."));
+            byId("first-psns").append(el("p", { class: "none" }, "The logs have no connection."));
             return;
         }
         byId("first-psns").append(table([
             ["direction", "", direction => direction.direction],
             ["first PSN", "", direction => el("code", {}, direction.psn)],
             ["chosen by", "", direction => direction.chosen_by],
-            ["in the clear in", "", direction => direction.readable.length > 0 ? el("ul", {}, direction.readable.map(frames)) : "–"],
+            ["readable in", "", direction => direction.readable.length > 0 ? el("ul", {}, direction.readable.map(frames)) : "–"],
         ], run.first_psns));
     },
 

@@ -2,7 +2,7 @@
 "use strict";
 
 const themes = {
-    names: ["as the system", "light", "dark"],
+    names: ["system", "light", "dark"],
     chosen: 0,
     dark: matchMedia("(prefers-color-scheme: dark)"),
     start() {
