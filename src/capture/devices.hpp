@@ -1,4 +1,4 @@
-// What can be captured on, as libpcap lists it.
+// The devices that can be captured on, as libpcap lists them.
 #pragma once
 
 #include <set>

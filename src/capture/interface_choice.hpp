@@ -1,4 +1,4 @@
-// Of which interface of a capture the packets are wanted.
+// The interface of a capture whose packets are read.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Packets of a network interface as they pass.
+// Captures packets live on a network interface.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// Follows a pcapng file while it is being written: its present end is no damage, but "not yet".
+// Follows a pcapng file while it is being written. An incomplete block at the current end of the
+// file is not an error: the rest will follow.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Who is to wait for whom when hosts and cable share a machine's few processors.
+// The scheduling policy of the link emulator, which shares the CPUs of a machine with the hosts.
 #pragma once
 
 #include <chrono>
@@ -8,17 +8,16 @@
 
 namespace emulator {
 
-/// While much crosses the link, this thread does not take the processor from the others
-/// (SCHED_BATCH, sched(7)): it then wakes up for several frames, where it would have interrupted
-/// the host that sends them for each. While little does, it runs at once: a frame that comes alone
-/// is waited for.
+/// Under high load, this thread does not preempt others (SCHED_BATCH, sched(7)): it wakes up for
+/// several frames instead of interrupting the sending host for each frame. Under low load it runs
+/// immediately, because the peer waits for a single frame.
 class Load {
   public:
-    /// More than this a second is much.
+    /// High load: more bytes per second than this.
     static constexpr std::size_t much = std::size_t{8} << 20U;
     static constexpr std::chrono::milliseconds window{20};
 
-    /// `bytes`: all that have crossed it so far. Often. True where the policy has changed.
+    /// `bytes`: the total on the link so far. Call it often. Returns true if the policy changed.
     bool update(std::size_t bytes, util::Clock::time_point now);
     bool is_high() const { return is_high_; }
 

@@ -1,5 +1,5 @@
-// Where the rules are applied: frames go in as their hosts sent them, and come out, or not, at once
-// or later, changed or not. No sockets, and no clock of its own.
+// Applies the rules to the frames of the hosts: forwards, drops, delays, duplicates or changes each
+// frame. It uses neither sockets nor a clock.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// The connection over which endpoints are exchanged, whatever protects it.
+// The connection over which endpoints are exchanged, with or without TLS.
 #pragma once
 
 #include <cstddef>

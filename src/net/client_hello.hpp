@@ -1,4 +1,4 @@
-// Whether a TLS client has said its first word, found out without reading it.
+// Checks whether a TLS client has sent its ClientHello, without consuming it.
 #pragma once
 
 #include "net/tcp.hpp"

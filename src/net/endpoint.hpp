@@ -1,5 +1,5 @@
-// What one end of a connection has to know of the other before it can receive: the endpoint. As a
-// message (exchange/message.hpp) it is, behind the header:
+// The endpoint: what one end of a connection must know of the other end before it can receive. As a
+// message (net/message.hpp), it has these fields after the header:
 //
 //     offset  8   4 bytes   QPN, 24 bits
 //            12   4         PSN of the first packet that its sender will send, 24 bits

@@ -1,6 +1,5 @@
-// What the two ends say to each other over the exchange's connection: versioned messages, field by
-// field in network order, so that two programs of different machines, compilers and versions
-// understand each other or say that they do not.
+// The messages of the exchange: versioned, serialized field by field in network order. Programs of
+// different machines and compilers understand each other; a program refuses another version.
 //
 //     offset  0   4 bytes   "RWLX"
 //             4   1         version, 1

@@ -1,4 +1,4 @@
-// Messages over a TlsStream, for programs with an event loop of their own: nothing here waits.
+// Messages over a TlsStream, for programs that have an event loop. No function blocks.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Why a TLS connection did not come about, in words. For the files of exchange/tls.hpp.
+// The sentence that explains why a TLS connection failed. For the files of net/tls.hpp only.
 #pragma once
 
 #include <string>

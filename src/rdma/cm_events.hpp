@@ -1,4 +1,4 @@
-// Connection events: waiting for them, and what they mean in a sentence.
+// Waits for connection events, and explains each in a sentence.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Waiting for completions without burning the processor: the completion channel sleeps until the CQ
-// has something.
+// Waits for completions without using the CPU: the thread sleeps until the completion channel
+// reports an event.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What an RDMA device counts at a port, by the names its driver gives: rxe's are in the kernel's
-// drivers/infiniband/sw/rxe/rxe_hw_counters.c, a network card has others.
+// The counters of an RDMA device's port, by the names of its driver. The names of rxe are in the
+// kernel's drivers/infiniband/sw/rxe/rxe_hw_counters.c; hardware devices have other counters.
 #pragma once
 
 #include <cstdint>

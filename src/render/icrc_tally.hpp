@@ -1,4 +1,4 @@
-// How the invariant CRCs of a capture came out.
+// Counts the good, bad and unchecked invariant CRCs of a capture.
 #pragma once
 
 #include <cstddef>

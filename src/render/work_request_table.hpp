@@ -1,4 +1,4 @@
-// What became of each work request: its packets, and where its time went.
+// The table of work requests: the packets of each, and the time that each phase took.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // Takes the PSNs out of events before they are written, for a run whose PSNs are secret until its
 // first packet shows them on the wire.
 //
-// What stays is what a PSN-less log can still be joined by: where a request's PSNs lie, counted
+// A masked log can still be joined with a capture: it keeps the distance of each request's PSNs
 // from the first request of its queue pair.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Ctrl-C for a program that reads a pipe to its end: whoever writes got the signal, too, and its
-// last words are worth waiting for.
+// Ctrl-C for a program that reads a pipe to its end: the writer gets the signal, too, and the
+// reader waits a short time for its last output.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// What a process may use, and what it uses.
+// The resource limits of a process, and its use of resources.
 #pragma once
 
 #include <cstdint>

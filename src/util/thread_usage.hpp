@@ -1,5 +1,4 @@
-// What the calling thread has used of the processor, to hold one way of doing something against
-// another.
+// The CPU time of the calling thread, to compare two ways of doing something.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What a capture says of a packet beside its bytes.
+// What a capture records of a packet in addition to its bytes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The extension headers of a packet in the order of the wire, for whoever reads or writes them all.
+// Visits the extension headers of a packet in the order of the wire.
 #pragma once
 
 #include <cstddef>

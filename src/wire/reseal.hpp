@@ -1,4 +1,4 @@
-// What has to follow when bytes of a captured frame are changed.
+// Updates checksums and the ICRC after bytes of a captured frame were changed.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace wire {
 
-/// Whether the changed packet is to look as if its sender had meant it so (Good), or as if a link
-/// had damaged it (Left: the ICRC stays what it was).
+/// Good: the packet gets a correct ICRC. Left: the ICRC stays unchanged, as if the link had
+/// corrupted the packet.
 enum class IcrcAfter : std::uint8_t { Good, Left };
 
-/// Computes anew, in place: the checksum of an IPv4 header, the ICRC where it is asked for, and the
-/// checksum of UDP where there is one (0 stays 0). `frame`: Ethernet, captured as a whole. Of a
-/// frame that is not RoCE as far as its ICRC, only the IPv4 header is looked at.
+/// Recomputes in place the checksum of an IPv4 header, the ICRC if requested, and the checksum of
+/// UDP if present (0 stays 0). `frame`: a whole Ethernet frame. In a frame that is not a complete
+/// RoCE packet, only the IPv4 header is updated.
 void reseal(std::span<std::byte> frame, IcrcAfter icrc);
 
 }  // namespace wire

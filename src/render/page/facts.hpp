@@ -1,4 +1,4 @@
-// What the page says of a run above its rows: where and when it was, and how it came out.
+// The overview of a run on the page: place, time and result.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Who knows what: memory that may be reached, and the PSNs that connections began with.
+// Memory keys and PSNs: memory that may be reached, and the PSNs that connections began with.
 #pragma once
 
 #include <string>

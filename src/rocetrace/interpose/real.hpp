@@ -1,4 +1,4 @@
-// The functions of libibverbs and librdmacm that the library's own stand before.
+// The functions of libibverbs and librdmacm that this library interposes.
 #pragma once
 
 #include <atomic>

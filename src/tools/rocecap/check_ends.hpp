@@ -1,5 +1,5 @@
-// A capture merged of what each host's own interface saw: which packets were sent there, and which
-// arrived.
+// A capture merged from captures at both hosts' interfaces: which packets each host sent, and which
+// arrived there.
 #pragma once
 
 #include <cstdint>

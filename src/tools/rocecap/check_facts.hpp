@@ -1,4 +1,4 @@
-// What a run directory or run logs say of connections beside their capture.
+// The facts about connections in a run directory or in run logs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a person, or a pipe, answers.
+// The lines that a person or a pipe writes to standard input.
 #pragma once
 
 #include <optional>

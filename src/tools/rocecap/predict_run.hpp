@@ -1,5 +1,5 @@
-// What there is to predict: the packets of reliable connections of a capture, and what the link emulator
-// did to them.
+// The input of the quiz: the packets of reliable connections in a capture, and the events of the
+// link emulator.
 #pragma once
 
 #include <cstddef>

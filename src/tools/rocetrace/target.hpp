@@ -1,4 +1,4 @@
-// What keeps the calls of a program from being seen, as far as its file tells.
+// Detects, from a program's file, why its calls cannot be traced.
 #pragma once
 
 #include <optional>

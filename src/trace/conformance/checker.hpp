@@ -1,6 +1,6 @@
-// The whole check: frames of both sides of the link go in, and out comes each connection with what
-// became of the packets that the link emulator lost or changed, what deviates from the specification, and
-// what the hosts' counters should say. Pure: no I/O.
+// The whole check. Input: the frames on both sides of the link. Output: each connection with the
+// recoveries of lost and changed packets, the deviations from the specification, and the expected
+// values of the hosts' counters. No I/O.
 //
 // A capture of one place has each frame once: it goes in as sent and as arrived. At a host that is
 // what this host knew, so that its requesters and responders can be judged; of the others only what

@@ -1,5 +1,5 @@
-// What the models find wrong, each under a short code that stays the same, with the section of the
-// InfiniBand Architecture Specification, volume 1, that says otherwise.
+// Deviations that the models find. Each has a short, stable code and the section of the InfiniBand
+// Architecture Specification, volume 1, that it violates.
 #pragma once
 
 #include <cstdint>

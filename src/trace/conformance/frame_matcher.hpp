@@ -1,4 +1,4 @@
-// Which frame that left the link emulator is which one that entered it.
+// Pairs each frame that left the link emulator with the frame that entered it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// HalfConnection a connection: the requests of one end and what the other end answers, in the order in which
-// the link emulator saw them.
+// One direction of a connection: the requests of one end and the responses of the other end, in the
+// order in which the link emulator saw them.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 
 namespace conformance {
 
-/// What is known of it beside its packets.
+/// What is known of a direction from other sources than its packets.
 struct HalfConnectionFacts {
     flow::PathMtu path_mtu = flow::largest_path_mtu;
     /// The first request's PSN; nullopt where the capture begins in the middle of a message.
     std::optional<wire::Psn> first_psn;
-    /// It is told by the connection manager or a run log, and not only the first one seen.
+    /// True if first_psn comes from the connection manager or from a run log. Otherwise it is the
+    /// PSN of the first packet in the capture.
     bool is_told = false;
-    /// The requester's: shorter than the timeout it may not wait for a response.
+    /// The requester's settings: it must wait at least the timeout for a response.
     flow::RetrySettings retry;
 };
 
@@ -33,7 +34,7 @@ struct Step {
 
 struct HalfConnection {
     flow::StreamKey requests;   ///< from requester to responder
-    flow::StreamKey responses;  ///< and back; its dest_qpn is unknown_qpn where nobody tells it
+    flow::StreamKey responses;  ///< and back; dest_qpn is unknown_qpn if no source has it
     HalfConnectionFacts facts;
     std::vector<Step> steps;
     std::int64_t end_ns = 0;  ///< of the capture's last frame

@@ -1,4 +1,4 @@
-// One packet of a reliable connection at one end of the link, with what the models ask of it.
+// One packet of a reliable connection at one end of the link, with the values that the models use.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// What the link emulator did to a packet, what the specification lets follow from it, and what did.
+// What the link emulator did to a packet, the recovery that the specification requires, and the
+// recovery that followed.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The requester of a reliable connection after the specification (IBTA volume 1, 9.7.3 and 9.7.6):
-// each request is the next one, or goes back to an earlier PSN with a cause for it.
+// Model of the requester of a reliable connection (IBTA volume 1, 9.7.3 and 9.7.6): each request is
+// the next one, or a retransmission that has a cause.
 #pragma once
 
 #include <cstdint>

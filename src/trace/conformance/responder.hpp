@@ -1,9 +1,9 @@
-// The responder of a reliable connection after the specification (IBTA volume 1, 9.7.4 and 9.7.5):
-// requests that arrived go in, and each response that was sent must be what one of them calls for.
+// Model of the responder of a reliable connection (IBTA volume 1, 9.7.4 and 9.7.5). Input: requests
+// that arrived. Each response that was sent must be required or allowed by one of them.
 //
-// A responder answers when it gets to it, so that a response cannot be held against the last
-// arrival before it. Requests wait in a queue, and a response takes those up to the first that
-// explains it; what it passes over must have been optional.
+// A responder may respond late, so a response does not necessarily belong to the last arrival
+// before it. Requests wait in a queue. A response removes all requests up to the first one that
+// explains it; for the other removed requests, a response must have been optional.
 #pragma once
 
 #include <cstdint>

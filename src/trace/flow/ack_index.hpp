@@ -1,4 +1,4 @@
-// For the guess: which stream had a request with a certain PSN lately.
+// Finds the stream that recently had a request with a given PSN, to pair directions by a guess.
 #pragma once
 
 #include <cstdint>

@@ -21,7 +21,7 @@ struct Requests {
     std::uint64_t repeats = 0;   ///< retransmitted: had passed already
     std::uint64_t late = 0;      ///< passed behind later ones, for the first time
     std::uint64_t gaps = 0;
-    std::uint64_t missing = 0;  ///< PSNs that never passed
+    std::uint64_t missing = 0;  ///< PSNs that never seen
     std::uint64_t restarts = 0;
     KeySet rkeys;
     /// From a message's last packet to the response that acknowledges it.

@@ -1,4 +1,4 @@
-// Numbers that were left out in a sequence, and those of them that came later.
+// Missing numbers of a sequence, and the missing numbers that arrived later.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What tells one stream from another: packets of one sender to one queue pair.
+// The key of a stream: the packets of one sender to one queue pair.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What others tell of queue pairs: the run logs of their programs.
+// Queue pairs and their peers as the run logs of their programs name them.
 #pragma once
 
 #include <cstdint>

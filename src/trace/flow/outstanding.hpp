@@ -1,4 +1,4 @@
-// A stream's requests that nobody has answered yet, oldest first, with their times.
+// The outstanding requests of a stream, oldest first, with their times.
 #pragma once
 
 #include <array>

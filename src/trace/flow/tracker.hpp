@@ -1,7 +1,7 @@
 // Follows the packets of a capture, queue pair by queue pair.
 //
-// Memory is bounded: so many streams, and with them so many pages for times. Where a packet begins
-// one more, the stream that was used least recently is forgotten. Nothing is allocated while
+// Memory is bounded: the number of streams and the number of pages for times are fixed. If a packet
+// begins one more stream, the least recently used stream is dropped. No memory is allocated while
 // packets are added.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Where among the packets belongs what the link emulator did to one of them. Its clock is not the
-// capture's, and its lines may not tell an answer too early or too late: so the place follows from
-// the PSNs.
+// Finds the place of the link emulator's events among the packets. The place follows from the PSNs,
+// because the emulator's clock differs from the capture's, and an event that is shown too early or
+// too late would reveal the solution or come after its question.
 #pragma once
 
 #include <cstddef>

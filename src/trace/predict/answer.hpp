@@ -1,4 +1,4 @@
-// What a learner writes, and what it is worth.
+// A learner's prediction, and how it is scored.
 #pragma once
 
 #include <cstdint>

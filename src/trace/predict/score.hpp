@@ -1,4 +1,4 @@
-// How a learner did.
+// The score of a learner.
 #pragma once
 
 #include <array>

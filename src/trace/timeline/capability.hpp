@@ -1,5 +1,5 @@
-// Which memory each side let the other reach, and who learned of it when: whoever knows address and
-// rkey may read and write there.
+// The memory that each side exposed to the other, and when each party learned its address and rkey.
+// Any party that knows both can read and write there.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
-// A run that is over, in order, in memory that hardly grows with its capture: the capture is read
-// once to join its packets and to bound the clocks, and again for the rows. In between a packet is
-// twelve bytes. The events are kept.
+// A finished run in order of time. The capture is read once to join its packets and to bound the
+// clocks, and a second time for the rows. Between the two passes a packet takes twelve bytes of
+// memory. The events stay in memory.
 //
-// A run that still goes on is read as it is when the object is made.
+// Of a run in progress, the part that exists when the object is created is read.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ class FinishedRun {
     /// Queue pair by queue pair. The pointers that rows come with are among these.
     std::vector<const WorkRequest*> work_requests() const { return matcher_.work_requests(); }
     bool has_capture() const { return has_capture_; }
-    /// It breaks off inside a packet.
+    /// It ends inside a packet.
     bool capture_is_cut() const { return capture_is_cut_; }
     const std::string& capture_damage() const { return input_.capture_damage(); }
     /// Roles whose logs have queue pairs of which no packet is in the capture.

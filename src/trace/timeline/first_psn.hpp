@@ -1,5 +1,5 @@
-// Which PSN each direction of a capture's connections began with, who chose it, and where a reader
-// of the wire finds it.
+// The first PSN of each direction of a capture's connections, what chose it, and the packets from
+// which an observer on the path can read it.
 //
 // Directions are those that the run logs tell of; those of connections whose ConnectRequest and
 // ConnectReply are in the capture; and, without any log, those whose packets are.
@@ -46,7 +46,7 @@ struct FirstPsns {
     bool has_capture = false;
     std::uint64_t packets = 0;
     std::uint64_t roce_packets = 0;  // of these
-    bool capture_is_cut = false;     // it breaks off inside a packet
+    bool capture_is_cut = false;     // it ends inside a packet
     std::vector<FirstPsn> directions;
 };
 

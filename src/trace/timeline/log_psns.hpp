@@ -1,4 +1,4 @@
-// What the run logs tell of the first PSN of each direction.
+// The first PSN of each direction according to the run logs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which of two rows with the same time comes first; the bounds of a clock make such times.
+// The order of two rows with the same time. Clock bounds produce equal times.
 #pragma once
 
 #include "runlog/event.hpp"

@@ -1,4 +1,4 @@
-// What of a packet says to whom it belongs.
+// The fields of a packet that determine its queue pair and request.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-// What one queue pair posted, by PSN, and what became of it.
+// The send requests of one queue pair by PSN, with their packets and completions.
 //
-// Positions count on where PSNs wrap, and begin so far above 0 that what lies a little before the
-// first request has one, too.
+// A position is a PSN without the wrap at 24 bits. Positions start well above 0, so that packets
+// shortly before the first request have a position, too.
 #pragma once
 
 #include <cstdint>
@@ -19,36 +19,36 @@ class SendQueue {
   public:
     bool has_posts() const { return !posts_.empty(); }
 
-    /// A post_send event; `number`: what its work request gets. One with PSNs behind one with
-    /// offsets, or the other way round, is left out, and nullptr returned: they count from
-    /// different requests.
+    /// A post_send event; `number` becomes the number of its work request. Returns nullptr and
+    /// ignores the event if it has PSNs and earlier ones have offsets, or the other way round:
+    /// these count from different requests.
     const WorkRequest* add(const runlog::Event& post, std::uint32_t number);
 
-    /// Accounts a packet to the request that has its PSN; nullopt, and nothing is changed, where
-    /// none has.
+    /// Assigns a packet to the request that has its PSN. Returns nullopt and changes nothing if no
+    /// request has it.
     std::optional<RequestPacket> account(const PacketKey& packet);
 
-    /// True where it is known to begin with that PSN, and nothing of it has been seen.
+    /// True if the queue is known to begin with that PSN, and none of its packets has been seen.
     bool would_begin_with(std::uint32_t psn) const;
-    /// True where its last request was seen, and acknowledged if anything was.
+    /// True if the last request was seen, and also acknowledged if any request was acknowledged.
     bool is_done() const;
 
     /// A "wc" event. Completions of one queue come in the order of its posts (IBTA volume 1,
     /// 10.8.3.3), so one completes all before it. Logs of rocetrace number the requests of a queue;
-    /// otherwise the first one with that wr_id is taken. nullptr where it is no post's.
+    /// in other logs the first request with that wr_id matches. nullptr if no request matches.
     const WorkRequest* complete(const runlog::Event& wc);
 
     /// True while the posts have offsets, and none of their packets has been seen.
     bool awaits_first_packet() const { return has_posts() && base_is_ == Base::Unknown; }
-    /// True while only packets behind the first one were seen; for good where the capture began
-    /// there.
+    /// True while only packets after the first one were seen. It remains true if the capture began
+    /// after the first packet.
     bool lacks_first_packet() const { return base_is_ == Base::Behind; }
-    /// The first of its packets that was seen. One that lies before it, and comes before anything
-    /// is acknowledged, will take its place: it was lost before the capture and sent again.
+    /// The first packet that was seen. A packet with an earlier PSN replaces it if it arrives
+    /// before any acknowledgement: it was lost before the capture and retransmitted.
     void begin_at(const PacketKey& first_request);
-    /// True where one did: what account() said until then is wrong.
+    /// True if a packet replaced the first one: earlier results of account() are wrong.
     bool was_moved() const { return was_moved_; }
-    /// Begins where `other` does, and stays there.
+    /// Sets the beginning to that of `other`; later packets do not change it.
     void begin_as(const SendQueue& other);
 
     template <typename Each>

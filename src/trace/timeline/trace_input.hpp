@@ -29,7 +29,7 @@ class TraceInput {
     void rewind_capture() { capture_.reset(); }
 
     bool has_capture() const { return capture_ != nullptr; }
-    /// True where the capture breaks off inside a packet, or is damaged behind its first.
+    /// True where the capture ends inside a packet, or is damaged behind its first.
     bool capture_is_cut() const;
     /// The sentence about it; empty where there is none, and of a run's capture.
     const std::string& capture_damage() const { return damage_; }
