@@ -321,13 +321,14 @@ class ConnectionManager {
     void rejected(const CmSeen& reject) {
         const CmSeen* request = request_of(reject);
         if (request != nullptr && came_late(*request, reject)) {
-            Cause& cause = add(
-                Code::CmNoAnswer, Certainty::Likely,
-                fmt::format("{} did not answer the request for {:.1f} s, and rejected it then: the "
-                            "program did not look at its connection events, and ended.",
-                            spoken(name_of(reject.from, reject.network)),
-                            static_cast<double>(reject.t_ns - request->t_ns) / 1e9),
-                where_of(*request));
+            Cause& cause =
+                add(Code::CmNoAnswer, Certainty::Likely,
+                    fmt::format(
+                        "{} did not respond to the request for {:.1f} s, and rejected it then: the "
+                        "program did not look at its connection events, and ended.",
+                        spoken(name_of(reject.from, reject.network)),
+                        static_cast<double>(reject.t_ns - request->t_ns) / 1e9),
+                    where_of(*request));
             cause.add(evidence(*request));
             cause.add(evidence(reject));
             return;
@@ -402,16 +403,17 @@ class ConnectionManager {
             constexpr std::uint16_t everyone = 0x7fff;
             if ((first.bth_p_key & everyone) != everyone) {
                 add(Code::WrongPKey, Certainty::Likely,
-                    fmt::format("nobody answered the {}, whose packet has P_Key {:#06x}: not that "
-                                "of the default partition (0xffff).",
-                                first.text.substr(3, first.text.find("  ") - 3), first.bth_p_key),
+                    fmt::format(
+                        "there is no response to the {}, whose packet has P_Key {:#06x}: not that "
+                        "of the default partition (0xffff).",
+                        first.text.substr(3, first.text.find("  ") - 3), first.bth_p_key),
                     where_of(first))
                     .add(evidence(first));
                 continue;
             }
             Cause& cause =
                 add(Code::CmNoAnswer, Certainty::Certain,
-                    fmt::format("{} was sent {} times, and nobody answered it{}.",
+                    fmt::format("{} was sent {} times, and there is no response{}.",
                                 first.text.substr(0, first.text.find("  ")), asked.copies,
                                 receipt == cm.end()
                                     ? ""
@@ -453,7 +455,7 @@ class ConnectionManager {
     void events() {
         for (const auto& [type, code, text] :
              {std::tuple{"REJECTED", Code::CmRejected, "the peer rejected the connection."},
-              {"UNREACHABLE", Code::CmNoAnswer, "the peer did not answer the ConnectRequest."},
+              {"UNREACHABLE", Code::CmNoAnswer, "the peer did not respond to the ConnectRequest."},
               {"ADDR_ERROR", Code::WrongGid,
                "the address could not be resolved: no host has it, or no RDMA device leads to "
                "it."}})
@@ -484,8 +486,8 @@ class ConnectionManager {
                 continue;
             Cause& cause = add(
                 Code::CmNoAnswer, Certainty::Likely,
-                fmt::format("rdma_connect was called, and no event came for {:.1f} s: nobody "
-                            "answered the ConnectRequest.",
+                fmt::format("rdma_connect was called, and no event came for {:.1f} s: there is no "
+                            "response to the ConnectRequest.",
                             static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
                 call.role);
             cause.add(evidence(call));

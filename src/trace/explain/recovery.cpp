@@ -158,7 +158,7 @@ class Recovery {
         Cause& cause =
             add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
                 fmt::format("{} requests were sent again although both copies arrived: the ACK "
-                            "timeout is shorter than the time until the answer comes.",
+                            "timeout is shorter than the time until the response comes.",
                             late + answered),
                 course_.cost_of(Why::AnswerLate));
         cause.is_fatal = has_given_up();
@@ -213,11 +213,12 @@ class Recovery {
     }
 
     void answers_lost(std::size_t count) {
-        Cause& cause = add(Code::AcksLost, Certainty::Likely,
-                           fmt::format("requests were sent again {} although the capture has "
-                                       "their answers: the answers were lost (or late) after it.",
-                                       times(count)),
-                           course_.cost_of(Why::AnswerLost));
+        Cause& cause =
+            add(Code::AcksLost, Certainty::Likely,
+                fmt::format("requests were sent again {} although the capture has "
+                            "their responses: the responses were lost (or late) after it.",
+                            times(count)),
+                course_.cost_of(Why::AnswerLost));
         add_episode(cause, *course_.first(Why::AnswerLost));
     }
 
@@ -316,8 +317,8 @@ void explain_capture(const Case& one, Causes& causes) {
         return;
     Cause cause =
         one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
-                  fmt::format("the capture has {} requests and no answer, and the "
-                              "requester went on: the answers took a way that was not "
+                  fmt::format("the capture has {} requests and no response, and the "
+                              "requester went on: the responses took a path that was not "
                               "captured.",
                               direction.requests.size()));
     cause.add(evidence(*direction.requests.front()));
@@ -336,15 +337,16 @@ void explain_missing_requests(const Whole& whole, Causes& causes) {
             });
         if (static_cast<std::size_t>(answers) < least || has_requests)
             continue;
-        Cause cause{.code = Code::OneSidedCapture,
-                    .certainty = Certainty::Certain,
-                    .text = fmt::format("the capture has {} answers, and none of the requests that "
-                                        "they are for.",
-                                        answers),
-                    .evidence = {},
-                    .where = fmt::format(
-                        "{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),
-                        flow::text(stream.key.dst, stream.key.network), stream.key.dest_qpn)};
+        Cause cause{
+            .code = Code::OneSidedCapture,
+            .certainty = Certainty::Certain,
+            .text = fmt::format("the capture has {} responses, and none of the requests that "
+                                "they are for.",
+                                answers),
+            .evidence = {},
+            .where =
+                fmt::format("{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),
+                            flow::text(stream.key.dst, stream.key.network), stream.key.dest_qpn)};
         cause.add(evidence(*std::ranges::find_if(stream.packets, &Seen::is_response)));
         causes.push_back(std::move(cause));
     }

@@ -245,11 +245,11 @@ class SetUp {
         if (ahead < 0 && !answer.is_sequence_nak() && was_accepted(first))
             return false;
         const LoggedQueuePair* responder = direction_.responder;
-        Cause& cause = add(
-            Code::WrongPsn, is_the_first ? Certainty::Certain : Certainty::Likely,
-            fmt::format("{} begins with PSN {:#08x}, and the first answer is about {:#08x}, which "
-                        "was never sent: the responder expects other PSNs.",
-                        spoken(direction_.from), first.psn, answer.psn));
+        Cause& cause =
+            add(Code::WrongPsn, is_the_first ? Certainty::Certain : Certainty::Likely,
+                fmt::format("{} begins with PSN {:#08x}, and the first response has {:#08x}, which "
+                            "was never sent: the responder expects other PSNs.",
+                            spoken(direction_.from), first.psn, answer.psn));
         cause.add(evidence(answer));
         if (requester != nullptr && requester->sq_psn)
             cause.add(value(requester->role, fmt::format("sq_psn {:#08x}", *requester->sq_psn)));

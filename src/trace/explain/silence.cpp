@@ -1,4 +1,4 @@
-// Requests that nobody answered.
+// Requests that have no response.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -105,10 +105,10 @@ class Silence {
 
     void answers_lost() {
         const Episode& episode = case_.course.episodes.back();
-        Cause& cause =
-            add(Code::AcksLost, Certainty::Likely,
-                "the responder answered each copy of a request, and the requester sent it again "
-                "until it gave up: the answers do not reach it.");
+        Cause& cause = add(
+            Code::AcksLost, Certainty::Likely,
+            "the responder acknowledged each copy of a request, and the requester sent it again "
+            "until it gave up: the responses do not reach it.");
         cause.add(evidence(*episode.first));
         if (episode.answer != nullptr)
             cause.add(evidence(*episode.answer));
@@ -217,7 +217,7 @@ class Silence {
                     add(Code::PeerGone,
                         case_.is_captured_at_responder() ? Certainty::Certain : Certainty::Likely,
                         fmt::format(
-                            "{} {} before the requests that nobody answered.", responder->called(),
+                            "{} {} before the requests that have no response.", responder->called(),
                             ended == responder->destroyed_ns ? "was destroyed" : "left RTS"));
                 cause.add({.role = responder->role,
                            .t_ns = *ended,
@@ -230,7 +230,7 @@ class Silence {
         if (const runlog::Event* end = end_of_responder(); end != nullptr) {
             Cause& cause = add(Code::PeerGone, Certainty::Certain,
                                fmt::format("the program of {} ended before the requests that "
-                                           "nobody answered.",
+                                           "have no response.",
                                            spoken(direction_.to)));
             cause.add(evidence(*end));
             return;
@@ -247,11 +247,11 @@ class Silence {
         if (direction_.back == nullptr && case_.course.last_answer == nullptr)
             return;  // nothing ever came back: anything may be wrong
         if (is_larger_than_answered()) {
-            Cause& cause =
-                add(Code::LargePacketsLost, is_alive() ? Certainty::Likely : Certainty::Possible,
-                    fmt::format("requests with less payload were answered before, and none of the "
-                                "copies of this one, which has {} bytes.",
-                                case_.course.silent->payload));
+            Cause& cause = add(
+                Code::LargePacketsLost, is_alive() ? Certainty::Likely : Certainty::Possible,
+                fmt::format("requests with less payload were acknowledged before, and none of the "
+                            "copies of this one, which has {} bytes.",
+                            case_.course.silent->payload));
             cause.add(evidence(*case_.course.last_answer));
             return;
         }
@@ -260,7 +260,7 @@ class Silence {
             !(is_alive() || case_.is_captured_at_responder()))
             return;
         Cause& cause = add(Code::PeerGone, Certainty::Likely,
-                           fmt::format("{} answered until frame {}, and then no more{}.",
+                           fmt::format("{} responded until frame {}, and then no more{}.",
                                        direction_.target(), case_.course.last_answer->frame,
                                        is_alive() ? ", although its host goes on sending" : ""));
         cause.add(evidence(*case_.course.last_answer));
