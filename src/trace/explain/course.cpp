@@ -88,6 +88,7 @@ class Walk {
 
     void pass(const Seen& request, std::uint32_t width) {
         ++course_.messages;
+        course_.newest = &request;
         next_ = request.psn + width;
         sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
         if (request.is(Operation::RdmaReadRequest))
@@ -250,8 +251,14 @@ class Walk {
         const auto since = course_.last_answer == nullptr ? 0 : course_.last_answer->frame;
         std::unordered_map<std::uint32_t, std::vector<const Seen*>> copies;
         for (const Seen* request : direction_.requests)
-            if (distance(acked_, request->psn) >= 0 || course_.last_answer == nullptr)
-                copies[request->psn.value()].push_back(request);
+            if (distance(acked_, request->psn) >= 0 || course_.last_answer == nullptr) {
+                // Of those before the last answer only the newest: what was sent again for a NAK
+                // was not unanswered.
+                auto& all = copies[request->psn.value()];
+                if (!all.empty() && request->frame < since)
+                    all.clear();
+                all.push_back(request);
+            }
         const std::vector<const Seen*>* longest = nullptr;
         for (const auto& [psn, all] : copies)
             if (all.back()->frame > since &&

@@ -40,6 +40,7 @@ struct Course {
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one passed
     /// PSNs that never passed although a later one was acknowledged: the capture missed them.
     std::uint64_t unseen = 0;
+    const Seen* newest = nullptr;  ///< the last request that passed for the first time
     const Seen* last_answer = nullptr;
     /// The request that was repeated, unanswered, until the end, and its copies; nullptr: none.
     const Seen* silent = nullptr;

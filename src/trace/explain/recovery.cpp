@@ -71,12 +71,14 @@ class Recovery {
         const bool is_disorder = overtaken > 0 && missing <= overtaken;
         const std::size_t lost = is_disorder ? 0 : missing + course_.count(Why::LostBehind);
         const std::size_t data = course_.count(Why::DataLost);
-        const std::size_t answers = course_.count(Why::AnswerLost);
-        late(answers + data, lost);
+        const std::size_t answers = lost_answers();
+        if (overtaken == 0 && !has(Code::AcksLost))
+            late(answers + data, lost);
         if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
             !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
             loss(lost + data);
-        if (!is_late_ && !is_disorder && answers > 0 && !has(Code::WrongQpn))
+        if (!is_late_ && !is_disorder && answers > 0 && !has(Code::WrongQpn) &&
+            !has(Code::AcksLost))
             answers_lost(answers);
         if (overtaken > 0)
             reordering(overtaken);
@@ -143,13 +145,27 @@ class Recovery {
         }
     }
 
+    // A timer that ran before the request was sent may send it again early, as Soft-RoCE's does: what
+    // was repeated long before its own timeout tells of no loss. Where the timeout is not known, one
+    // repeat does not tell.
+    std::size_t lost_answers() const {
+        const auto timeout = timeout_ns();
+        std::size_t count = 0;
+        for (const Episode& episode : course_.episodes)
+            count += episode.why == Why::AnswerLost && (!timeout || episode.cost_ns * 2 >= *timeout)
+                         ? 1
+                         : 0;
+        return timeout || count > 1 ? count : 0;
+    }
+
     // The ACK timeout against the time that answers take.
     void late(std::size_t answered, std::size_t lost) {
         const std::size_t late = course_.count(Why::AnswerLate);
         const auto timeout = timeout_ns();
         const bool is_each = answered >= 3 && case_.error("RETRY_EXC_ERR") == nullptr &&
                              answered * 5 >= asked() * 4 && lost == 0;
-        if (late == 0 && !is_each)
+        const bool has_failed = case_.error("RETRY_EXC_ERR") != nullptr;
+        if (late < (has_failed ? 1U : 2U) && !is_each)
             return;
         if (late < answered && !is_each)
             return;

@@ -32,10 +32,20 @@ class SetUp {
             std::ranges::any_of(direction_.requester->errors,
                                 [](const Completion& one) { return !one.is_receive; }))
             return true;
+        if (has_unfinished_read())
+            return true;
         const bool has_nak = std::ranges::any_of(
             direction_.responses, [](const Seen* one) { return one->is_kind(AethKind::Nak); });
         return has_nak || case_.course.repeats > 0 ||
                (case_.course.silent != nullptr && direction_.responses.empty());
+    }
+
+    // Its response came, and did not complete it.
+    bool has_unfinished_read() const {
+        const LoggedQueuePair* requester = direction_.requester;
+        return requester != nullptr && std::ranges::any_of(requester->posts, [](const Post& post) {
+                   return post.opcode == "RDMA_READ" && !post.is_done;
+               });
     }
 
     Cause& add(Code code, Certainty certainty, std::string text) {
@@ -87,6 +97,15 @@ class SetUp {
         const auto wanted = host_of_gid(direction_.requester->dest_gid);
         if (!wanted)
             return false;
+        if (logs.role_at(*wanted) == direction_.requester_role && !is_connected_to_itself()) {
+            Cause& cause = add(Code::WrongGid, Certainty::Certain,
+                               fmt::format("the requests go to {}, which is the requester's own "
+                                           "address.",
+                                           direction_.requester->dest_gid));
+            cause.add(value(direction_.requester->role,
+                            "destination GID " + direction_.requester->dest_gid));
+            return true;
+        }
         std::string others;
         for (const auto& [host, role] : logs.hosts()) {
             if (host == *wanted && role != direction_.requester_role)
@@ -104,6 +123,16 @@ class SetUp {
             value(direction_.requester->role, "destination GID " + direction_.requester->dest_gid));
         cause.add(value(direction_.requester->role, "the other hosts: " + others));
         return true;
+    }
+
+    // By another queue pair of the same program.
+    bool is_connected_to_itself() const {
+        const LoggedQueuePair& requester = *direction_.requester;
+        const auto& all = case_.whole.logs.queue_pairs();
+        return std::ranges::any_of(all, [&](const LoggedQueuePair& pair) {
+            return &pair != &requester && pair.role == requester.role &&
+                   pair.qpn == direction_.dest_qpn;
+        });
     }
 
     static flow::Network network_of(const flow::Host& host) {
@@ -216,7 +245,24 @@ class SetUp {
                        fmt::format("rq_psn {:#08x}", *responder->rq_psn));
             return true;
         }
-        return psn_by_answers();
+        return psn_by_responder() || psn_by_answers();
+    }
+
+    // Nothing was ever answered, and the responder waits for another PSN.
+    bool psn_by_responder() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder == nullptr || !responder->rq_psn || direction_.requests.empty() ||
+            !direction_.responses.empty())
+            return false;
+        const Seen& first = *direction_.requests.front();
+        if (!first.opcode->starts_message() || first.psn == *responder->rq_psn)
+            return false;
+        Cause& cause = add(Code::WrongPsn, Certainty::Likely,
+                           fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
+                                       spoken(direction_.from), first.psn, spoken(direction_.to),
+                                       *responder->rq_psn));
+        cause.add(value(responder->role, fmt::format("rq_psn {:#08x}", *responder->rq_psn)));
+        return true;
     }
 
     // The first answer names a PSN that was never sent.

@@ -61,27 +61,35 @@ class Silence {
                case_.whole.logs.is_whole(direction_.responder_role);
     }
 
-    // Each copy of the last request was acknowledged, and it was sent again all the same.
+    // No new request came, and copies of an old one came after it had been acknowledged.
     bool gave_up_over_answers() const {
-        const auto& episodes = case_.course.episodes;
-        std::size_t last = 0;
-        for (std::size_t i = episodes.size(); i > 0; --i) {
-            const Episode& episode = episodes[i - 1];
-            if (episode.why != Why::AnswerLost && episode.why != Why::DataLost &&
-                episode.why != Why::AnswerLate)
-                break;
-            if (episode.again->psn != episodes.back().again->psn)
-                break;
-            ++last;
-        }
-        const bool has_given_up =
-            error_ != nullptr || (last >= least_copies && is_last(episodes.back()));
-        return last >= least_copies - 1 && has_given_up;
+        constexpr std::size_t most_retries = 7;  // retry_cnt has three bits
+        const Seen* newest = case_.course.newest;
+        if (newest == nullptr)
+            return false;
+        const auto answer = std::ranges::find_if(direction_.responses, [&](const Seen* one) {
+            return one->frame > newest->frame && !one->is_kind(AethKind::Nak) &&
+                   !one->is_kind(AethKind::RnrNak) && distance(newest->psn, one->psn) >= 0;
+        });
+        if (answer == direction_.responses.end())
+            return false;
+        const auto copies = std::ranges::count_if(direction_.requests, [&](const Seen* request) {
+            return request->frame > (*answer)->frame && request->psn == newest->psn;
+        });
+        return static_cast<std::size_t>(copies) >=
+               (error_ != nullptr ? least_copies - 1 : most_retries);
     }
 
-    bool is_last(const Episode& episode) const {
-        return direction_.requests.back()->psn == episode.again->psn ||
-               direction_.requests.back()->frame == episode.again->frame;
+    // All attempts together are over before a slow path or peer responds.
+    bool is_impatient() const {
+        const LoggedQueuePair* requester = direction_.requester;
+        constexpr std::int64_t unit_ns = 4096;
+        constexpr std::int64_t patience_ns = 50'000'000;
+        if (requester == nullptr || !requester->timeout || *requester->timeout == 0 ||
+            *requester->timeout > 31 || !requester->retry_cnt)
+            return false;
+        const std::int64_t one = unit_ns << *requester->timeout;
+        return one * static_cast<std::int64_t>(*requester->retry_cnt + 1) < patience_ns;
     }
 
     Cause& add(Code code, Certainty certainty, std::string text) {
@@ -104,15 +112,17 @@ class Silence {
     }
 
     void answers_lost() {
-        const Episode& episode = case_.course.episodes.back();
+        const Seen& request = *case_.course.newest;
+        const auto last = std::ranges::find(direction_.requests.rbegin(),
+                                            direction_.requests.rend(), request.psn, &Seen::psn);
         Cause& cause = add(
             Code::AcksLost, Certainty::Likely,
             "the responder acknowledged each copy of a request, and the requester sent it again "
             "until it gave up: the responses do not reach it.");
-        cause.add(evidence(*episode.first));
-        if (episode.answer != nullptr)
-            cause.add(evidence(*episode.answer));
-        cause.add(evidence(*episode.again));
+        cause.add(evidence(request));
+        cause.add(evidence(*case_.course.last_answer));
+        cause.add(evidence(**last));
+        cause.is_fatal = true;
     }
 
     // Of a message the last packet alone, which is the only one that may be short.
@@ -255,6 +265,15 @@ class Silence {
             cause.add(evidence(*case_.course.last_answer));
             return;
         }
+        if (case_.course.last_answer != nullptr && responder != nullptr && !is_alive() &&
+            !case_.is_captured_at_responder()) {
+            Cause& cause =
+                add(Code::PathBroken, Certainty::Likely,
+                    fmt::format("after frame {} nothing came from {}, whose queue pair was ready.",
+                                case_.course.last_answer->frame, spoken(direction_.to)));
+            cause.add(evidence(*case_.course.last_answer));
+            return;
+        }
         // Nothing else came from there: the path may be broken as well.
         if (case_.course.last_answer == nullptr || responder != nullptr ||
             !(is_alive() || case_.is_captured_at_responder()))
@@ -325,19 +344,20 @@ class Silence {
                });
     }
 
-    // Before the last copy of the request that nobody answered, as far as clocks can be compared.
-    bool is_early(std::int64_t t_ns) const {
-        constexpr std::int64_t doubt_ns = 2'000'000;
-        return t_ns <= case_.course.silent_copies.back()->t_ns + doubt_ns;
+    // Before the request that nobody answered was sent again, as far as clocks can be compared.
+    bool is_early(std::int64_t t_ns, std::int64_t doubt_ns = 2'000'000) const {
+        const auto& copies = case_.course.silent_copies;
+        return t_ns <= copies[std::min<std::size_t>(1, copies.size() - 1)]->t_ns + doubt_ns;
     }
 
     const runlog::Event* end_of_responder() const {
         if (!has_responder_log() || case_.course.silent == nullptr)
             return nullptr;
+        constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace looks from time to time
         const auto& notices = case_.whole.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
             return event.name == "process_end" && event.role == direction_.responder_role &&
-                   is_early(event.t_ns);
+                   is_early(event.t_ns, noticed_ns);
         });
         return found == notices.end() ? nullptr : &*found;
     }
