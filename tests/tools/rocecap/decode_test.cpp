@@ -142,9 +142,10 @@ TEST_F(DecodeCommand, what_cannot_be_run_is_a_sentence_and_exit_code_2) {
     says({"decode", rocecap()}, "is not a pcap or pcapng capture");
     says({"decode"}, "file is required");
     says({"decode", "x", "--jsn"}, "--jsn");
-    says({"decoed"},
-         "there is no command 'decoed': choose live, decode, flows, verify, check, explain, fields, "
-         "timeline, predict, psns, annotate, report.");
+    says(
+        {"decoed"},
+        "there is no command 'decoed': choose live, decode, flows, verify, check, explain, fields, "
+        "timeline, predict, psns, annotate, report.");
     says({}, "--help");
 }
 
