@@ -41,10 +41,10 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
 # Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
 # are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-LAYERS   := util wire wire/text capture trace/flow trace/conformance trace/explain trace/timeline trace/predict rdma net runlog rocetrace/tracelog render \
-            render/page filter emulator
+LAYERS   := util wire wire/text upper capture trace/flow trace/service trace/conformance trace/explain trace/timeline trace/predict \
+            rdma net runlog rocetrace/tracelog render render/page filter emulator
 # What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
-HOT      := util wire capture trace/flow filter rocetrace/tracelog
+HOT      := util wire upper capture trace/flow trace/service filter rocetrace/tracelog
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/examples/common.o $(BUILD)/obj/assets.o $(BUILD)/obj/lesson_events.o
 TOOL     := $(BUILD)/rocecap

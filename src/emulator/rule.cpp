@@ -30,7 +30,7 @@ class Parser : private RuleWords {
         if (take_if("to"))
             rule.to = host();
         if (word().text == "where")
-            rule.where = filter::Where::parse(text(), word().at + word().text.size());
+            rule.where = condition();
         else if (!word().text.empty())
             refuse(fmt::format(
                 "'{}' is not expected here: a rule continues with from HOST, to HOST or "
@@ -40,6 +40,17 @@ class Parser : private RuleWords {
     }
 
   private:
+    // The link emulator does not follow connections: a field that needs one would never be there.
+    filter::Where condition() {
+        const Word where = word();
+        auto condition = filter::Where::parse(text(), where.at + where.text.size());
+        if (condition.needs_connection())
+            refuse(where,
+                   "a rule cannot use a field of the layer above RDMA, such as nvme.cmd.opc: "
+                   "compare bth or reth fields");
+        return condition;
+    }
+
     Action action() {
         const Word word = take();
         switch (std::ranges::find(names, word.text) - names.begin()) {

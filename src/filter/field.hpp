@@ -15,6 +15,10 @@
 #include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
+namespace upper {
+struct Message;
+}
+
 namespace filter {
 
 /// A packet, and what its capture knows of it. References: it lives as long as they do.
@@ -26,13 +30,16 @@ struct View {
     std::size_t length = 0;  ///< bytes on the wire
     std::string& scratch;    ///< holds the text of a value that has to be composed
     wire::CaptureNotes notes{};
+    /// What the layer above RDMA says in it; nullptr where nobody follows the connections.
+    const upper::Message* upper = nullptr;
 };
 
 inline constexpr std::string_view not_in_json = "-";
 
 /// What only some fields have.
 struct FieldExtra {
-    bool needs_icrc = false;  ///< the packet must be decoded with its ICRC computed
+    bool needs_icrc = false;        ///< the packet must be decoded with its ICRC computed
+    bool needs_connection = false;  ///< View::upper must be there
     /// The JSON's key, where it is not the part of the name behind the header's: "vlan[]" for a
     /// header that is the next element of the array "vlan", or not_in_json.
     std::string_view json{};

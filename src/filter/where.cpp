@@ -46,9 +46,12 @@ bool matches(const Node& node, const View& view) {
     return node.comparison->matches(view);
 }
 
-bool needs_icrc(const Node& node) {
-    return node.logic == Logic::Leaf ? node.comparison->field().extra.needs_icrc
-                                     : std::ranges::any_of(node.children, needs_icrc);
+// Whether one of the fields has that need.
+bool has_need(const Node& node, bool FieldExtra::*need) {
+    if (node.logic == Logic::Leaf)
+        return node.comparison->field().extra.*need;
+    return std::ranges::any_of(node.children,
+                               [&](const Node& child) { return has_need(child, need); });
 }
 
 // "a number", "an IP address"
@@ -287,7 +290,11 @@ bool Where::matches(const View& view) const {
 }
 
 bool Where::needs_icrc() const {
-    return filter::needs_icrc(program_->root);
+    return has_need(program_->root, &FieldExtra::needs_icrc);
+}
+
+bool Where::needs_connection() const {
+    return has_need(program_->root, &FieldExtra::needs_connection);
 }
 
 }  // namespace filter

@@ -63,6 +63,8 @@ class Where {
     bool matches(const View& view) const;
     /// Whether the packets must be decoded with their ICRC computed.
     bool needs_icrc() const;
+    /// Whether View::upper must be there for a field.
+    bool needs_connection() const;
 
   private:
     struct Program;

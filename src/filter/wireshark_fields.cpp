@@ -9,6 +9,7 @@
 
 #include "filter/field_tables.hpp"
 #include "filter/getter.hpp"
+#include "upper/message.hpp"
 
 namespace filter {
 namespace {
@@ -77,6 +78,14 @@ bool has_no_ip_cm_header(const View& view) {
     return is_message<CmReq>(view) && !has_ip_cm_header(view);
 }
 
+template <typename Kind>
+bool carries(const View& view) {
+    return view.upper != nullptr && view.upper->as<Kind>() != nullptr;
+}
+bool carries_fabrics_command(const View& view) {
+    return carries<upper::NvmeCommand>(view) && view.upper->as<upper::NvmeCommand>()->fctype;
+}
+
 struct Alias {
     std::string_view name;
     std::string_view field;
@@ -97,6 +106,10 @@ constexpr auto aliases = std::to_array<Alias>({
     {"cm.req.ip_cm.dip4", "cm.ip_cm.dip", has_ip_cm_version<4>},
     {"cm.req.ip_cm.sip6", "cm.ip_cm.sip", has_ip_cm_version<6>},
     {"cm.req.ip_cm.dip6", "cm.ip_cm.dip", has_ip_cm_version<6>},
+    {"nvme.fabrics.cmd.cid", "nvme.cmd.cid", carries_fabrics_command},
+    {"nvme-rdma.cm.req.recfmt", "nvme.cm.recfmt", carries<upper::NvmeCmRequest>},
+    {"nvme-rdma.cm.rsp.recfmt", "nvme.cm.recfmt", carries<upper::NvmeCmReply>},
+    {"nvme-rdma.cm.rej.recfmt", "nvme.cm.recfmt", carries<upper::NvmeCmReject>},
 });
 
 // Wireshark writes the fields of a path with "_" where there is a point here.

@@ -1,4 +1,4 @@
-// Bounds-checked reading of bytes in network order.
+// Bounds-checked reading of bytes in network order, and of the little-endian ones of NVMe.
 //
 // Cursor is the one place where a length is checked. What it hands out is a span of fixed extent,
 // and the extent carries the proof: the readers below check their offset while compiling.
@@ -71,6 +71,11 @@ constexpr T load(FixedBytes<N> bytes, std::index_sequence<I...>) {
         ... | (std::to_integer<std::uint64_t>(bytes[Offset + I]) << (8 * (sizeof...(I) - 1 - I)))));
 }
 
+template <typename T, std::size_t Offset, std::size_t N, std::size_t... I>
+constexpr T load_le(FixedBytes<N> bytes, std::index_sequence<I...>) {
+    return static_cast<T>((... | (std::to_integer<std::uint64_t>(bytes[Offset + I]) << (8 * I))));
+}
+
 template <std::size_t Offset, std::size_t N, std::size_t... I>
 constexpr void store(std::span<std::byte, N> bytes, std::uint64_t value,
                      std::index_sequence<I...>) {
@@ -105,6 +110,30 @@ constexpr std::uint32_t be32(FixedBytes<N> bytes) {
 template <std::size_t Offset, std::size_t N>
 constexpr std::uint64_t be64(FixedBytes<N> bytes) {
     return read_be<std::uint64_t, 8, Offset>(bytes);
+}
+
+/// The little-endian integer of Width bytes at Offset.
+template <typename T, std::size_t Width, std::size_t Offset, std::size_t N>
+constexpr T read_le(FixedBytes<N> bytes) {
+    static_assert(Width <= sizeof(T) && Offset + Width <= N, "the field ends behind the header");
+    return detail::load_le<T, Offset>(bytes, std::make_index_sequence<Width>{});
+}
+
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint16_t le16(FixedBytes<N> bytes) {
+    return read_le<std::uint16_t, 2, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint32_t le24(FixedBytes<N> bytes) {
+    return read_le<std::uint32_t, 3, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint32_t le32(FixedBytes<N> bytes) {
+    return read_le<std::uint32_t, 4, Offset>(bytes);
+}
+template <std::size_t Offset, std::size_t N>
+constexpr std::uint64_t le64(FixedBytes<N> bytes) {
+    return read_le<std::uint64_t, 8, Offset>(bytes);
 }
 
 /// Writes the lowest Width bytes of value at Offset, big-endian.

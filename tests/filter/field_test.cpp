@@ -6,6 +6,8 @@
 
 #include "filter/sample_view.hpp"
 #include "filter/where.hpp"
+#include "trace/service/capsules.hpp"
+#include "trace/service/services.hpp"
 #include "wire/cm_data.hpp"
 #include "wire/encapsulations.hpp"
 
@@ -24,6 +26,27 @@ using wire_test::Network;
 Sample of_message(wire::CmAttribute attribute, const wire_test::CmData& data) {
     const auto mad = wire_test::cm_mad(attribute, data.bytes());
     return Sample(wire::encode(wire_test::cm_packet(mad, Network::Ipv6)));
+}
+
+// Of connections whose service is known.
+void add_carried(std::vector<Sample>& all) {
+    service::Services services;
+    auto frames = service_test::nvme_frames();
+    frames.push_back(service_test::send("0102", false));
+    const auto add = [&](const std::vector<std::vector<std::byte>>& more) {
+        frames.insert(frames.end(), more.begin(), more.end());
+    };
+    add(service_test::rpc_frames());
+    const std::string read = "00000001 00000078 00000534 00001000 0000000000001000";
+    frames.push_back(service_test::send("00000001 00000001 00000020 00000001" + read + read + read +
+                                            read + "00000000 00000000 00000000",
+                                        false));
+    add(service_test::iser_frames());
+    for (const auto& frame : frames) {
+        Sample sample(frame);
+        sample.carrying(services.see(sample.view().packet));
+        all.push_back(std::move(sample));
+    }
 }
 
 // Each variant of a header whose fields depend on its contents, and of decodings that end early.
@@ -74,6 +97,7 @@ std::vector<Sample> samples() {
             all.emplace_back(encapsulation.wrap(write));
     all.emplace_back(wire_test::encapsulations().front().wrap(
         wire_test::in_ethernet_ipv4(47, wire_test::joined("000088be", write))));
+    add_carried(all);
     return all;
 }
 
@@ -81,7 +105,12 @@ std::vector<Sample> samples() {
 Json::json_pointer pointer(std::string_view field) {
     std::string path = "/" + std::string(field);
     std::ranges::replace(path, '.', '/');
-    for (const auto& [name, index] : {std::pair{"/inner_vlan", "/vlan/1"}, {"/vlan", "/vlan/0"}})
+    for (const auto& [name, index] : {std::pair{"/inner_vlan", "/vlan/1"},
+                                      {"/vlan", "/vlan/0"},
+                                      {"/rpcrdma/segment2", "/rpcrdma/segments/1"},
+                                      {"/rpcrdma/segment3", "/rpcrdma/segments/2"},
+                                      {"/rpcrdma/segment4", "/rpcrdma/segments/3"},
+                                      {"/rpcrdma/segment", "/rpcrdma/segments/0"}})
         if (path.starts_with(name)) {
             path.replace(0, std::string_view(name).size(), index);
             break;

@@ -7,6 +7,7 @@
 
 #include "filter/field.hpp"
 #include "filter/json.hpp"
+#include "upper/message.hpp"
 #include "util/json.hpp"
 #include "wire/sample_set.hpp"
 
@@ -37,7 +38,13 @@ class Sample {
         return *this;
     }
 
-    filter::View view() { return {3, time, packet_, frame_, length_, scratch_, notes_}; }
+    /// Of a connection whose service is known.
+    Sample& carrying(const upper::Message& message) {
+        upper_ = message;
+        return *this;
+    }
+
+    filter::View view() { return {3, time, packet_, frame_, length_, scratch_, notes_, &upper_}; }
 
   private:
     std::vector<std::byte> frame_;
@@ -45,6 +52,7 @@ class Sample {
     wire::Packet packet_;
     std::string scratch_;
     wire::CaptureNotes notes_;
+    upper::Message upper_;
 };
 
 inline std::string json_text(const filter::View& view) {

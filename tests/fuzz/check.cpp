@@ -4,6 +4,7 @@
 
 #include "filter/json.hpp"
 #include "filter/where.hpp"
+#include "upper/message.hpp"
 #include "util/json.hpp"
 #include "wire/packet_invariants.hpp"
 #include "wire/text/line.hpp"
@@ -31,9 +32,12 @@ std::vector<filter::Where> filters() {
 }
 
 void check_text(const filter::View& view) {
+    std::string upper_text;
+    upper::append_text(upper_text, *view.upper);
     for (const bool colour : {false, true}) {
-        const std::string line = wire::Listing(util::TextStyle(colour))
-                                     .line(view.number, view.time, view.packet, view.frame);
+        std::string line;
+        wire::Listing(util::TextStyle(colour))
+            .append(line, view.number, view.time, view.packet, view.frame, upper_text);
         require(std::ranges::count(line, '\n') == 1 && line.ends_with('\n'),
                 "a packet's line is one line: " + line);
     }
@@ -71,6 +75,23 @@ void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::Lin
             "a packet is the same without its ICRC computed");
 }
 
+// Whatever the payload is taken for.
+void check_upper(const filter::View& view) {
+    const auto check = [&](const upper::Message& message) {
+        filter::View with = view;
+        with.upper = &message;
+        check_text(with);
+        check_rows(with);
+        check_json(with);
+    };
+    const wire::Packet& packet = view.packet;
+    for (const upper::Channel& channel : upper::channels()) {
+        check(upper::parse(channel, packet.payload, packet.payload_length));
+        if (packet.cm)
+            check(upper::parse(channel.service, *packet.cm));
+    }
+}
+
 }  // namespace
 
 void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
@@ -81,8 +102,10 @@ void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
     check_without_icrc(packet, frame, link, length);
 
     std::string scratch;
-    const filter::View view{1, time, packet, frame, length, scratch};
+    const upper::Message none;
+    const filter::View view{1, time, packet, frame, length, scratch, {}, &none};
     check_text(view);
+    check_upper(view);
     check_rows(view);
     static const std::vector<filter::Where> all = filters();
     for (const filter::Where& filter : all)

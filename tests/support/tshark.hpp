@@ -21,7 +21,11 @@ struct Agreement {
     std::string text() const;
 };
 
+/// Whether tshark may guess at what a SEND carries. It takes much for RPC over RDMA, and then does
+/// not get to the ICRC.
+enum class Guesses : std::uint8_t { Refused, Allowed };
+
 /// Decodes the file with both. A field that one of them has and the other has not is a mismatch.
-Agreement compare_with_tshark(const std::string& capture);
+Agreement compare_with_tshark(const std::string& capture, Guesses guesses = Guesses::Refused);
 
 }  // namespace support

@@ -214,6 +214,83 @@ constexpr auto table = std::to_array<Field>({
     {"/cm/localcommid", "infiniband.cm.drsp.localcommid", Number, 0, drep},
     {"/cm/remotecommid", "infiniband.cm.drsp.remotecommid", Number, 0, drep},
     {"/cm/private", "infiniband.cm.drsp.private", Text, 0, drep},
+    {"/nvme/qid", "nvme-rdma.cmd.qid", Number, 0, "/nvme/qid"},
+    {"/nvme/cmd/opc", "nvme.cmd.opc", Number, 0, "/nvme/cmd/nsid"},
+    {"/nvme/cmd/fctype", "nvme.fabrics.cmd.fctype"},
+    {"/nvme/cmd/fuse_op", "nvme.cmd.fuse_op", Number, 0, "/nvme/cmd/nsid"},
+    {"/nvme/cmd/psdt", "nvme.cmd.psdt", Number, 0, "/nvme/cmd/nsid"},
+    {"/nvme/cmd/cid", "nvme.cmd.cid", Number, 0, "/nvme/cmd/nsid"},
+    {"/nvme/cmd/cid", "nvme.fabrics.cmd.cid", Number, 0, "/nvme/cmd/fctype"},
+    {"/nvme/cmd/nsid", "nvme.cmd.nsid"},
+    {"/nvme/cmd/sgl1/type", "nvme.cmd.sgl.type"},
+    {"/nvme/cmd/sgl1/subtype", "nvme.cmd.sgl.subtype"},
+    {"/nvme/cmd/sgl1/addr", "nvme.cmd.sgl1.addr"},
+    {"/nvme/cmd/sgl1/len", "nvme.cmd.sgl1.len"},
+    {"/nvme/cmd/sgl1/key", "nvme.cmd.sgl1.key"},
+    {"/nvme/cmd/slba", "nvme.cmd.slba"},
+    {"/nvme/cmd/nlb", "nvme.cmd.nlb"},
+    {"/nvme/cmd/connect/recfmt", "nvme.fabrics.cmd.connect.recfmt"},
+    {"/nvme/cmd/connect/qid", "nvme.fabrics.cmd.connect.qid"},
+    {"/nvme/cmd/connect/sqsize", "nvme.fabrics.cmd.connect.sqsize"},
+    {"/nvme/cmd/connect/cattr", "nvme.fabrics.cmd.connect.cattr"},
+    {"/nvme/cmd/connect/kato", "nvme.fabrics.cmd.connect.kato"},
+    {"/nvme/cmd/property/size", "nvme.fabrics.cmd.prop_get_set.attrib.size"},
+    {"/nvme/cmd/property/offset", "nvme.fabrics.cmd.prop_get_set.offset"},
+    {"/nvme/cqe/sqhd", "nvme.cqe.sqhd"},
+    {"/nvme/cqe/sqid", "nvme.cqe.sqid"},
+    {"/nvme/cqe/cid", "nvme.cqe.cid"},
+    {"/nvme/cqe/status", "nvme.cqe.status"},
+    {"/nvme/cqe/sc", "nvme.cqe.status.sc"},
+    {"/nvme/cqe/sct", "nvme.cqe.status.sct"},
+    {"/nvme/cqe/dnr", "nvme.cqe.status.dnr", Flag},
+    {"/nvme/cm/recfmt", "nvme-rdma.cm.req.recfmt", Number, 0, req},
+    {"/nvme/cm/qid", "nvme-rdma.cm.req.qid"},
+    {"/nvme/cm/hrqsize", "nvme-rdma.cm.req.hrqsize"},
+    {"/nvme/cm/hsqsize", "nvme-rdma.cm.req.hsqsize"},
+    {"/nvme/cm/cntlid", "nvme-rdma.cm.req.cntlid"},
+    {"/nvme/cm/recfmt", "nvme-rdma.cm.rsp.recfmt", Number, 0, rep},
+    {"/nvme/cm/crqsize", "nvme-rdma.cm.rsp.crqsize"},
+    {"/nvme/cm/recfmt", "nvme-rdma.cm.rej.recfmt", Number, 0, rej},
+    {"/nvme/cm/status", "nvme-rdma.cm.rej.status"},
+    {"/rpcrdma/xid", "rpcordma.xid"},
+    {"/rpcrdma/version", "rpcordma.version"},
+    {"/rpcrdma/credits", "rpcordma.flow_control"},
+    {"/rpcrdma/type", "rpcordma.msg_type"},
+    {"/rpcrdma/reads", "rpcordma.reads_count"},
+    {"/rpcrdma/writes", "rpcordma.writes_count"},
+    {"/rpcrdma/replies", "rpcordma.reply_count"},
+    {"/rpcrdma/segments/0/position", "rpcordma.position"},
+    {"/rpcrdma/segments/0/handle", "rpcordma.rdma_handle"},
+    {"/rpcrdma/segments/0/length", "rpcordma.rdma_length"},
+    {"/rpcrdma/segments/0/offset", "rpcordma.rdma_offset"},
+    {"/rpcrdma/segments/1/handle", "rpcordma.rdma_handle", Number, 1},
+    {"/rpcrdma/segments/1/length", "rpcordma.rdma_length", Number, 1},
+    {"/rpcrdma/segments/1/offset", "rpcordma.rdma_offset", Number, 1},
+    {"/rpcrdma/segments/2/handle", "rpcordma.rdma_handle", Number, 2},
+    {"/rpcrdma/segments/2/length", "rpcordma.rdma_length", Number, 2},
+    {"/rpcrdma/segments/2/offset", "rpcordma.rdma_offset", Number, 2},
+    {"/rpc/msgtyp", "rpc.msgtyp"},
+    {"/rpc/program", "rpc.program"},
+    {"/rpc/programversion", "rpc.programversion"},
+    {"/rpc/procedure", "rpc.procedure"},
+    {"/rpc/replystat", "rpc.replystat"},
+    {"/rpc/state_accept", "rpc.state_accept"},
+    {"/nfs/tag", "nfs.tag", Text},
+    {"/nfs/minorversion", "nfs.minorversion"},
+    {"/nfs/status", "nfs.nfsstat4", Number, 0, "/nfs/status"},
+    {"/nfs/ops_count", "nfs.ops.count"},
+    {"/nfs/opcode", "nfs.opcode"},
+    {"/iser/flags", "iser.flags"},
+    {"/iser/opcode", "iser.flags.opcode"},
+    {"/iser/wsv", "iser.flags.wsv", Flag},
+    {"/iser/rsv", "iser.flags.rsv", Flag},
+    {"/iser/write_stag", "iser.write_stag"},
+    {"/iser/write_base_offset", "iser.write_base_offset"},
+    {"/iser/read_stag", "iser.read_stag"},
+    {"/iser/read_base_offset", "iser.read_base_offset"},
+    {"/iscsi/opcode", "iscsi.opcode"},
+    {"/iscsi/datasegmentlength", "iscsi.datasegmentlength"},
+    {"/iscsi/initiatortasktag", "iscsi.initiatortasktag"},
 });
 
 // Headers of which an encapsulation has its own in front.
@@ -279,6 +356,24 @@ std::string left_out(const Field& field, const json& packet) {
     if (field.ours.starts_with("/cm/") && (last == "flowlabel" || last == "pktrate"))
         return "ConnectRequest: tshark takes 12 bits for a path's flow label, which has 20 (IBTA "
                "volume 1, 12.6.5; Linux include/rdma/ibta_vol1_c12.h)";
+    const bool is_message =
+        has(packet, "/rpcrdma/type") && as_text(packet.at("rpcrdma").at("type")) == "0";
+    if ((field.ours.starts_with("/rpc/") || field.ours.starts_with("/nfs/")) && !is_message)
+        return "tshark joins an RPC message from the RDMA WRITEs of a chunk";
+    if (field.ours == "/icrc/value" && has(packet, "/rpcrdma/writes") &&
+        as_text(packet.at("rpcrdma").at("writes")) != "0")
+        return "tshark does not get to the ICRC behind an RPC reply whose data are in a chunk";
+    if (field.ours.starts_with("/nvme/cm/") && is_request(packet) && has(packet, "/cm/ip_cm"))
+        return "tshark does not take private data apart that follow rdma_cm's header";
+    constexpr std::uint64_t nvme_write = 1;
+    constexpr std::uint64_t nvme_read = 2;
+    if (field.ours == "/nvme/cmd/slba" || field.ours == "/nvme/cmd/nlb")
+        if (has(packet, "/nvme/cmd/opc") && packet.at("nvme").at("cmd").at("opc") != nvme_write &&
+            packet.at("nvme").at("cmd").at("opc") != nvme_read)
+            return "tshark reads the range of blocks of an NVMe Read and Write alone";
+    if (field.ours.starts_with("/nvme/") && has(packet, "/bth") &&
+        as_text(packet.at("bth").at("opcode_name")).find("First") != std::string::npos)
+        return "tshark does not read an NVMe capsule in a SEND of several packets";
     if (field.ours == "/icrc/value" && has(packet, "/mad") && !has(packet, "/cm"))
         return "tshark does not get to the ICRC behind a management datagram of a class it does "
                "not "

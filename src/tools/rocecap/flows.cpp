@@ -20,6 +20,7 @@
 #include "tools/rocecap/trace_arguments.hpp"
 #include "tools/rocecap/validators.hpp"
 #include "trace/flow/tracker.hpp"
+#include "trace/service/services.hpp"
 #include "util/error.hpp"
 #include "util/grace.hpp"
 #include "util/printable.hpp"
@@ -94,8 +95,9 @@ class Flows {
 
     void add(const capture::Frame& frame, wire::IcrcCheck icrc) {
         const wire::Packet packet = capture::decode(frame, icrc);
-        if (where_ && !where_->matches({frame.number, frame.time, packet, frame.bytes,
-                                        frame.original_length, scratch_, frame.notes}))
+        if (where_ &&
+            !where_->matches({frame.number, frame.time, packet, frame.bytes, frame.original_length,
+                              scratch_, frame.notes, &services_.see(packet)}))
             return;
         if (!begin_)
             begin_ = frame.time;
@@ -124,6 +126,7 @@ class Flows {
     flow::Tracker tracker_;
     InterfaceCopies copies_;
     std::optional<filter::Where> where_;
+    service::Services services_;
     capture::Sink sink_ = capture::Sink::standard_output();
     std::optional<capture::Time> begin_;
     std::string scratch_;

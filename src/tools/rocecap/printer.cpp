@@ -46,6 +46,7 @@ void Printer::add_options(CLI::App& command, Options& options) {
                     "Print only packets that match: 'aeth.type == NAK',\n"
                     "'bth.psn in 0x10..0x20 and reth.r_key == 0x220'")
         ->type_name("FILTER");
+    options.services.add_to(command);
 }
 
 Printer::Printer(const Options& options)
@@ -54,7 +55,8 @@ Printer::Printer(const Options& options)
       json_(options.json),
       row_(row_of(options)),
       where_(where_of(options)),
-      icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip) {
+      icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip),
+      services_(options.services.told()) {
     if (row_ && options.header)
         sink_.append(row_->header());
 }
@@ -65,8 +67,14 @@ void Printer::print(const capture::Frame& frame) {
     others_.add(packet);
     const std::uint64_t number = frame.number != 0 ? frame.number : packets_ + 1;
     ++packets_;
-    const filter::View view{number,   frame.time, packet, frame.bytes, frame.original_length,
-                            scratch_, frame.notes};
+    const filter::View view{number,
+                            frame.time,
+                            packet,
+                            frame.bytes,
+                            frame.original_length,
+                            scratch_,
+                            frame.notes,
+                            &services_.see(packet)};
     if (where_ && !where_->matches(view))
         return;
     ++printed_;
@@ -79,8 +87,14 @@ void Printer::print(const capture::Frame& frame) {
         filter::append_json(text_, view);
         text_.push_back('\n');
     } else
-        listing_.append(text_, number, frame.time, packet, frame.bytes);
+        list(view);
     sink_.append(text_);
+}
+
+void Printer::list(const filter::View& view) {
+    upper_text_.clear();
+    upper::append_text(upper_text_, *view.upper);
+    listing_.append(text_, view.number, view.time, view.packet, view.frame, upper_text_);
 }
 
 int Printer::exit_code() const {

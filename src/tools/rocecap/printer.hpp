@@ -12,6 +12,8 @@
 #include "capture/sink.hpp"
 #include "filter/field.hpp"
 #include "filter/where.hpp"
+#include "tools/rocecap/service_options.hpp"
+#include "trace/service/services.hpp"
 #include "wire/text/line.hpp"
 #include "wire/text/other_tally.hpp"
 
@@ -26,11 +28,13 @@ class Printer {
         bool csv = false;                     ///< rows are CSV instead of TSV
         bool header = false;                  ///< rows begin with a line of names
         std::optional<std::string> where{};   ///< only packets that match
+        ServiceOptions services{};
     };
     /// Adds the options but colour to a command.
     static void add_options(CLI::App& command, Options& options);
 
-    /// Throws util::Error for a field that does not exist, filter::SyntaxError for a filter.
+    /// Throws util::Error for a field or service that does not exist, filter::SyntaxError for a
+    /// filter.
     explicit Printer(const Options& options);
 
     /// Decodes one frame and writes it where it matches. Throws as capture::Sink::append() does.
@@ -45,6 +49,8 @@ class Printer {
     int exit_code() const;
 
   private:
+    void list(const filter::View& view);
+
     capture::Sink sink_;
     wire::Listing listing_;
     bool json_;
@@ -52,11 +58,13 @@ class Printer {
     std::optional<filter::Where> where_;
     wire::IcrcCheck icrc_;
     wire::OtherTally others_;
+    service::Services services_;
     std::uint64_t packets_ = 0;
     std::uint64_t printed_ = 0;
     std::uint64_t malformed_ = 0;
     std::string text_;
     std::string scratch_;
+    std::string upper_text_;
 };
 
 }  // namespace rocecap

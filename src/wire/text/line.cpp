@@ -70,7 +70,7 @@ void append_destination(std::string& out, const Packet& packet) {
 }  // namespace
 
 void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
-                     const Packet& packet, util::Bytes frame) {
+                     const Packet& packet, util::Bytes frame, std::string_view upper) {
     begin(time);
     style_.begin(out, util::TextRole::Dim);
     append_right(out, number_width, [&](char* at) { return util::put_decimal(at, number); });
@@ -87,6 +87,8 @@ void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanose
     fill_column(out, destination, destination_width_);
     out.append("  ");
     append_summary(out, packet, style_, frame);
+    if (!upper.empty())
+        out.append(" | ").append(upper);
     out.push_back('\n');
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "util/cursor.hpp"
 #include "util/style.hpp"
@@ -29,9 +30,10 @@ class Listing {
     /// begin()'s, or the first line's.
     std::string line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
                      util::Bytes frame);
-    /// The same behind `out`, allocating no more than append_summary().
+    /// The same behind `out`, allocating no more than append_summary(). `upper`: what the layer
+    /// above says in the packet, if anything; it ends the line.
     void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
-                const Packet& packet, util::Bytes frame);
+                const Packet& packet, util::Bytes frame, std::string_view upper = {});
 
   private:
     util::TextStyle style_;

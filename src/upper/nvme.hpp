@@ -1,0 +1,93 @@
+// NVMe over RDMA: the capsules that SENDs carry (NVM Express over Fabrics 1.1, 2 and 3; NVM Express
+// Base Specification 1.4, 4.2 and 4.6). Integers are little-endian on the wire.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "util/cursor.hpp"
+
+namespace upper {
+
+/// A scatter/gather list descriptor: where the data of a command are.
+struct NvmeSgl {
+    static constexpr std::size_t size = 16;
+
+    std::uint8_t type = 0;  ///< 4 bits: 0 data block, 4 keyed data block
+    std::uint8_t subtype =
+        0;  ///< 4 bits: 0 address, 1 offset in the capsule, 15 invalidate the key
+    std::uint64_t address = 0;
+    std::uint32_t length = 0;          ///< bytes; 24 bits where there is a key
+    std::optional<std::uint32_t> key;  ///< of a keyed data block: the rkey
+
+    static NvmeSgl parse(util::FixedBytes<size> bytes);
+    friend bool operator==(const NvmeSgl&, const NvmeSgl&) = default;
+};
+
+/// The Connect command of Fabrics.
+struct NvmeConnect {
+    std::uint16_t record_format = 0;
+    std::uint16_t queue_id = 0;
+    std::uint16_t sq_size = 0;  ///< entries less one
+    std::uint8_t attributes = 0;
+    std::uint32_t keep_alive_ms = 0;
+
+    friend bool operator==(const NvmeConnect&, const NvmeConnect&) = default;
+};
+
+/// The Property Get and Property Set commands of Fabrics.
+struct NvmeProperty {
+    std::uint8_t size_code = 0;  ///< 3 bits: 0 four bytes, 1 eight bytes
+    std::uint32_t offset = 0;
+
+    /// "CAP", "VS", "CC", "CSTS", "NSSR"; empty for another offset.
+    std::string_view name() const;
+    friend bool operator==(const NvmeProperty&, const NvmeProperty&) = default;
+};
+
+/// A command capsule. Data may follow it in the SEND; they are not decoded.
+struct NvmeCommand {
+    static constexpr std::size_t size = 64;
+    static constexpr std::uint8_t fabrics = 0x7f;
+
+    std::optional<std::uint16_t> queue_id;  ///< of the connection, where it is known
+    std::uint8_t opcode = 0;
+    std::uint8_t fuse = 0;  ///< 2 bits
+    std::uint8_t psdt = 0;  ///< 2 bits: 1 and 2 for a scatter/gather list
+    std::uint16_t cid = 0;
+    std::optional<std::uint32_t> nsid;    ///< of a command that is not of Fabrics
+    std::optional<std::uint8_t> fctype;   ///< of a Fabrics command: which one
+    std::optional<NvmeSgl> sgl1;          ///< of a command that transfers data, or may
+    std::optional<std::uint64_t> slba;    ///< of an I/O command with a range of blocks
+    std::optional<std::uint32_t> blocks;  ///< the same: how many, 1 to 65536
+    std::optional<NvmeConnect> connect;
+    std::optional<NvmeProperty> property;
+
+    /// "Read", "Identify", "Connect", "Property Get"; "opcode 0x99" has no name: empty.
+    std::string_view name() const;
+
+    static NvmeCommand parse(std::optional<std::uint16_t> queue_id, util::FixedBytes<size> bytes);
+};
+
+/// A response capsule.
+struct NvmeResponse {
+    static constexpr std::size_t size = 16;
+
+    std::optional<std::uint16_t> queue_id;  ///< of the connection, where it is known
+    std::uint16_t sq_head = 0;
+    std::uint16_t sq_id = 0;
+    std::uint16_t cid = 0;
+    std::uint16_t status = 0;  ///< the field as a whole
+
+    std::uint8_t status_code() const { return static_cast<std::uint8_t>(status >> 1 & 0xffU); }
+    std::uint8_t status_code_type() const { return static_cast<std::uint8_t>(status >> 9 & 7U); }
+    bool do_not_retry() const { return (status >> 15 & 1U) != 0; }
+    /// "Successful Completion", "Invalid Field in Command", ...; empty for a code without a name.
+    std::string_view status_name() const;
+
+    static NvmeResponse parse(std::optional<std::uint16_t> queue_id, util::FixedBytes<size> bytes);
+};
+
+}  // namespace upper
