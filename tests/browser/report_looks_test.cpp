@@ -74,7 +74,7 @@ TEST_F(ReportLooks, marks_retransmissions_and_naks_among_the_psns) {
     };
     EXPECT_TRUE(contains(legend, fmt::format("NAKs ({})", count("row.kind === 'nak'"))));
     EXPECT_TRUE(contains(
-        legend, fmt::format("sent again ({})", count("row.seen === 1 && row.kind !== 'nak'"))));
+        legend, fmt::format("retransmitted ({})", count("row.seen === 1 && row.kind !== 'nak'"))));
     EXPECT_GT(count("row.kind === 'nak'"), 0);
     EXPECT_GT(pixels(page, "psn-plot", "write"), 20);
     EXPECT_GT(pixels(page, "psn-plot", "nak"), 20);

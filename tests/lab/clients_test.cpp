@@ -49,7 +49,7 @@ TEST_F(Clients, status_and_exec_know_all_of_them) {
     EXPECT_EQ(lab->exec("client1", {"hostname"}).out, "rdma-client\n");
     const auto none = lab->exec("client4", {"hostname"});
     EXPECT_EQ(none.all(),
-              "exit 2\nlab: which host? server client client2 client3, not 'client4'.\n");
+              "exit 2\nlab: the host is one of server client client2 client3, not 'client4'.\n");
 }
 
 TEST_F(Clients, each_reaches_each_of_the_others) {

@@ -29,7 +29,7 @@ struct At {
     std::size_t offset;
     std::string_view hex;
 };
-inline std::vector<std::byte> cm_frame(wire::CmAttribute attribute, std::vector<At> contents,
+inline std::vector<std::byte> cm_frame(wire::CmAttribute attribute, const std::vector<At>& contents,
                                        bool is_to_active) {
     std::vector<std::byte> data(wire::Mad::data_size);
     for (const At& part : contents)
