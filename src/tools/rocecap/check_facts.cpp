@@ -95,7 +95,7 @@ std::optional<flow::Host> host_of_address(const std::string& address) {
     wire::Ipv4Address ipv4;
     if (inet_pton(AF_INET, address.c_str(), ipv4.bytes.data()) == 1)
         return flow::Host::of(ipv4);
-    return host_of_gid(address);
+    return flow::host_of_gid(address);
 }
 
 std::optional<flow::Host> RunFacts::host_of(const std::string& role) const {

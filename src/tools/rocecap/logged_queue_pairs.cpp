@@ -1,7 +1,6 @@
 #include "tools/rocecap/logged_queue_pairs.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -61,13 +60,6 @@ void learn(Found& found, const runlog::Event& state) {
 
 }  // namespace
 
-std::optional<flow::Host> host_of_gid(std::string_view gid) {
-    wire::Ipv6Address address;
-    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
-        return std::nullopt;
-    return flow::Host::of(address);
-}
-
 std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
     runlog::Tail log(run_log);
     std::vector<Found> found;
@@ -75,7 +67,7 @@ std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
     bool has_several = false;  // then no queue pair's device is known
     while (const auto event = log.next()) {
         if (event->name == "device") {
-            const auto now = host_of_gid(event->text("gid"));
+            const auto now = flow::host_of_gid(event->text("gid"));
             has_several |= host && now && now != host;
             host = now ? now : host;
         }

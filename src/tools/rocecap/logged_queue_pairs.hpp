@@ -1,9 +1,7 @@
 // What run logs tell of queue pairs and their peers.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "trace/flow/known_pairs.hpp"
@@ -17,8 +15,5 @@ std::vector<flow::KnownQueuePair> queue_pairs_in(const std::string& run_log);
 
 /// Of all files. Throws util::Error for a file that cannot be read or that names no queue pair.
 std::vector<flow::KnownQueuePair> queue_pairs_of(const std::vector<std::string>& run_logs);
-
-/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt where the text is no GID.
-std::optional<flow::Host> host_of_gid(std::string_view gid);
 
 }  // namespace rocecap

@@ -137,7 +137,7 @@ class Builder {
         made.from = made.requester_role = pair.role;
         made.dest_qpn = pair.dest_qpn.value_or(pair.posts.front().dest_qpn);
         made.path_mtu = static_cast<std::uint32_t>(pair.path_mtu);
-        const auto host = host_of_gid(pair.dest_gid);
+        const auto host = flow::host_of_gid(pair.dest_gid);
         if (host)
             made.responder_role = logs_.role_at(*host);
         made.responder = best_of(logs_.queue_pairs(), [&](const LoggedQueuePair& other) {

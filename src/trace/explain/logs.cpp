@@ -1,7 +1,6 @@
 #include "trace/explain/logs.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
 #include <utility>
 
@@ -60,6 +59,13 @@ std::string Post::text() const {
 
 std::string Completion::text() const {
     return fmt::format("wc  wr {} {}{}", wr_id, status, is_receive ? " (receive)" : "");
+}
+
+std::optional<std::int64_t> LoggedQueuePair::ack_timeout_ns() const {
+    constexpr std::int64_t unit_ns = 4096;
+    constexpr std::uint64_t largest = 31;
+    return timeout && *timeout != 0 && *timeout <= largest ? std::optional(unit_ns << *timeout)
+                                                           : std::nullopt;
 }
 
 std::string LoggedQueuePair::called() const {
@@ -284,7 +290,7 @@ void Logs::destroy(const Event& event) {
 }
 
 void Logs::device(const Event& event) {
-    const auto host = host_of_gid(event.text("gid"));
+    const auto host = flow::host_of_gid(event.text("gid"));
     if (!host)
         return;
     hosts_.emplace(*host, event.role);
@@ -305,13 +311,6 @@ void Logs::region(const Event& event) {
 
 std::string spoken(const std::string& name) {
     return name.starts_with("client") || name.starts_with("server") ? "the " + name : name;
-}
-
-std::optional<flow::Host> host_of_gid(std::string_view gid) {
-    wire::Ipv6Address address;
-    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
-        return std::nullopt;
-    return flow::Host::of(address);
 }
 
 Evidence evidence(const Event& event) {

@@ -69,6 +69,8 @@ struct LoggedQueuePair {
     std::uint64_t sends_done = 0;
 
     bool is_datagram() const { return type == "UD"; }
+    /// 4.096 us * 2^timeout (IBTA volume 1, 9.7.6.1.3); nullopt: without limit, or unknown.
+    std::optional<std::int64_t> ack_timeout_ns() const;
     std::string called() const;  ///< "client's queue pair 0x000012"
 };
 
@@ -104,7 +106,7 @@ class Logs {
     void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
 
     bool empty() const { return ends_.empty(); }
-    /// Whose log has this host's queue pairs; empty: nobody's.
+    /// The role whose log has this host's queue pairs; empty: no log has them.
     std::string role_at(const flow::Host& host) const;
     bool knows(const flow::Host& host) const { return hosts_.contains(host); }
     /// No log of the role lacks events.
@@ -164,9 +166,6 @@ class Logs {
 
 /// In a sentence: "the client", "the server"; other names stay as they are.
 std::string spoken(const std::string& name);
-
-/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt where the text is no GID.
-std::optional<flow::Host> host_of_gid(std::string_view gid);
 
 Evidence evidence(const runlog::Event& event);
 Evidence evidence(const LoggedQueuePair& pair, const Completion& completion);

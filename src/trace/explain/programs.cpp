@@ -1,9 +1,7 @@
-// What the programs' own calls say, and the connection manager's messages.
+// What the programs' own calls say.
 #include <algorithm>
 #include <array>
-#include <map>
 #include <string_view>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -52,20 +50,7 @@ class Programs {
 
   private:
     Cause& add(Code code, Certainty certainty, std::string text, std::string where) {
-        causes_.push_back({.code = code,
-                           .certainty = certainty,
-                           .text = std::move(text),
-                           .evidence = {},
-                           .where = std::move(where),
-                           .is_fatal = true});
-        return causes_.back();
-    }
-
-    // The message that a receive of this responder was to take.
-    const Direction* direction_to(const LoggedQueuePair& pair) const {
-        const auto found = std::ranges::find_if(
-            directions_, [&](const Direction& one) { return one.responder == &pair; });
-        return found == directions_.end() ? nullptr : &*found;
+        return add_fatal(causes_, code, certainty, std::move(text), std::move(where));
     }
 
     void completion(const LoggedQueuePair& pair, const Completion& error) {
@@ -174,9 +159,9 @@ class Programs {
             return;
         }
         const std::string own = whole_.logs.gid_of(event.role, event.number("gid_index"));
-        const auto source = host_of_gid(own);
-        const auto peer = host_of_gid(event.text("dest_gid"));
-        if (!source || !peer || is_ipv4(*source) == is_ipv4(*peer))
+        const auto source = flow::host_of_gid(own);
+        const auto peer = flow::host_of_gid(event.text("dest_gid"));
+        if (!source || !peer || source->is_ipv4() == peer->is_ipv4())
             return;
         Cause& cause =
             add(Code::WrongGid, Certainty::Certain,
@@ -185,10 +170,6 @@ class Programs {
                 where);
         cause.add(evidence(event));
         cause.add(value(event.role, "GID of this index: " + own));
-    }
-
-    static bool is_ipv4(const flow::Host& host) {
-        return host.high == 0 && host.low >> 32U == 0xffffU;
     }
 
     void cq_error(const runlog::Event& event) {
@@ -231,9 +212,10 @@ class Programs {
         cause.add(evidence(pair, *longer));
     }
 
-    // More completions due than the queue holds, and none was polled after that.
+    // More requests without a completion than the queue has entries, and no error that would explain
+    // it.
     void overrun(const LoggedQueuePair& pair) {
-        if (!pair.send_cq)
+        if (!pair.send_cq || !pair.errors.empty())
             return;
         const std::uint64_t entries = whole_.logs.entries_of(pair.role, *pair.send_cq);
         std::uint64_t due = 0;
@@ -256,291 +238,11 @@ class Programs {
     Causes& causes_;
 };
 
-class ConnectionManager {
-  public:
-    ConnectionManager(const Whole& whole, Causes& causes) : whole_(whole), causes_(causes) {}
-
-    void explain() {
-        for (const CmSeen& message : whole_.traffic.cm()) {
-            if (message.attribute == wire::CmAttribute::ConnectReject && !gives_up(message))
-                rejected(message);
-            if (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason != 0)
-                rejected(message);
-        }
-        unanswered();
-        if (causes_.empty())
-            events();
-    }
-
-  private:
-    // Who asked tells that it waits no longer.
-    static bool gives_up(const CmSeen& reject) {
-        constexpr std::uint16_t timeout = 4;
-        return reject.reason == timeout && reject.remote_id == 0;
-    }
-
-    static bool asks(const CmSeen& message) {
-        return message.attribute == wire::CmAttribute::ConnectRequest ||
-               message.attribute == wire::CmAttribute::ServiceIdResReq ||
-               message.attribute == wire::CmAttribute::ConnectReply ||
-               message.attribute == wire::CmAttribute::DisconnectRequest;
-    }
-
-    std::string name_of(const flow::Host& host, flow::Network network) const {
-        const auto found = whole_.logs.hosts().find(host);
-        return found == whole_.logs.hosts().end() ? flow::text(host, network) : found->second;
-    }
-
-    std::string where_of(const CmSeen& request) const {
-        std::string where = fmt::format("{} → {}", name_of(request.from, request.network),
-                                        name_of(request.to, request.network));
-        if (request.port != 0)
-            where += fmt::format(", port {}", request.port);
-        return where;
-    }
-
-    Cause& add(Code code, Certainty certainty, std::string text, std::string where) {
-        causes_.push_back({.code = code,
-                           .certainty = certainty,
-                           .text = std::move(text),
-                           .evidence = {},
-                           .where = std::move(where),
-                           .is_fatal = true});
-        return causes_.back();
-    }
-
-    const CmSeen* request_of(const CmSeen& answer) const {
-        const auto& cm = whole_.traffic.cm();
-        const auto found = std::ranges::find_if(cm, [&](const CmSeen& one) {
-            return asks(one) && one.from == answer.to && one.to == answer.from &&
-                   one.local_id == answer.remote_id && one.frame < answer.frame;
-        });
-        return found == cm.end() ? nullptr : &*found;
-    }
-
-    void rejected(const CmSeen& reject) {
-        const CmSeen* request = request_of(reject);
-        if (request != nullptr && came_late(*request, reject)) {
-            Cause& cause =
-                add(Code::CmNoAnswer, Certainty::Likely,
-                    fmt::format(
-                        "{} did not respond to the request for {:.1f} s, and rejected it then: the "
-                        "program did not look at its connection events, and ended.",
-                        spoken(name_of(reject.from, reject.network)),
-                        static_cast<double>(reject.t_ns - request->t_ns) / 1e9),
-                    where_of(*request));
-            cause.add(evidence(*request));
-            cause.add(evidence(reject));
-            return;
-        }
-        Cause& cause =
-            add(Code::CmRejected, Certainty::Certain,
-                fmt::format("{} rejected the connection: {}.",
-                            spoken(name_of(reject.from, reject.network)), reason_of(reject)),
-                request == nullptr ? where_of(reject) : where_of(*request));
-        if (request != nullptr)
-            cause.add(evidence(*request));
-        cause.add(evidence(reject));
-        add_events(cause);
-    }
-
-    // A program that ends leaves its requests to the kernel, which rejects them for it.
-    bool came_late(const CmSeen& request, const CmSeen& reject) const {
-        constexpr std::int64_t late_ns = 3'000'000'000;
-        constexpr std::uint16_t consumer = 28;
-        const auto copies = std::ranges::count_if(whole_.traffic.cm(), [&](const CmSeen& one) {
-            return one.attribute == request.attribute && one.from == request.from &&
-                   one.local_id == request.local_id;
-        });
-        return reject.reason == consumer && copies > 1 && reject.t_ns - request.t_ns > late_ns;
-    }
-
-    static std::string reason_of(const CmSeen& reject) {
-        constexpr std::uint16_t invalid_service = 8;
-        constexpr std::uint16_t consumer = 28;
-        const std::size_t at = reject.text.rfind(": ");
-        std::string reason = at == std::string::npos ? "no reason" : reject.text.substr(at + 2);
-        if (reject.attribute == wire::CmAttribute::ConnectReject) {
-            if (reject.reason == invalid_service)
-                reason += " (no program listens on this port)";
-            if (reject.reason == consumer)
-                reason += " (the program refused it)";
-        }
-        return reason;
-    }
-
-    void unanswered() {
-        struct Asked {
-            const CmSeen* first = nullptr;
-            const CmSeen* last = nullptr;
-            std::size_t copies = 0;
-        };
-        std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, std::uint16_t>, Asked> all;
-        for (const CmSeen& message : whole_.traffic.cm()) {
-            if (!asks(message) || message.attribute == wire::CmAttribute::DisconnectRequest)
-                continue;
-            Asked& asked = all[{message.from.high, message.from.low, message.local_id,
-                                static_cast<std::uint16_t>(message.attribute)}];
-            asked.first = asked.first == nullptr ? &message : asked.first;
-            asked.last = &message;
-            ++asked.copies;
-        }
-        for (const auto& [key, asked] : all) {
-            const CmSeen& first = *asked.first;
-            const auto answers = [&](const CmSeen& one) {
-                return one.from == first.to && one.to == first.from &&
-                       one.remote_id == first.local_id && one.frame > first.frame;
-            };
-            const auto& cm = whole_.traffic.cm();
-            const bool has_answer = std::ranges::any_of(cm, [&](const CmSeen& one) {
-                return answers(one) && one.attribute != wire::CmAttribute::MsgRcptAck;
-            });
-            // The kernel's word that the request came, where the program does not take it.
-            const auto receipt = std::ranges::find_if(cm, answers);
-            const runlog::Event* event = event_with("UNREACHABLE");
-            if (has_answer || was_used(first) || (asked.copies < 2 && event == nullptr))
-                continue;
-            constexpr std::uint16_t everyone = 0x7fff;
-            if ((first.bth_p_key & everyone) != everyone) {
-                add(Code::WrongPKey, Certainty::Likely,
-                    fmt::format(
-                        "there is no response to the {}, whose packet has P_Key {:#06x}: not that "
-                        "of the default partition (0xffff).",
-                        first.text.substr(3, first.text.find("  ") - 3), first.bth_p_key),
-                    where_of(first))
-                    .add(evidence(first));
-                continue;
-            }
-            Cause& cause =
-                add(Code::CmNoAnswer, Certainty::Certain,
-                    fmt::format("{} was sent {} times, and there is no response{}.",
-                                first.text.substr(0, first.text.find("  ")), asked.copies,
-                                receipt == cm.end()
-                                    ? ""
-                                    : ": it arrived (MsgRcptAck), and no program accepted it"),
-                    where_of(first));
-            cause.add(evidence(first));
-            if (receipt != cm.end())
-                cause.add(evidence(*receipt));
-            if (asked.copies > 1)
-                cause.add(evidence(*asked.last));
-            if (event != nullptr)
-                cause.add(evidence(*event));
-        }
-    }
-
-    // A request that follows a reply is as good as ReadyToUse.
-    bool was_used(const CmSeen& reply) const {
-        return reply.attribute == wire::CmAttribute::ConnectReply &&
-               std::ranges::any_of(whole_.traffic.streams(), [&](const Stream& stream) {
-                   return stream.key.src == reply.to && stream.key.dst == reply.from &&
-                          stream.key.dest_qpn == reply.qpn;
-               });
-    }
-
-    const runlog::Event* event_with(std::string_view type) const {
-        const auto& notices = whole_.logs.notices();
-        const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.name == "cm_event" && event.text("type") == type;
-        });
-        return found == notices.end() ? nullptr : &*found;
-    }
-
-    void add_events(Cause& cause) const {
-        if (const runlog::Event* event = event_with("REJECTED"))
-            cause.add(evidence(*event));
-    }
-
-    // Without the messages: what the program was told.
-    void events() {
-        for (const auto& [type, code, text] :
-             {std::tuple{"REJECTED", Code::CmRejected, "the peer rejected the connection."},
-              {"UNREACHABLE", Code::CmNoAnswer, "the peer did not respond to the ConnectRequest."},
-              {"ADDR_ERROR", Code::WrongGid,
-               "the address could not be resolved: no host has it, or no RDMA device leads to "
-               "it."}})
-            if (const runlog::Event* event = event_with(type))
-                add(code, Certainty::Likely, text, event->role).add(evidence(*event));
-        if (causes_.empty())
-            waiting();
-    }
-
-    // rdma_connect was called, and no event tells how it ended.
-    void waiting() {
-        constexpr std::int64_t patience_ns = 1'000'000'000;
-        const auto& notices = whole_.logs.notices();
-        for (const runlog::Event& call : notices) {
-            if (call.name != "cm_call" || call.text("call") != "rdma_connect" ||
-                whole_.logs.end_of(call.role) - call.t_ns < patience_ns)
-                continue;
-            const bool has_ended = std::ranges::any_of(notices, [&](const runlog::Event& event) {
-                return event.name == "cm_event" && event.role == call.role &&
-                       event.number("id") == call.number("id") && event.t_ns > call.t_ns;
-            });
-            const auto qpn = call.number("qpn");
-            const auto pairs =
-                whole_.logs.find(call.role, static_cast<std::uint32_t>(qpn.value_or(0)));
-            const bool is_connected = std::ranges::any_of(
-                pairs, [](const auto* pair) { return pair->ready_ns.has_value(); });
-            if (has_ended || is_connected)
-                continue;
-            Cause& cause = add(
-                Code::CmNoAnswer, Certainty::Likely,
-                fmt::format("rdma_connect was called, and no event came for {:.1f} s: there is no "
-                            "response to the ConnectRequest.",
-                            static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
-                call.role);
-            cause.add(evidence(call));
-            if (whole_.has_capture && whole_.traffic.cm().empty())
-                cause.add(value(call.role, "the capture has no ConnectRequest"));
-        }
-    }
-
-    const Whole& whole_;
-    Causes& causes_;
-};
-
 }  // namespace
 
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions,
                       Causes& causes) {
     Programs(whole, directions, causes).explain();
-}
-
-void explain_connection_manager(const Whole& whole, Causes& causes) {
-    Causes found;
-    ConnectionManager(whole, found).explain();
-    causes.insert(causes.end(), std::make_move_iterator(found.begin()),
-                  std::make_move_iterator(found.end()));
-}
-
-void explain_congestion(const Whole& whole, Causes& causes) {
-    std::uint64_t marked = 0;
-    const Seen* first = nullptr;
-    for (const Stream& stream : whole.traffic.streams())
-        for (const Seen& seen : stream.packets)
-            if (seen.is_marked) {
-                ++marked;
-                if (first == nullptr || seen.frame < first->frame)
-                    first = &seen;
-            }
-    const auto& cnps = whole.traffic.cnps();
-    if (marked == 0 && cnps.empty())
-        return;
-    Cause cause{.code = Code::Congestion,
-                .certainty = Certainty::Certain,
-                .text = fmt::format("{} packets carry congestion marks (ECN), and {} CNPs went "
-                                    "back{}.",
-                                    marked, cnps.size(),
-                                    cnps.empty() ? ": the receiver does not tell the sender" : ""),
-                .evidence = {},
-                .where = {}};
-    if (first != nullptr)
-        cause.add(evidence(*first));
-    if (!cnps.empty())
-        cause.add(
-            {.frame = cnps.front().frame, .role = {}, .t_ns = cnps.front().t_ns, .text = "CNP"});
-    causes.push_back(std::move(cause));
 }
 
 }  // namespace explain

@@ -1,6 +1,5 @@
-// What the path did to packets, and receivers that were not ready.
+// What the path did to packets.
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -9,16 +8,6 @@
 
 namespace explain {
 namespace {
-
-using wire::AethKind;
-
-std::string milliseconds(std::int64_t ns) {
-    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
-}
-
-std::string times(std::size_t count) {
-    return count == 1 ? "once" : fmt::format("{} times", count);
-}
 
 void add_episode(Cause& cause, const Episode& episode) {
     if (episode.first != nullptr)
@@ -123,11 +112,10 @@ class Recovery {
     void unreliable() {
         if (course_.gaps == 0)
             return;
-        std::uint64_t filled = 0;
-        for (const Episode& episode : course_.episodes)
-            filled += episode.why == Why::LostBefore ? 1 : 0;
+        // Nothing is sent again: what comes after a gap was overtaken.
+        const std::size_t filled = course_.count(Why::LostBefore) + course_.count(Why::Reordered);
         if (filled >= course_.gaps) {
-            reordering(course_.episodes.size());
+            reordering(filled);
             return;
         }
         Cause& cause =
@@ -190,12 +178,13 @@ class Recovery {
                                         milliseconds(*timeout))));
     }
 
+    // By the requester's log, or by the connection manager's messages.
     std::optional<std::int64_t> timeout_ns() const {
-        if (direction_.requester == nullptr || !direction_.requester->timeout ||
-            *direction_.requester->timeout == 0 || *direction_.requester->timeout > 31)
-            return direction_.stream == nullptr ? std::nullopt
-                                                : direction_.stream->facts.retry.ack_timeout_ns;
-        return std::int64_t{4096} << *direction_.requester->timeout;
+        const LoggedQueuePair* requester = direction_.requester;
+        if (requester != nullptr && requester->ack_timeout_ns())
+            return requester->ack_timeout_ns();
+        return direction_.stream == nullptr ? std::nullopt
+                                            : direction_.stream->facts.retry.ack_timeout_ns;
     }
 
     // Requests that want an answer, once each.
@@ -271,101 +260,6 @@ class Recovery {
 
 void explain_recovery(const Case& one, Causes& causes) {
     Recovery(one, causes).explain();
-}
-
-void explain_receiver(const Case& one, Causes& causes) {
-    const Direction& direction = one.direction;
-    std::vector<const Seen*> naks;
-    for (const Seen* response : direction.responses)
-        if (response->is_kind(AethKind::RnrNak))
-            naks.push_back(response);
-    const Completion* error = one.error("RNR_RETRY_EXC_ERR");
-    if (naks.empty() && error == nullptr)
-        return;
-    const bool is_last =
-        !naks.empty() && one.course.last_answer == naks.back() &&
-        (direction.requests.back()->frame < naks.back()->frame || direction.requester == nullptr);
-    const std::int64_t lasted =
-        direction.requests.empty() ? 0 : direction.requests.back()->t_ns - direction.begin_ns();
-    const std::int64_t cost = one.course.cost_of(Why::NotReady);
-    const bool is_fatal = error != nullptr || is_last;
-    if (!is_fatal && naks.size() < 3 && cost * 20 < lasted)
-        return;
-    Cause cause = one.cause(
-        Code::ReceiverNotReady, Certainty::Certain,
-        naks.empty() ? std::string("the responder had no receive posted until the requester gave "
-                                   "up.")
-                     : fmt::format("the responder had no receive posted {}{}.", times(naks.size()),
-                                   is_fatal ? ", and the requester gave up" : ""));
-    cause.is_fatal = is_fatal;
-    cause.cost_ns = cost;
-    if (!naks.empty()) {
-        cause.add(evidence(*naks.front()));
-        if (naks.size() > 1)
-            cause.add(evidence(*naks.back()));
-    }
-    if (error != nullptr)
-        cause.add(evidence(*direction.requester, *error));
-    if (direction.requester != nullptr && direction.requester->rnr_retry)
-        cause.add(value(direction.requester->role,
-                        fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));
-    if (direction.responder != nullptr && !direction.responder->has_srq)
-        cause.add(value(
-            direction.responder->role,
-            fmt::format("{} receives posted in all", direction.responder->receive_lengths.size())));
-    causes.push_back(std::move(cause));
-}
-
-void explain_capture(const Case& one, Causes& causes) {
-    const Direction& direction = one.direction;
-    if (!direction.is_reliable() || !direction.responses.empty() || direction.stream == nullptr)
-        return;
-    // Progress that only answers make possible.
-    std::size_t asking = 0;
-    for (const Seen* request : direction.requests)
-        asking += request->ack_req || request->is(wire::Operation::RdmaReadRequest) ? 1 : 0;
-    const bool knows_success = direction.requester != nullptr &&
-                               direction.requester->sends_done > 0 &&
-                               direction.requester->errors.empty();
-    const bool goes_on =
-        one.course.repeats * 4 < one.course.messages && asking >= 3 && one.course.messages >= 3;
-    if (!knows_success && !goes_on)
-        return;
-    Cause cause =
-        one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
-                  fmt::format("the capture has {} requests and no response, and the "
-                              "requester went on: the responses took a path that was not "
-                              "captured.",
-                              direction.requests.size()));
-    cause.add(evidence(*direction.requests.front()));
-    cause.add(evidence(*direction.requests.back()));
-    causes.push_back(std::move(cause));
-}
-
-void explain_missing_requests(const Whole& whole, Causes& causes) {
-    constexpr std::size_t least = 3;
-    for (const Stream& stream : whole.traffic.streams()) {
-        const auto answers = std::ranges::count_if(stream.packets, &Seen::is_response);
-        const bool has_requests =
-            std::ranges::any_of(whole.traffic.streams(), [&](const Stream& other) {
-                return other.key.src == stream.key.dst && other.key.dst == stream.key.src &&
-                       std::ranges::any_of(other.packets, &Seen::is_request);
-            });
-        if (static_cast<std::size_t>(answers) < least || has_requests)
-            continue;
-        Cause cause{
-            .code = Code::OneSidedCapture,
-            .certainty = Certainty::Certain,
-            .text = fmt::format("the capture has {} responses, and none of the requests that "
-                                "they are for.",
-                                answers),
-            .evidence = {},
-            .where =
-                fmt::format("{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),
-                            flow::text(stream.key.dst, stream.key.network), stream.key.dest_qpn)};
-        cause.add(evidence(*std::ranges::find_if(stream.packets, &Seen::is_response)));
-        causes.push_back(std::move(cause));
-    }
 }
 
 }  // namespace explain

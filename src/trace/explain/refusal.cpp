@@ -1,146 +1,35 @@
-// Requests that the responder refused.
+// Why the responder refused a request.
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "trace/explain/rules.hpp"
+#include "trace/explain/refused_request.hpp"
 
 namespace explain {
 namespace {
 
 using wire::AethKind;
-using wire::Operation;
-
-enum NakCode : std::uint8_t {
-    sequence = 0,
-    invalid_request = 1,
-    access_error = 2,
-    operational = 3
-};
-
-// A request as the wire or the log has it.
-struct Request {
-    std::string_view right;  // that it needs: "remote_write"; empty: none
-    bool is_read_or_atomic = false;
-    bool takes_receive = false;
-    std::uint64_t va = 0, length = 0;
-    std::uint32_t rkey = 0;
-    std::uint32_t payload = 0;  // of the largest packet, bytes
-    std::vector<Evidence> evidence;
-};
-
-std::string_view right_of(Operation operation) {
-    switch (operation) {
-        case Operation::RdmaWrite:
-        case Operation::AtomicWrite:
-        case Operation::Flush:
-            return "remote_write";
-        case Operation::RdmaReadRequest:
-            return "remote_read";
-        case Operation::CmpSwap:
-        case Operation::FetchAdd:
-            return "remote_atomic";
-        default:
-            return {};
-    }
-}
-
-std::string_view right_of(std::string_view opcode) {
-    if (opcode.starts_with("RDMA_WRITE"))
-        return "remote_write";
-    if (opcode == "RDMA_READ")
-        return "remote_read";
-    return opcode.starts_with("ATOMIC") || opcode == "CMP_SWAP" || opcode == "FETCH_ADD"
-               ? "remote_atomic"
-               : std::string_view();
-}
-
-Request request_of(const Direction& direction, const Seen& packet) {
-    const Message message = message_of(direction, packet);
-    Request made;
-    made.right = right_of(packet.opcode->operation);
-    made.is_read_or_atomic = made.right == "remote_read" || made.right == "remote_atomic";
-    made.takes_receive = packet.is(Operation::Send) || packet.opcode->has(wire::header::immdt);
-    made.va = message.first->va;
-    made.rkey = message.first->rkey;
-    made.length = made.right.empty() ? message.length : message.first->dmalen;
-    made.payload = std::max(message.first->payload, packet.payload);
-    made.evidence.push_back(evidence(*message.first));
-    if (message.first != &packet)
-        made.evidence.push_back(evidence(packet));
-    return made;
-}
-
-Request request_of(const LoggedQueuePair& pair, const Post& post) {
-    Request made;
-    made.right = right_of(post.opcode);
-    made.is_read_or_atomic = made.right == "remote_read" || made.right == "remote_atomic";
-    made.takes_receive = post.opcode.starts_with("SEND") || post.opcode.ends_with("_IMM");
-    made.va = post.remote_va;
-    made.rkey = post.rkey.value_or(0);
-    made.length = made.right == "remote_atomic" ? 8 : post.length;
-    made.evidence.push_back(evidence(pair, post));
-    return made;
-}
 
 class Refusal {
   public:
-    Refusal(const Case& one, Causes& causes) : case_(one), causes_(causes) { find(); }
+    Refusal(const Case& one, const RefusedRequest& request, Causes& causes)
+        : case_(one), request_(request), causes_(causes) {}
 
     void explain() {
-        if (!request_)
-            return;
-        if (code_ == access_error)
+        if (request_.reason == Refused::Access)
             access();
-        else if (code_ == invalid_request)
+        else if (request_.reason == Refused::Invalid)
             invalid();
         else
             failed_there();
     }
 
   private:
-    void find() {
-        const Direction& direction = case_.direction;
-        const auto nak = std::ranges::find_if(direction.responses, [](const Seen* one) {
-            return one->is_kind(AethKind::Nak) && one->aeth.code() != sequence;
-        });
-        if (nak != direction.responses.end()) {
-            code_ = (*nak)->aeth.code();
-            signs_.push_back(evidence(**nak));
-            refusal_ns_ = (*nak)->t_ns;
-            for (const Seen* request : direction.requests)
-                if (request->frame < (*nak)->frame && request->psn == (*nak)->psn)
-                    packet_ = request;
-            if (packet_ != nullptr)
-                request_ = request_of(direction, *packet_);
-        }
-        for (const auto& [status, code] : {std::pair{"REM_ACCESS_ERR", access_error},
-                                           {"REM_INV_REQ_ERR", invalid_request},
-                                           {"REM_OP_ERR", operational}}) {
-            const Completion* error = case_.error(status);
-            if (error == nullptr)
-                continue;
-            const std::optional<Post>& post = error->post;
-            if (post) {
-                Request logged = request_of(*direction.requester, *post);
-                if (!request_)
-                    request_ = logged;
-                else
-                    request_->evidence.push_back(logged.evidence.front());
-            }
-            code_ = code;
-            refusal_ns_ = refusal_ns_ != 0 ? refusal_ns_ : error->t_ns;
-            signs_.push_back(evidence(*direction.requester, *error));
-            break;
-        }
-    }
-
     Cause& add(Code code, Certainty certainty, std::string text) {
         Cause cause = case_.cause(code, certainty, std::move(text));
         cause.is_fatal = true;
-        cause.evidence = request_->evidence;
-        cause.evidence.insert(cause.evidence.end(), signs_.begin(), signs_.end());
+        cause.evidence = request_.evidence;
         causes_.push_back(std::move(cause));
         return causes_.back();
     }
@@ -155,7 +44,7 @@ class Refusal {
 
     void access() {
         const std::string& role = case_.direction.responder_role;
-        if (request_->right.empty()) {
+        if (request_.right.empty()) {
             failed_there();
             return;
         }
@@ -169,17 +58,17 @@ class Refusal {
         const auto all = regions(role);
         std::vector<const Region*> same;
         for (const Region* region : all)
-            if (region->rkey == request_->rkey)
+            if (region->rkey == request_.rkey)
                 same.push_back(region);
         if (same.empty()) {
             Cause& cause = add(Code::WrongRkey, Certainty::Certain,
                                fmt::format("{} has no memory region with rkey {:#010x}.",
-                                           spoken(case_.direction.to), request_->rkey));
+                                           spoken(case_.direction.to), request_.rkey));
             list(all, cause);
             return;
         }
         const Region& region = *same.back();
-        if (region.gone_ns && case_.is_before(*region.gone_ns, refusal_ns_))
+        if (region.gone_ns && case_.is_before(*region.gone_ns, request_.refused_ns))
             gone(role, region, Certainty::Certain);
         else
             access_by_region(role, region);
@@ -189,7 +78,7 @@ class Refusal {
         Cause& cause = add(Code::Deregistered, certainty,
                            fmt::format("the region with rkey {:#010x} was deregistered or "
                                        "invalidated before the request came.",
-                                       request_->rkey));
+                                       request_.rkey));
         cause.add(value(role, region.text()));
         cause.add({.role = role, .t_ns = *region.gone_ns, .text = "the region is gone"});
     }
@@ -205,15 +94,15 @@ class Refusal {
             cause.add(value(role, region.text()));
             return;
         }
-        if (!region.has(request_->va, request_->length)) {
+        if (!region.has(request_.va, request_.length)) {
             Cause& cause = add(Code::OutOfBounds, Certainty::Certain, bounds(region));
             cause.add(value(role, region.text()));
             return;
         }
-        if (!region.allows(request_->right)) {
+        if (!region.allows(request_.right)) {
             Cause& cause = add(Code::MissingAccessRight, Certainty::Certain,
                                fmt::format("the region with rkey {:#010x} does not allow {}.",
-                                           region.rkey, request_->right));
+                                           region.rkey, request_.right));
             cause.add(value(role, region.text()));
             return;
         }
@@ -233,14 +122,14 @@ class Refusal {
     }
 
     std::string bounds(const Region& region) const {
-        const std::uint64_t end = request_->va + request_->length;
+        const std::uint64_t end = request_.va + request_.length;
         const std::uint64_t region_end = region.va + region.length;
-        if (request_->va >= region.va && end > region_end)
+        if (request_.va >= region.va && end > region_end)
             return fmt::format("the access ends {} bytes behind the end of the region.",
                                end - region_end);
-        if (request_->va < region.va)
+        if (request_.va < region.va)
             return fmt::format("the access begins {} bytes before the region.",
-                               region.va - request_->va);
+                               region.va - request_.va);
         return "the access is outside of the region.";
     }
 
@@ -251,11 +140,11 @@ class Refusal {
             if (one.role == case_.direction.requester_role && one.rkey != 0)
                 told.push_back(&one);
         const auto same = std::ranges::find_if(
-            told, [this](const Told* one) { return one->rkey == request_->rkey; });
+            told, [this](const Told* one) { return one->rkey == request_.rkey; });
         if (!told.empty() && same == told.end()) {
             Cause& cause = add(Code::WrongRkey, Certainty::Likely,
-                               fmt::format("rkey {:#010x} is none that {} was told.",
-                                           request_->rkey, spoken(case_.direction.from)));
+                               fmt::format("rkey {:#010x} is none that {} was told.", request_.rkey,
+                                           spoken(case_.direction.from)));
             cause.add(
                 value(told.back()->role, fmt::format("was told rkey {:#010x}", told.back()->rkey)));
             return;
@@ -264,7 +153,7 @@ class Refusal {
             Region region;
             region.va = (*same)->va;
             region.length = (*same)->length;
-            if (!region.has(request_->va, request_->length)) {
+            if (!region.has(request_.va, request_.length)) {
                 Cause& cause = add(Code::OutOfBounds, Certainty::Likely, bounds(region));
                 cause.add(value((*same)->role, fmt::format("was told memory {:#x} + {} B",
                                                            region.va, region.length)));
@@ -278,45 +167,45 @@ class Refusal {
 
     bool lacks_right() const {
         const LoggedQueuePair* responder = case_.direction.responder;
-        return responder != nullptr && !request_->right.empty() && !responder->access.empty() &&
-               responder->access.find(request_->right) == std::string::npos;
+        return responder != nullptr && !request_.right.empty() && !responder->access.empty() &&
+               responder->access.find(request_.right) == std::string::npos;
     }
 
     void add_missing_right() {
         const LoggedQueuePair& responder = *case_.direction.responder;
         Cause& cause =
             add(Code::MissingAccessRight, Certainty::Certain,
-                fmt::format("{} does not allow {}.", responder.called(), request_->right));
+                fmt::format("{} does not allow {}.", responder.called(), request_.right));
         cause.add(value(responder.role, "access of the queue pair: " + responder.access));
     }
 
     void invalid() {
         if (lacks_right())
             add_missing_right();
-        else if (request_->is_read_or_atomic)
+        else if (request_.is_read_or_atomic)
             depth();
-        else if (request_->takes_receive && !is_mtu_exceeded())  // which explain_set_up() has
+        else if (request_.takes_receive && !is_mtu_exceeded())  // which explain_set_up() has
             receive();
     }
 
     bool is_mtu_exceeded() const {
         const LoggedQueuePair* responder = case_.direction.responder;
         return responder != nullptr && responder->path_mtu != 0 &&
-               request_->payload > responder->path_mtu;
+               request_.payload > responder->path_mtu;
     }
 
     // READs and atomics that were outstanding when the refused one was sent.
     std::size_t outstanding() const {
-        if (packet_ == nullptr)
+        if (request_.packet == nullptr)
             return 0;
         std::size_t count = 0;
         const Seen* answer = nullptr;
         for (const Seen* response : case_.direction.responses)
-            if (response->frame < packet_->frame && !response->is_kind(AethKind::Nak))
+            if (response->frame < request_.packet->frame && !response->is_kind(AethKind::Nak))
                 answer = response;
         for (const Seen* request : case_.direction.requests)
-            if (request->frame <= packet_->frame && !right_of(request->opcode->operation).empty() &&
-                !request->is(Operation::RdmaWrite) &&
+            if (request->frame <= request_.packet->frame &&
+                is_read_or_atomic(request->opcode->operation) &&
                 (answer == nullptr || distance(answer->psn, request->psn) > 0))
                 ++count;
         return count;
@@ -387,15 +276,15 @@ class Refusal {
             add(Code::ReceiveTooSmall, Certainty::Likely,
                 fmt::format("the responder refused a message of {} bytes: probably the receive "
                             "that it had posted is shorter.",
-                            request_->length));
+                            request_.length));
     }
 
     bool too_small(const Receive& receive) {
-        if (!receive.room || *receive.room >= request_->length)
+        if (!receive.room || *receive.room >= request_.length)
             return false;
         Cause& cause = add(Code::ReceiveTooSmall, Certainty::Certain,
                            fmt::format("a message of {} bytes met a receive of {} bytes.",
-                                       request_->length, *receive.room));
+                                       request_.length, *receive.room));
         if (receive.error != nullptr)
             cause.add(evidence(*case_.direction.responder, *receive.error));
         return true;
@@ -405,7 +294,7 @@ class Refusal {
     // memory that its queue pair may not write to.
     void failed_there() {
         const LoggedQueuePair* responder = case_.direction.responder;
-        if (responder == nullptr || !request_->takes_receive)
+        if (responder == nullptr || !request_.takes_receive)
             return;
         const Receive receive = receive_of(*responder);
         if (too_small(receive) || receive.error == nullptr)
@@ -430,41 +319,15 @@ class Refusal {
     }
 
     const Case& case_;
+    const RefusedRequest& request_;
     Causes& causes_;
-    std::uint8_t code_ = 0;
-    const Seen* packet_ = nullptr;
-    std::optional<Request> request_;
-    std::vector<Evidence> signs_;
-    std::int64_t refusal_ns_ = 0;
 };
 
 }  // namespace
 
-Message message_of(const Direction& direction, const Seen& packet) {
-    const auto& all = direction.requests;
-    auto at = std::ranges::find(all, &packet);
-    if (at == all.end())
-        return {&packet, packet.payload};
-    auto first = at;
-    while (first != all.begin() && !(*first)->opcode->starts_message())
-        --first;
-    if (!(*first)->opcode->starts_message())
-        first = at;
-    std::uint64_t length = 0;
-    wire::Psn next = (*first)->psn;
-    for (auto one = first; one != all.end(); ++one) {
-        if ((*one)->psn == next) {
-            length += (*one)->payload;
-            next += 1;
-        }
-        if ((*one)->opcode->ends_message() || one - first > 65536)
-            break;
-    }
-    return {*first, length};
-}
-
 void explain_refusal(const Case& one, Causes& causes) {
-    Refusal(one, causes).explain();
+    if (const auto request = refused_request(one))
+        Refusal(one, *request, causes).explain();
 }
 
 }  // namespace explain

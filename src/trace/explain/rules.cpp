@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace explain {
 
 const Completion* Case::error(std::string_view status) const {
@@ -30,6 +32,25 @@ Cause Case::cause(Code code, Certainty certainty, std::string text) const {
             .text = std::move(text),
             .evidence = {},
             .where = direction.where()};
+}
+
+Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,
+                 std::string where) {
+    causes.push_back({.code = code,
+                      .certainty = certainty,
+                      .text = std::move(text),
+                      .evidence = {},
+                      .where = std::move(where),
+                      .is_fatal = true});
+    return causes.back();
+}
+
+std::string times(std::size_t count) {
+    return count == 1 ? "once" : fmt::format("{} times", count);
+}
+
+std::string milliseconds(std::int64_t ns) {
+    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }
 
 }  // namespace explain

@@ -41,10 +41,25 @@ struct Case {
 
 using Causes = std::vector<Cause>;
 
+/// Adds a cause for which the connection failed, at a place that is no direction.
+Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,
+                 std::string where);
+/// "once", "3 times".
+std::string times(std::size_t count);
+/// "67.1 ms".
+std::string milliseconds(std::int64_t ns);
+
 /// The responder refused a request: a NAK of code 1 to 4, or the completion that follows from it.
 void explain_refusal(const Case& one, Causes& causes);
+/// The two ends expect different first PSNs. A part of explain_set_up(); true: it added a cause.
+bool explain_first_psn(const Case& one, Causes& causes);
 /// A requester that gave up, or repeats a request to the end of the capture.
 void explain_silence(const Case& one, Causes& causes);
+/// Requests that arrived, and have no response. A part of explain_silence(): the direction has a
+/// stream, and its course a silent request.
+void explain_no_response(const Case& one, Causes& causes);
+/// A fatal cause with the silent request, its last copy and the completion as evidence.
+Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
 /// The two ends were set up differently.
 void explain_set_up(const Case& one, Causes& causes);
 /// RNR NAKs.
@@ -64,13 +79,5 @@ void explain_connection_manager(const Whole& whole, Causes& causes);
 void explain_missing_requests(const Whole& whole, Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
-
-/// Bytes of the message that a packet belongs to, and its first packet; the packet itself where it
-/// begins before the capture.
-struct Message {
-    const Seen* first = nullptr;
-    std::uint64_t length = 0;
-};
-Message message_of(const Direction& direction, const Seen& packet);
 
 }  // namespace explain

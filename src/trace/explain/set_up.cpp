@@ -18,7 +18,8 @@ class SetUp {
     void explain() {
         if (direction_.is_datagram() || !is_in_trouble())
             return;
-        if (gid() || queue_pair() || readiness() || partition() || psn())
+        if (gid() || queue_pair() || readiness() || partition() ||
+            explain_first_psn(case_, causes_))
             return;
         path_mtu();
     }
@@ -75,7 +76,7 @@ class SetUp {
     bool gid_of_responder() {
         if (direction_.responder == nullptr || direction_.stream == nullptr)
             return false;
-        const auto expected = host_of_gid(direction_.responder->dest_gid);
+        const auto expected = flow::host_of_gid(direction_.responder->dest_gid);
         const flow::Host& source = direction_.stream->key.src;
         if (!expected || *expected == source)
             return false;
@@ -94,7 +95,7 @@ class SetUp {
         if (direction_.requester == nullptr)
             return false;
         const auto& logs = case_.whole.logs;
-        const auto wanted = host_of_gid(direction_.requester->dest_gid);
+        const auto wanted = flow::host_of_gid(direction_.requester->dest_gid);
         if (!wanted)
             return false;
         if (logs.role_at(*wanted) == direction_.requester_role && !is_connected_to_itself()) {
@@ -112,7 +113,8 @@ class SetUp {
                 return false;
             if (role != direction_.requester_role)
                 others +=
-                    (others.empty() ? "" : ", ") + role + ' ' + flow::text(host, network_of(host));
+                    (others.empty() ? "" : ", ") + role + ' ' +
+                    flow::text(host, host.is_ipv4() ? flow::Network::Ipv4 : flow::Network::Ipv6);
         }
         if (others.empty())
             return false;
@@ -133,11 +135,6 @@ class SetUp {
             return &pair != &requester && pair.role == requester.role &&
                    pair.qpn == direction_.dest_qpn;
         });
-    }
-
-    static flow::Network network_of(const flow::Host& host) {
-        return host.high == 0 && host.low >> 32U == 0xffffU ? flow::Network::Ipv4
-                                                            : flow::Network::Ipv6;
     }
 
     bool queue_pair() {
@@ -198,7 +195,8 @@ class SetUp {
                                   responder->state));
         cause.is_fatal = !was_answered();
         cause.cost_ns = responder->ready_ns ? *responder->ready_ns - first : 0;
-        if (direction_.requests.empty() && direction_.requester != nullptr)
+        if (direction_.requests.empty() && direction_.requester != nullptr &&
+            !direction_.requester->posts.empty())
             cause.add(evidence(*direction_.requester, direction_.requester->posts.front()));
         if (responder->ready_ns)
             cause.add({.role = responder->role,
@@ -228,99 +226,6 @@ class SetUp {
                         other ? "the packets of the other end have" : "the default partition is",
                         expected));
         return true;
-    }
-
-    bool psn() {
-        const LoggedQueuePair* requester = direction_.requester;
-        const LoggedQueuePair* responder = direction_.responder;
-        if (requester != nullptr && responder != nullptr && requester->sq_psn &&
-            responder->rq_psn) {
-            if (*requester->sq_psn == *responder->rq_psn)
-                return false;
-            Cause& cause = add(Code::WrongPsn, Certainty::Certain,
-                               fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
-                                           spoken(direction_.from), *requester->sq_psn,
-                                           spoken(direction_.to), *responder->rq_psn));
-            add_values(cause, fmt::format("sq_psn {:#08x}", *requester->sq_psn),
-                       fmt::format("rq_psn {:#08x}", *responder->rq_psn));
-            return true;
-        }
-        return psn_by_responder() || psn_by_answers();
-    }
-
-    // Nothing was ever answered, and the responder waits for another PSN.
-    bool psn_by_responder() {
-        const LoggedQueuePair* responder = direction_.responder;
-        if (responder == nullptr || !responder->rq_psn || direction_.requests.empty() ||
-            !direction_.responses.empty())
-            return false;
-        const Seen& first = *direction_.requests.front();
-        if (!first.opcode->starts_message() || first.psn == *responder->rq_psn)
-            return false;
-        Cause& cause = add(Code::WrongPsn, Certainty::Likely,
-                           fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
-                                       spoken(direction_.from), first.psn, spoken(direction_.to),
-                                       *responder->rq_psn));
-        cause.add(value(responder->role, fmt::format("rq_psn {:#08x}", *responder->rq_psn)));
-        return true;
-    }
-
-    // The first answer names a PSN that was never sent.
-    bool psn_by_answers() {
-        if (direction_.requests.empty() || direction_.responses.empty())
-            return false;
-        const Seen& first = *direction_.requests.front();
-        const Seen& answer = *direction_.responses.front();
-        if (!first.opcode->starts_message() || answer.frame < first.frame)
-            return false;
-        const auto& facts = direction_.stream->facts;
-        const LoggedQueuePair* requester = direction_.requester;
-        const bool is_the_first = facts.first_psn == first.psn ||
-                                  (requester != nullptr && requester->sq_psn == first.psn);
-        const std::int32_t ahead = distance(first.psn, answer.psn);
-        constexpr std::int32_t far = 4096;
-        const bool was_sent = std::ranges::any_of(direction_.requests, [&](const Seen* one) {
-            return one->frame < answer.frame && distance(answer.psn, one->psn) >= 0;
-        });
-        if ((ahead >= 0 && was_sent) || (ahead == 0))
-            return false;
-        if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer))
-            return false;
-        if (ahead > 0 && first.is(wire::Operation::RdmaReadRequest))
-            return false;
-        if (ahead < 0 && !answer.is_sequence_nak() && was_accepted(first))
-            return false;
-        const LoggedQueuePair* responder = direction_.responder;
-        Cause& cause =
-            add(Code::WrongPsn, is_the_first ? Certainty::Certain : Certainty::Likely,
-                fmt::format("{} begins with PSN {:#08x}, and the first response has {:#08x}, which "
-                            "was never sent: the responder expects other PSNs.",
-                            spoken(direction_.from), first.psn, answer.psn));
-        cause.add(evidence(answer));
-        if (requester != nullptr && requester->sq_psn)
-            cause.add(value(requester->role, fmt::format("sq_psn {:#08x}", *requester->sq_psn)));
-        if (responder != nullptr && responder->rq_psn)
-            cause.add(value(responder->role, fmt::format("rq_psn {:#08x}", *responder->rq_psn)));
-        return true;
-    }
-
-    // A requester that has sent the PSN goes back to it. This one goes on with its own.
-    bool was_ignored(const Seen& nak) const {
-        if (!nak.is_sequence_nak() || nak.aeth.msn != 0)
-            return false;
-        std::size_t later = 0;
-        for (const Seen* request : direction_.requests) {
-            if (request->psn == nak.psn)
-                return false;
-            later += request->frame > nak.frame ? 1 : 0;
-        }
-        return later >= 2;
-    }
-
-    bool was_accepted(const Seen& request) const {
-        return std::ranges::any_of(direction_.responses, [&](const Seen* one) {
-            return !one->is_kind(AethKind::Nak) && distance(request.psn, one->psn) >= 0;
-        });
     }
 
     void path_mtu() {
@@ -363,37 +268,6 @@ class SetUp {
 
 void explain_set_up(const Case& one, Causes& causes) {
     SetUp(one, causes).explain();
-}
-
-void explain_datagrams(const Case& one, Causes& causes) {
-    const Direction& direction = one.direction;
-    if (!direction.is_datagram() || direction.dest_qpn == 0xffffff)
-        return;
-    const std::string& role = direction.responder_role;
-    if (direction.responder == nullptr) {
-        if (role.empty() || !one.whole.logs.is_whole(role) || direction.requests.empty())
-            return;
-        Cause cause = one.cause(
-            Code::WrongQpn, Certainty::Certain,
-            fmt::format("{} has no queue pair {:#08x}.", spoken(direction.to), direction.dest_qpn));
-        cause.is_fatal = true;
-        cause.add(evidence(*direction.requests.front()));
-        causes.push_back(std::move(cause));
-        return;
-    }
-    const auto wrong = std::ranges::find_if(direction.requests, [&](const Seen* datagram) {
-        return direction.responder->q_key && datagram->q_key != *direction.responder->q_key;
-    });
-    if (wrong == direction.requests.end())
-        return;
-    Cause cause = one.cause(
-        Code::WrongQKey, Certainty::Certain,
-        fmt::format("the datagrams have Q_Key {:#010x}, and {} has {:#010x}: it drops them.",
-                    (*wrong)->q_key, direction.responder->called(), *direction.responder->q_key));
-    cause.is_fatal = true;
-    cause.add(evidence(**wrong));
-    cause.add(value(role, fmt::format("q_key {:#010x}", *direction.responder->q_key)));
-    causes.push_back(std::move(cause));
 }
 
 }  // namespace explain

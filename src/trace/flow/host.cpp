@@ -1,5 +1,6 @@
 #include "trace/flow/host.hpp"
 
+#include <arpa/inet.h>
 #include <cstddef>
 
 namespace flow {
@@ -29,6 +30,13 @@ Host Host::of(const wire::Ipv4Address& address) {
 
 Host Host::of(const wire::Ipv6Address& address) {
     return {.high = number<0, 8>(address), .low = number<8, 8>(address)};
+}
+
+std::optional<Host> host_of_gid(std::string_view gid) {
+    wire::Ipv6Address address;
+    if (inet_pton(AF_INET6, std::string(gid).c_str(), address.bytes.data()) != 1)
+        return std::nullopt;
+    return Host::of(address);
 }
 
 std::string text(const Host& host, Network network) {

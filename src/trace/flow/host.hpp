@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "wire/packet.hpp"
 
@@ -19,8 +21,12 @@ struct Host {
 
     static Host of(const wire::Ipv4Address& address);
     static Host of(const wire::Ipv6Address& address);
+    bool is_ipv4() const { return high == 0 && low >> 32U == 0xffffU; }
     friend bool operator==(const Host&, const Host&) = default;
 };
+
+/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt where the text is no GID.
+std::optional<Host> host_of_gid(std::string_view gid);
 
 /// "192.0.2.1", "2001:db8::1", of a GRH always as an IPv6 address.
 std::string text(const Host& host, Network network);

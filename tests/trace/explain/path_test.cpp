@@ -163,6 +163,23 @@ TEST_F(PathOf, answers_that_do_not_come_back) {
     EXPECT_EQ(answered(), "acks-lost likely");
 }
 
+TEST_F(PathOf, a_requester_that_gives_up_before_responses_can_come_back) {
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 10);  // 4.2 ms, four times
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    for (int copy = 0; copy < 3; ++copy) {
+        wait(4 * ms);
+        send(100);
+        ack(100);
+    }
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "timeout-too-short likely");
+}
+
 TEST_F(PathOf, silence_without_logs_from_the_start_is_unknown) {
     for (int copy = 0; copy < 4; ++copy) {
         send(100);
@@ -206,6 +223,19 @@ TEST_F(PathOf, packets_out_of_order) {
     EXPECT_EQ(answered(), "reordering likely");
 }
 
+// Nothing is sent again: what comes late was overtaken.
+TEST_F(PathOf, an_unreliable_connection_out_of_order) {
+    for (const std::uint32_t psn : {100U, 102U, 101U, 103U})
+        add(packet(to_server, opcode::uc_send_only, psn, 8));
+    EXPECT_EQ(answered(), "reordering likely");
+}
+
+TEST_F(PathOf, an_unreliable_connection_that_loses) {
+    for (const std::uint32_t psn : {100U, 102U, 103U})
+        add(packet(to_server, opcode::uc_send_only, psn, 8));
+    EXPECT_EQ(answered(), "loss certain");
+}
+
 TEST_F(PathOf, packets_that_come_twice) {
     connect();
     send(100);
@@ -227,6 +257,16 @@ TEST_F(PathOf, damaged_packets) {
     ack(110);
     EXPECT_EQ(answered(), "corruption certain");
     EXPECT_TRUE(shows_frame(broken));
+}
+
+// No request is left that one could look at.
+TEST_F(PathOf, a_damaged_request_among_responses_alone) {
+    connect();
+    broken_send(100);
+    for (int copy = 0; copy < 3; ++copy)
+        add(answer(to_server, 7));
+    nak(100, syndrome::rnr);
+    EXPECT_EQ(answered(), "receiver-not-ready certain");
 }
 
 TEST_F(PathOf, wrong_icrcs_of_all_packets_of_a_host_are_its_adapters) {

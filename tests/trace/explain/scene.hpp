@@ -65,8 +65,8 @@ class Scene : public testing::Test {
                       R"(","max_send_wr":16,"send_cq":1,"recv_cq":1,"pd":1)");
         log(role, R"("event":"qp_state","qpn":)" + n(pair.qpn) + R"(,"state":"INIT")");
     }
-    void ready(std::string_view role, const Pair& pair) {
-        const auto n = [](std::uint64_t value) { return std::to_string(value); };
+    void ready(std::string_view role, const Pair& pair, int timeout = 14) {
+        const auto n = [](auto value) { return std::to_string(value); };
         const std::string common =
             R"("event":"qp_state","qpn":)" + n(pair.qpn) + R"(,"dest_qpn":)" + n(pair.dest_qpn) +
             R"(,"rq_psn":)" + n(pair.rq_psn) + R"(,"path_mtu":)" + n(pair.path_mtu) +
@@ -74,10 +74,10 @@ class Scene : public testing::Test {
             n(pair.max_dest_rd_atomic) + R"(,"access":")" + pair.access + R"(","state":)";
         log(role, common + "\"RTR\"");
         log(role, common + R"("RTS","sq_psn":)" + n(pair.sq_psn) +
-                      R"(,"timeout":14,"retry_cnt":3,"rnr_retry":3)");
+                      R"(,"retry_cnt":3,"rnr_retry":3,"timeout":)" + n(timeout));
     }
     /// The capture has the clock of the server's log.
-    void capture_at_server() { explainer_.captured_at(*explain::host_of_gid(gid(1))); }
+    void capture_at_server() { explainer_.captured_at(*flow::host_of_gid(gid(1))); }
     void connect(const Pair& at_client = client(), const Pair& at_server = server()) {
         make("server", at_server);
         make("client", at_client);
@@ -136,6 +136,28 @@ class Scene : public testing::Test {
     std::uint64_t ack(std::uint32_t psn) { return add(answer(to_client, psn)); }
     std::uint64_t nak(std::uint32_t psn, std::uint8_t code) {
         return add(answer(to_client, psn, code));
+    }
+
+    /// A message of the connection manager from one host to the other.
+    std::uint64_t manage(int from, wire::CmAttribute attribute, std::uint32_t local_id,
+                         std::uint32_t remote_id, std::uint16_t reason = 0,
+                         std::uint16_t p_key = 0xffff) {
+        // Offsets in the messages' data: IBTA volume 1, 12.6.5 to 12.6.8.
+        std::vector<std::byte> data(wire::Mad::data_size);
+        const auto bytes = std::span(data).first<wire::Mad::data_size>();
+        util::put_be32<0>(bytes, local_id);
+        if (attribute != wire::CmAttribute::ConnectRequest)
+            util::put_be32<4>(bytes, remote_id);
+        if (attribute == wire::CmAttribute::ConnectReject)
+            util::put_be16<10>(bytes, reason);
+        const auto mad = wire_test::cm_mad(attribute, data);
+        Way way = from == 2 ? to_server : to_client;
+        way.qpn = wire::gsi_qpn;
+        auto made = datagram(way, wire::gsi_qpn, 7);
+        made.bth->p_key = p_key;
+        made.deth->q_key = wire::gsi_q_key;
+        made.payload = mad;
+        return add(made);
     }
 
     explain::Explanation explained() { return explainer_.explanation(); }

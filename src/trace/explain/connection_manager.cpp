@@ -1,0 +1,266 @@
+// Connections that were not made, by the messages of the connection manager.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+class ConnectionManager {
+  public:
+    ConnectionManager(const Whole& whole, Causes& causes) : whole_(whole), causes_(causes) {}
+
+    void explain() {
+        sort();
+        for (const CmSeen& message : whole_.traffic.cm()) {
+            if (message.attribute == wire::CmAttribute::ConnectReject && !gives_up(message))
+                rejected(message);
+            if (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason != 0)
+                rejected(message);
+        }
+        unanswered();
+        if (causes_.empty())
+            events();
+    }
+
+  private:
+    // The requester itself says that it does not wait any longer.
+    static bool gives_up(const CmSeen& reject) {
+        constexpr std::uint16_t timeout = 4;
+        return reject.reason == timeout && reject.remote_id == 0;
+    }
+
+    static bool asks(const CmSeen& message) {
+        return message.attribute == wire::CmAttribute::ConnectRequest ||
+               message.attribute == wire::CmAttribute::ServiceIdResReq ||
+               message.attribute == wire::CmAttribute::ConnectReply ||
+               message.attribute == wire::CmAttribute::DisconnectRequest;
+    }
+
+    std::string name_of(const flow::Host& host, flow::Network network) const {
+        const auto found = whole_.logs.hosts().find(host);
+        return found == whole_.logs.hosts().end() ? flow::text(host, network) : found->second;
+    }
+
+    std::string where_of(const CmSeen& request) const {
+        std::string where = fmt::format("{} → {}", name_of(request.from, request.network),
+                                        name_of(request.to, request.network));
+        if (request.port != 0)
+            where += fmt::format(", port {}", request.port);
+        return where;
+    }
+
+    Cause& add(Code code, Certainty certainty, std::string text, std::string where) {
+        return add_fatal(causes_, code, certainty, std::move(text), std::move(where));
+    }
+
+    // What one end sent under one of its communication IDs.
+    using Id =
+        std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
+    static Id id_of(const flow::Host& asker, const flow::Host& asked, std::uint32_t comm_id) {
+        return {asker.high, asker.low, asked.high, asked.low, comm_id};
+    }
+    struct Question {
+        const CmSeen* first = nullptr;
+        const CmSeen* last = nullptr;
+        std::size_t copies = 0;
+        const CmSeen* receipt =
+            nullptr;  // the kernel says that it came; the program may not take it
+        bool has_answer = false;
+    };
+
+    // A ConnectReply is a question, too: it asks for ReadyToUse.
+    void sort() {
+        for (const CmSeen& message : whole_.traffic.cm()) {
+            if (asks(message)) {
+                auto& by_kind = questions_[id_of(message.from, message.to, message.local_id)];
+                Question& question = by_kind[message.attribute];
+                question.first = question.first == nullptr ? &message : question.first;
+                question.last = &message;
+                ++question.copies;
+            }
+            const auto asked = questions_.find(id_of(message.to, message.from, message.remote_id));
+            if (asked == questions_.end())
+                continue;
+            for (auto& [kind, question] : asked->second) {
+                if (message.attribute == wire::CmAttribute::MsgRcptAck)
+                    question.receipt = question.receipt == nullptr ? &message : question.receipt;
+                else
+                    question.has_answer = true;
+            }
+        }
+    }
+
+    const Question* question_of(const CmSeen& answer) const {
+        const auto asked = questions_.find(id_of(answer.to, answer.from, answer.remote_id));
+        return asked == questions_.end() || asked->second.empty() ? nullptr
+                                                                  : &asked->second.begin()->second;
+    }
+
+    void rejected(const CmSeen& reject) {
+        const Question* question = question_of(reject);
+        const std::string who = spoken(name_of(reject.from, reject.network));
+        if (question != nullptr && came_late(*question, reject)) {
+            Cause& cause = add(
+                Code::CmNoAnswer, Certainty::Likely,
+                fmt::format("{} did not respond to the request for {:.1f} s and then rejected "
+                            "it: the program did not take its connection events, and ended.",
+                            who, static_cast<double>(reject.t_ns - question->first->t_ns) / 1e9),
+                where_of(*question->first));
+            cause.add(evidence(*question->first));
+            cause.add(evidence(reject));
+            return;
+        }
+        Cause& cause = add(Code::CmRejected, Certainty::Certain,
+                           fmt::format("{} rejected the connection: {}.", who, reason_of(reject)),
+                           where_of(question == nullptr ? reject : *question->first));
+        if (question != nullptr)
+            cause.add(evidence(*question->first));
+        cause.add(evidence(reject));
+        if (const runlog::Event* event = event_with("REJECTED"))
+            cause.add(evidence(*event));
+    }
+
+    // When a program ends, the kernel rejects the requests that it has not accepted.
+    static bool came_late(const Question& question, const CmSeen& reject) {
+        constexpr std::int64_t late_ns = 3'000'000'000;
+        return reject.reason == consumer_reject && question.copies > 1 &&
+               reject.t_ns - question.first->t_ns > late_ns;
+    }
+
+    static std::string reason_of(const CmSeen& reject) {
+        constexpr std::uint16_t invalid_service = 8;
+        const std::size_t at = reject.text.rfind(": ");
+        std::string reason = at == std::string::npos ? "no reason" : reject.text.substr(at + 2);
+        if (reject.attribute == wire::CmAttribute::ConnectReject) {
+            if (reject.reason == invalid_service)
+                reason += " (no program listens on this port)";
+            if (reject.reason == consumer_reject)
+                reason += " (the program refused it)";
+        }
+        return reason;
+    }
+
+    void unanswered() {
+        const runlog::Event* event = event_with("UNREACHABLE");
+        for (const auto& [id, by_kind] : questions_)
+            for (const auto& [kind, question] : by_kind)
+                if (kind != wire::CmAttribute::DisconnectRequest && !question.has_answer &&
+                    (question.copies > 1 || event != nullptr) && !was_used(*question.first))
+                    unanswered(question, event);
+    }
+
+    void unanswered(const Question& question, const runlog::Event* event) {
+        const CmSeen& first = *question.first;
+        const std::string_view name = wire::name(first.attribute);
+        constexpr std::uint16_t everyone = 0x7fff;
+        if ((first.bth_p_key & everyone) != everyone) {
+            add(Code::WrongPKey, Certainty::Likely,
+                fmt::format("there is no response to the {}, whose packet has P_Key {:#06x}. The "
+                            "default partition is 0xffff.",
+                            name, first.bth_p_key),
+                where_of(first))
+                .add(evidence(first));
+            return;
+        }
+        Cause& cause = add(
+            Code::CmNoAnswer, Certainty::Certain,
+            fmt::format("{} was sent {} times, and there is no response{}.", name, question.copies,
+                        question.receipt == nullptr
+                            ? ""
+                            : ": it arrived (MsgRcptAck), and no program accepted "
+                              "it"),
+            where_of(first));
+        cause.add(evidence(first));
+        if (question.receipt != nullptr)
+            cause.add(evidence(*question.receipt));
+        if (question.copies > 1)
+            cause.add(evidence(*question.last));
+        if (event != nullptr)
+            cause.add(evidence(*event));
+    }
+
+    // Requests of the new connection say the same as ReadyToUse.
+    bool was_used(const CmSeen& reply) const {
+        return reply.attribute == wire::CmAttribute::ConnectReply &&
+               std::ranges::any_of(whole_.traffic.streams(), [&](const Stream& stream) {
+                   return stream.key.src == reply.to && stream.key.dst == reply.from &&
+                          stream.key.dest_qpn == reply.qpn;
+               });
+    }
+
+    const runlog::Event* event_with(std::string_view type) const {
+        const auto& notices = whole_.logs.notices();
+        const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
+            return event.name == "cm_event" && event.text("type") == type;
+        });
+        return found == notices.end() ? nullptr : &*found;
+    }
+
+    // Without the messages: what the program was told.
+    void events() {
+        for (const auto& [type, code, text] :
+             {std::tuple{"REJECTED", Code::CmRejected, "the peer rejected the connection."},
+              {"UNREACHABLE", Code::CmNoAnswer, "the peer did not respond to the ConnectRequest."},
+              {"ADDR_ERROR", Code::WrongGid,
+               "the address could not be resolved: no host has it, or no RDMA device leads to "
+               "it."}})
+            if (const runlog::Event* event = event_with(type))
+                add(code, Certainty::Likely, text, event->role).add(evidence(*event));
+        if (causes_.empty())
+            waiting();
+    }
+
+    // rdma_connect was called, and no event tells how it ended.
+    void waiting() {
+        constexpr std::int64_t patience_ns = 1'000'000'000;
+        const auto& notices = whole_.logs.notices();
+        for (const runlog::Event& call : notices) {
+            if (call.name != "cm_call" || call.text("call") != "rdma_connect" ||
+                whole_.logs.end_of(call.role) - call.t_ns < patience_ns)
+                continue;
+            const bool has_ended = std::ranges::any_of(notices, [&](const runlog::Event& event) {
+                return event.name == "cm_event" && event.role == call.role &&
+                       event.number("id") == call.number("id") && event.t_ns > call.t_ns;
+            });
+            const auto qpn = call.number("qpn");
+            const auto pairs =
+                whole_.logs.find(call.role, static_cast<std::uint32_t>(qpn.value_or(0)));
+            const bool is_connected = std::ranges::any_of(
+                pairs, [](const auto* pair) { return pair->ready_ns.has_value(); });
+            if (has_ended || is_connected)
+                continue;
+            Cause& cause = add(
+                Code::CmNoAnswer, Certainty::Likely,
+                fmt::format("rdma_connect was called, and no event came for {:.1f} s: there is no "
+                            "response to the ConnectRequest.",
+                            static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
+                call.role);
+            cause.add(evidence(call));
+            if (whole_.has_capture && whole_.traffic.cm().empty())
+                cause.add(value(call.role, "the capture has no ConnectRequest"));
+        }
+    }
+
+    static constexpr std::uint16_t consumer_reject = 28;
+
+    const Whole& whole_;
+    Causes& causes_;
+    std::map<Id, std::map<wire::CmAttribute, Question>> questions_;
+};
+
+}  // namespace
+
+void explain_connection_manager(const Whole& whole, Causes& causes) {
+    Causes found;
+    ConnectionManager(whole, found).explain();
+    causes.insert(causes.end(), std::make_move_iterator(found.begin()),
+                  std::make_move_iterator(found.end()));
+}
+
+}  // namespace explain

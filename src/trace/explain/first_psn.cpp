@@ -1,0 +1,136 @@
+// The two ends expect different first PSNs.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+
+class FirstPsn {
+  public:
+    FirstPsn(const Case& one, Causes& causes)
+        : case_(one), direction_(one.direction), causes_(causes) {}
+
+    bool explain() {
+        const LoggedQueuePair* requester = direction_.requester;
+        const LoggedQueuePair* responder = direction_.responder;
+        if (requester != nullptr && responder != nullptr && requester->sq_psn &&
+            responder->rq_psn) {
+            if (*requester->sq_psn == *responder->rq_psn)
+                return false;
+            Cause& cause = add(Certainty::Certain,
+                               fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
+                                           spoken(direction_.from), *requester->sq_psn,
+                                           spoken(direction_.to), *responder->rq_psn));
+            add_values(cause);
+            return true;
+        }
+        return by_responder() || by_answers();
+    }
+
+  private:
+    // Nothing was ever acknowledged, and the responder waits for another PSN.
+    bool by_responder() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder == nullptr || !responder->rq_psn || direction_.requests.empty() ||
+            !direction_.responses.empty())
+            return false;
+        const Seen& first = *direction_.requests.front();
+        if (!first.opcode->starts_message() || first.psn == *responder->rq_psn)
+            return false;
+        Cause& cause = add(Certainty::Likely,
+                           fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
+                                       spoken(direction_.from), first.psn, spoken(direction_.to),
+                                       *responder->rq_psn));
+        add_values(cause);
+        return true;
+    }
+
+    // The first response names a PSN that was never sent.
+    bool by_answers() {
+        if (direction_.requests.empty() || direction_.responses.empty())
+            return false;
+        const Seen& first = *direction_.requests.front();
+        const Seen& answer = *direction_.responses.front();
+        if (!first.opcode->starts_message() || answer.frame < first.frame)
+            return false;
+        const auto& facts = direction_.stream->facts;
+        const LoggedQueuePair* requester = direction_.requester;
+        const bool is_the_first = facts.first_psn == first.psn ||
+                                  (requester != nullptr && requester->sq_psn == first.psn);
+        const std::int32_t ahead = distance(first.psn, answer.psn);
+        constexpr std::int32_t far = 4096;
+        const bool was_sent = std::ranges::any_of(direction_.requests, [&](const Seen* one) {
+            return one->frame < answer.frame && distance(answer.psn, one->psn) >= 0;
+        });
+        if ((ahead >= 0 && was_sent) || (ahead == 0))
+            return false;
+        if (ahead < 0 && !is_the_first && ahead > -far && !was_ignored(answer))
+            return false;
+        if (ahead > 0 && first.is(wire::Operation::RdmaReadRequest))
+            return false;
+        if (ahead < 0 && !answer.is_sequence_nak() && was_accepted(first))
+            return false;
+        Cause& cause =
+            add(is_the_first ? Certainty::Certain : Certainty::Likely,
+                fmt::format("{} begins with PSN {:#08x}, and the first response has {:#08x}, which "
+                            "was never sent: the responder expects other PSNs.",
+                            spoken(direction_.from), first.psn, answer.psn));
+        cause.add(evidence(answer));
+        add_values(cause);
+        return true;
+    }
+
+    // A requester that has sent the PSN goes back to it. This one goes on with its own.
+    bool was_ignored(const Seen& nak) const {
+        if (!nak.is_sequence_nak() || nak.aeth.msn != 0)
+            return false;
+        std::size_t later = 0;
+        for (const Seen* request : direction_.requests) {
+            if (request->psn == nak.psn)
+                return false;
+            later += request->frame > nak.frame ? 1 : 0;
+        }
+        return later >= 2;
+    }
+
+    bool was_accepted(const Seen& request) const {
+        return std::ranges::any_of(direction_.responses, [&](const Seen* one) {
+            return !one->is_kind(AethKind::Nak) && distance(request.psn, one->psn) >= 0;
+        });
+    }
+
+    Cause& add(Certainty certainty, std::string text) {
+        Cause cause = case_.cause(Code::WrongPsn, certainty, std::move(text));
+        cause.is_fatal = true;
+        if (!direction_.requests.empty())
+            cause.add(evidence(*direction_.requests.front()));
+        causes_.push_back(std::move(cause));
+        return causes_.back();
+    }
+
+    void add_values(Cause& cause) const {
+        const LoggedQueuePair* requester = direction_.requester;
+        const LoggedQueuePair* responder = direction_.responder;
+        if (requester != nullptr && requester->sq_psn)
+            cause.add(value(requester->role, fmt::format("sq_psn {:#08x}", *requester->sq_psn)));
+        if (responder != nullptr && responder->rq_psn)
+            cause.add(value(responder->role, fmt::format("rq_psn {:#08x}", *responder->rq_psn)));
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    Causes& causes_;
+};
+
+}  // namespace
+
+bool explain_first_psn(const Case& one, Causes& causes) {
+    return FirstPsn(one, causes).explain();
+}
+
+}  // namespace explain

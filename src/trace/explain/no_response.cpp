@@ -1,0 +1,214 @@
+// Requests that arrived, and have no response.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+class NoResponse {
+  public:
+    NoResponse(const Case& one, Causes& causes)
+        : case_(one), direction_(one.direction), causes_(causes) {}
+
+    void explain() {
+        if (queue_pair_ended() || program_ended() || overran() || disconnected())
+            return;
+        // Without any response, ever, anything may be wrong.
+        if (case_.course.last_answer == nullptr)
+            return;
+        if (is_larger_than_answered())
+            large_packet();
+        else if (direction_.responder == nullptr)
+            silent_queue_pair();
+        else if (!is_alive() && !case_.is_captured_at_responder())
+            silent_host();
+    }
+
+  private:
+    bool queue_pair_ended() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder == nullptr)
+            return false;
+        const bool was_destroyed =
+            responder->destroyed_ns &&
+            (!responder->failed_ns || *responder->destroyed_ns < *responder->failed_ns);
+        const auto ended = was_destroyed ? responder->destroyed_ns : responder->failed_ns;
+        if (!ended || !is_early(*ended))
+            return false;
+        Cause& cause =
+            add(Code::PeerGone,
+                case_.is_captured_at_responder() ? Certainty::Certain : Certainty::Likely,
+                fmt::format("{} {} before the requests that have no response.", responder->called(),
+                            was_destroyed ? "was destroyed" : "left RTS"));
+        cause.add({.role = responder->role,
+                   .t_ns = *ended,
+                   .text = was_destroyed ? "the queue pair was destroyed"
+                                         : "the queue pair went to " + responder->state});
+        return true;
+    }
+
+    bool program_ended() {
+        const runlog::Event* end = end_of_responder();
+        if (end == nullptr)
+            return false;
+        add(Code::PeerGone, Certainty::Certain,
+            fmt::format("the program of {} ended before the requests that have no response.",
+                        spoken(direction_.to)))
+            .add(evidence(*end));
+        return true;
+    }
+
+    bool disconnected() {
+        const CmSeen* leave = leave_of_responder();
+        if (leave == nullptr)
+            return false;
+        add(Code::PeerGone, Certainty::Likely,
+            fmt::format("{} disconnected, and requests came after that.", spoken(direction_.to)))
+            .add(evidence(*leave));
+        return true;
+    }
+
+    void large_packet() {
+        add(Code::LargePacketsLost, is_alive() ? Certainty::Likely : Certainty::Possible,
+            fmt::format("requests with less payload were acknowledged before, and none of the "
+                        "copies of this one, which has {} bytes.",
+                        case_.course.silent->payload))
+            .add(evidence(*case_.course.last_answer));
+    }
+
+    // If its host is silent as well, and the capture was made elsewhere, the path may be broken.
+    void silent_queue_pair() {
+        if (!is_alive() && !case_.is_captured_at_responder())
+            return;
+        add(Code::PeerGone, Certainty::Likely,
+            fmt::format("{} responded until frame {}, and then no more{}.", direction_.target(),
+                        case_.course.last_answer->frame,
+                        is_alive() ? ", although its host goes on sending" : ""))
+            .add(evidence(*case_.course.last_answer));
+    }
+
+    // Its queue pair has not ended, by its log.
+    void silent_host() {
+        add(Code::PathBroken, Certainty::Likely,
+            fmt::format("after frame {} nothing came from {}, whose queue pair was ready.",
+                        case_.course.last_answer->frame, spoken(direction_.to)))
+            .add(evidence(*case_.course.last_answer));
+    }
+
+    Cause& add(Code code, Certainty certainty, std::string text) {
+        causes_.push_back(silent_cause(case_, code, certainty, std::move(text)));
+        return causes_.back();
+    }
+
+    bool has_responder_log() const {
+        return !direction_.responder_role.empty() &&
+               case_.whole.logs.is_whole(direction_.responder_role);
+    }
+
+    // The responder's completion queue was full of receives when it fell silent.
+    bool overran() {
+        const LoggedQueuePair* responder = direction_.responder;
+        if (responder == nullptr || !responder->recv_cq || case_.course.last_answer == nullptr)
+            return false;
+        const std::uint64_t entries =
+            case_.whole.logs.entries_of(responder->role, *responder->recv_cq);
+        const wire::Psn acked = case_.course.last_answer->psn;
+        std::uint64_t taken = 0;
+        std::optional<wire::Psn> newest;
+        for (const Seen* request : direction_.requests) {
+            const bool is_new = !newest || distance(*newest, request->psn) > 0;
+            if (!is_new || distance(request->psn, acked) < 0)
+                continue;
+            newest = request->psn;
+            const bool takes_receive =
+                request->is(wire::Operation::Send) || request->opcode->has(wire::header::immdt);
+            taken += takes_receive && request->opcode->ends_message() ? 1 : 0;
+        }
+        const auto polled = static_cast<std::uint64_t>(
+            std::ranges::lower_bound(responder->receive_times, case_.course.silent->t_ns) -
+            responder->receive_times.begin());
+        if (entries == 0 || taken < polled + entries)
+            return false;
+        Cause& cause = add(Code::CqOverrun, Certainty::Likely,
+                           fmt::format("{} messages had come and {} completions were polled when "
+                                       "{} fell silent: its completion queue has {} entries.",
+                                       taken, polled, responder->called(), entries));
+        cause.add(evidence(*case_.course.last_answer));
+        cause.add(value(responder->role, fmt::format("completion queue {} with {} entries",
+                                                     *responder->recv_cq, entries)));
+        return true;
+    }
+
+    // Than any request that was answered; a packet that every path carries is not large.
+    bool is_larger_than_answered() const {
+        constexpr std::uint32_t smallest_path_mtu = 256;
+        const Seen& silent = *case_.course.silent;
+        if (case_.course.last_answer == nullptr || silent.payload <= smallest_path_mtu)
+            return false;
+        return std::ranges::none_of(direction_.requests, [&](const Seen* request) {
+            return request->payload >= silent.payload &&
+                   distance(request->psn, case_.course.last_answer->psn) >= 0;
+        });
+    }
+
+    // The responder's host sent something else after the request that it did not answer.
+    bool is_alive() const {
+        const flow::Host& host = direction_.stream->key.dst;
+        const std::uint64_t since = case_.course.silent->frame;
+        const auto is_later = [&](const auto& one) { return one.frame > since; };
+        return std::ranges::any_of(
+                   case_.whole.traffic.cm(),
+                   [&](const CmSeen& one) { return one.from == host && is_later(one); }) ||
+               std::ranges::any_of(case_.whole.traffic.streams(), [&](const Stream& one) {
+                   return one.key.src == host && is_later(one.packets.back());
+               });
+    }
+
+    // Before the request that nobody answered was sent again, as far as clocks can be compared.
+    bool is_early(std::int64_t t_ns, std::int64_t doubt_ns = 2'000'000) const {
+        const auto& copies = case_.course.silent_copies;
+        return t_ns <= copies[std::min<std::size_t>(1, copies.size() - 1)]->t_ns + doubt_ns;
+    }
+
+    const runlog::Event* end_of_responder() const {
+        if (!has_responder_log())
+            return nullptr;
+        constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace looks from time to time
+        const auto& notices = case_.whole.logs.notices();
+        const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
+            return event.name == "process_end" && event.role == direction_.responder_role &&
+                   is_early(event.t_ns, noticed_ns);
+        });
+        return found == notices.end() ? nullptr : &*found;
+    }
+
+    const CmSeen* leave_of_responder() const {
+        const auto& cm = case_.whole.traffic.cm();
+        const auto found = std::ranges::find_if(cm, [&](const CmSeen& message) {
+            return message.attribute == wire::CmAttribute::DisconnectRequest &&
+                   message.from == direction_.stream->key.dst &&
+                   message.to == direction_.stream->key.src &&
+                   message.t_ns <= case_.course.silent_copies.back()->t_ns &&
+                   (direction_.back == nullptr || message.qpn == direction_.back->key.dest_qpn) &&
+                   (case_.course.last_answer == nullptr ||
+                    message.frame + 64 > case_.course.last_answer->frame);
+        });
+        return found == cm.end() ? nullptr : &*found;
+    }
+
+    const Case& case_;
+    const Direction& direction_;
+    Causes& causes_;
+};
+
+}  // namespace
+
+void explain_no_response(const Case& one, Causes& causes) {
+    NoResponse(one, causes).explain();
+}
+
+}  // namespace explain

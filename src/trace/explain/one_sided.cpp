@@ -1,0 +1,67 @@
+// Captures of one direction only.
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+
+void explain_capture(const Case& one, Causes& causes) {
+    const Direction& direction = one.direction;
+    if (!direction.is_reliable() || !direction.responses.empty() || direction.requests.empty())
+        return;
+    // Progress that only answers make possible.
+    std::size_t asking = 0;
+    for (const Seen* request : direction.requests)
+        asking += request->ack_req || request->is(wire::Operation::RdmaReadRequest) ? 1 : 0;
+    const bool knows_success = direction.requester != nullptr &&
+                               direction.requester->sends_done > 0 &&
+                               direction.requester->errors.empty();
+    const bool goes_on =
+        one.course.repeats * 4 < one.course.messages && asking >= 3 && one.course.messages >= 3;
+    if (!knows_success && !goes_on)
+        return;
+    Cause cause =
+        one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
+                  fmt::format("the capture has {} requests and no response, and the "
+                              "requester went on: the responses took a path that was not "
+                              "captured.",
+                              direction.requests.size()));
+    cause.add(evidence(*direction.requests.front()));
+    cause.add(evidence(*direction.requests.back()));
+    causes.push_back(std::move(cause));
+}
+
+void explain_missing_requests(const Whole& whole, Causes& causes) {
+    constexpr std::ptrdiff_t least = 3;
+    using Way = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+    const auto way = [](const flow::Host& from, const flow::Host& to) {
+        return Way(from.high, from.low, to.high, to.low);
+    };
+    std::set<Way> with_requests;
+    for (const Stream& stream : whole.traffic.streams())
+        if (std::ranges::any_of(stream.packets, &Seen::is_request))
+            with_requests.insert(way(stream.key.src, stream.key.dst));
+    for (const Stream& stream : whole.traffic.streams()) {
+        const auto answers = std::ranges::count_if(stream.packets, &Seen::is_response);
+        if (answers < least || with_requests.contains(way(stream.key.dst, stream.key.src)))
+            continue;
+        Cause cause{
+            .code = Code::OneSidedCapture,
+            .certainty = Certainty::Certain,
+            .text = fmt::format("the capture has {} responses, and none of the requests that "
+                                "they are for.",
+                                answers),
+            .evidence = {},
+            .where =
+                fmt::format("{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),
+                            flow::text(stream.key.dst, stream.key.network), stream.key.dest_qpn)};
+        cause.add(evidence(*std::ranges::find_if(stream.packets, &Seen::is_response)));
+        causes.push_back(std::move(cause));
+    }
+}
+
+}  // namespace explain

@@ -1,0 +1,53 @@
+// Receivers that were not ready: RNR NAKs.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+
+void explain_receiver(const Case& one, Causes& causes) {
+    const Direction& direction = one.direction;
+    std::vector<const Seen*> naks;
+    for (const Seen* response : direction.responses)
+        if (response->is_kind(wire::AethKind::RnrNak))
+            naks.push_back(response);
+    const Completion* error = one.error("RNR_RETRY_EXC_ERR");
+    if (naks.empty() && error == nullptr)
+        return;
+    const bool is_last =
+        !naks.empty() && !direction.requests.empty() && one.course.last_answer == naks.back() &&
+        (direction.requests.back()->frame < naks.back()->frame || direction.requester == nullptr);
+    const std::int64_t lasted =
+        direction.requests.empty() ? 0 : direction.requests.back()->t_ns - direction.begin_ns();
+    const std::int64_t cost = one.course.cost_of(Why::NotReady);
+    const bool is_fatal = error != nullptr || is_last;
+    if (!is_fatal && naks.size() < 3 && cost * 20 < lasted)
+        return;
+    Cause cause = one.cause(
+        Code::ReceiverNotReady, Certainty::Certain,
+        naks.empty() ? std::string("the responder had no receive posted until the requester gave "
+                                   "up.")
+                     : fmt::format("the responder had no receive posted {}{}.", times(naks.size()),
+                                   is_fatal ? ", and the requester gave up" : ""));
+    cause.is_fatal = is_fatal;
+    cause.cost_ns = cost;
+    if (!naks.empty()) {
+        cause.add(evidence(*naks.front()));
+        if (naks.size() > 1)
+            cause.add(evidence(*naks.back()));
+    }
+    if (error != nullptr)
+        cause.add(evidence(*direction.requester, *error));
+    if (direction.requester != nullptr && direction.requester->rnr_retry)
+        cause.add(value(direction.requester->role,
+                        fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));
+    if (direction.responder != nullptr && !direction.responder->has_srq)
+        cause.add(value(
+            direction.responder->role,
+            fmt::format("{} receives posted in all", direction.responder->receive_lengths.size())));
+    causes.push_back(std::move(cause));
+}
+
+}  // namespace explain

@@ -1,0 +1,149 @@
+#include "trace/explain/refused_request.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace explain {
+namespace {
+
+using wire::AethKind;
+using wire::Operation;
+
+std::string_view right_of(Operation operation) {
+    switch (operation) {
+        case Operation::RdmaWrite:
+        case Operation::AtomicWrite:
+        case Operation::Flush:
+            return "remote_write";
+        case Operation::RdmaReadRequest:
+            return "remote_read";
+        case Operation::CmpSwap:
+        case Operation::FetchAdd:
+            return "remote_atomic";
+        default:
+            return {};
+    }
+}
+
+std::string_view right_of(std::string_view opcode) {
+    if (opcode.starts_with("RDMA_WRITE"))
+        return "remote_write";
+    if (opcode == "RDMA_READ")
+        return "remote_read";
+    return opcode.starts_with("ATOMIC") || opcode == "CMP_SWAP" || opcode == "FETCH_ADD"
+               ? "remote_atomic"
+               : std::string_view();
+}
+
+bool is_read_or_atomic(std::string_view right) {
+    return right == "remote_read" || right == "remote_atomic";
+}
+
+RefusedRequest request_of(const Direction& direction, const Seen& packet) {
+    const Message message = message_of(direction, packet);
+    RefusedRequest made;
+    made.right = right_of(packet.opcode->operation);
+    made.is_read_or_atomic = is_read_or_atomic(made.right);
+    made.takes_receive = packet.is(Operation::Send) || packet.opcode->has(wire::header::immdt);
+    made.va = message.first->va;
+    made.rkey = message.first->rkey;
+    made.length = made.right.empty() ? message.length : message.first->dmalen;
+    made.payload = std::max(message.first->payload, packet.payload);
+    made.evidence.push_back(evidence(*message.first));
+    if (message.first != &packet)
+        made.evidence.push_back(evidence(packet));
+    return made;
+}
+
+RefusedRequest request_of(const LoggedQueuePair& pair, const Post& post) {
+    RefusedRequest made;
+    made.right = right_of(post.opcode);
+    made.is_read_or_atomic = is_read_or_atomic(made.right);
+    made.takes_receive = post.opcode.starts_with("SEND") || post.opcode.ends_with("_IMM");
+    made.va = post.remote_va;
+    made.rkey = post.rkey.value_or(0);
+    made.length = made.right == "remote_atomic" ? 8 : post.length;
+    made.evidence.push_back(evidence(pair, post));
+    return made;
+}
+
+const Seen* packet_of(const Direction& direction, const Seen& nak) {
+    const Seen* packet = nullptr;
+    for (const Seen* request : direction.requests)
+        if (request->frame < nak.frame && request->psn == nak.psn)
+            packet = request;
+    return packet;
+}
+
+const Completion* completion_of(const Case& one, Refused& reason) {
+    for (const auto& [status, code] : {std::pair{"REM_ACCESS_ERR", Refused::Access},
+                                       {"REM_INV_REQ_ERR", Refused::Invalid},
+                                       {"REM_OP_ERR", Refused::Operational}})
+        if (const Completion* error = one.error(status)) {
+            reason = code;
+            return error;
+        }
+    return nullptr;
+}
+
+}  // namespace
+
+std::optional<RefusedRequest> refused_request(const Case& one) {
+    const Direction& direction = one.direction;
+    std::optional<RefusedRequest> request;
+    const auto nak = std::ranges::find_if(direction.responses, [](const Seen* response) {
+        return response->is_kind(AethKind::Nak) && !response->is_sequence_nak();
+    });
+    const bool has_nak = nak != direction.responses.end();
+    if (const Seen* packet = has_nak ? packet_of(direction, **nak) : nullptr) {
+        request = request_of(direction, *packet);
+        request->packet = packet;
+    }
+    Refused reason = has_nak ? static_cast<Refused>((*nak)->aeth.code()) : Refused::Sequence;
+    const Completion* error = completion_of(one, reason);
+    if (error != nullptr && error->post) {
+        RefusedRequest logged = request_of(*direction.requester, *error->post);
+        if (request)
+            request->evidence.push_back(std::move(logged.evidence.front()));
+        else
+            request = std::move(logged);
+    }
+    if (!request)
+        return std::nullopt;
+    request->reason = reason;
+    request->refused_ns = has_nak ? (*nak)->t_ns : error->t_ns;
+    if (has_nak)
+        request->evidence.push_back(evidence(**nak));
+    if (error != nullptr)
+        request->evidence.push_back(evidence(*direction.requester, *error));
+    return request;
+}
+
+Message message_of(const Direction& direction, const Seen& packet) {
+    const auto& all = direction.requests;
+    auto at = std::ranges::find(all, &packet);
+    if (at == all.end())
+        return {&packet, packet.payload};
+    auto first = at;
+    while (first != all.begin() && !(*first)->opcode->starts_message())
+        --first;
+    if (!(*first)->opcode->starts_message())
+        first = at;
+    std::uint64_t length = 0;
+    wire::Psn next = (*first)->psn;
+    for (auto one = first; one != all.end(); ++one) {
+        if ((*one)->psn == next) {
+            length += (*one)->payload;
+            next += 1;
+        }
+        if ((*one)->opcode->ends_message() || one - first > 65536)
+            break;
+    }
+    return {*first, length};
+}
+
+bool is_read_or_atomic(wire::Operation operation) {
+    return is_read_or_atomic(right_of(operation));
+}
+
+}  // namespace explain

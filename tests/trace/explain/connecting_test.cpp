@@ -1,0 +1,117 @@
+// Connections that are not made.
+#include "trace/explain/scene.hpp"
+
+namespace explain_test {
+
+using wire::CmAttribute;
+
+class Connecting : public Scene {
+  protected:
+    static constexpr std::uint32_t clients = 0x51;
+    static constexpr std::uint32_t servers = 0x61;
+
+    std::uint64_t ask() { return manage(2, CmAttribute::ConnectRequest, clients, 0); }
+    std::uint64_t reject(std::uint16_t reason) {
+        return manage(1, CmAttribute::ConnectReject, servers, clients, reason);
+    }
+};
+
+TEST_F(Connecting, where_nobody_listens) {
+    const std::uint64_t request = ask();
+    const std::uint64_t answer = reject(8);
+    EXPECT_EQ(answered(), "cm-rejected certain");
+    EXPECT_NE(first().text.find("no program listens on this port"), std::string::npos);
+    EXPECT_TRUE(shows_frame(request));
+    EXPECT_TRUE(shows_frame(answer));
+}
+
+TEST_F(Connecting, to_a_program_that_refuses) {
+    ask();
+    reject(28);
+    EXPECT_EQ(answered(), "cm-rejected certain");
+    EXPECT_NE(first().text.find("the program refused it"), std::string::npos);
+}
+
+TEST_F(Connecting, without_a_response) {
+    ask();
+    wait(4000 * ms);
+    const std::uint64_t again = ask();
+    EXPECT_EQ(answered(), "cm-no-answer certain");
+    EXPECT_TRUE(shows_frame(again));
+}
+
+TEST_F(Connecting, once_tells_nothing) {
+    ask();
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Connecting, with_a_receipt_and_no_response) {
+    ask();
+    wait(4000 * ms);
+    ask();
+    manage(1, CmAttribute::MsgRcptAck, servers, clients);
+    EXPECT_EQ(answered(), "cm-no-answer certain");
+    EXPECT_NE(first().text.find("no program accepted it"), std::string::npos);
+}
+
+TEST_F(Connecting, to_a_program_that_ends_before_it_accepts) {
+    ask();
+    wait(6000 * ms);
+    ask();
+    wait(3000 * ms);
+    reject(28);
+    EXPECT_EQ(answered(), "cm-no-answer likely");
+}
+
+// The requester says itself that it does not wait any longer.
+TEST_F(Connecting, that_times_out_is_no_rejection) {
+    ask();
+    wait(4000 * ms);
+    ask();
+    manage(2, CmAttribute::ConnectReject, clients, 0, 4);
+    EXPECT_EQ(answered(), "cm-no-answer certain");
+}
+
+TEST_F(Connecting, in_another_partition) {
+    manage(2, CmAttribute::ConnectRequest, clients, 0, 0, 0x8123);
+    wait(4000 * ms);
+    manage(2, CmAttribute::ConnectRequest, clients, 0, 0, 0x8123);
+    EXPECT_EQ(answered(), "wrong-pkey likely");
+}
+
+TEST_F(Connecting, with_a_reply_is_no_failure) {
+    ask();
+    wait(4000 * ms);
+    ask();
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    manage(2, CmAttribute::ReadyToUse, clients, servers);
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(Connecting, a_reply_that_is_never_taken) {
+    ask();
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    wait(4000 * ms);
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    EXPECT_EQ(answered(), "cm-no-answer certain");
+    EXPECT_NE(first().text.find("ConnectReply was sent 2 times"), std::string::npos)
+        << first().text;
+}
+
+// By the requester's log alone.
+TEST_F(Connecting, without_any_event) {
+    log("client", R"("event":"cm_call","call":"rdma_connect","id":7,"qpn":33)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "cm-no-answer likely");
+}
+
+TEST_F(Connecting, that_succeeds_has_an_event) {
+    log("client", R"("event":"cm_call","call":"rdma_connect","id":7,"qpn":33)");
+    log("client", R"("event":"cm_event","type":"ESTABLISHED","status":0,"id":7)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "none");
+}
+
+}  // namespace explain_test
