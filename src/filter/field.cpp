@@ -81,8 +81,9 @@ void append_csv(std::string& out, std::size_t from) {
 std::span<const Field> fields() {
     static const std::vector<Field> all = [] {
         std::vector<Field> fields;
-        for (const auto part : {frame_fields(), outer_fields(), transport_fields(), cm_fields(),
-                                upper_fields(), outcome_fields()})
+        for (const auto part :
+             {frame_fields(), outer_fields(), transport_fields(), cm_fields(),
+              upper_problem_fields(), nvme_fields(), upper_fields(), outcome_fields()})
             fields.insert(fields.end(), part.begin(), part.end());
         return fields;
     }();

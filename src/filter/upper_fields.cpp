@@ -1,9 +1,8 @@
-// What the layer above RDMA says. A packet has these only where its connection's service is known.
+// RPC over RDMA with NFS, iSER, and why a message above RDMA is not decoded.
 #include <array>
 
 #include "filter/field_tables.hpp"
-#include "filter/getter.hpp"
-#include "upper/message.hpp"
+#include "filter/upper_getter.hpp"
 
 namespace filter {
 namespace {
@@ -12,74 +11,12 @@ using upper::IscsiBhs;
 using upper::Iser;
 using upper::IserCm;
 using upper::NfsCompound;
-using upper::NvmeCmReject;
-using upper::NvmeCmReply;
-using upper::NvmeCmRequest;
-using upper::NvmeCommand;
-using upper::NvmeConnect;
-using upper::NvmeProperty;
-using upper::NvmeResponse;
-using upper::NvmeSgl;
 using upper::Rpc;
 using upper::RpcProcedure;
 using upper::RpcRdma;
 using upper::RpcRdmaCm;
 using upper::RpcSegment;
 using enum Kind;
-
-template <typename Kept>
-const Kept* part(const View& view) {
-    return view.upper != nullptr ? view.upper->as<Kept>() : nullptr;
-}
-
-/// A chain of members of one kind of message.
-template <typename Kept, auto... Members>
-Value of(const View& view) {
-    const Kept* message = part<Kept>(view);
-    return message != nullptr ? follow(*message, Members...) : Value();
-}
-
-template <typename... Kept>
-Value is(const View& view) {
-    return (... || (part<Kept>(view) != nullptr)) ? Value(true) : Value();
-}
-
-/// The same of whichever kind has the member.
-template <auto... Members>
-Value any(const View& view) {
-    Value value;
-    const auto take = [&](auto member) {
-        using Owner = decltype(message_of(member));
-        if (const Owner* message = part<Owner>(view))
-            value = to_value(std::invoke(member, *message));
-        return is_there(value);
-    };
-    static_cast<void>((take(Members) || ...));
-    return value;
-}
-
-template <auto Member>
-Value has_part(const View& view) {
-    const auto* command = part<NvmeCommand>(view);
-    return command != nullptr && command->*Member ? Value(true) : Value();
-}
-
-// Null where there is no name.
-template <typename Kept, auto Member>
-Value name_of(const View& view) {
-    const Kept* message = part<Kept>(view);
-    if (message == nullptr)
-        return {};
-    const std::string_view name = std::invoke(Member, *message);
-    return name.empty() ? Value(Null()) : Value(name);
-}
-Value property_name(const View& view) {
-    const auto* command = part<NvmeCommand>(view);
-    if (command == nullptr || !command->property)
-        return {};
-    const std::string_view name = command->property->name();
-    return name.empty() ? Value(Null()) : Value(name);
-}
 
 Value problem(const View& view) {
     if (const auto* header = part<RpcRdma>(view); header != nullptr && header->is_cut)
@@ -176,105 +113,14 @@ Value bhs_name(const View& view) {
     return name.empty() ? Value() : Value(name);
 }
 
-// Every field of this table needs the connection's service.
-constexpr FieldExtra connection{.needs_connection = true};
-constexpr FieldExtra named(std::string_view wireshark) {
-    return {.needs_connection = true, .wireshark = wireshark};
-}
-
 // Of the JSON's array.
 constexpr FieldExtra element{.needs_connection = true, .json = "segments[]"};
 
-constexpr auto upper_table = std::to_array<Field>({
+constexpr auto problem_table = std::to_array<Field>({
     {"upper_problem", Text, "why the message above RDMA is not decoded", problem, connection},
-    {"nvme", Present, "NVMe over RDMA",
-     is<NvmeCommand, NvmeResponse, NvmeCmRequest, NvmeCmReply, NvmeCmReject>, connection},
-    {"nvme.qid", Decimal, "the connection's queue; 0: the admin queue",
-     any<&NvmeCommand::queue_id, &NvmeResponse::queue_id>, named("nvme-rdma.cmd.qid")},
-    {"nvme.cmd", Present, "command capsule", is<NvmeCommand>, connection},
-    {"nvme.cmd.opc", Hex2, "opcode; 0x7f: a Fabrics command", of<NvmeCommand, &NvmeCommand::opcode>,
-     connection},
-    {"nvme.cmd.name", Text, "\"Read\", \"Identify\", \"Connect\", ...",
-     name_of<NvmeCommand, &NvmeCommand::name>, connection},
-    {"nvme.cmd.fctype", Hex2, "Fabrics: which command", of<NvmeCommand, &NvmeCommand::fctype>,
-     named("nvme.fabrics.cmd.fctype")},
-    {"nvme.cmd.fuse_op", Hex2, "fused operation", of<NvmeCommand, &NvmeCommand::fuse>, connection},
-    {"nvme.cmd.psdt", Hex2, "1, 2: data by scatter/gather list",
-     of<NvmeCommand, &NvmeCommand::psdt>, connection},
-    {"nvme.cmd.cid", Hex4, "command identifier", of<NvmeCommand, &NvmeCommand::cid>, connection},
-    {"nvme.cmd.nsid", Hex8, "namespace", of<NvmeCommand, &NvmeCommand::nsid>, connection},
-    {"nvme.cmd.sgl1", Present, "where the data are", has_part<&NvmeCommand::sgl1>, connection},
-    {"nvme.cmd.sgl1.type", Hex2, "0 data block, 4 keyed data block",
-     of<NvmeCommand, &NvmeCommand::sgl1, &NvmeSgl::type>, named("nvme.cmd.sgl.type")},
-    {"nvme.cmd.sgl1.subtype", Hex2, "0 address, 1 offset, 15 invalidate the key",
-     of<NvmeCommand, &NvmeCommand::sgl1, &NvmeSgl::subtype>, named("nvme.cmd.sgl.subtype")},
-    {"nvme.cmd.sgl1.addr", Hex16, "address in the host's memory",
-     of<NvmeCommand, &NvmeCommand::sgl1, &NvmeSgl::address>, connection},
-    {"nvme.cmd.sgl1.len", Decimal, "bytes", of<NvmeCommand, &NvmeCommand::sgl1, &NvmeSgl::length>,
-     connection},
-    {"nvme.cmd.sgl1.key", Hex8, "rkey", of<NvmeCommand, &NvmeCommand::sgl1, &NvmeSgl::key>,
-     connection},
-    {"nvme.cmd.slba", Hex16, "first logical block", of<NvmeCommand, &NvmeCommand::slba>,
-     connection},
-    {"nvme.cmd.nlb", Decimal, "logical blocks", of<NvmeCommand, &NvmeCommand::blocks>, connection},
-    {"nvme.cmd.connect", Present, "Fabrics Connect", has_part<&NvmeCommand::connect>, connection},
-    {"nvme.cmd.connect.recfmt", Decimal, "record format",
-     of<NvmeCommand, &NvmeCommand::connect, &NvmeConnect::record_format>,
-     named("nvme.fabrics.cmd.connect.recfmt")},
-    {"nvme.cmd.connect.qid", Decimal, "queue",
-     of<NvmeCommand, &NvmeCommand::connect, &NvmeConnect::queue_id>,
-     named("nvme.fabrics.cmd.connect.qid")},
-    {"nvme.cmd.connect.sqsize", Decimal, "entries of the submission queue less one",
-     of<NvmeCommand, &NvmeCommand::connect, &NvmeConnect::sq_size>,
-     named("nvme.fabrics.cmd.connect.sqsize")},
-    {"nvme.cmd.connect.cattr", Hex2, "attributes",
-     of<NvmeCommand, &NvmeCommand::connect, &NvmeConnect::attributes>,
-     named("nvme.fabrics.cmd.connect.cattr")},
-    {"nvme.cmd.connect.kato", Decimal, "keep alive timeout in ms",
-     of<NvmeCommand, &NvmeCommand::connect, &NvmeConnect::keep_alive_ms>,
-     named("nvme.fabrics.cmd.connect.kato")},
-    {"nvme.cmd.property", Present, "Fabrics Property Get or Set", has_part<&NvmeCommand::property>,
-     connection},
-    {"nvme.cmd.property.size", Hex2, "0 four bytes, 1 eight bytes",
-     of<NvmeCommand, &NvmeCommand::property, &NvmeProperty::size_code>,
-     named("nvme.fabrics.cmd.prop_get_set.attrib.size")},
-    {"nvme.cmd.property.offset", Hex8, "offset",
-     of<NvmeCommand, &NvmeCommand::property, &NvmeProperty::offset>,
-     named("nvme.fabrics.cmd.prop_get_set.offset")},
-    {"nvme.cmd.property.name", Text, "CAP, VS, CC, CSTS, NSSR", property_name, connection},
-    {"nvme.cqe", Present, "response capsule", is<NvmeResponse>, connection},
-    {"nvme.cqe.sqhd", Hex4, "head of the submission queue",
-     of<NvmeResponse, &NvmeResponse::sq_head>, connection},
-    {"nvme.cqe.sqid", Hex4, "submission queue", of<NvmeResponse, &NvmeResponse::sq_id>, connection},
-    {"nvme.cqe.cid", Hex4, "of the command", of<NvmeResponse, &NvmeResponse::cid>, connection},
-    {"nvme.cqe.status", Hex4, "status field", of<NvmeResponse, &NvmeResponse::status>, connection},
-    {"nvme.cqe.sc", Hex4, "status code", of<NvmeResponse, &NvmeResponse::status_code>,
-     named("nvme.cqe.status.sc")},
-    {"nvme.cqe.sct", Hex4, "status code type", of<NvmeResponse, &NvmeResponse::status_code_type>,
-     named("nvme.cqe.status.sct")},
-    {"nvme.cqe.dnr", Flag, "do not retry", of<NvmeResponse, &NvmeResponse::do_not_retry>,
-     named("nvme.cqe.status.dnr")},
-    {"nvme.cqe.status_name", Text, "\"Invalid Field in Command\", ...",
-     name_of<NvmeResponse, &NvmeResponse::status_name>, connection},
-    {"nvme.cm", Present, "private data of the connection manager's message",
-     is<NvmeCmRequest, NvmeCmReply, NvmeCmReject>, connection},
-    {"nvme.cm.recfmt", Decimal, "record format",
-     any<&NvmeCmRequest::record_format, &NvmeCmReply::record_format, &NvmeCmReject::record_format>,
-     connection},
-    {"nvme.cm.qid", Decimal, "queue; 0: the admin queue",
-     of<NvmeCmRequest, &NvmeCmRequest::queue_id>, named("nvme-rdma.cm.req.qid")},
-    {"nvme.cm.hrqsize", Decimal, "entries of the host's receive queue",
-     of<NvmeCmRequest, &NvmeCmRequest::host_receive_size>, named("nvme-rdma.cm.req.hrqsize")},
-    {"nvme.cm.hsqsize", Decimal, "of its send queue, less one",
-     of<NvmeCmRequest, &NvmeCmRequest::host_send_size>, named("nvme-rdma.cm.req.hsqsize")},
-    {"nvme.cm.cntlid", Hex4, "controller", of<NvmeCmRequest, &NvmeCmRequest::controller_id>,
-     named("nvme-rdma.cm.req.cntlid")},
-    {"nvme.cm.crqsize", Decimal, "entries of the controller's receive queue",
-     of<NvmeCmReply, &NvmeCmReply::controller_receive_size>, named("nvme-rdma.cm.rsp.crqsize")},
-    {"nvme.cm.status", Hex4, "why rejected", of<NvmeCmReject, &NvmeCmReject::status>,
-     named("nvme-rdma.cm.rej.status")},
-    {"nvme.cm.status_name", Text, "\"Invalid HSQSIZE\", ...",
-     name_of<NvmeCmReject, &NvmeCmReject::status_name>, connection},
+});
+
+constexpr auto upper_table = std::to_array<Field>({
     {"rpcrdma", Present, "RPC over RDMA", is<RpcRdma, RpcRdmaCm>, connection},
     {"rpcrdma.xid", Hex8, "transaction", of<RpcRdma, &RpcRdma::xid>, named("rpcordma.xid")},
     {"rpcrdma.version", Decimal, "1", of<RpcRdma, &RpcRdma::version>, named("rpcordma.version")},
@@ -388,6 +234,10 @@ constexpr auto upper_table = std::to_array<Field>({
 });
 
 }  // namespace
+
+std::span<const Field> upper_problem_fields() {
+    return problem_table;
+}
 
 std::span<const Field> upper_fields() {
     return upper_table;

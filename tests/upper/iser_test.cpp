@@ -1,22 +1,14 @@
 #include <gtest/gtest.h>
 
 #include "trace/service/capsules.hpp"
-#include "upper/message.hpp"
+#include "upper/parsed.hpp"
 
 namespace iser_test {
 
-std::string text_of(const upper::Message& message) {
-    std::string text;
-    upper::append_text(text, message);
-    return text;
-}
+using upper_test::text_of;
 
 upper::Message parsed(std::string_view hex) {
-    // Exactly as long as its contents: AddressSanitizer sees a read beyond them.
-    static std::optional<wire_test::ExactCopy> copy;
-    copy.emplace(wire_test::from_hex(hex));
-    const util::Bytes bytes = *copy;
-    return upper::parse({upper::Service::Iser, std::nullopt}, bytes, bytes.size());
+    return upper_test::parsed({upper::Service::Iser, std::nullopt}, hex);
 }
 
 TEST(Iser, reads_a_scsi_command_that_the_target_writes_for) {

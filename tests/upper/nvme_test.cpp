@@ -1,25 +1,16 @@
 #include <gtest/gtest.h>
 
 #include "trace/service/capsules.hpp"
-#include "upper/message.hpp"
+#include "upper/parsed.hpp"
 
 namespace nvme_test {
 
 using upper::Channel;
 using upper::Service;
-
-std::string text_of(const upper::Message& message) {
-    std::string text;
-    upper::append_text(text, message);
-    return text;
-}
+using upper_test::text_of;
 
 upper::Message parsed(std::string_view hex, std::optional<std::uint16_t> queue_id = 1) {
-    // Exactly as long as its contents: AddressSanitizer sees a read beyond them.
-    static std::optional<wire_test::ExactCopy> copy;
-    copy.emplace(wire_test::from_hex(hex));
-    const util::Bytes bytes = *copy;
-    return upper::parse({Service::Nvme, queue_id}, bytes, bytes.size());
+    return upper_test::parsed({Service::Nvme, queue_id}, hex);
 }
 
 TEST(Nvme, reads_a_command_of_an_io_queue) {

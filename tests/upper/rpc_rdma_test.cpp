@@ -1,25 +1,16 @@
 #include <gtest/gtest.h>
 
 #include "trace/service/capsules.hpp"
-#include "upper/message.hpp"
+#include "upper/parsed.hpp"
 
 namespace rpc_rdma_test {
 
 using upper::RpcRdma;
 using upper::RpcSegment;
-
-std::string text_of(const upper::Message& message) {
-    std::string text;
-    upper::append_text(text, message);
-    return text;
-}
+using upper_test::text_of;
 
 upper::Message parsed(std::string_view hex) {
-    // Exactly as long as its contents: AddressSanitizer sees a read beyond them.
-    static std::optional<wire_test::ExactCopy> copy;
-    copy.emplace(wire_test::from_hex(hex));
-    const util::Bytes bytes = *copy;
-    return upper::parse({upper::Service::RpcRdma, std::nullopt}, bytes, bytes.size());
+    return upper_test::parsed({upper::Service::RpcRdma, std::nullopt}, hex);
 }
 
 TEST(RpcRdma, reads_a_call_with_a_write_chunk) {

@@ -1,67 +1,14 @@
 // Packets in tunnels, mirrors and labels.
-#include <algorithm>
-#include <deque>
-#include <utility>
-
 #include <gtest/gtest.h>
 
 #include "support/allocation_count.hpp"
-#include "wire/encapsulations.hpp"
+#include "wire/outer_packets.hpp"
 #include "wire/packet_invariants.hpp"
-#include "wire/text/other.hpp"
 #include "wire/text/summary.hpp"
 
 namespace outer_decode_test {
 
-using wire::LinkType;
-using wire::NotRoce;
-using wire::OuterKind;
-using wire_test::Encapsulation;
-using wire_test::encapsulations;
-using wire_test::from_hex;
-using wire_test::in_ethernet;
-using wire_test::in_ethernet_ipv4;
-using wire_test::in_ipv4;
-using wire_test::in_ipv6;
-using wire_test::in_udp;
-using wire_test::joined;
-using wire_test::Network;
-using wire_test::Octets;
-
-Octets sample(Network network = Network::Ipv4, std::size_t payload = 21) {
-    return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x0a), network, payload));
-}
-
-wire::Packet decode(const Octets& frame) {
-    return wire::decode(frame, LinkType::Ethernet);
-}
-// A packet borrows from its frame.
-wire::Packet decode(Octets&& frame) {
-    static std::deque<Octets> kept;
-    return decode(kept.emplace_back(std::move(frame)));
-}
-
-std::string outer_text(const wire::Packet& packet) {
-    return packet.outer ? packet.outer->text() : "";
-}
-
-std::string what(const Octets& frame) {
-    const auto packet = decode(frame);
-    return packet.not_roce ? wire::other_summary(packet, frame) : "RoCE, or not decoded";
-}
-
-void expect_same_packet(const wire::Packet& packet, const wire::Packet& plain) {
-    ASSERT_TRUE(packet.is_complete()) << (packet.malformed ? packet.malformed->text() : "");
-    EXPECT_EQ(packet.ipv4, plain.ipv4);
-    EXPECT_EQ(packet.ipv6, plain.ipv6);
-    EXPECT_EQ(packet.grh, plain.grh);
-    EXPECT_EQ(packet.udp, plain.udp);
-    EXPECT_EQ(packet.bth, plain.bth);
-    EXPECT_EQ(packet.reth, plain.reth);
-    EXPECT_TRUE(std::ranges::equal(packet.payload, plain.payload));
-    EXPECT_EQ(packet.icrc->value, plain.icrc->value);
-    EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
-}
+using namespace outer_test;
 
 TEST(Outer, the_packet_inside_is_the_plain_packet_and_its_icrc_is_good) {
     for (const Encapsulation& encapsulation : encapsulations())
@@ -130,47 +77,6 @@ TEST(Outer, details_of_each_kind) {
     EXPECT_EQ(layer("mpls with four labels").id, 20U);
 }
 
-// Cut by the snap length: never the packet's fault.
-TEST(Outer, every_prefix_of_a_captured_packet_is_truncated) {
-    for (const Encapsulation& encapsulation : encapsulations())
-        for (const Network network : {Network::Ipv4, Network::Ipv6}) {
-            const auto frame = encapsulation.wrap(sample(network));
-            for (std::size_t size = 0; size < frame.size(); ++size) {
-                const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
-                const auto packet = wire::decode(copy, LinkType::Ethernet, frame.size());
-                SCOPED_TRACE(std::string(encapsulation.name) + " " + std::to_string(size));
-                EXPECT_EQ(wire_test::broken_invariant(packet, copy), "");
-                EXPECT_TRUE(packet.truncated);
-                EXPECT_FALSE(packet.malformed);
-                EXPECT_FALSE(packet.not_roce);
-            }
-        }
-}
-
-// A packet that ends too early: sliced behind an IP header, malformed in front of it, unless only a
-// UDP port speaks for the tunnel and what is there of its contents is not RoCE.
-TEST(Outer, every_prefix_that_was_all_there_was_is_sliced_or_malformed_or_not_roce) {
-    for (const Encapsulation& encapsulation : encapsulations()) {
-        const auto frame = encapsulation.wrap(sample());
-        const std::size_t bth = frame.size() - sample().size() + 42;
-        for (std::size_t size = 0; size < frame.size(); ++size) {
-            const wire_test::ExactCopy copy(util::Bytes(frame).first(size));
-            const auto packet = wire::decode(copy, LinkType::Ethernet);
-            SCOPED_TRACE(std::string(encapsulation.name) + " " + std::to_string(size));
-            EXPECT_EQ(wire_test::broken_invariant(packet, copy), "");
-            const bool is_cut =
-                packet.malformed || (packet.truncated && packet.truncated->is_sliced);
-            if (size >= bth || !encapsulation.is_by_port) {
-                // 17 bytes of MPLS and an Ethernet frame do not tell which of two it is.
-                const bool is_ambiguous = encapsulation.name == "mpls pseudowire" && size < bth;
-                EXPECT_TRUE(is_cut || is_ambiguous);
-            } else {
-                EXPECT_TRUE(is_cut || packet.not_roce);
-            }
-        }
-    }
-}
-
 TEST(Outer, decoding_allocates_nothing) {
     for (const Encapsulation& encapsulation : encapsulations()) {
         const auto frame = encapsulation.wrap(sample());
@@ -220,29 +126,6 @@ TEST(Outer, every_pair_of_encapsulations) {
         }
 }
 
-TEST(Outer, the_depth_is_bounded) {
-    const auto whole = sample();
-    Octets packet(whole.begin() + 14, whole.end());
-    for (std::size_t depth = 1; depth <= 9; ++depth) {
-        packet = in_ipv4(4, packet);
-        const auto frame = in_ethernet("0800", packet);
-        const auto decoded = decode(frame);
-        ASSERT_TRUE(decoded.outer);
-        EXPECT_EQ(decoded.outer->count, std::min<std::size_t>(depth, 8));
-        EXPECT_EQ(decoded.bth.has_value(), depth <= 8) << depth;
-        EXPECT_EQ(decoded.not_roce, depth <= 8 ? std::nullopt : std::optional(NotRoce::TooDeep));
-        EXPECT_EQ(wire_test::broken_invariant(decoded, frame), "");
-    }
-    Octets labels;
-    for (int i = 0; i < 300; ++i)
-        labels = joined("00011040", labels);
-    const auto inner = sample();
-    const auto frame = in_ethernet(
-        "8847", joined(joined(labels, from_hex("00012140")), util::Bytes(inner).subspan(14)));
-    EXPECT_EQ(decode(frame).outer->innermost().detail, 255);
-    EXPECT_TRUE(decode(frame).is_complete());
-}
-
 TEST(Outer, any_number_of_vlan_tags_of_which_the_innermost_stays) {
     Octets tags;
     for (int i = 0; i < 1000; ++i)
@@ -256,84 +139,6 @@ TEST(Outer, any_number_of_vlan_tags_of_which_the_innermost_stays) {
     EXPECT_EQ(packet.vlans.skipped, 997);
     EXPECT_EQ(packet.vlans.tags[3].id, 0xfff);
     EXPECT_EQ(wire_test::broken_invariant(packet, frame), "");
-}
-
-// The T bit of ERSPAN II and III.
-TEST(Outer, a_mirror_that_cut_the_packet_truncates_it) {
-    const auto inner = sample();
-    for (std::size_t size = 14; size < inner.size(); ++size)
-        for (const auto* header : {"100088be 00000009 10070c64 0000000a",
-                                   "100022eb 00000009 20070c64 11223344 00000000"}) {
-            const auto frame = in_ethernet_ipv4(47, joined(header, util::Bytes(inner).first(size)));
-            const auto packet = decode(frame);
-            EXPECT_TRUE(packet.truncated) << size;
-            EXPECT_FALSE(packet.malformed) << packet.malformed->text();
-            EXPECT_EQ(packet.reth.has_value(), size >= 70);
-            EXPECT_EQ(wire_test::broken_invariant(packet, frame), "");
-        }
-}
-
-TEST(Outer, the_first_fragment_of_a_tunnel_truncates_what_it_carries) {
-    const auto inner = sample();
-    auto frame =
-        in_ethernet_ipv4(17, in_udp(4789, joined("08000000 00002a00", util::Bytes(inner))));
-    frame.resize(frame.size() - 20);
-    wire_test::put16(frame, 16, frame.size() - 14);
-    frame[20] = std::byte{0x20};  // more fragments
-    const auto packet = decode(frame);
-    EXPECT_TRUE(packet.reth);
-    EXPECT_TRUE(packet.truncated);
-    EXPECT_FALSE(packet.malformed);
-}
-
-TEST(Outer, bytes_behind_the_outer_packet_are_not_of_the_inner_one) {
-    const auto inner = sample();
-    auto frame = in_ethernet_ipv4(4, util::Bytes(inner).subspan(14, 60));
-    frame.resize(frame.size() + 40);
-    const auto packet = decode(frame);
-    ASSERT_TRUE(packet.truncated);
-    EXPECT_TRUE(packet.truncated->is_sliced);
-    EXPECT_EQ(packet.truncated->what, "payload");
-    EXPECT_EQ(packet.truncated->left, 60U - 20 - 8 - 12 - 16);
-}
-
-TEST(Outer, what_is_inside_instead_of_roce_is_named) {
-    const auto in_vxlan = [](const Octets& inner) {
-        return in_ethernet_ipv4(17, in_udp(4789, joined("08000000 00002a00", inner)));
-    };
-    const auto tcp = from_hex("b26e 4853 00000001 00000002 5002 0100 00000000");
-    EXPECT_EQ(what(in_vxlan(in_ethernet_ipv4(6, tcp))), "VXLAN 42: TCP 45678 → 18515 SYN");
-    EXPECT_EQ(what(in_vxlan(in_ethernet("0806", from_hex("0001")))), "VXLAN 42: ARP");
-    EXPECT_EQ(what(in_vxlan(in_ethernet("88cc", from_hex("0001")))), "VXLAN 42: EtherType 0x88cc");
-    EXPECT_EQ(what(in_vxlan(in_ethernet_ipv4(50, from_hex("00000001 00000001")))),
-              "VXLAN 42: ESP, which is encrypted");
-    EXPECT_EQ(what(in_vxlan(in_ethernet("0800", from_hex("55")))),
-              "VXLAN 42: neither Ethernet nor IP");
-    EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("0000 88cc 0001"))), "GRE: EtherType 0x88cc");
-    EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("0001 880b 0000"))),
-              "an encapsulation that is not decoded");
-    EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("4000 0800 0000"))),
-              "an encapsulation that is not decoded");
-    EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("1000 88be 00000001 7007 0064 00000000"))),
-              "an encapsulation that is not decoded");
-    EXPECT_EQ(what(in_ethernet("88e5", from_hex("0001"))), "MACsec, which is not decoded");
-    EXPECT_EQ(what(in_ethernet("8864", from_hex("1100 0001 0004 c021 0101"))),
-              "PPPoE 1: PPP protocol 0xc021");
-    EXPECT_EQ(what(in_ethernet("0026", from_hex("424203 0000"))), "LLC");
-}
-
-TEST(Outer, other_programs_may_use_a_tunnels_port) {
-    for (const unsigned port : {4789U, 6081U, 2152U})
-        for (const auto* payload : {"", "00", "ff000000 00000000", "30020000 00000000 00"}) {
-            const auto frame =
-                in_ethernet_ipv4(17, in_udp(static_cast<std::uint16_t>(port), from_hex(payload)));
-            const auto packet = decode(frame);
-            EXPECT_TRUE(packet.not_roce == NotRoce::OtherUdpPort ||
-                        packet.not_roce == NotRoce::OtherEtherType ||
-                        packet.not_roce == NotRoce::Undecodable)
-                << port << " " << payload;
-            EXPECT_FALSE(packet.malformed);
-        }
 }
 
 // An address may begin with the bits of an IP version or with those of a control word.

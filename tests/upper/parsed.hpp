@@ -1,0 +1,28 @@
+// A message above RDMA from its bytes, for tests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "upper/message.hpp"
+#include "wire/sample_frames.hpp"
+
+namespace upper_test {
+
+inline std::string text_of(const upper::Message& message) {
+    std::string text;
+    upper::append_text(text, message);
+    return text;
+}
+
+/// Valid until the next call.
+inline upper::Message parsed(const upper::Channel& channel, std::string_view hex) {
+    // Exactly as long as its contents: AddressSanitizer sees a read beyond them.
+    static std::optional<wire_test::ExactCopy> copy;
+    copy.emplace(wire_test::from_hex(hex));
+    const util::Bytes bytes = *copy;
+    return upper::parse(channel, bytes, bytes.size());
+}
+
+}  // namespace upper_test
