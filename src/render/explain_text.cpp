@@ -130,8 +130,7 @@ class ExplainText {
         out_ += fmt::format("{}. {} ({}{})", ++number_,
                             style_(one.is_fatal ? util::TextRole::Bad : util::TextRole::Notice,
                                    explain::name(one.code)),
-                            explain::name(one.certainty),
-                            one.is_fatal ? "" : ", the connection did not fail for it");
+                            explain::name(one.certainty), one.is_fatal ? "" : ", not fatal");
         if (!one.where.empty())
             out_ += "  " + util::printable(one.where);
         out_ += '\n';

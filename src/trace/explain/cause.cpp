@@ -14,8 +14,8 @@ struct CodeRow {
 
 constexpr auto rows = std::to_array<CodeRow>({
     {Code::CmRejected, "cm-rejected",
-     "Look at the reason: a listening program, its port, and the arguments of rdma_connect decide "
-     "it."},
+     "Check the reason, whether a program listens on this port, and the arguments of "
+     "rdma_connect."},
     {Code::CmNoAnswer, "cm-no-answer",
      "Check that the peer is up, that UDP port 4791 passes in both directions (firewall, security "
      "group), and that the address belongs to its RDMA device (rdma link, ibv_devinfo -v)."},
@@ -25,11 +25,11 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::PathMtuMismatch, "path-mtu-mismatch",
      "Exchange the path MTU and set the smaller one at both ends (ibv_modify_qp to RTR)."},
     {Code::WrongQpn, "wrong-qpn",
-     "Set dest_qp_num to the number of the peer's present queue pair; a queue pair that was made "
-     "again has another number."},
+     "Set dest_qp_num to the number of the peer's current queue pair; a queue pair that is created "
+     "again has a new number."},
     {Code::PeerNotReady, "peer-not-ready",
-     "Move the responder to RTR before the requester may post: send a message when it is done, "
-     "and wait for it."},
+     "Move the responder to RTR before the requester posts: let the responder send a message when "
+     "it is ready, and wait for that message."},
     {Code::WrongGid, "wrong-gid",
      "Compare the destination GID with the peer's GID table (show_gids, ibv_devinfo -v), and "
      "choose the GID index of a RoCE v2 entry in the same network."},
@@ -60,7 +60,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Register the memory and set up the queue pair with the right that the request needs "
      "(IBV_ACCESS_REMOTE_WRITE, _READ or _ATOMIC)."},
     {Code::Deregistered, "deregistered",
-     "Keep the memory registered until the peer has said that it needs it no more."},
+     "Keep the memory registered until the peer has said that it no longer needs it."},
     {Code::OtherPd, "other-pd", "Register the memory in the protection domain of the queue pair."},
     {Code::RemoteAccess, "remote-access",
      "Compare rkey, address, length and rights of the request with the responder's memory regions; "
@@ -79,21 +79,23 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Poll completions before posting more, signal at least one request in max_send_wr, or make a "
      "larger queue."},
     {Code::CqOverrun, "cq-overrun",
-     "Make the completion queue as large as all requests that may complete before it is polled."},
+     "Make the completion queue at least as large as the number of requests that may complete "
+     "before it is polled."},
     {Code::ReadDepth, "read-depth",
      "Set max_rd_atomic of the requester to at most max_dest_rd_atomic of the responder."},
     {Code::Loss, "loss",
      "Look for drops on the path (interface and switch counters, PFC), and capture at both ends to "
-     "find the side."},
+     "find on which side."},
     {Code::Reordering, "reordering",
-     "Look for load balancing by packet on the path, and keep one flow on one path."},
+     "Look for per-packet load balancing on the path, and keep each flow on one path."},
     {Code::Corruption, "corruption",
      "Look at the error counters of links and cables on the path; a device that rewrites packets "
      "must compute the ICRC again."},
     {Code::Congestion, "congestion",
      "Check that the sender reacts to CNPs (DCQCN), and look for the congested link."},
     {Code::NeedlessRetransmissions, "needless-retransmissions",
-     "Look for what doubles packets on the path, and whether the capture sees each one twice."},
+     "Look for what duplicates packets on the path, and check whether the capture records each "
+     "packet twice."},
     {Code::OneSidedCapture, "one-sided-capture",
      "Capture both directions: at an interface that both pass, without a filter on one address, or "
      "with both ports of a mirror."},

@@ -22,10 +22,9 @@ void explain_congestion(const Whole& whole, Causes& causes) {
         return;
     Cause cause{.code = Code::Congestion,
                 .certainty = Certainty::Certain,
-                .text = fmt::format("{} packets carry congestion marks (ECN), and {} CNPs went "
-                                    "back{}.",
-                                    marked, cnps.size(),
-                                    cnps.empty() ? ": the receiver does not tell the sender" : ""),
+                .text = fmt::format(
+                    "{} packets carry congestion marks (ECN), and {} CNPs were sent{}.", marked,
+                    cnps.size(), cnps.empty() ? ": the receiver does not notify the sender" : ""),
                 .evidence = {},
                 .where = {}};
     if (first != nullptr)

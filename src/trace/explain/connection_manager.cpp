@@ -109,7 +109,7 @@ class ConnectionManager {
             Cause& cause = add(
                 Code::CmNoAnswer, Certainty::Likely,
                 fmt::format("{} did not respond to the request for {:.1f} s and then rejected "
-                            "it: the program did not take its connection events, and ended.",
+                            "it: the program did not handle its connection events before it ended.",
                             who, static_cast<double>(reject.t_ns - question->first->t_ns) / 1e9),
                 where_of(*question->first));
             cause.add(evidence(*question->first));
@@ -237,8 +237,8 @@ class ConnectionManager {
                 continue;
             Cause& cause = add(
                 Code::CmNoAnswer, Certainty::Likely,
-                fmt::format("rdma_connect was called, and no event came for {:.1f} s: there is no "
-                            "response to the ConnectRequest.",
+                fmt::format("rdma_connect was called, and no event followed for {:.1f} s: there is "
+                            "no response to the ConnectRequest.",
                             static_cast<double>(whole_.logs.end_of(call.role) - call.t_ns) / 1e9),
                 call.role);
             cause.add(evidence(call));

@@ -67,7 +67,7 @@ class NoResponse {
         if (leave == nullptr)
             return false;
         add(Code::PeerGone, Certainty::Likely,
-            fmt::format("{} disconnected, and requests came after that.", spoken(direction_.to)))
+            fmt::format("{} disconnected, and requests arrived after that.", spoken(direction_.to)))
             .add(evidence(*leave));
         return true;
     }
@@ -85,9 +85,9 @@ class NoResponse {
         if (!is_alive() && !case_.is_captured_at_responder())
             return;
         add(Code::PeerGone, Certainty::Likely,
-            fmt::format("{} responded until frame {}, and then no more{}.", direction_.target(),
+            fmt::format("{} stopped responding after frame {}{}.", direction_.target(),
                         case_.course.last_answer->frame,
-                        is_alive() ? ", although its host goes on sending" : ""))
+                        is_alive() ? ", although its host still sends" : ""))
             .add(evidence(*case_.course.last_answer));
     }
 
@@ -133,10 +133,11 @@ class NoResponse {
             responder->receive_times.begin());
         if (entries == 0 || taken < polled + entries)
             return false;
-        Cause& cause = add(Code::CqOverrun, Certainty::Likely,
-                           fmt::format("{} messages had come and {} completions were polled when "
-                                       "{} fell silent: its completion queue has {} entries.",
-                                       taken, polled, responder->called(), entries));
+        Cause& cause =
+            add(Code::CqOverrun, Certainty::Likely,
+                fmt::format("{} messages had arrived and {} completions had been polled when {} "
+                            "stopped responding: its completion queue has {} entries.",
+                            taken, polled, responder->called(), entries));
         cause.add(evidence(*case_.course.last_answer));
         cause.add(value(responder->role, fmt::format("completion queue {} with {} entries",
                                                      *responder->recv_cq, entries)));

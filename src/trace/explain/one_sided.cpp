@@ -26,9 +26,8 @@ void explain_capture(const Case& one, Causes& causes) {
         return;
     Cause cause =
         one.cause(Code::OneSidedCapture, knows_success ? Certainty::Certain : Certainty::Likely,
-                  fmt::format("the capture has {} requests and no response, and the "
-                              "requester went on: the responses took a path that was not "
-                              "captured.",
+                  fmt::format("the capture has {} requests and no response, and the requester "
+                              "continued: the responses took a path that was not captured.",
                               direction.requests.size()));
     cause.add(evidence(*direction.requests.front()));
     cause.add(evidence(*direction.requests.back()));

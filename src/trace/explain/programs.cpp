@@ -100,10 +100,11 @@ class Programs {
             if (error.status != "LOC_LEN_ERR" && (!is_known || longest_datagram(pair) <= room))
                 return;
             add(Code::ReceiveTooSmall, Certainty::Certain,
-                is_known ? fmt::format("a message is longer than the receive that it met, which "
-                                       "has {} bytes.",
-                                       room)
-                         : std::string("a message is longer than the receive that it met."),
+                is_known
+                    ? fmt::format(
+                          "a message does not fit into the posted receive, which has {} bytes.",
+                          room)
+                    : std::string("a message does not fit into the posted receive."),
                 where)
                 .add(evidence(pair, error));
         } else if (!error.is_receive && error.status == "LOC_LEN_ERR") {
@@ -174,7 +175,7 @@ class Programs {
 
     void cq_error(const runlog::Event& event) {
         add(Code::CqOverrun, Certainty::Certain,
-            "a completion queue had more completions than entries, and is broken.", event.role)
+            "a completion queue had more completions than entries and stopped working.", event.role)
             .add(evidence(event));
     }
 
@@ -188,7 +189,7 @@ class Programs {
             return;
         Cause& cause = add(Code::ReadDepth, Certainty::Certain,
                            fmt::format("{} may have no READ or atomic outstanding: it never sends "
-                                       "the one that was posted.",
+                                       "the one that the program posted.",
                                        pair.called()),
                            where_of(pair, directions_, false));
         cause.add(evidence(pair, *waiting));

@@ -120,7 +120,7 @@ class Recovery {
         }
         Cause& cause =
             add(Code::Loss, Certainty::Certain,
-                fmt::format("{} packets are missing: the transport does not send them again.",
+                fmt::format("{} packets are missing: the transport does not retransmit them.",
                             course_.gaps - filled),
                 0);
         const Seen* last = nullptr;
@@ -161,7 +161,7 @@ class Recovery {
         const bool is_certain = late >= 2 && lost == 0;
         Cause& cause =
             add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
-                fmt::format("{} requests were sent again although both copies arrived: the ACK "
+                fmt::format("{} requests were retransmitted although both copies arrived: the ACK "
                             "timeout is shorter than the time until the response comes.",
                             late + answered),
                 course_.cost_of(Why::AnswerLate));
@@ -206,8 +206,8 @@ class Recovery {
                                   course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
         Cause& cause =
             add(Code::Loss, Certainty::Likely,
-                fmt::format("packets were lost {}{}, and {} packets were sent again.", times(count),
-                            pattern_of(direction_, course_), course_.repeats),
+                fmt::format("packets were lost {}{}, and {} packets were retransmitted.",
+                            times(count), pattern_of(direction_, course_), course_.repeats),
                 cost);
         cause.is_fatal = has_given_up();
         for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost})
@@ -220,8 +220,8 @@ class Recovery {
     void answers_lost(std::size_t count) {
         Cause& cause =
             add(Code::AcksLost, Certainty::Likely,
-                fmt::format("requests were sent again {} although the capture has "
-                            "their responses: the responses were lost (or late) after it.",
+                fmt::format("requests were retransmitted {} although the capture has their "
+                            "responses: the responses were lost or late after they were captured.",
                             times(count)),
                 course_.cost_of(Why::AnswerLost));
         add_episode(cause, *course_.first(Why::AnswerLost));
@@ -240,9 +240,9 @@ class Recovery {
         if (count == 0)
             return;
         Cause& cause = add(Code::NeedlessRetransmissions, Certainty::Likely,
-                           fmt::format("{} request packets came a second time, so soon that no "
-                                       "timer can have sent them: something doubles packets, or "
-                                       "the capture sees them twice.",
+                           fmt::format("{} request packets arrived a second time, so soon that no "
+                                       "timer can have sent them: something on the path duplicates "
+                                       "packets, or the capture records them twice.",
                                        count),
                            0);
         add_episode(cause, *course_.first(Why::Doubled));

@@ -80,7 +80,9 @@ class Refusal {
                                        "invalidated before the request came.",
                                        request_.rkey));
         cause.add(value(role, region.text()));
-        cause.add({.role = role, .t_ns = *region.gone_ns, .text = "the region is gone"});
+        cause.add({.role = role,
+                   .t_ns = *region.gone_ns,
+                   .text = "the region was deregistered or invalidated"});
     }
 
     void access_by_region(const std::string& role, const Region& region) {
@@ -121,15 +123,19 @@ class Refusal {
         cause.add(value(role, region.text()));
     }
 
+    static std::string bytes(std::uint64_t count) {
+        return fmt::format("{} byte{}", count, count == 1 ? "" : "s");
+    }
+
     std::string bounds(const Region& region) const {
         const std::uint64_t end = request_.va + request_.length;
         const std::uint64_t region_end = region.va + region.length;
         if (request_.va >= region.va && end > region_end)
-            return fmt::format("the access ends {} bytes behind the end of the region.",
-                               end - region_end);
+            return fmt::format("the access ends {} past the end of the region.",
+                               bytes(end - region_end));
         if (request_.va < region.va)
-            return fmt::format("the access begins {} bytes before the region.",
-                               region.va - request_.va);
+            return fmt::format("the access begins {} before the region.",
+                               bytes(region.va - request_.va));
         return "the access is outside of the region.";
     }
 
@@ -143,8 +149,8 @@ class Refusal {
             told, [this](const Told* one) { return one->rkey == request_.rkey; });
         if (!told.empty() && same == told.end()) {
             Cause& cause = add(Code::WrongRkey, Certainty::Likely,
-                               fmt::format("rkey {:#010x} is none that {} was told.", request_.rkey,
-                                           spoken(case_.direction.from)));
+                               fmt::format("rkey {:#010x} is not one that {} was told.",
+                                           request_.rkey, spoken(case_.direction.from)));
             cause.add(
                 value(told.back()->role, fmt::format("was told rkey {:#010x}", told.back()->rkey)));
             return;
@@ -282,9 +288,10 @@ class Refusal {
     bool too_small(const Receive& receive) {
         if (!receive.room || *receive.room >= request_.length)
             return false;
-        Cause& cause = add(Code::ReceiveTooSmall, Certainty::Certain,
-                           fmt::format("a message of {} bytes met a receive of {} bytes.",
-                                       request_.length, *receive.room));
+        Cause& cause = add(
+            Code::ReceiveTooSmall, Certainty::Certain,
+            fmt::format("a message of {} bytes does not fit into the posted receive of {} bytes.",
+                        request_.length, *receive.room));
         if (receive.error != nullptr)
             cause.add(evidence(*case_.direction.responder, *receive.error));
         return true;
@@ -303,8 +310,8 @@ class Refusal {
         if (!is_told && !receive.room)
             return;
         Cause& cause = add(Code::LocalProtection, is_told ? Certainty::Certain : Certainty::Likely,
-                           fmt::format("{} could not write a message to the memory of its own "
-                                       "receive, although it is long enough.",
+                           fmt::format("{} could not write the message into its receive buffer, "
+                                       "although the buffer is long enough.",
                                        spoken(case_.direction.to)));
         cause.add(evidence(*responder, *receive.error));
     }

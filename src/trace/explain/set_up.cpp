@@ -118,9 +118,10 @@ class SetUp {
         }
         if (others.empty())
             return false;
-        Cause& cause = add(Code::WrongGid, Certainty::Certain,
-                           fmt::format("the requests go to {}, which is no address of the peer.",
-                                       direction_.requester->dest_gid));
+        Cause& cause =
+            add(Code::WrongGid, Certainty::Certain,
+                fmt::format("the requests go to {}, which is not an address of the peer.",
+                            direction_.requester->dest_gid));
         cause.add(
             value(direction_.requester->role, "destination GID " + direction_.requester->dest_gid));
         cause.add(value(direction_.requester->role, "the other hosts: " + others));
@@ -191,7 +192,7 @@ class SetUp {
                     ? fmt::format("{} went to RTR {:.1f} ms after the first request.",
                                   responder->called(),
                                   static_cast<double>(*responder->ready_ns - first) / 1e6)
-                    : fmt::format("{} never went to RTR: it is in {}.", responder->called(),
+                    : fmt::format("{} never reached RTR: its state is {}.", responder->called(),
                                   responder->state));
         cause.is_fatal = !was_answered();
         cause.cost_ns = responder->ready_ns ? *responder->ready_ns - first : 0;

@@ -98,8 +98,8 @@ class Silence {
                 ? add(Code::TimeoutTooShort, Certainty::Likely,
                       "the requester gave up before the responses could reach it.")
                 : add(Code::AcksLost, Certainty::Likely,
-                      "the responder acknowledged each copy of a request, and the requester sent "
-                      "it again until it gave up: the responses do not reach it.");
+                      "the responder acknowledged each copy of a request, and the requester "
+                      "retransmitted it until it gave up: the responses do not reach it.");
         cause.add(evidence(request));
         cause.add(evidence(*case_.course.last_answer));
         cause.add(evidence(**last));
@@ -117,7 +117,7 @@ class Silence {
     void large_packets_lost() {
         Cause& cause =
             add(Code::LargePacketsLost, Certainty::Likely,
-                fmt::format("of a message only the last packet arrives, which has {} bytes of "
+                fmt::format("only the last packet of a message arrives, which has {} bytes of "
                             "payload: the full packets before it are lost each time.",
                             case_.course.silent->payload));
         if (case_.course.last_answer != nullptr)
@@ -156,11 +156,11 @@ class Silence {
             largest = std::max(largest, request->payload);
         const std::uint64_t lost = size_of_failing();
         if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
-            Cause& cause = add(
-                Code::LargePacketsLost, Certainty::Likely,
-                fmt::format("packets with up to {} bytes of payload passed, and of a request with "
-                            "packets of {} bytes none was captured.",
-                            largest, lost));
+            Cause& cause =
+                add(Code::LargePacketsLost, Certainty::Likely,
+                    fmt::format("packets with up to {} bytes of payload arrived, and the capture "
+                                "has none of a request whose packets have {} bytes.",
+                                largest, lost));
             cause.add(evidence(*largest_passed(largest)));
             return;
         }
@@ -169,10 +169,10 @@ class Silence {
         }
         add(Code::PathBroken, Certainty::Likely,
             direction_.requests.empty()
-                ? std::string("the requests that were posted are not in the capture: they were "
-                              "lost before it.")
-                : std::string("from some moment on the requests that were posted are not in the "
-                              "capture: they were lost before it."));
+                ? std::string(
+                      "the capture has none of the posted requests: they were lost before it.")
+                : std::string("at some point the posted requests stop appearing in the capture: "
+                              "they were lost before it."));
     }
 
     bool is_place_of_responder() const {

@@ -34,7 +34,7 @@ TEST_F(RefusedAccess, behind_the_end_of_the_region) {
     region("server", va, 4096, rkey, "local_write remote_write");
     refuse(va + 4096 - 63, rkey, 64);
     EXPECT_EQ(answered(), "out-of-bounds certain");
-    EXPECT_NE(first().text.find("1 bytes behind"), std::string::npos) << first().text;
+    EXPECT_NE(first().text.find("1 byte past the end"), std::string::npos) << first().text;
 }
 
 TEST_F(RefusedAccess, before_the_region) {
@@ -172,7 +172,8 @@ TEST_F(RefusedAccess, as_invalid_may_be_a_message_too_long) {
     nak(100, invalid_request);
     completes("REM_INV_REQ_ERR");
     EXPECT_EQ(answered(), "receive-too-small certain");
-    EXPECT_NE(first().text.find("64 bytes met a receive of 16"), std::string::npos);
+    EXPECT_NE(first().text.find("64 bytes does not fit into the posted receive of 16"),
+              std::string::npos);
 }
 
 TEST_F(RefusedAccess, as_invalid_for_no_reason_that_is_known_stays_unknown) {
