@@ -62,8 +62,8 @@ class ConnectionManager {
     // What one end sent under one of its communication IDs.
     using Id =
         std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
-    static Id id_of(const flow::Host& asker, const flow::Host& asked, std::uint32_t comm_id) {
-        return {asker.high, asker.low, asked.high, asked.low, comm_id};
+    static Id id_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id) {
+        return {from.high, from.low, to.high, to.low, comm_id};
     }
     struct Question {
         const CmSeen* first = nullptr;
