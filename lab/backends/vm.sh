@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
-for part in settings packages kernel layer initramfs exports cable qemu boot accel control; do
+for part in settings packages kernel vmlinux layer initramfs exports cable qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -96,6 +96,7 @@ backend_up() {
     trap vm_abandon EXIT
     LAB_RUN=$(short_dir run)
     find_kernel
+    unpack_kernel
     stop_if_told
     make_layer
     stop_if_told

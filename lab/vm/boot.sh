@@ -23,9 +23,9 @@ await_guest() {
     return 1
 }
 
-# CPU seconds that a guest with KVM may use before its first program runs. Software emulation uses about six: a KVM that needs as many
-# is of no use. (How many a KVM that works needs was not measured.)
-KVM_BOOT_CPU_SECONDS=5
+# CPU seconds that a guest with KVM may use before its first program runs. Software emulation uses two to three: a KVM that needs as
+# many is of no use. (How many a KVM that works needs was not measured.)
+KVM_BOOT_CPU_SECONDS=3
 
 # kernel_boots HOST DEADLINE_MS: 0 when the guest's kernel has started its first program; else 1 with the reason in FAILURE. A kernel
 # that hangs in nested virtualization uses all the CPU time that it gets: this limit is independent of what else runs on the host.

@@ -115,7 +115,7 @@ qemu_user() {
         return
     fi
     # The rights that others have to the checkout are what this user has.
-    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$KERNEL_IMAGE" || (($(umask) & 05)); then
+    if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$BOOT_IMAGE" || (($(umask) & 05)); then
         keep=,+dac_read_search
         say "other users may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
     fi
@@ -146,9 +146,11 @@ start_guest() {
     make_link "$host"
     # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
     # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
+    # q35: the interrupt table of the older machine, pc, is a program that ACPI's interpreter runs again for each device. Under
+    # software emulation that takes two seconds of the start.
     # shellcheck disable=SC2054 # the commas are QEMU's
     command=("${QEMU_AS[@]}" "$QEMU" -name "$(guest_name "$host")" "${SANDBOX[@]}" -nodefaults -no-user-config -no-reboot -display none
-        -machine pc,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
+        -machine q35,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
         -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
         -serial chardev:console
         "${CABLE[@]}"
@@ -171,7 +173,7 @@ run_qemu() {
     shift
     close_inherited
     open_exports "$host"
-    exec {console}>>"$(guest_console "$host")" {kernel}<"$KERNEL_IMAGE" {initrd}<"$INITRAMFS"
+    exec {console}>>"$(guest_console "$host")" {kernel}<"$BOOT_IMAGE" {initrd}<"$INITRAMFS"
     cd "$LAB_RUN/cable" || exit
     printf '%s\n' "$BASHPID" >"$(guest_pidfile "$host")"
     exec setsid "$@" "${EXPORTS[@]}" -kernel "/proc/self/fd/$kernel" -initrd "/proc/self/fd/$initrd" \
