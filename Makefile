@@ -23,6 +23,7 @@ BUILD    ?= build/asan
 PLAIN_CXX := $(CXX)
 CXX      := clang++
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CPPFLAGS += -include tests/support/json_layout.hpp
 else ifeq ($(SANITIZE),thread)
 BUILD    ?= build/tsan
 override CXX += -fsanitize=thread  # for the tests as well: memory that they share with the project's threads counts

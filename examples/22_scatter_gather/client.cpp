@@ -109,7 +109,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     log.note("one READ has filled both buffers");
 
     // 5. An lkey counts in its own protection domain only. The device checks each entry before it
-    // sends: by the specification with LOC_PROT_ERR, by rxe with LOC_QP_OP_ERR.
+    // sends: by the specification with LOC_PROT_ERR, by rxe with another status.
     const rdma::Pd other{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const Buffer stranger(other.get(), common::pattern(100, "of another PD. "), 0);
     entries[1] = stranger.sge();

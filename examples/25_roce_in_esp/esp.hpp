@@ -72,15 +72,15 @@ class Esp {
           in_(in.spi),
           out_(out.spi) {
         // A state is a security association: how to encrypt, with which key. A policy says which
-        // packets have to use one: here all of UDP, and with it all of RoCE. The ports cannot be
-        // part of it, because Soft-RoCE names none when it looks up its route.
+        // packets have to use one: here all of UDP, protocol 17, and with it all of RoCE. The ports
+        // cannot be part of it, because Soft-RoCE names none when it looks up its route.
         if (!ip(add_state(to_me_, in) + add_state(to_peer_, out) + policy(to_me_, "in") +
                 policy(to_peer_, "out")))
             throw util::Error("cannot set the IPsec policy: see the message of ip above.");
     }
     ~Esp() {
         ip(fmt::format(
-            "xfrm policy delete {0} proto udp dir out\nxfrm policy delete {1} proto udp dir "
+            "xfrm policy delete {0} proto 17 dir out\nxfrm policy delete {1} proto 17 dir "
             "in\n{2}{3}",
             to_peer_, to_me_, delete_state(to_peer_, out_), delete_state(to_me_, in_)));
     }
@@ -110,7 +110,7 @@ class Esp {
   private:
     static std::string policy(const std::string& hosts, const char* direction) {
         return fmt::format(
-            "xfrm policy update {0} proto udp dir {1} limit time-hard 60 "
+            "xfrm policy update {0} proto 17 dir {1} limit time-hard 60 "
             "tmpl {0} proto esp mode transport\n",
             hosts, direction);
     }

@@ -7,7 +7,7 @@
 unpack_kernel() {
     local key
     BOOT_IMAGE=$LAB_STATE/vmlinux
-    key="$KERNEL_IMAGE $(stat -Lc '%s %Y' -- "$KERNEL_IMAGE") $(cksum <"$LAB_ROOT/lab/vm/vmlinux.sh")"
+    key="$(realpath -- "$KERNEL_IMAGE") $(stat -Lc '%s %Y' -- "$KERNEL_IMAGE") $(cksum <"$LAB_ROOT/lab/vm/vmlinux.sh")"
     if [[ ! -e $BOOT_IMAGE.key || $(<"$BOOT_IMAGE.key") != "$key" ]]; then
         rm -f "$BOOT_IMAGE" "$BOOT_IMAGE.key"
         need_space 80 "the guests' unpacked kernel"

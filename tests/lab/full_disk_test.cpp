@@ -1,6 +1,8 @@
 // Disks on which a run, or the lab itself, does not fit.
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -57,23 +59,31 @@ TEST(FullDisk, a_capture_that_does_not_fit_fails_and_keeps_what_was_written) {
     }
 }
 
-TEST(FullDisk, an_up_without_room_says_so_and_leaves_nothing) {
+// `lab/lab up` with 4 MiB below LAB_STATE, where what `shared` names is there already.
+void expect_no_room(const std::vector<std::string>& shared, const std::string& what) {
     const SmallDisk disk("state", "4m");
     if (!disk.is_mounted())
         GTEST_SKIP() << "cannot mount a file system: not root";
-    const auto shared = std::filesystem::absolute("build/lab");
-    for (const char* name : {"kernel", "layer"})
-        std::filesystem::create_symlink(shared / name, disk.path() + "/" + name);
+    for (const std::string& name : shared)
+        std::filesystem::create_symlink(std::filesystem::absolute("build/lab/" + name),
+                                        disk.path() + "/" + name);
     const support::Argv environment{"LAB_STATE=" + disk.path()};
     for (int tries = 0; tries < 2; ++tries) {
         const auto outcome = support::run({"lab/lab", "up"}, environment);
         EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
-        EXPECT_NE(outcome.err.find("lab: the guests' initramfs needs 16 MB"), std::string::npos)
-            << outcome.all();
+        EXPECT_NE(outcome.err.find("lab: the guests' " + what), std::string::npos) << outcome.all();
         EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
     }
-    EXPECT_FALSE(std::filesystem::exists(disk.path() + "/vm.state"));
-    EXPECT_FALSE(std::filesystem::exists(disk.path() + "/initramfs.tree"));
+    for (const char* name : {"vm.state", "initramfs.tree", "vmlinux.new"})
+        EXPECT_FALSE(std::filesystem::exists(disk.path() + "/" + name)) << name;
+}
+
+TEST(FullDisk, an_up_without_room_for_the_kernel_says_so_and_leaves_nothing) {
+    expect_no_room({"kernel"}, "unpacked kernel needs 80 MB");
+}
+
+TEST(FullDisk, an_up_without_room_for_the_initramfs_says_so_and_leaves_nothing) {
+    expect_no_room({"kernel", "vmlinux", "vmlinux.key", "layer"}, "initramfs needs 16 MB");
 }
 
 }  // namespace full_disk_test

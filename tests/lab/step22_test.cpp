@@ -31,7 +31,10 @@ TEST_F(Step22, three_buffers_are_one_message_and_a_foreign_lkey_sends_nothing) {
     ASSERT_EQ(statuses.size(), 3U);
     EXPECT_EQ(statuses[0], "SUCCESS");
     EXPECT_EQ(statuses[1], "SUCCESS");
-    EXPECT_TRUE(statuses[2] == "LOC_PROT_ERR" || statuses[2] == "LOC_QP_OP_ERR") << statuses[2];
+    // The specification's, and rxe's of Linux 6.1 and of 6.12.
+    EXPECT_TRUE(statuses[2] == "LOC_PROT_ERR" || statuses[2] == "LOC_QP_OP_ERR" ||
+                statuses[2] == "WR_FLUSH_ERR")
+        << statuses[2];
     support::expect_every_packet_joined(run);
 }
 
