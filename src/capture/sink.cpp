@@ -132,9 +132,10 @@ void Sink::append(std::span<const std::byte> record) {
 }
 
 void Sink::append(std::string_view line) {
-    printable_.clear();
-    util::append_printable_lines(printable_, line);
-    append(std::as_bytes(std::span<const char>(printable_)));
+    if (util::are_printable_lines(line))
+        append(std::as_bytes(std::span(line)));
+    else
+        append(std::as_bytes(std::span<const char>(util::printable_lines(line))));
 }
 
 void Sink::flush() {

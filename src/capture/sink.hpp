@@ -106,7 +106,6 @@ class Sink {
     util::Deadline end_;
     std::size_t buffer_limit_ = std::size_t{256} * 1024;
     std::uint64_t appended_ = 0;
-    std::string printable_;  // the line being appended
     std::vector<std::byte> buffer_;
     std::size_t written_ = 0;               // of buffer_
     std::vector<std::size_t> record_ends_;  // in buffer_, where ends_with_ours_

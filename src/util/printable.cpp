@@ -81,19 +81,34 @@ std::size_t layout_at(std::string_view text) {
     return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
+// How many bytes at the front of `text` pass as they are.
+std::size_t passes_at(std::string_view text, bool keeps_layout) {
+    std::size_t size = 0;
+    while (true) {
+        size += plain_at(text.substr(size));
+        const std::string_view rest = text.substr(size);
+        if (rest.empty())
+            return size;
+        if (const std::size_t layout = keeps_layout ? layout_at(rest) : 0; layout != 0) {
+            size += layout;
+            continue;
+        }
+        const Character character = first_character(rest);
+        if (!character.code || *character.code < ' ' || is_hidden(*character.code))
+            return size;
+        size += character.size;
+    }
+}
+
 void append_printable(std::string& out, std::string_view text, bool keeps_layout) {
     while (true) {
-        const std::size_t plain = plain_at(text);
-        out.append(text.substr(0, plain));
-        text.remove_prefix(plain);
+        const std::size_t passes = passes_at(text, keeps_layout);
+        out.append(text.substr(0, passes));
+        text.remove_prefix(passes);
         if (text.empty())
             return;
-        const std::size_t layout = keeps_layout ? layout_at(text) : 0;
-        const Character character = layout != 0 ? Character{layout} : first_character(text);
-        if (layout != 0 ||
-            (character.code && *character.code >= ' ' && !is_hidden(*character.code)))
-            out.append(text.substr(0, character.size));
-        else if (character.code)
+        const Character character = first_character(text);
+        if (character.code)
             append_escape(out, *character.code);
         else
             fmt::format_to(std::back_inserter(out), "\\x{:02x}",
@@ -118,6 +133,10 @@ std::string printable_lines(std::string_view text) {
 
 void append_printable_lines(std::string& out, std::string_view text) {
     append_printable(out, text, true);
+}
+
+bool are_printable_lines(std::string_view text) {
+    return passes_at(text, true) == text.size();
 }
 
 void print_error(std::string_view text) {

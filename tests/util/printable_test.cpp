@@ -56,4 +56,17 @@ TEST(PrintableLines, pass_line_feeds_tabs_and_colours_and_nothing_else) {
               "\\x1b[2J\\x1b[31\\x1b]0;x\\x07\\x1b[?1m\\r\\x1b");
 }
 
+TEST(Printable, knows_which_lines_pass_as_they_are) {
+    const auto agrees = [](const std::string& text) {
+        return util::are_printable_lines(text) == (printable_lines(text) == text);
+    };
+    for (unsigned byte = 0; byte <= 0xff; ++byte)
+        EXPECT_TRUE(agrees("line " + std::string(1, static_cast<char>(byte)) + " end\n")) << byte;
+    for (const char* text : {"", "→ µs\n", "\x1b[1;31mred\x1b[0m\n", "\x1b[2J", "\u202e",
+                             "a\tb\r\n", "\xe2\x86", "cut \xf0\x9f"})
+        EXPECT_TRUE(agrees(text)) << text;
+    EXPECT_TRUE(util::are_printable_lines("client → server\n"));
+    EXPECT_FALSE(util::are_printable_lines("client \x1b[2J server\n"));
+}
+
 }  // namespace printable_test
