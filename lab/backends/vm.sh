@@ -13,7 +13,16 @@ vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
 QEMU=qemu-system-x86_64
 LINK_LATER=
 
+# A copy of a checkout has the state of the original's lab, whose guests it must not stop. The folder's inode tells them apart.
+forget_copied_state() {
+    local file=$LAB_STATE/vm.folder
+    if [[ -e $file && $(<"$file") != "$(stat -c %d:%i -- "$LAB_STATE")" ]]; then
+        rm -f "$LAB_STATE"/{run,vm.state,vm.folder,cable.process} "$LAB_STATE"/*.pid
+    fi
+}
+
 backend_init() {
+    forget_copied_state
     LAB_RUN=$(short_dir_now run)
     ENTER="cd $(quote "$LAB_ROOT")"
     # The hosts are those that run, whatever is asked for now: `up` compares.
@@ -94,6 +103,7 @@ backend_up() {
     local host started
     started=$(now_ms)
     trap vm_abandon EXIT
+    stat -c %d:%i -- "$LAB_STATE" | write_file "$LAB_STATE/vm.folder"
     LAB_RUN=$(short_dir run)
     find_kernel
     unpack_kernel

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"
+#include "support/temp_path.hpp"
 
 namespace lifecycle_test {
 
@@ -71,6 +72,18 @@ TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
     EXPECT_NE(up.err.find("already up"), std::string::npos) << up.all();
     EXPECT_LT(up.took, 5s);
     EXPECT_EQ(before, word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid"));
+}
+
+TEST_F(Lifecycle, a_copy_of_the_checkout_does_not_stop_its_guests) {
+    const support::TempPath copy("lab_state");
+    const auto copied = support::run({"cp", "-a", "build/lab", copy.str()});
+    ASSERT_EQ(copied.exit_code, 0) << copied.err;
+    const support::Argv environment{"LAB_STATE=" + copy.str()};
+    const auto status = support::run({"lab/lab", "status"}, environment);
+    EXPECT_NE(status.all().find("down"), std::string::npos) << status.all();
+    EXPECT_EQ(support::run({"lab/lab", "down"}, environment).exit_code, 0);
+    EXPECT_EQ(support::exec("server", {"true"}).exit_code, 0);
+    EXPECT_EQ(support::exec("client", {"true"}).exit_code, 0);
 }
 
 TEST_F(Lifecycle, the_cable_has_the_configured_mtu_and_rdma_what_fits_into_it) {
