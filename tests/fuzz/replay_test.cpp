@@ -79,8 +79,9 @@ bool is_wanted(std::size_t size, std::size_t whole) {
 
 void run_prefixes(const Target& target, util::Bytes input, const std::string& name) {
     for (std::size_t size = 0; size <= input.size(); ++size)
-        if (is_wanted(size, input.size()))
+        if (is_wanted(size, input.size())) {
             ASSERT_NO_THROW(run(target, input.first(size))) << size << " bytes of " << name;
+        }
 }
 
 class FuzzReplay : public testing::TestWithParam<Target> {};
