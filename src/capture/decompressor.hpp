@@ -1,5 +1,5 @@
-// Compressed captures: gzip, zstd and lz4, told by their first bytes. Streaming, in memory that
-// does not depend on how much comes out.
+// Compressed captures: gzip, zstd and lz4, detected by their first bytes. Streaming: memory use
+// does not depend on the size of the output.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,23 @@ class Decompressor {
     Decompressor& operator=(Decompressor&&) = delete;
 
     struct Step {
-        std::size_t taken = 0;  ///< bytes of `in`
-        std::size_t made = 0;   ///< bytes at the beginning of `out`
-        /// What is wrong with the data, static text: there is no further step.
+        std::size_t taken = 0;  ///< bytes consumed from `in`
+        std::size_t made = 0;   ///< bytes written to the start of `out`
+        /// What is wrong with the data, static text. If set, step() must not be called again.
         const char* error = nullptr;
     };
-    /// Goes on as far as `in` and `out` let it; `in` is empty at the end of the input. Files that
-    /// are appended to each other are one.
+    /// Decompresses as much as `in` and `out` allow; `in` is empty at the end of the input. Treats
+    /// concatenated files as one.
     virtual Step step(util::Bytes in, std::span<std::byte> out) = 0;
 
-    /// Whether the input may end here: not inside of a file.
+    /// Whether the input may end here, that is, not inside a file.
     virtual bool may_end() const = 0;
 
     /// "gzip".
     virtual const char* name() const = 0;
 };
 
-/// `begin`: a file's first four bytes. nullptr where it is not compressed. Throws std::bad_alloc.
+/// `begin`: the first four bytes of a file. nullptr if it is not compressed. Throws std::bad_alloc.
 std::unique_ptr<Decompressor> decompressor_of(util::Bytes begin);
 
 std::unique_ptr<Decompressor> gzip_decompressor();

@@ -78,7 +78,7 @@ std::optional<Frame> FileSource::next() {
     return parser_ ? next_of_pcapng() : next_of_pcap();
 }
 
-// The one object is returned, as in next_frame().
+// Returns one object only (NRVO), as next_frame() does.
 std::optional<Frame> FileSource::next_of_pcapng() {
     std::optional<Frame> frame;
     while (!parser_->next(frame)) {

@@ -1,6 +1,6 @@
-// Packets of a pcap or pcapng file, or of such a stream on standard input: pcapng by a reader of
-// our own, which takes what libpcap refuses or does not tell (interfaces of different link types
-// and snap lengths, their names, comments), pcap by libpcap.
+// Packets of a pcap or pcapng file, or of such a stream on standard input. pcap is read by libpcap,
+// pcapng by PcapngParser, which handles what libpcap rejects or does not report: interfaces of
+// different link types and snap lengths, their names, comments.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace capture {
 
 class FileSource : public Source {
   public:
-    /// `path`: a file; "-": standard input. Throws util::Error where it cannot be opened, is no
-    /// capture file, or is a pcap file, which has no interfaces, and one is chosen.
+    /// `path`: a file; "-": standard input. Throws util::Error if it cannot be opened, is not a
+    /// capture file, or is a pcap file, which has no interfaces, and an interface is chosen.
     explicit FileSource(const std::string& path, InterfaceChoice choice = InterfaceChoice());
 
-    /// Throws util::Error where the chosen interface is missing, too: at the end of the file.
+    /// Throws util::Error also at the end of the file if the chosen interface is missing.
     std::optional<Frame> next() override;
 
-    /// True where next() has to wait for somebody to write more into a pipe: the moment to flush
-    /// what was made of the packets so far.
+    /// True if next() has to wait for the writer of a pipe. The caller should flush its output
+    /// then.
     bool must_wait() const { return input_.must_wait(); }
 
-    /// Whether more than one interface was described so far.
+    /// Whether more than one interface has been described so far.
     bool has_several_interfaces() const { return parser_ && parser_->has_several_interfaces(); }
 
   private:
@@ -40,7 +40,7 @@ class FileSource : public Source {
 
     Input input_;
     std::optional<PcapngParser> parser_;
-    std::exception_ptr failure_;  // of reading, within libpcap
+    std::exception_ptr failure_;  // a read error within libpcap
     PcapHandle handle_;
     wire::LinkType link_type_{};
     std::uint64_t packets_ = 0;

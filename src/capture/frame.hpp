@@ -1,4 +1,4 @@
-// One packet as a capture holds it.
+// One captured packet.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace capture {
 
-/// Time as captures have it: since 1970-01-01 UTC.
+/// Capture time: since 1970-01-01 UTC.
 using Time = std::chrono::nanoseconds;
 
-/// `fraction` behind the seconds. A damaged file may claim any time: one outside of what 32 bits of
-/// seconds hold, signed or not, becomes the nearest inside, so that differences do not overflow.
+/// `fraction`: after the seconds. A corrupted file may contain any time: values outside 32 bits of
+/// seconds, signed or unsigned, are clamped, so that differences do not overflow.
 constexpr Time time_of(std::int64_t seconds, std::chrono::nanoseconds fraction) {
     return std::chrono::seconds(std::clamp<std::int64_t>(seconds, INT32_MIN, UINT32_MAX)) +
            fraction;
@@ -23,11 +23,11 @@ constexpr Time time_of(std::int64_t seconds, std::chrono::nanoseconds fraction) 
 
 struct Frame {
     Time time{};
-    util::Bytes bytes;                  ///< as much as was captured; valid until the next frame
+    util::Bytes bytes;                  ///< the captured bytes; valid until the next frame
     std::uint32_t original_length = 0;  ///< on the wire, >= bytes.size()
     wire::LinkType link_type = wire::LinkType::Ethernet;
-    wire::CaptureNotes notes{};  ///< valid as `bytes` is
-    std::uint64_t number = 0;    ///< in its file, from 1; 0: of a live capture
+    wire::CaptureNotes notes{};  ///< valid as long as `bytes`
+    std::uint64_t number = 0;    ///< in its file, from 1; 0 in a live capture
 };
 
 /// The result points into the frame's bytes.

@@ -25,7 +25,7 @@ class Gzip : public Decompressor {
     Step step(util::Bytes in, std::span<std::byte> out) override {
         if (at_end_)
             inflateReset(&stream_);
-        // zlib's interface takes what it only reads for writable.
+        // zlib's interface declares its read-only input as writable.
         stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(in.data()));
         stream_.avail_in = static_cast<uInt>(std::min<std::size_t>(in.size(), UINT_MAX));
         stream_.next_out = reinterpret_cast<Bytef*>(out.data());

@@ -15,8 +15,8 @@
 namespace capture {
 namespace {
 
-// Of compressed bytes that a library takes at once: it may lose what it made of them before it finds
-// that they are damaged.
+// Compressed bytes that a library gets per call: it may lose their output before it finds that they
+// are corrupted.
 constexpr std::size_t step_limit = std::size_t{16} * 1024;
 constexpr std::size_t compressed_chunk = std::size_t{64} * 1024;
 constexpr const char* what_is_read = "give a pcap or pcapng capture";
@@ -24,19 +24,19 @@ constexpr const char* what_is_read = "give a pcap or pcapng capture";
 util::Fd open_file(const std::string& path, const std::string& name) {
     if (path == "-")
         return {};
-    // Of a FIFO, open() waits for a writer.
+    // open() of a FIFO waits for a writer.
     util::Fd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file)
         throw util::Error(fmt::format("cannot open {}: {}.", name, std::strerror(errno)));
     return file;
 }
 
-// Whether it is a pipe or a socket.
+// Returns whether it is a pipe or a socket.
 bool is_stream(int fd, const std::string& name) {
     struct stat status {};
     if (fstat(fd, &status) != 0)
         throw util::Error(fmt::format("cannot read {}: {}.", name, std::strerror(errno)));
-    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY)  // main() opened it in the place of none
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY)  // main() opened it in place of a closed one
         throw util::Error(fmt::format("{} is closed: {}.", name, what_is_read));
     if (S_ISDIR(status.st_mode))
         throw util::Error(fmt::format("{} is a directory: {}.", name, what_is_read));
@@ -109,7 +109,7 @@ std::size_t Input::decompress(std::span<std::byte> buffer) {
                             decompressor_->name(), offset_, error_));
         if (has_ended_ && rest_.empty() && decompressor_->may_end())
             return 0;
-        // At the end of the input, too: it may hold what it has taken.
+        // Also at the end of the input: the decompressor may hold output.
         const auto step =
             decompressor_->step(rest_.first(std::min(rest_.size(), step_limit)), buffer);
         rest_ = rest_.subspan(step.taken);

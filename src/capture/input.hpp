@@ -1,5 +1,4 @@
-// The bytes of a capture: of a file, of a pipe, or of standard input. What is compressed (gzip, zstd,
-// lz4) is decompressed.
+// The bytes of a capture, from a file, a pipe or standard input. Decompresses gzip, zstd and lz4.
 #pragma once
 
 #include <array>
@@ -18,22 +17,21 @@ namespace capture {
 class Input {
   public:
     /// `path`: a file; "-": standard input. Waits for the first bytes of a pipe. Throws util::Error
-    /// where it cannot be opened, has not a byte, or is something that holds no capture: a
-    /// directory, a device.
+    /// if it cannot be opened, is empty, or cannot be a capture: a directory, a device.
     explicit Input(const std::string& path);
 
-    /// As sentences name it: "'run.pcapng'", "standard input", "the decompressed 'run.pcapng.gz'".
+    /// Name in messages: "'run.pcapng'", "standard input", "the decompressed 'run.pcapng.gz'".
     const std::string& name() const { return name_; }
 
-    /// The first bytes, decompressed, which read() gives once more: four, or all of an input that is
-    /// shorter.
+    /// The first four bytes, decompressed, or all bytes of a shorter input. read() returns them
+    /// again.
     util::Bytes begin() const { return std::span(begin_).first(begin_size_); }
 
-    /// At least one byte, as soon as there are some; 0: the end. Waits. Throws util::Error, also
-    /// where a signal interrupts it, and where compressed data is damaged or breaks off.
+    /// Waits for and returns at least one byte; 0: the end. Throws util::Error, also if a signal
+    /// interrupts it, or if compressed data is corrupted or incomplete.
     std::size_t read(std::span<std::byte> buffer);
 
-    /// True where read() has to wait for somebody to write more into a pipe.
+    /// True if read() has to wait for the writer of a pipe.
     bool must_wait() const;
 
   private:
@@ -49,9 +47,9 @@ class Input {
     std::array<std::byte, 4> begin_{};
     std::size_t begin_size_ = 0;
     std::size_t begin_taken_ = 0;
-    std::unique_ptr<Decompressor> decompressor_;  // none: what is read is what is there
-    std::unique_ptr<std::byte[]> compressed_;     // of the file, what was not decompressed yet
-    util::Bytes rest_;                            // of it
+    std::unique_ptr<Decompressor> decompressor_;  // nullptr: input is not compressed
+    std::unique_ptr<std::byte[]> compressed_;     // read from the file, not yet decompressed
+    util::Bytes rest_;                            // the rest of compressed_
     std::uint64_t offset_ = 0;                    // of rest_ in the file
     bool has_ended_ = false;
     const char* error_ = nullptr;

@@ -1,4 +1,4 @@
-// The interface of a capture whose packets are read.
+// Selects the interface of a capture whose packets are read.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@ namespace capture {
 
 inline constexpr std::uint16_t linktype_ethernet = 1;
 inline constexpr std::uint16_t linktype_raw = 101;
-inline constexpr std::uint16_t linktype_old_raw = 12;  // Linux's DLT_RAW, which some files have
+inline constexpr std::uint16_t linktype_old_raw = 12;  // Linux's DLT_RAW, used by some files
 inline constexpr std::uint16_t linktype_linux_sll = 113;
 inline constexpr std::uint16_t linktype_ipv4 = 228;
 inline constexpr std::uint16_t linktype_ipv6 = 229;
@@ -30,7 +30,7 @@ constexpr std::uint16_t linktype_number(wire::LinkType type) {
     return linktype_ethernet;
 }
 
-/// nullopt for one that is not decoded here.
+/// Returns nullopt for a link type that is not decoded here.
 constexpr std::optional<wire::LinkType> link_type_of_number(int number) {
     switch (number) {
         case linktype_ethernet:

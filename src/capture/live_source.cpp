@@ -14,7 +14,7 @@
 namespace capture {
 namespace {
 
-// libpcap opens devices that are no network interfaces, too: rdmasniff's mlx5_0, and mlx5_0:2 for
+// libpcap also opens devices that are not network interfaces: rdmasniff's mlx5_0, and mlx5_0:2 for
 // its second port.
 std::string without_port(const std::string& name) {
     return name.substr(0, name.find(':'));
@@ -72,7 +72,7 @@ PcapHandle activate(const LiveOptions& options) {
     need(pcap_set_buffer_size(handle.get(), options.buffer_bytes));
     need(pcap_set_timeout(handle.get(), static_cast<int>(options.latency.count())));
     need(pcap_set_promisc(handle.get(), options.promiscuous ? 1 : 0));
-    // Where a device has no nanoseconds, next_frame() scales its microseconds.
+    // If a device has no nanoseconds, next_frame() scales its microseconds.
     [[maybe_unused]] const int precision =
         pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     if (const int result = pcap_activate(handle.get()); result < 0)
@@ -95,9 +95,9 @@ std::string library_version() {
     return pcap_lib_version();
 }
 
-// Frames gather in the ring for at most `latency` before poll() reports them: a few hundred
-// wake-ups less for each second of a bulk transfer than in libpcap's immediate mode, and a ring
-// without a fixed slot per packet.
+// Frames stay in the ring for at most `latency` before poll() reports them. Compared with libpcap's
+// immediate mode, this saves a few hundred wake-ups per second of a bulk transfer, and the ring
+// needs no fixed slot per packet.
 LiveSource::LiveSource(const LiveOptions& options)
     : name_(options.interface),
       latency_(options.latency),
@@ -125,8 +125,8 @@ void LiveSource::set_filter(const std::string& filter) {
     filter_ = filter;
 }
 
-// rdmasniff reports an empty queue as an error where the handle does not wait (pcap-rdmasniff.c:
-// its wait for the completion channel takes no EAGAIN), so that the channel is asked first.
+// rdmasniff reports an empty queue as an error if the handle is non-blocking (pcap-rdmasniff.c: its
+// wait for the completion channel does not handle EAGAIN), so poll the channel first.
 std::optional<Frame> LiveSource::next() {
     if (sniffs_rdma_ && drained_) {
         pollfd channel{fd_, POLLIN, 0};

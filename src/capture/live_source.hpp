@@ -13,16 +13,16 @@
 namespace capture {
 
 struct LiveOptions {
-    std::string interface;                  // "eth0"; "any" for all; an RDMA device: "mlx5_0"
-    std::optional<std::string> filter;      // pcap-filter(7); nullopt: default_filter()
-    int snaplen = 262144;                   // bytes kept of each packet
-    int buffer_bytes = 64 * 1024 * 1024;    // the kernel's ring
-    std::chrono::milliseconds latency{20};  // a packet is handed over after this time at the latest
-    bool promiscuous = false;               // also frames addressed to other machines
-    std::vector<RdmaDevice> rdma_devices{};  // those here: rdma_devices()
+    std::string interface;                   // "eth0"; "any" for all; an RDMA device: "mlx5_0"
+    std::optional<std::string> filter;       // pcap-filter(7); nullopt: default_filter()
+    int snaplen = 262144;                    // bytes kept of each packet
+    int buffer_bytes = 64 * 1024 * 1024;     // the kernel's ring
+    std::chrono::milliseconds latency{20};   // maximum delay before a packet is delivered
+    bool promiscuous = false;                // also frames addressed to other machines
+    std::vector<RdmaDevice> rdma_devices{};  // those of this host: rdma_devices()
 };
 
-/// Since the capture began. pcap_stats(3PCAP).
+/// Since the start of the capture. pcap_stats(3PCAP).
 struct LiveCounters {
     std::uint32_t received = 0;              // passed the filter, whether dropped or not
     std::uint32_t dropped_by_kernel = 0;     // no room in the ring
@@ -31,8 +31,8 @@ struct LiveCounters {
 
 class LiveSource : public Source {
   public:
-    /// Once this returns, packets are being captured. Throws util::Error: no permission, no such
-    /// interface, a filter that does not compile.
+    /// Packets are being captured once this returns. Throws util::Error if permission is missing,
+    /// the interface does not exist, or the filter does not compile.
     explicit LiveSource(const LiveOptions& options);
 
     wire::LinkType link_type() const { return link_type_; }
@@ -41,10 +41,10 @@ class LiveSource : public Source {
     /// Never waits.
     std::optional<Frame> next() override;
 
-    /// Readable in poll() once next() has something.
+    /// poll() reports it as readable when next() has a frame.
     int fd() const { return fd_; }
 
-    /// How long the kernel may hold back a packet it has already taken.
+    /// How long the kernel may hold back a captured packet.
     std::chrono::milliseconds latency() const { return latency_; }
 
     LiveCounters counters() const;
@@ -59,12 +59,12 @@ class LiveSource : public Source {
     wire::LinkType link_type_;
     int fd_ = -1;
     bool sniffs_rdma_;
-    bool drained_ = true;  // an RDMA device's queue
+    bool drained_ = true;  // queue of an RDMA device
 };
 
-/// What to capture where no filter is given: RoCEv2 over IPv4 and IPv6, and on Ethernet also
-/// RoCEv1 and either of them inside one VLAN tag. `vlan` moves the offsets of all that follows it
-/// in an expression, so the untagged forms stand first: pcap-filter(7).
+/// Filter if none is given: RoCEv2 over IPv4 and IPv6, and on Ethernet also RoCEv1 and all of these
+/// inside one VLAN tag. `vlan` shifts the offsets of everything after it in an expression, so the
+/// untagged forms come first: pcap-filter(7).
 std::string default_filter(wire::LinkType link_type);
 
 /// "libpcap version 1.10.3 (with TPACKET_V3)".

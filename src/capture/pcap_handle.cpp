@@ -30,8 +30,8 @@ std::string undecoded_link_type(const std::string& what, int number) {
 
 std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const std::string& what,
                                 std::uint64_t number) {
-    // The one object that is returned, so that it is made in its place: to move a frame costs more
-    // than to make it.
+    // The only object returned, so that it is constructed in place: moving a frame costs more than
+    // filling it.
     std::optional<Frame> frame;
     pcap_pkthdr* header = nullptr;
     const u_char* data = nullptr;
@@ -40,10 +40,10 @@ std::optional<Frame> next_frame(pcap_t* handle, wire::LinkType link_type, const 
         return frame;
     if (result < 0)
         throw util::Error(fmt::format("{}: {}.", what, pcap_geterr(handle)));
-    // Handles are opened with PCAP_TSTAMP_PRECISION_NANO, or scaled: tv_usec holds nanoseconds.
+    // tv_usec holds nanoseconds if opened with PCAP_TSTAMP_PRECISION_NANO; otherwise it is scaled.
     const auto unit = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
     frame.emplace();
-    // libpcap takes a pcap file's 32 bits of seconds for signed; nobody captured before 1970.
+    // libpcap reads a pcap file's 32-bit seconds as signed; no capture is from before 1970.
     frame->time =
         time_of(static_cast<std::uint32_t>(header->ts.tv_sec), Time(header->ts.tv_usec * unit));
     frame->bytes = std::as_bytes(std::span(data, header->caplen));

@@ -19,7 +19,7 @@ constexpr std::uint64_t microsecond_ticks = 1'000'000;  // the default of if_tsr
 constexpr std::uint64_t nanosecond_ticks = 1'000'000'000;
 
 constexpr std::size_t block_head = 8;       // type and length
-constexpr std::size_t block_overhead = 12;  // these, and the length again
+constexpr std::size_t block_overhead = 12;  // these, and the second length
 constexpr std::size_t block_limit = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t interface_limit = std::size_t{16} * 1024 * 1024;
 constexpr std::size_t chunk = std::size_t{256} * 1024;
@@ -38,8 +38,8 @@ constexpr std::size_t padded(std::size_t length) {
     return (length + 3) / 4 * 4;
 }
 
-// The value is a power of ten, or of two where the top bit is set. One that does not fit in 64 bits
-// is left at the default.
+// The value is a power of ten, or of two if the top bit is set. If the result does not fit in 64
+// bits, the default is used.
 std::uint64_t ticks_per_second(std::byte resolution) {
     const auto value = std::to_integer<unsigned>(resolution);
     const unsigned exponent = value & 0x7fU;
@@ -51,7 +51,7 @@ std::uint64_t ticks_per_second(std::byte resolution) {
     return exponent < 20 ? ticks : microsecond_ticks;
 }
 
-// Some writers count a terminating zero.
+// Some writers include a terminating zero.
 std::string_view text(Bytes bytes) {
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     return all.substr(0, all.find('\0'));
@@ -59,7 +59,7 @@ std::string_view text(Bytes bytes) {
 
 Time to_time(std::uint64_t ticks, std::uint64_t per_second, std::int64_t offset) {
     const std::uint64_t rest = ticks % per_second;
-    // Fine resolutions need the product's 94 bits.
+    // Fine resolutions need a product of 94 bits.
     const std::uint64_t fraction =
         per_second == nanosecond_ticks ? rest
         : per_second < nanosecond_ticks
@@ -138,13 +138,13 @@ T PcapngParser::load(Bytes bytes, std::size_t offset) const {
     return is_swapped_ ? swapped(value) : value;
 }
 
-// The high half comes first.
+// The high half is first.
 std::uint64_t PcapngParser::load_time(Bytes bytes, std::size_t offset) const {
     return (std::uint64_t{load<std::uint32_t>(bytes, offset)} << 32U) |
            load<std::uint32_t>(bytes, offset + 4);
 }
 
-// Empty where the block is not whole yet.
+// Returns an empty span if the block is incomplete.
 Bytes PcapngParser::take_block() {
     const Bytes rest(buffer_.get() + begin_, end_ - begin_);
     block_length_ = 0;
@@ -177,7 +177,7 @@ Bytes PcapngParser::take_block() {
     return rest.first(length);
 }
 
-// Without type and lengths. `fixed`: what it must have.
+// Returns the block without type and lengths. `fixed`: minimum size.
 Bytes PcapngParser::body_of(Bytes block, std::size_t fixed) const {
     const Bytes body = block.subspan(block_head, block.size() - block_overhead);
     if (body.size() < fixed)
@@ -217,7 +217,7 @@ void PcapngParser::add_interface(Bytes block) {
     has_several_interfaces_ |= interfaces_.size() > 1;
 }
 
-// Of options that stand twice the first counts.
+// If an option occurs twice, the first one counts.
 void PcapngParser::set_option(Interface& interface, const Option& option) const {
     const std::size_t size = option.value.size();
     if (option.code == pcapng::if_name && interface.name.empty())
@@ -230,7 +230,7 @@ void PcapngParser::set_option(Interface& interface, const Option& option) const 
         interface.offset = static_cast<std::int64_t>(load<std::uint64_t>(option.value, 0));
 }
 
-// The next option, which is taken off the front; nullopt at their end, or where one is damaged.
+// Removes and returns the next option; nullopt at the end, or if it is corrupted.
 std::optional<PcapngParser::Option> PcapngParser::take_option(Bytes& options) const {
     if (options.size() < 4)
         return std::nullopt;
@@ -243,7 +243,7 @@ std::optional<PcapngParser::Option> PcapngParser::take_option(Bytes& options) co
     return option;
 }
 
-// Of the first interface, without a time, and as long as its snap length lets it be.
+// A simple packet belongs to the first interface, has no time, and is cut at the snap length.
 PcapngParser::Packet PcapngParser::simple_packet(Bytes block) const {
     constexpr std::size_t fixed = 4;
     const Bytes body = body_of(block, fixed);
@@ -253,8 +253,8 @@ PcapngParser::Packet PcapngParser::simple_packet(Bytes block) const {
             body.subspan(fixed)};
 }
 
-// Leaves `frame` empty where the packet is not one of the chosen interface's. In place: to move a
-// frame costs more than to make it.
+// Leaves `frame` empty if the packet is not from the chosen interface. Fills it in place: moving a
+// frame costs more than filling it.
 void PcapngParser::take(const Packet& packet, std::optional<Frame>& frame) {
     if (packet.interface >= interfaces_.size())
         damaged(fmt::format("has a packet of interface {}, but {} before it", packet.interface,

@@ -1,5 +1,5 @@
-// pcapng from bytes that come piece by piece: any number of sections in either byte order, each
-// with its interfaces, which may differ in link type, snap length and resolution of time.
+// Parses pcapng from bytes that arrive in parts: any number of sections in either byte order, each
+// with interfaces that may differ in link type, snap length and time resolution.
 // Source: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/, sections 3 and 4.
 #pragma once
 
@@ -17,30 +17,30 @@
 
 namespace capture {
 
-/// Blocks of more than 16 MiB, and interfaces that take more than this together, are taken for
-/// damage, so that memory is bounded whatever the bytes say.
+/// Treats blocks of more than 16 MiB, and interfaces that take more than this in total, as
+/// corrupted, so that memory is bounded for any input.
 class PcapngParser {
   public:
-    /// `name`: the file as sentences name it. Only packets of the chosen interface come.
+    /// `name`: the file's name in messages. Returns only packets of the chosen interface.
     explicit PcapngParser(std::string name, InterfaceChoice choice = InterfaceChoice());
 
-    /// Where to put the next bytes of the file, and how many were put there. Ends the life of the
-    /// frame before.
+    /// space() returns where to put the next bytes of the file, filled() takes their number.
+    /// Invalidates the previous frame.
     std::span<std::byte> space();
     void filled(std::size_t size) { end_ += size; }
 
-    /// Puts the next frame into `frame`; false: it needs more bytes. Throws util::Error where a
-    /// block is damaged, and at a packet of a link type that is not decoded here.
+    /// Puts the next frame into `frame`; false: it needs more bytes. Throws util::Error if a block
+    /// is corrupted, and for a packet with a link type that is not decoded here.
     bool next(std::optional<Frame>& frame);
 
-    /// True where the bytes so far end inside a block, which begins at byte offset() of the file.
+    /// True if the bytes so far end inside a block, which begins at byte offset() of the file.
     bool inside_block() const { return begin_ != end_; }
     std::uint64_t offset() const { return offset_; }
 
-    /// Whether a section has more than one.
+    /// Whether a section has more than one interface.
     bool has_several_interfaces() const { return has_several_interfaces_; }
-    /// At the end of the file: throws util::Error, with the interfaces that there are, where none
-    /// was the chosen one.
+    /// Call at the end of the file: throws util::Error, listing the interfaces, if none was the
+    /// chosen one.
     void require_chosen() const;
 
   private:
@@ -50,7 +50,7 @@ class PcapngParser {
         bool is_chosen = false;
         std::uint32_t snap_length = 0;  // 0: no limit
         std::uint64_t ticks_per_second = 0;
-        std::int64_t offset = 0;  // seconds to be added
+        std::int64_t offset = 0;  // seconds to add
         std::string name;
         std::string description;
     };
@@ -58,13 +58,13 @@ class PcapngParser {
         std::uint16_t code = 0;
         util::Bytes value;
     };
-    // What the three kinds of packet blocks have.
+    // Common content of the three kinds of packet blocks.
     struct Packet {
         std::uint32_t interface = 0;
         std::optional<std::uint64_t> ticks;
         std::size_t captured = 0;
         std::uint32_t length = 0;
-        util::Bytes rest;  // behind the fixed part
+        util::Bytes rest;  // after the fixed part
     };
 
     template <typename T>
@@ -90,17 +90,17 @@ class PcapngParser {
     bool has_section_ = false;
     bool is_swapped_ = false;  // the section's byte order is not this machine's
     std::vector<Interface> interfaces_;
-    std::size_t interface_bytes_ = 0;  // that they take
+    std::size_t interface_bytes_ = 0;  // memory of interfaces_
     std::uint64_t packets_ = 0;
-    std::string comments_;  // of one packet, where it has several
+    std::string comments_;  // of one packet with several
 
     std::unique_ptr<std::byte[]> buffer_;
     std::size_t capacity_ = 0;
-    std::size_t begin_ = 0;  // of what next() has not looked at, in buffer_
+    std::size_t begin_ = 0;  // first byte in buffer_ not yet parsed by next()
     std::size_t end_ = 0;
     std::uint64_t offset_ = 0;  // of begin_ in the file
     std::uint64_t block_offset_ = 0;
-    std::size_t block_length_ = 0;  // of the block at begin_; 0: not known yet
+    std::size_t block_length_ = 0;  // of the block at begin_; 0: unknown
 };
 
 }  // namespace capture

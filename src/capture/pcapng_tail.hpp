@@ -18,7 +18,7 @@ class PcapngTail : public Source {
     /// Never waits. Throws util::Error as PcapngParser does.
     std::optional<Frame> next() override;
 
-    /// True while the file ends inside a block: its writer is not done, or broke off there.
+    /// True while the file ends inside a block: the writer is not finished, or stopped there.
     bool inside_block() const { return parser_.inside_block(); }
 
   private:

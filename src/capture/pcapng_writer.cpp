@@ -32,7 +32,7 @@ PcapngWriter::PcapngWriter(Sink sink, const PcapngSection& section) : sink_(std:
         .u32(pcapng::byte_order_magic)
         .u16(1)
         .u16(0);                             // version 1.0
-    block_.u32(0xffffffff).u32(0xffffffff);  // section length: not known
+    block_.u32(0xffffffff).u32(0xffffffff);  // section length: unknown
     block_.option(pcapng::opt_comment, section.comment)
         .option(pcapng::shb_hardware, section.hardware);
     block_.option(pcapng::shb_os, section.os).option(pcapng::shb_userappl, section.application);

@@ -1,5 +1,5 @@
-// Writes pcapng, which libpcap reads but cannot write: interface names, drop counts, nanoseconds,
-// comments on packets, and TLS secrets beside the packets they open.
+// Writes pcapng with data that libpcap cannot write: interface names, drop counts, nanoseconds,
+// comments on packets, and the TLS secrets that decrypt packets.
 // Source: https://datatracker.ietf.org/doc/draft-ietf-opsawg-pcapng/
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace capture {
 
-/// What the file says about itself. Empty text is left out.
+/// Description of the file. Empty text is left out.
 struct PcapngSection {
     std::string hardware;
-    std::string os;           // os_name() is this machine's
-    std::string application;  // what wrote the file
+    std::string os;           // of this machine: os_name()
+    std::string application;  // the program that wrote the file
     std::string comment;
 };
 
@@ -28,10 +28,10 @@ struct PcapngInterface {
     std::string name;
     std::string description;
     std::string filter;         // as for tcpdump
-    std::uint32_t snaplen = 0;  // 0: no limit. libpcap reads a file only where all are the same
+    std::uint32_t snaplen = 0;  // 0: no limit. libpcap requires the same value on all interfaces
 };
 
-/// Counts of one interface over the whole capture; what is not known stays empty.
+/// Counts of one interface over the whole capture; unknown values stay empty.
 struct PcapngStatistics {
     Time start{};
     Time end{};
@@ -46,14 +46,14 @@ class PcapngWriter {
   public:
     PcapngWriter(Sink sink, const PcapngSection& section);
 
-    /// Returns the number by which packets and statistics name the interface: 0, 1, …
+    /// Returns the interface's number for packets and statistics: 0, 1, …
     std::uint32_t add_interface(const PcapngInterface& interface);
 
-    /// Names for addresses, IPv4 or IPv6 in digits; others are left out.
+    /// Names of IPv4 and IPv6 addresses in digits; other keys are ignored.
     void add_names(const std::map<std::string, std::string>& names);
 
-    /// `key_log`: lines as OpenSSL's keylog callback gives them. Wireshark needs them before the
-    /// packets they decrypt.
+    /// `key_log`: lines from OpenSSL's keylog callback. Wireshark needs them before the packets
+    /// that they decrypt.
     void add_tls_secrets(std::string_view key_log);
 
     /// `comment` is UTF-8; empty: none.
@@ -61,7 +61,7 @@ class PcapngWriter {
 
     void statistics(std::uint32_t interface, const PcapngStatistics& statistics);
 
-    /// Hands everything written so far to the reader.
+    /// Writes everything so far to the reader.
     void flush() { sink_.flush(); }
     void close() { sink_.close(); }
 

@@ -14,14 +14,14 @@ namespace fs = std::filesystem;
 using util::entries_of;
 using util::first_line;
 
-// "4: ACTIVE" says ACTIVE.
+// Returns ACTIVE for "4: ACTIVE".
 std::string after_number(const std::string& line) {
     const std::size_t colon = line.find(": ");
     return colon == std::string::npos ? line : line.substr(colon + 2);
 }
 
-// Kernels before 5.11 let rxe and siw have the network card's device as theirs; rxe alone has a
-// file `parent`, which names its network interface.
+// Kernels before 5.11 give rxe and siw the network card's device. Only rxe has a file `parent`,
+// with the name of its network interface.
 std::string driver_of(const fs::path& path) {
     std::error_code none;
     const fs::path driver = fs::read_symlink(path / "device/driver", none);

@@ -31,13 +31,13 @@ PcapngWriter RotatingWriter::open() const {
     std::string path = options_.path;
     if (options_.rotation.is_wanted()) {
         path = numbered(path, number_);
-        unlink(path.c_str());  // what hinders that hinders create(), too, which says it
+        unlink(path.c_str());  // create() reports the error if this fails
     }
     Sink sink = sink_for(path, options_.output);
     options_.opened(sink);
     PcapngWriter file(std::move(sink), options_.section);
     file.add_interface(options_.interface);
-    file.flush();  // a file that cannot take this much is not begun
+    file.flush();  // do not start a file that cannot hold this
     return file;
 }
 
@@ -56,8 +56,8 @@ bool RotatingWriter::is_full(Time time) const {
            (rotation.time && time - begin_ >= *rotation.time);
 }
 
-// The next file is there before the last one is ended: where it cannot be made, the last one still
-// takes its statistics.
+// Opens the next file before ending the last one: if it cannot be created, the last one still gets
+// its statistics.
 void RotatingWriter::begin_next(Time time) {
     ++number_;
     PcapngWriter next = open();

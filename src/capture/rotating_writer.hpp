@@ -1,5 +1,5 @@
-// One capture of one interface in a row of pcapng files, each complete in itself: a new one is
-// begun by size or by time, and only the last few are kept where that is asked for.
+// One capture of one interface in a sequence of pcapng files, each complete in itself. A new file
+// starts by size or by time; optionally only the last few are kept.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,40 @@
 namespace capture {
 
 struct Rotation {
-    std::optional<std::uint64_t> bytes{};  // a file that has grown so far gets no more packets
-    std::optional<Time> time{};            // from a file's first packet's time on, or the begin
-    std::uint64_t keep = UINT64_MAX;       // files, with the one that is being written; at least 1
+    std::optional<std::uint64_t> bytes{};  // a file of this size or more gets no more packets
+    std::optional<Time> time{};            // since a file's first packet, or the capture's start
+    std::uint64_t keep = UINT64_MAX;       // number of files, including the current one; at least 1
 
     bool is_wanted() const { return bytes || time; }
 };
 
-/// 12 and "dir/run.pcapng": "dir/run_00012.pcapng".
+/// Returns "dir/run_00012.pcapng" for "dir/run.pcapng" and 12.
 std::string numbered(const std::string& path, std::uint64_t number);
 
 /// Every function throws as Sink::append() and Sink::create() do.
 class RotatingWriter {
   public:
     struct Options {
-        std::string path;  // "-": standard output. Rotated: numbered(path, 1) and so on
+        std::string path;  // "-": standard output. With rotation: numbered(path, 1) and so on
         util::OutputOptions output{};
         Rotation rotation{};
         PcapngSection section{};
         PcapngInterface interface {};
         Time begin{};                            // of the capture
-        std::function<LiveCounters()> counters;  // since then; asked at the end of each file
-        std::function<void(Sink&)> opened;       // called with each file before anything is written
+        std::function<LiveCounters()> counters;  // since `begin`; called at the end of each file
+        std::function<void(Sink&)> opened;       // called with each file before the first write
     };
 
-    /// Opens the (first) file. Without rotation an older file at `path` is emptied; with it, one
-    /// that has the name of a new file is replaced, whoever owns it.
+    /// Opens the (first) file. Without rotation, empties an existing file at `path`. With rotation,
+    /// replaces files with the names of new ones, whoever owns them.
     explicit RotatingWriter(Options options);
 
     void packet(const Frame& frame);
 
-    /// Ends the last file with its statistics. Each file's are about its own time.
+    /// Ends the last file with its statistics, which cover only that file's time.
     void close(Time end);
 
-    /// Of the file that is being written.
+    /// Sink of the current file.
     Sink& sink() { return file_.sink(); }
 
   private:
@@ -58,7 +58,7 @@ class RotatingWriter {
     Options options_;
     std::uint64_t number_ = 1;
     PcapngWriter file_;
-    Time begin_;  // of the file, as are those below
+    Time begin_;  // of the current file, as below
     LiveCounters before_{};
     std::uint64_t packets_ = 0;
 };

@@ -31,8 +31,8 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-// A file without a name, which is gone with the program if it is killed; where the file system has
-// none of these, one with a name of its own, in `temporary`.
+// Opens a file without a name, which disappears if the program is killed. If the file system does
+// not support these, opens a named one and sets `temporary`.
 util::Fd open_unnamed(const std::string& path, std::string& temporary) {
     const auto folder = std::filesystem::path(path).parent_path();
     util::Fd fd(open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC,
@@ -46,7 +46,7 @@ util::Fd open_unnamed(const std::string& path, std::string& temporary) {
     return fd;
 }
 
-// Gives such a file a name beside `path`; empty where that failed, with errno.
+// Links such a file to a name beside `path`; returns an empty string and sets errno on failure.
 std::string name_beside(const std::string& path, int fd) {
     const std::string unnamed = fmt::format("/proc/self/fd/{}", fd);
     for (unsigned i = 0; i < 100; ++i) {
@@ -77,7 +77,7 @@ Sink Sink::replace(const std::string& path) {
     if (is_there && !S_ISREG(status.st_mode))
         return create(path);
     if (is_there)
-        util::open_output(path);  // what must not be written must not be replaced
+        util::open_output(path);  // a file that may not be written may not be replaced
     std::string temporary;
     Sink sink(open_unnamed(path, temporary), "'" + path + "'");
     sink.path_ = path;
@@ -116,7 +116,7 @@ Sink::~Sink() {
     }
     try {
         close();
-    } catch (const ReaderGone&) {  // NOLINT(bugprone-empty-catch): nobody is there to be told
+    } catch (const ReaderGone&) {  // NOLINT(bugprone-empty-catch): nobody is left to read an error
     } catch (const std::exception& e) {
         util::print_error(fmt::format("{}\n", e.what()));
     }
@@ -159,9 +159,9 @@ void Sink::write_once() {
     ssize_t n = 0;
     if (kind_ == Kind::file)
         n = write(fd_.get(), data, length);
-    else if (kind_ == Kind::socket)  // what a program's output is under sshd
+    else if (kind_ == Kind::socket)  // standard output under sshd
         n = send(fd_.get(), data, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    else  // a pipe that polls writable takes this much without blocking: pipe(7)
+    else  // a pipe that poll() reports as writable takes this much without blocking: pipe(7)
         n = write(fd_.get(), data, std::min<std::size_t>(length, PIPE_BUF));
     if (n >= 0) {
         written_ += static_cast<std::size_t>(n);
@@ -170,7 +170,7 @@ void Sink::write_once() {
         fail(errno);
 }
 
-// Not before something has been written: where that fails, what was there is still whole.
+// Called only after a successful write: if the first write fails, the old content is kept.
 void Sink::drop_older_content() {
     if (std::exchange(has_older_content_, false))
         cut_at(lseek(fd_.get(), 0, SEEK_CUR));
@@ -181,8 +181,8 @@ void Sink::cut_at(off_t size) const {
         lseek(fd_.get(), size, SEEK_SET);
 }
 
-// Moves what is left to the front only when that is less than what goes: a long backlog is not
-// moved again and again.
+// Moves the rest to the front only if it is shorter than the written part, so that a long backlog
+// is not moved repeatedly.
 void Sink::forget_written() {
     if (written_ < buffer_.size() - written_)
         return;
@@ -239,7 +239,7 @@ void Sink::fail(int error) {
     struct stat status {};
     const off_t end = lseek(fd_.get(), 0, SEEK_CUR);
     if (has_older_content_) {
-        fd_.reset();  // nothing was written, and nothing may be: the file stays as it was
+        fd_.reset();  // nothing was written: the file stays unchanged
     } else if (ends_with_ours_ && fstat(fd_.get(), &status) == 0 && status.st_size == end) {
         const auto next = std::upper_bound(record_ends_.begin(), record_ends_.end(), written_);
         const std::size_t whole = next == record_ends_.begin() ? 0 : *std::prev(next);

@@ -16,10 +16,9 @@ class Source {
     Source(Source&&) = delete;
     Source& operator=(Source&&) = delete;
 
-    /// The next frame. nullopt from a file: its end; from a live source or a file still being
-    /// written: nothing there at present.
-    /// Throws util::Error with the sentence a person should read; a file that breaks off does so
-    /// after its last whole frame.
+    /// Returns the next frame. nullopt from a file: its end; from a live source or a file still
+    /// being written: none at present. Throws util::Error with a message for the user; a truncated
+    /// file throws after its last complete frame.
     virtual std::optional<Frame> next() = 0;
 };
 

@@ -10,7 +10,7 @@ struct ZstdFree {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-// The library's limit of the window stays: 128 MiB, which `zstd --long=27` just needs.
+// Keeps the library's default window limit, 128 MiB, which is enough for `zstd --long=27`.
 class Zstd : public Decompressor {
   public:
     Zstd() {

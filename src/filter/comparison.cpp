@@ -23,7 +23,7 @@ unsigned digit(char c) {
     return static_cast<unsigned>(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-// `digits` are hexadecimal, two a byte.
+// `digits` are hexadecimal, two per byte.
 bool begins_with(util::Bytes bytes, std::string_view digits) {
     if (bytes.size() < digits.size() / 2)
         return false;

@@ -1,4 +1,4 @@
-// One comparison of a display filter: a field, an operator, and what it is compared with.
+// One comparison of a display filter: a field, an operator and constants.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,24 @@ enum class Operator : std::uint8_t {
     Contains,
 };
 
-/// nullopt for a token that is no operator.
+/// Returns nullopt if the token is not an operator.
 std::optional<Operator> operator_of(const Token& token);
 
-/// What a field is compared with: a value, or two ends that both belong to it. Of Bytes the values
-/// are hexadecimal digits.
+/// A value, or the two ends of a range, inclusive. For Bytes, the values are hexadecimal digits.
 struct Range {
     Value low;
     Value high;
-    std::optional<unsigned> prefix{};  ///< 192.0.2.0/24: only so many bits of `low` count
+    std::optional<unsigned> prefix{};  ///< 192.0.2.0/24: number of bits of `low` to compare
 };
 
-/// What `token` stands for beside a field; text of the result is the token's own. Throws
-/// SyntaxError where it is nothing for such a field.
+/// Parses `token` as a constant for `field`; text in the result points to the token. Throws
+/// SyntaxError if it is not valid for this field.
 Range parse_constant(const Field& field, const Token& token);
 
-/// Throws SyntaxError, too, where the field has no order and where the second end is before the
-/// first.
+/// Throws SyntaxError also if the field has no order, or if the second end is less than the first.
 Range parse_range(const Field& field, const Token& low, const Token& high);
 
-/// Whether a field of this kind can be compared by this operator.
+/// Whether this operator can compare a field of this kind.
 bool allows(Kind kind, Operator op);
 
 class Comparison {

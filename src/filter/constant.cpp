@@ -1,4 +1,4 @@
-// The constants of a display filter's comparisons.
+// Constants in the comparisons of a display filter.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
@@ -61,7 +61,7 @@ std::optional<std::uint64_t> unsigned_of(std::string_view text) {
     return number_of<std::uint64_t>(text, decimal);
 }
 
-// Seconds with up to nine digits behind the point; a double would lose the last ones.
+// Parses seconds with up to nine decimal places; a double would lose the last ones.
 std::optional<std::int64_t> nanoseconds_of(std::string_view text) {
     constexpr std::size_t places = 9;
     constexpr std::int64_t second = 1'000'000'000;
@@ -84,7 +84,7 @@ template <typename Address>
 std::optional<Address> ip_of(int family, std::string_view text) {
     Address address;
     const std::string terminated(text);
-    if (text.find('\0') != std::string_view::npos)  // where inet_pton() would stop reading
+    if (text.find('\0') != std::string_view::npos)  // inet_pton() would stop there
         return std::nullopt;
     return inet_pton(family, terminated.c_str(), address.bytes.data()) == 1 ? std::optional(address)
                                                                             : std::nullopt;
@@ -132,7 +132,7 @@ Range address_of(const Field& field, const Token& token) {
     return *range;
 }
 
-// Fields with a fixed set of words: a misspelt one would never match, and nobody would know.
+// Checks words of fields with a fixed set of them: a misspelled word would never match.
 void check_word(const Field& field, const Token& token) {
     struct Set {
         std::string_view field;
@@ -186,7 +186,7 @@ Range parse_constant(const Field& field, const Token& token) {
         case Kind::Ip:
             return address_of(field, token);
         case Kind::Real: {
-            // from_chars() reads "nan" and "inf", too, which no field is.
+            // from_chars() also accepts "nan" and "inf", which no field has.
             const auto number = number_of<double>(token.text, 0);
             return number && std::isfinite(*number) ? one(*number) : no_value();
         }

@@ -13,7 +13,7 @@
 namespace filter {
 namespace {
 
-// Changed, missing, added and swapped letters each count one (optimal string alignment).
+// Changed, missing, added and swapped letters count one each (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1);
     std::vector<std::size_t> last(b.size() + 1);
@@ -107,7 +107,7 @@ const Field* find_field(std::string_view name) {
     return field != nullptr || name.empty() ? field : find(wireshark_fields(), has_name);
 }
 
-// "psn" is as good as "bth.psn" with a letter wrong.
+// An exact last part ("psn" for "bth.psn") counts like one wrong letter.
 std::string_view similar_field(std::string_view name) {
     constexpr std::size_t longest = 64;
     constexpr std::size_t far = 3;
@@ -119,7 +119,7 @@ std::string_view similar_field(std::string_view name) {
     for (const Field& field : fields()) {
         const auto [shorter, longer] = std::minmax({name.size(), field.name.size()});
         const bool is_last_part = last_part(field.name) == name;
-        if (longer - shorter >= far && !is_last_part)  // so many letters are missing at least
+        if (longer - shorter >= far && !is_last_part)  // minimum number of missing letters
             continue;
         const std::size_t distance = is_last_part ? 1 : edit_distance(name, field.name);
         if (distance < least && 2 * distance < field.name.size()) {

@@ -36,7 +36,7 @@ Value caplen(const View& view) {
 Value interface_id(const View& view) {
     return to_value(view.notes.interface_id);
 }
-// As tshark shows it.
+// Formats it as tshark does.
 template <auto Note>
 Value note(const View& view) {
     const std::string_view text = view.notes.*Note;

@@ -1,5 +1,5 @@
-// From a pointer to a member to a function that fetches its value: the rows of the field table
-// name only where a field is.
+// Turns a pointer to a member into a function that reads its value, so that rows of the field table
+// only name the member.
 #pragma once
 
 #include <concepts>
@@ -40,8 +40,8 @@ Value to_value(const std::optional<T>& value) {
     return value ? to_value(*value) : Value();
 }
 
-/// The value of a chain of members, the first of an object; a member may be data or a const
-/// function without arguments, and an optional that is empty ends the chain.
+/// Returns the value of a chain of members, starting at `object`. A member may be data or a const
+/// function without arguments. An empty optional ends the chain.
 template <typename Object>
 Value follow(const Object& object) {
     return to_value(object);
@@ -57,18 +57,18 @@ Value follow(const Object& object, Member member, More... more) {
         return follow(next, more...);
 }
 
-/// A member of a packet: in<&Packet::bth, &Bth::psn>.
+/// Reads a member of a packet: in<&Packet::bth, &Bth::psn>.
 template <auto... Members>
 Value in(const View& view) {
     return follow(view.packet, Members...);
 }
 
-/// `value`, or null in its place.
+/// Returns `value`, or null if it is not there.
 inline Value or_null(const Value& value) {
     return is_there(value) ? value : Null();
 }
 
-/// A header of a packet.
+/// Whether the packet has this header.
 template <auto Header>
 Value has(const View& view) {
     return (view.packet.*Header).has_value() ? Value(true) : Value();
@@ -77,8 +77,8 @@ Value has(const View& view) {
 template <typename Message, typename Member>
 Message message_of(Member Message::*);
 
-/// A member of the connection manager's message, by whichever message has it. Each is a member of
-/// its own message: cm<&CmReq::local_qpn, &CmRep::local_qpn>.
+/// Reads a member of the connection manager's message from the first message type that matches:
+/// cm<&CmReq::local_qpn, &CmRep::local_qpn>.
 template <auto... Members>
 Value cm(const View& view) {
     Value value;

@@ -16,20 +16,20 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// A part of an object: a field, a header with the parts within it behind it, or an array of headers.
+// A part of an object: a field, a header followed by its parts, or an array of headers.
 struct Part {
     enum class Shape : std::uint8_t { Member, Object, Array };
     static constexpr std::size_t key_room = 40;
 
-    Value (*get)(const View&) = nullptr;  // of an array: none
-    std::size_t end = 0;                  // of the parts within it
+    Value (*get)(const View&) = nullptr;  // nullptr for an array
+    std::size_t end = 0;                  // index after the last part within it
     Shape shape{};
     Kind kind{};
     std::uint8_t key_size = 0;
-    std::array<char, key_room> key{};  // "name":, nothing for an array's element
+    std::array<char, key_room> key{};  // "name": or nothing for an array element
 };
 
-// The table of fields as a tree whose parts stand in the order in which they are written.
+// The table of fields as a tree, with its parts in output order.
 class Plan {
   public:
     Plan() { members(0, ""); }
@@ -38,8 +38,8 @@ class Plan {
   private:
     static constexpr std::string_view array_mark = "[]";
 
-    // The fields from `i` on that are within a header, whose name and point are the prefix. Returns
-    // the first one that is not.
+    // Adds the fields from `i` on whose names begin with `prefix` (a header's name and a dot).
+    // Returns the first one that does not.
     std::size_t members(std::size_t i, const std::string& prefix) {
         while (i < fields_.size() && fields_[i].name.starts_with(prefix)) {
             const std::string_view json = fields_[i].extra.json;
@@ -66,7 +66,7 @@ class Plan {
         return i;
     }
 
-    // The headers that are elements of the array that header `i` is an element of.
+    // Adds the array that starts with header `i`, and all headers that are its elements.
     std::size_t array(std::size_t i) {
         const std::string_view json = fields_[i].extra.json;
         const std::size_t part =
@@ -91,7 +91,7 @@ class Plan {
     std::vector<Part> parts_;
 };
 
-// A value other than text and bytes is no longer than this.
+// Maximum length of a value other than text and bytes.
 constexpr std::size_t longest_value = 48;
 
 struct AppendJson {
@@ -108,7 +108,7 @@ struct AppendJson {
         out.end_at(kind == Kind::Time ? put_seconds(at, number) : util::put_decimal(at, number));
     }
     void operator()(bool flag) const { out.append(flag ? "true"sv : "false"sv); }
-    // With a point also where it is whole, as a number that is not always.
+    // Always with a decimal point, so that readers always see a floating-point number.
     void operator()(double number) const {
         if (!std::isfinite(number))
             return out.append("null");
@@ -140,14 +140,14 @@ class Writer {
     Writer(std::string& out, const View& view, const std::vector<Part>& parts)
         : out_(out), view_(view), parts_(parts) {}
 
-    // The parts from `i` to `end`.
+    // Writes the parts from `i` to `end`.
     void object(std::size_t i, std::size_t end) {
         char before = '{';
         while (i < end) {
             const Part& part = parts_[i];
             if (part.shape == Part::Shape::Member) {
                 member(part, before);
-                ++i;  // and not part.end: most parts are members, and the processor need not wait
+                ++i;  // not part.end: most parts are members, and this avoids waiting for a load
                 continue;
             }
             if (part.shape == Part::Shape::Array)
@@ -172,7 +172,7 @@ class Writer {
         std::visit(AppendJson{out_, part.kind}, value);
     }
 
-    // Not there without an element.
+    // Writes nothing if there is no element.
     void array(std::size_t i, char& before) {
         const Part& array = parts_[i];
         char before_element = '[';
@@ -188,7 +188,7 @@ class Writer {
             out_.append(']');
     }
 
-    // What stands before a member, and its key.
+    // Writes the separator before a member, and its key.
     void begin(const Part& part, char& before) {
         char* at = out_.room(1 + Part::key_room);
         *at = std::exchange(before, ',');

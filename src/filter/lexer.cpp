@@ -13,13 +13,13 @@ namespace {
 constexpr auto symbols = std::to_array<std::string_view>(
     {"==", "!=", "<=", ">=", "&&", "||", "..", "=", "<", ">", "!", "(", ")", "{", "}", ","});
 
-// Not isalnum(): what is a letter does not depend on the locale.
+// Unlike isalnum(), independent of the locale.
 bool is_word_character(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            std::string_view("_.:/-").find(c) != std::string_view::npos;
 }
 
-// Of UTF-8: all bytes but those that continue a character.
+// Counts UTF-8 characters: all bytes except continuation bytes.
 std::size_t characters(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));

@@ -1,4 +1,4 @@
-// The words of a display filter, for its parser only.
+// Tokens of a display filter, for its parser only.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@ struct Token {
     enum class Kind : std::uint8_t { Word, Quoted, Symbol, End };
 
     Kind kind = Kind::End;
-    std::string_view text;   ///< as it stands in the expression; of Quoted without the quotes
-    std::size_t column = 1;  ///< from 1, in characters of UTF-8
+    std::string_view text;   ///< as in the expression; without the quotes if Quoted
+    std::size_t column = 1;  ///< from 1, in UTF-8 characters
 
     bool is(std::string_view word) const { return kind != Kind::Quoted && text == word; }
     std::size_t width() const;  ///< in characters, at least 1
 };
 
-/// One token at a time. A word is a run of letters, digits and _ . : / - where ".." ends it; what
-/// it means is the parser's business.
+/// Returns one token at a time. A word is a run of letters, digits and _ . : / - and ends before
+/// ".."; the parser interprets it.
 class Lexer {
   public:
-    /// `from`: the byte that the expression begins with, where more stands in front of it.
+    /// `from`: the byte where the expression begins, if other text precedes it.
     explicit Lexer(std::string_view expression, std::size_t from = 0);
 
-    /// Throws SyntaxError for a character that begins nothing and for quotes that do not end.
+    /// Throws SyntaxError for a character that begins no token and for unclosed quotes.
     Token next();
 
   private:

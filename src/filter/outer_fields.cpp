@@ -19,7 +19,7 @@ Value depth(const View& view) {
     return outer ? Value(std::uint64_t{outer->count}) : Value();
 }
 
-// As tshark has several values of one field.
+// Joins several values of a field as tshark does.
 Value kinds(const View& view) {
     if (!view.packet.outer)
         return {};
@@ -29,7 +29,7 @@ Value kinds(const View& view) {
     return std::string_view(view.scratch);
 }
 
-// Of the outermost layer that has them.
+// Address of the outermost layer that has one.
 template <auto Address>
 Value address(const View& view) {
     if (view.packet.outer)
@@ -43,7 +43,7 @@ Value address(const View& view) {
     return {};
 }
 
-// The innermost layer of this kind.
+// Returns the innermost layer of this kind.
 const OuterLayer* layer_of(const View& view, OuterKind kind) {
     const OuterLayer* found = nullptr;
     if (view.packet.outer)

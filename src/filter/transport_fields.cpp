@@ -35,7 +35,7 @@ Value transport(const View& view) {
 Value aeth_type(const View& view) {
     return view.packet.aeth ? Value(name(view.packet.aeth->kind())) : Value();
 }
-// Null where there is no end-to-end flow control.
+// Null if there is no end-to-end flow control.
 Value aeth_credits(const View& view) {
     const auto& aeth = view.packet.aeth;
     if (!aeth || aeth->kind() != wire::AethKind::Ack)
@@ -49,7 +49,7 @@ Value aeth_error(const View& view) {
     return aeth->nak_name().value_or("Reserved");
 }
 
-// What part of the peer's memory a request is for, whichever header says so.
+// Remote memory that a request addresses, from the RETH or the AtomicETH.
 Value va(const View& view) {
     return view.packet.reth ? in<&Packet::reth, &Reth::va>(view)
                             : in<&Packet::atomic_eth, &AtomicEth::va>(view);
@@ -59,7 +59,7 @@ Value rkey(const View& view) {
                             : in<&Packet::atomic_eth, &AtomicEth::rkey>(view);
 }
 
-// Of a decoding that got as far as the ICRC.
+// Only if decoding got as far as the ICRC.
 Value payload_length(const View& view) {
     return view.packet.icrc ? Value(std::uint64_t{view.packet.payload_length}) : Value();
 }

@@ -113,7 +113,7 @@ Value bhs_name(const View& view) {
     return name.empty() ? Value() : Value(name);
 }
 
-// Of the JSON's array.
+// Element of a JSON array.
 constexpr FieldExtra element{.needs_connection = true, .json = "segments[]"};
 
 constexpr auto problem_table = std::to_array<Field>({

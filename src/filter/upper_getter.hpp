@@ -1,5 +1,5 @@
-// Getters of fields of the layer above RDMA. A packet has these only where its connection's service is
-// known.
+// Getters for fields of the layer above RDMA. A packet has these only if its connection's service
+// is known.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ const Kept* part(const View& view) {
     return view.upper != nullptr ? view.upper->as<Kept>() : nullptr;
 }
 
-/// A chain of members of one kind of message.
+/// Reads a chain of members of one kind of message.
 template <typename Kept, auto... Members>
 Value of(const View& view) {
     const Kept* message = part<Kept>(view);
@@ -27,7 +27,7 @@ Value is(const View& view) {
     return (... || (part<Kept>(view) != nullptr)) ? Value(true) : Value();
 }
 
-/// The same of whichever kind has the member.
+/// Reads a member of any kind of message that has it.
 template <auto... Members>
 Value any(const View& view) {
     Value value;
@@ -41,7 +41,7 @@ Value any(const View& view) {
     return value;
 }
 
-// Null where there is no name.
+// Null if there is no name.
 template <typename Kept, auto Member>
 Value name_of(const View& view) {
     const Kept* message = part<Kept>(view);
@@ -51,7 +51,7 @@ Value name_of(const View& view) {
     return name.empty() ? Value(Null()) : Value(name);
 }
 
-// Every field of these tables needs the connection's service.
+// All fields of these tables need the connection's service.
 inline constexpr FieldExtra connection{.needs_connection = true};
 constexpr FieldExtra named(std::string_view wireshark) {
     return {.needs_connection = true, .wireshark = wireshark};

@@ -1,4 +1,4 @@
-// What a packet has in one of its fields.
+// Values of a packet's fields.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace filter {
 
-/// Bytes that compare like text.
+/// Bytes that compare as text does.
 struct Octets {
     util::Bytes bytes;
 
@@ -27,14 +27,14 @@ struct Octets {
     }
 };
 
-/// The packet does not have the field where its JSON says so: null.
+/// The packet does not have the field, and its JSON has null.
 struct Null {
     friend bool operator==(Null, Null) = default;
     friend auto operator<=>(Null, Null) = default;
 };
 
-/// monostate: the packet does not have the field, and its JSON leaves it out. Text and bytes point
-/// into the packet, its View, or static text.
+/// monostate: the packet does not have the field, and its JSON omits it. Text and bytes point into
+/// the packet, its View, or static text.
 using Value =
     std::variant<std::monostate, Null, std::uint64_t, std::int64_t, bool, double, std::string_view,
                  wire::MacAddress, wire::Ipv4Address, wire::Ipv6Address, Octets>;
@@ -43,18 +43,18 @@ constexpr bool is_there(const Value& value) {
     return value.index() > 1;
 }
 
-/// What a field is, and with that how it is written and what it can be compared with. Numbers are
-/// written as Wireshark writes them.
+/// The kind of a field, which determines its format and its comparisons. Numbers are formatted as
+/// in Wireshark.
 enum class Kind : std::uint8_t {
-    Present,  ///< a header: true where the packet has it
+    Present,  ///< a header: true if the packet has it
     Flag,
     Decimal,
-    Hex2,  ///< numbers in hexadecimal, with so many digits at least
+    Hex2,  ///< hexadecimal, with at least this many digits
     Hex4,
     Hex6,
     Hex8,
     Hex16,
-    Psn,  ///< 24 bits on a circle: a range may pass zero
+    Psn,  ///< 24 bits that wrap: a range may include zero
     Signed,
     Time,  ///< nanoseconds since 1970, written in seconds
     Real,
@@ -62,7 +62,7 @@ enum class Kind : std::uint8_t {
     Mac,
     Ipv4,
     Ipv6,  ///< also a GID
-    Ip,    ///< one or the other
+    Ip,    ///< IPv4 or IPv6
     Bytes,
 };
 
@@ -70,16 +70,16 @@ constexpr bool is_number(Kind kind) {
     return kind >= Kind::Decimal && kind <= Kind::Psn;
 }
 
-/// Seconds with nine digits behind the point, as tshark writes times, at `at`, where
-/// longest_seconds characters have room. Returns the end.
+/// Writes seconds with nine decimal places, as tshark does, to `at`, which needs room for
+/// longest_seconds characters. Returns the end.
 char* put_seconds(char* at, std::int64_t nanoseconds);
 inline constexpr std::size_t longest_seconds = 21;
 
-/// "number", "address", ...: what a person would compare the field with.
+/// Name of a constant of this kind: "number", "address", ...
 std::string_view name(Kind kind);
 
-/// Behind `out`, nothing for a field that is not there: flags as 1 and 0, numbers in decimal or
-/// hexadecimal as `kind` has it, bytes as hexadecimal digits.
+/// Appends the value to `out`, or nothing if there is none: flags as 1 and 0, numbers in decimal or
+/// hexadecimal according to `kind`, bytes as hexadecimal digits.
 void append(std::string& out, const Value& value, Kind kind);
 
 }  // namespace filter

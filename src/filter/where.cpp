@@ -15,7 +15,7 @@ namespace filter {
 
 enum class Logic : std::uint8_t { And, Or, Not, Leaf };
 
-// A Leaf has a comparison, Not one child, And and Or two or more.
+// A Leaf has a comparison, Not has one child, And and Or have two or more.
 struct Node {
     Logic logic = Logic::Leaf;
     std::vector<Node> children;
@@ -46,7 +46,7 @@ bool matches(const Node& node, const View& view) {
     return node.comparison->matches(view);
 }
 
-// Whether one of the fields has that need.
+// Returns whether one of the fields has that need.
 bool has_need(const Node& node, bool FieldExtra::*need) {
     if (node.logic == Logic::Leaf)
         return node.comparison->field().extra.*need;
@@ -54,14 +54,14 @@ bool has_need(const Node& node, bool FieldExtra::*need) {
                                [&](const Node& child) { return has_need(child, need); });
 }
 
-// "a number", "an IP address"
+// Returns "a number", "an IP address".
 std::string described(Kind kind) {
     if (kind == Kind::Flag || kind == Kind::Text || kind == Kind::Bytes)
         return std::string(name(kind));
     return fmt::format("{} {}", name(kind).starts_with('I') ? "an" : "a", name(kind));
 }
 
-// A name for two fields, one of each direction.
+// One name for two fields, one per direction.
 struct EitherField {
     std::string_view name;
     std::string_view one;
@@ -76,7 +76,7 @@ constexpr auto either_fields = std::to_array<EitherField>({
     {"tcp.port", "tcp.srcport", "tcp.dstport"},
 });
 
-// Recursive descent, a function for each level of the grammar in where.hpp.
+// Recursive descent, one function per level of the grammar in where.hpp.
 class Parser {
   public:
     Parser(std::string_view text, std::size_t from) : lexer_(text, from), token_(lexer_.next()) {}
@@ -168,7 +168,7 @@ class Parser {
         return leaf(*field, op, constants(*field, op));
     }
 
-    // Neither of two addresses is another one: "ip.addr != X" is what a person means by it.
+    // "ip.addr != X" means that neither address is X.
     Node either_comparison(const EitherField& either) {
         const Field& one = *find_field(either.one);
         const Operator op = take_operator(one);
@@ -216,7 +216,7 @@ class Parser {
         return all;
     }
 
-    // What a text contains is any text, also of fields that have only certain words.
+    // `contains` accepts any text, also for fields with a fixed set of words.
     static Range constant(const Field& field, Operator op, const Token& token) {
         if (op == Operator::Contains && field.kind == Kind::Text)
             return {token.text, token.text};
@@ -239,10 +239,10 @@ class Parser {
 
 }  // namespace
 
-// A character is taken for a column; one that moves the terminal's cursor becomes a blank.
+// Counts one column per character; characters that move the cursor become blanks.
 namespace {
 
-// Columns that the first `characters` of `text` take, escapes for unprintable ones included.
+// Columns of the first `characters` of `text`, including escapes for unprintable ones.
 std::size_t shown_width(std::string_view text, std::size_t characters) {
     std::size_t end = 0;
     for (; end < text.size(); ++end)

@@ -1,17 +1,17 @@
 // The display filter: an expression over decoded fields.
 //
 //   expression   comparisons with and, or, not (also &&, ||, !) and parentheses; not binds tightest
-//   comparison   FIELD                        the packet has it, a flag also where it is 0
+//   comparison   FIELD                        the packet has it; true even for a flag of 0
 //                FIELD == VALUE               also !=, <, <=, >, >= (and eq, ne, lt, le, gt, ge)
-//                FIELD in VALUE..VALUE        both ends belong to it; PSNs may pass zero
+//                FIELD in VALUE..VALUE        ends are inclusive; PSNs may wrap through zero
 //                FIELD in {VALUE, V..V, ...}
-//                FIELD contains "text"        text, and hexadecimal digits of bytes
+//                FIELD contains "text"        text; for bytes, hexadecimal digits
 //   VALUE        1234, 0x4d2, 1.5, true, 192.0.2.1, 192.0.2.0/24, 2001:db8::/32, aa:bb:..., a word,
 //                "text"
-//   FIELD        field.hpp, and ip.addr, ipv6.addr, eth.addr, udp.port: either direction's; with !=
-//                neither's
+//   FIELD        see field.hpp; ip.addr, ipv6.addr, eth.addr, udp.port: either direction; with !=
+//                neither direction
 //
-// A comparison with a field that the packet does not have is false, != included.
+// A comparison with a field that the packet does not have is false, also with !=.
 #pragma once
 
 #include <cstddef>
@@ -35,12 +35,12 @@ class SyntaxError : public util::Error {
           width_(width),
           expression_(expression) {}
 
-    /// Of the offending part, from 1, in characters of UTF-8.
+    /// Column of the offending part, from 1, in UTF-8 characters.
     std::size_t column() const { return column_; }
-    std::size_t width() const { return width_; }  ///< of it, at least 1
+    std::size_t width() const { return width_; }  ///< of that part, at least 1
 
-    /// The expression, and below it marks under the offending part; two lines, for a terminal.
-    /// Nothing for an empty one.
+    /// Returns the expression with marks below the offending part, in two lines, for a terminal.
+    /// Empty for an empty expression.
     std::string marked() const;
 
   private:
@@ -51,7 +51,7 @@ class SyntaxError : public util::Error {
 
 class Where {
   public:
-    /// The expression begins with byte `from` of `text`, whose first character is column 1. Throws
+    /// Parses `text` from byte `from` on; the first character of `text` is column 1. Throws
     /// SyntaxError. Parentheses and nots may nest 100 deep.
     static Where parse(std::string_view text, std::size_t from = 0);
     Where(Where&&) noexcept;
@@ -61,9 +61,9 @@ class Where {
     ~Where();
 
     bool matches(const View& view) const;
-    /// Whether the packets must be decoded with their ICRC computed.
+    /// Whether packets must be decoded with their ICRC computed.
     bool needs_icrc() const;
-    /// Whether View::upper must be there for a field.
+    /// Whether a field requires View::upper.
     bool needs_connection() const;
 
   private:

@@ -1,5 +1,6 @@
-// What only a name of Wireshark's reaches. Of the connection manager's messages each has names of
-// its own there: infiniband.cm.req.localqpn and infiniband.cm.rep.localqpn are both cm.localqpn.
+// Fields that have only a Wireshark name. Wireshark has separate names for each message of the
+// connection manager: infiniband.cm.req.localqpn and infiniband.cm.rep.localqpn are both
+// cm.localqpn.
 #include <array>
 #include <deque>
 #include <string>
@@ -19,7 +20,7 @@ using wire::CmReq;
 using wire::Packet;
 using enum Kind;
 
-// Wireshark has the syndrome's parts as numbers, one by one for each type.
+// Wireshark has the parts of the syndrome as numbers, with one field per type.
 Value syndrome_type(const View& view) {
     return view.packet.aeth ? to_value(static_cast<std::uint8_t>(view.packet.aeth->kind()))
                             : Value();
@@ -39,7 +40,7 @@ bool is_message(const View& view) {
     return as_message<Message>(view) != nullptr;
 }
 
-// A path's GID as the IPv4 address in its last bytes, which Wireshark takes it for in IPv4.
+// In IPv4 packets, Wireshark shows a path's GID as the IPv4 address in its last bytes.
 template <auto Gid>
 Value ipv4_of_gid(const View& view) {
     const auto* request = as_message<CmReq>(view);
@@ -112,7 +113,7 @@ constexpr auto aliases = std::to_array<Alias>({
     {"nvme-rdma.cm.rej.recfmt", "nvme.cm.recfmt", carries<upper::NvmeCmReject>},
 });
 
-// Wireshark writes the fields of a path with "_" where there is a point here.
+// Wireshark has "_" in the names of path fields instead of ".".
 std::string wireshark_name(std::string_view message, std::string_view name) {
     constexpr std::string_view prefix = "cm.";
     std::string rest(name.substr(prefix.size()));
@@ -136,7 +137,7 @@ class Table {
     std::span<const Field> fields() const { return fields_; }
 
   private:
-    // Which fields a message has, one with all that is optional in it tells.
+    // A message with all optional parts set shows which fields it has.
     template <typename Message>
     void add_message(std::string_view name) {
         Message message;
@@ -153,7 +154,7 @@ class Table {
                 add(wireshark_name(name, field.name), field, is_message<Message>);
     }
 
-    // The first of a name counts.
+    // If a name occurs twice, the first one counts.
     void add(std::string name, Field field, bool (*is_of)(const View&)) {
         field.name = names_.emplace_back(std::move(name));
         field.is_of = is_of;

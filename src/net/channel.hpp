@@ -1,4 +1,4 @@
-// The connection over which endpoints are exchanged, with or without TLS.
+// The connection used to exchange endpoints, with or without TLS.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace net {
 
-/// How long a call may take, and what ends it before.
+/// Time limit of a call, and the signal that ends it earlier.
 struct TimeLimit {
     util::StopSignal& stop;
     util::Deadline deadline;
@@ -26,27 +26,27 @@ class Channel {
     Channel(Channel&&) = delete;
     Channel& operator=(Channel&&) = delete;
 
-    /// All bytes. Throws util::Error when the peer has gone, time is over or a stop was requested,
-    /// as does receive().
+    /// Sends all bytes. send() and receive() throw util::Error if the peer has closed the
+    /// connection, the deadline has passed or a stop was requested.
     virtual void send(util::Bytes bytes, const TimeLimit& limit) = 0;
-    /// Exactly as many bytes as there is room for.
+    /// Receives exactly as many bytes as `bytes` holds.
     virtual void receive(std::span<std::byte> bytes, const TimeLimit& limit) = 0;
     /// "TCP", "TLS 1.3": for the run log.
     virtual std::string_view name() const = 0;
-    /// The other end's address.
+    /// The peer's address.
     virtual const util::Address& peer() const = 0;
 };
 
 void send_endpoint(Channel& channel, const Endpoint& endpoint, const TimeLimit& limit);
-/// Parsed, and checked against the channel's peer (check_gid()). What the peer sends instead of what
-/// is expected, a refusal with its reason above all, is thrown as util::Error.
+/// Receives and parses an endpoint, and checks it against the channel's peer (check_gid()). Throws
+/// util::Error if the peer sends anything else, such as a refusal with its reason.
 Endpoint receive_endpoint(Channel& channel, const TimeLimit& limit);
 
-/// Each side says that it has come so far, and waits until the other one has said so. The first
-/// packet must not come to a queue pair before RTR; and the memory must not go before the last.
+/// Tells the peer that this side is ready, and waits for the peer to do so. The first packet must
+/// not reach a queue pair before RTR, and memory must stay registered until the last one.
 void barrier(Channel& channel, const TimeLimit& limit);
 
-/// A client says that its requests have completed, and waits until the server has drained.
+/// A client reports that its requests have completed, and waits until the server has drained.
 void finish(Channel& channel, const TimeLimit& limit);
 
 }  // namespace net

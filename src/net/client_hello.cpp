@@ -10,9 +10,9 @@
 namespace net {
 namespace {
 
-constexpr int header = 5;  // of a record: type, version, length
+constexpr int header = 5;  // of a TLS record: type, version, length
 constexpr std::byte handshake{22};
-constexpr int most = 1 << 14;  // bytes in a record
+constexpr int most = 1 << 14;  // maximum bytes in a record
 
 void be_readable_from(const Socket& socket, int bytes) {
     util::check_errno(setsockopt(socket.fd.get(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes),
@@ -38,7 +38,7 @@ Hello look_at_hello(const Socket& socket) {
     if (seen == header)
         needed += util::be16<3>(util::FixedBytes<header>(bytes));
     const bool is_record = seen > 0 && bytes[0] == handshake && needed <= header + most;
-    // Readable, and still not enough: nothing more comes.
+    // If the socket is readable with fewer than SO_RCVLOWAT bytes, no more will arrive.
     if (is_record && here < needed && readable_from(socket) < needed) {
         be_readable_from(socket, needed);
         return Hello::Part;

@@ -6,13 +6,13 @@
 namespace net {
 
 enum class Hello : std::uint8_t {
-    Part,   ///< more must come before anything can be done with it
-    Whole,  ///< a whole record, the end of the stream, or no TLS at all: the handshake tells which
+    Part,   ///< incomplete: wait for more
+    Whole,  ///< a complete record, the end of the stream, or not TLS: the handshake finds out
 };
 
-/// Looks at what has come on a connection that can be read. After `Part` it cannot be read until the
-/// rest has come, or the peer's end (SO_RCVLOWAT, socket(7)), so that a poller is silent meanwhile.
-/// Throws std::system_error. Source: RFC 8446, 5.1.
+/// Inspects the received bytes of a readable connection. After `Part` it is not readable until the
+/// rest has arrived, or the peer has closed it (SO_RCVLOWAT, socket(7)), so that a poller does not
+/// spin. Throws std::system_error. Source: RFC 8446, 5.1.
 Hello look_at_hello(const Socket& socket);
 
 }  // namespace net

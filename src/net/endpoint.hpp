@@ -1,8 +1,8 @@
-// The endpoint: what one end of a connection must know of the other end before it can receive. As a
-// message (net/message.hpp), it has these fields after the header:
+// The endpoint: what a side must know about its peer before it can receive. As a message
+// (net/message.hpp), it has these fields after the header:
 //
 //     offset  8   4 bytes   QPN, 24 bits
-//            12   4         PSN of the first packet that its sender will send, 24 bits
+//            12   4         PSN of the sender's first packet, 24 bits
 //            16   2         LID; 0 on RoCE
 //            18   2         path MTU in bytes: 256, 512, 1024, 2048 or 4096
 //            20  16         GID
@@ -38,14 +38,13 @@ struct Endpoint {
 
 std::array<std::byte, header_size + endpoint_size> serialize(const Endpoint& endpoint);
 
-/// Throws ProtocolError where a value is none: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
+/// Throws ProtocolError for an invalid value: a QPN or PSN of more than 24 bits, QPN 0 or 1, an
 /// unknown path MTU, memory that wraps around.
 Endpoint parse_endpoint(util::FixedBytes<endpoint_size> bytes);
 
-/// Throws ProtocolError where the GID is not the address that the peer's TCP connection comes from. A
-/// queue pair is to be connected to whom the exchange is with and to nobody else; and on RoCE a GID
-/// without a host behind it blocks ibv_modify_qp(RTR) until the address resolution gives up, about a
-/// second.
+/// Throws ProtocolError unless the GID is the source address of the peer's TCP connection. A queue
+/// pair must connect only to the peer of the exchange. Also, on RoCE a GID without a host blocks
+/// ibv_modify_qp(RTR) until address resolution gives up, about a second.
 void check_gid(const Endpoint& endpoint, const util::Address& peer);
 
 /// A run log "exchange" event; `direction` is "sent" or "received".

@@ -15,7 +15,7 @@ constexpr std::uint8_t version = 1;
 struct Row {
     MessageType type;
     std::string_view name;
-    std::size_t least, most;  // bytes behind the header
+    std::size_t least, most;  // bytes after the header
 };
 
 constexpr std::array rows{

@@ -1,5 +1,5 @@
-// The messages of the exchange: versioned, serialized field by field in network order. Programs of
-// different machines and compilers understand each other; a program refuses another version.
+// Messages of the exchange: versioned, serialized field by field in network order, and independent
+// of machine and compiler. A program rejects other versions.
 //
 //     offset  0   4 bytes   "RWLX"
 //             4   1         version, 1
@@ -19,16 +19,16 @@
 
 namespace net {
 
-/// What follows the header: 48 bytes of an endpoint (exchange/endpoint.hpp), 0 to 255 of a refusal,
-/// nothing else of the others.
+/// Size after the header: 48 bytes for an endpoint (exchange/endpoint.hpp), 0 to 255 for a refusal,
+/// otherwise 0.
 enum class MessageType : std::uint8_t {
     Endpoint = 1,
-    Ready = 2,    // I can receive: you may send
-    Done = 3,     // of a client: all my requests have completed. Of a server: and I have drained
-    Refused = 4,  // you will not be served: a sentence why
+    Ready = 2,    // the sender can receive: the peer may send
+    Done = 3,     // client: all requests have completed. Server: it has drained
+    Refused = 4,  // the client is not served; has the reason as text
 };
 
-/// The peer sent what the protocol does not have, or not then.
+/// The peer violated the protocol.
 class ProtocolError : public util::Error {
     using util::Error::Error;
 };
@@ -42,19 +42,19 @@ struct Header {
     std::size_t size;  // bytes that follow
 };
 
-/// Throws ProtocolError where this is no header of this version, no known type, or not of that
-/// type's size: the sentence says what came instead.
+/// Throws ProtocolError if the header's version or type is unknown, or if the size does not fit the
+/// type; the error describes what was received.
 Header parse_header(util::FixedBytes<header_size> bytes);
 
-/// And where it is of another type than the expected one.
+/// Throws ProtocolError if the type is not the expected one.
 void check_type(MessageType type, MessageType expected);
 
-/// `size`: as many bytes as follow.
+/// `size`: number of bytes that follow.
 std::array<std::byte, header_size> serialize_header(MessageType type, std::size_t size = 0);
 
-/// A whole Refused message. Of a longer sentence, the first 255 bytes.
+/// A complete Refused message, with at most the first 255 bytes of `sentence`.
 std::vector<std::byte> serialize_refusal(std::string_view sentence);
-/// What the peer wrote, safe to print: as util::printable().
+/// Returns the peer's text, safe to print: see util::printable().
 std::string parse_refusal(util::Bytes body);
 
 }  // namespace net

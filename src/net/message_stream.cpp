@@ -6,7 +6,7 @@
 
 namespace net {
 
-// Closed throws.
+// Throws if closed.
 bool MessageStream::is_done(Progress progress) {
     if (progress == Progress::Closed)
         throw util::Error(

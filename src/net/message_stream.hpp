@@ -1,4 +1,4 @@
-// Messages over a TlsStream, for programs that have an event loop. No function blocks.
+// Messages over a TlsStream, for programs with an event loop. No function blocks.
 #pragma once
 
 #include <optional>
@@ -11,27 +11,27 @@ namespace net {
 
 struct Message {
     MessageType type{};
-    util::Bytes body;  // of the stream's memory, until its next call
+    util::Bytes body;  // points into the stream; valid until its next call
 };
 
-/// Every failure throws util::Error with a sentence that names the peer or what it sent.
+/// All failures throw util::Error with a message that names the peer or what it sent.
 class MessageStream {
   public:
     MessageStream(TlsContext& context, Socket socket) : stream_(context, std::move(socket)) {}
 
     /// True once the TLS handshake is complete; until then nothing else may be called.
     bool handshake();
-    /// The next whole message; nullopt where it has not come yet. Throws where the peer has closed
-    /// the connection.
+    /// Returns the next complete message; nullopt if it has not arrived yet. Throws if the peer has
+    /// closed the connection.
     std::optional<Message> receive();
-    /// To be sent by this and later calls of flush().
+    /// Queues a message; this and later calls of flush() send it.
     void send(util::Bytes message);
-    /// True once all has gone.
+    /// True once everything has been sent.
     bool flush();
     /// TlsStream::end().
     void end() { stream_.end(); }
 
-    /// Something is to go out as soon as the socket takes more.
+    /// True if data waits for the socket to become writable.
     bool has_unsent() const { return wants_to_write_ || !out_.empty(); }
     const Socket& socket() const { return stream_.socket(); }
 

@@ -51,13 +51,13 @@ util::Address address_of(const util::Fd& fd) {
     return util::Address(address);
 }
 
-// Messages are small and each is waited for.
+// Disables Nagle's algorithm: messages are small, and each one is awaited.
 void send_at_once(int fd) {
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// One attempt: 0, or why it failed.
+// Makes one attempt. Returns 0 or the error.
 int try_to_connect(util::Fd& fd, const util::Address& server,
                    const std::optional<util::Address>& source, const TimeLimit& limit) {
     fd = make_socket(server);
@@ -107,7 +107,7 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
             send_at_once(fd.get());
             return {std::move(fd), server};
         }
-        // The last attempt may find no time left: what the others met says more.
+        // The last attempt may just time out: an earlier error is more informative.
         if (error != ECONNREFUSED)
             give_up(server, error == ETIMEDOUT && was_refused ? ECONNREFUSED : error);
         was_refused = true;
@@ -124,7 +124,7 @@ Socket connect_tcp(const util::Address& server, const std::optional<util::Addres
 
 TcpListener::TcpListener(const util::Address& address) : fd_(make_socket(address)) {
     constexpr int backlog =
-        4096;  // a thousand clients may come at once; net.core.somaxconn caps it
+        4096;  // a thousand clients may connect at once; net.core.somaxconn caps it
     const int on = 1;
     const int off = 0;
     setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -148,7 +148,7 @@ std::optional<Socket> TcpListener::accept_now() {
     socklen_t size = sizeof storage;
     auto* address = reinterpret_cast<sockaddr*>(&storage);
     util::Fd fd(accept4(fd_.get(), address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    // A client that gave up between poll and accept is no failure of the server's.
+    // A client that gave up between poll and accept is not an error.
     if (!fd && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR))
         return std::nullopt;
     util::check_errno(fd.get(), "accept");
@@ -165,7 +165,7 @@ std::optional<Socket> TcpListener::accept(const TimeLimit& limit) {
 
 bool discard_input(const Socket& socket) {
     std::array<std::byte, 4096> ignored{};
-    // Not until there is nothing more: a peer that never stops must not hold its reader.
+    // Limited: a peer that sends endlessly must not block the reader.
     for (int tries = 0; tries < 16; ++tries) {
         const ssize_t got = recv(socket.fd.get(), ignored.data(), ignored.size(), 0);
         if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
@@ -190,7 +190,7 @@ void notice_when_gone(const Socket& socket) {
 util::Address local_address_towards(const util::Address& server) {
     const util::Fd fd(
         util::check_errno(socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
-    // Of a datagram socket, connect() only asks for the route.
+    // connect() on a datagram socket only looks up the route.
     util::check_errno(connect(fd.get(), server.get(), server.size()),
                       "connect(" + server.text() + ")");
     return address_of(fd);

@@ -1,4 +1,4 @@
-// The exchange in the clear: a TCP connection.
+// The exchange without encryption: a TCP connection.
 #pragma once
 
 #include <chrono>
@@ -11,50 +11,49 @@
 
 namespace net {
 
-/// A connected socket that never blocks.
+/// A connected, non-blocking socket.
 struct Socket {
     util::Fd fd;
     util::Address peer;
 
-    /// This end's own address: the one that the peer reaches.
+    /// The local address that the peer reaches.
     util::Address local() const;
 };
 
-/// Tries until the deadline where nobody listens there yet, with pauses that grow: a server may be
-/// started a moment later. `source`: an address to connect from. Throws util::Error.
+/// Retries until the deadline while no program listens there, with growing pauses: the server may
+/// start later. `source`: local address to connect from. Throws util::Error.
 Socket connect_tcp(const util::Address& server, const std::optional<util::Address>& source,
                    const TimeLimit& limit);
 
-/// Waits until the socket can be read (or written). Throws util::Error, naming the peer, when a
-/// stop was requested or time is over.
+/// Waits until the socket is readable (or writable). Throws util::Error that names the peer if a
+/// stop was requested or the deadline has passed.
 void wait_for(const Socket& socket, bool to_read, const TimeLimit& limit);
 
-/// The address of this host that packets to `server` leave from. Throws std::system_error where
-/// there is no route.
+/// Returns this host's source address for packets to `server`. Throws std::system_error if there is
+/// no route.
 util::Address local_address_towards(const util::Address& server);
 
-/// Reads off what is there, or a part of it; true once the peer has closed its end.
+/// Discards received bytes, at least a part of them; true once the peer has closed its end.
 bool discard_input(const Socket& socket);
 
-/// Lets the system find out that a peer's machine has vanished: after some 15 seconds without an
-/// answer, whether there is something to send or not, the socket fails with ETIMEDOUT (tcp(7)).
+/// Enables detection of a vanished peer: after about 15 seconds without a response, with or without
+/// unsent data, the socket fails with ETIMEDOUT (tcp(7)).
 void notice_when_gone(const Socket& socket);
 
-/// How long the first packet and its answer took, as the system has measured it; 0 where it has
-/// not.
+/// Round-trip time of the first packet as measured by the kernel; 0 if unknown.
 std::chrono::microseconds round_trip(const Socket& socket);
 
 class TcpListener {
   public:
-    /// Throws std::system_error naming the address.
+    /// Throws std::system_error that names the address.
     explicit TcpListener(const util::Address& address);
 
     int fd() const { return fd_.get(); }
-    /// The address that it listens on; with port 0 the system has chosen one.
+    /// The address that it listens on; the kernel chooses the port if it was 0.
     util::Address address() const;
-    /// The next client; nullopt when a stop was requested or time is over.
+    /// Waits for the next client; nullopt if a stop was requested or the deadline has passed.
     std::optional<Socket> accept(const TimeLimit& limit);
-    /// One that is there already; nullopt where there is none.
+    /// Returns a client that has already connected; nullopt if there is none.
     std::optional<Socket> accept_now();
 
   private:

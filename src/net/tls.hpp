@@ -1,9 +1,8 @@
-// The exchange in secret: TLS 1.3 and nothing older, with a certificate on each side. Each side
-// checks that the other's was issued by the CA that both were given, for this use, for the time of
-// the moment, and for the name that it expects (RFC 8446; RFC 5280; RFC 9525).
+// The exchange with encryption: TLS 1.3 only, with a certificate on each side. Each side checks
+// that the other's certificate was issued by the CA given to both, and is valid for this use, at
+// this time, and for the expected name (RFC 8446; RFC 5280; RFC 9525).
 //
-// What this protects is the exchange. RoCE packets themselves are neither encrypted nor
-// authenticated.
+// This protects only the exchange. RoCE packets themselves are neither encrypted nor authenticated.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +28,9 @@ enum class TlsRole : std::uint8_t { Client, Server };
 
 /// Names of PEM files.
 struct TlsFiles {
-    std::string ca;           // the only CA that is trusted
+    std::string ca;           // the only trusted CA
     std::string certificate;  // this side's own, issued by that CA
-    std::string key;          // its private key, for its owner's eyes alone (mode 0600)
+    std::string key;          // its private key, readable by its owner only (mode 0600)
 };
 
 struct SslContextDeleter {
@@ -39,20 +38,20 @@ struct SslContextDeleter {
 };
 using SslContext = std::unique_ptr<ssl_ctx_st, SslContextDeleter>;
 
-/// Throws util::Error where a file cannot be read, or where others may read the key.
+/// Throws util::Error if a file cannot be read, or if others may read the key.
 void check_files(const TlsFiles& files);
 
-/// Throws util::Error with OpenSSL's reason unless `result` is 1. `what`: what OpenSSL was to use, a
-/// file for example.
+/// Throws util::Error with OpenSSL's reason unless `result` is 1. `what`: the object that OpenSSL
+/// was to use, such as a file.
 void check_tls(long result, const std::string& what);
 
-/// What all connections of a program have in common. Must outlive them. They may belong to several
-/// threads, but for those that resume sessions.
+/// State shared by all connections of a program. Must outlive them. They may belong to several
+/// threads, except those that resume sessions.
 class TlsContext {
   public:
-    /// `context`: set up for this role (step 07's make_ssl_context()): it has these files, verifies
-    /// the peer's certificate, and expects `peer_name` in it. From here on the process ignores
-    /// SIGPIPE: OpenSSL writes to sockets as to files. Throws util::Error where the peer's
+    /// `context`: configured for this role (step 07's make_ssl_context()): it has these files,
+    /// verifies the peer's certificate, and expects `peer_name` in it. From now on the process
+    /// ignores SIGPIPE: OpenSSL writes to sockets as to files. Throws util::Error if the peer's
     /// certificate would not be verified.
     TlsContext(TlsRole role, TlsFiles files, std::string peer_name, SslContext context);
     ~TlsContext();
@@ -61,12 +60,12 @@ class TlsContext {
     TlsContext(TlsContext&&) = delete;
     TlsContext& operator=(TlsContext&&) = delete;
 
-    /// Hands each secret of each connection to `write`, as a line of an NSS key log (without the
-    /// line feed). Whoever has these lines can read what TLS protects.
+    /// Passes each secret of each connection to `write`, as a line of an NSS key log (without the
+    /// line feed). Anyone with these lines can decrypt the TLS connections.
     void log_secrets(std::function<void(std::string_view line)> write);
 
-    /// Server: hand out tickets. Client: come back with the last one, which saves the certificates
-    /// and their signatures; the key exchange stays (RFC 8446, 2.2). Off unless called.
+    /// Server: issues tickets. Client: reconnects with the last ticket, which saves the
+    /// certificates and their signatures, but not the key exchange (RFC 8446, 2.2). Off by default.
     void resume_sessions();
 
     TlsRole role() const { return role_; }
@@ -83,38 +82,38 @@ class TlsContext {
     TlsFiles files_;
     std::string peer_name_;
     SslContext context_;
-    std::unique_ptr<ssl_session_st, Free> session_;  // of a client that resumes
+    std::unique_ptr<ssl_session_st, Free> session_;  // only in a client that resumes
     std::function<void(std::string_view)> write_secret_;
 };
 
-/// What a call on a stream that never waits has come to. WantRead, WantWrite: call again once the
-/// socket can be read or written. Closed: the peer has said that nothing follows.
+/// Result of a call on a non-blocking stream. WantRead, WantWrite: call again once the socket is
+/// readable or writable. Closed: the peer has closed its direction.
 enum class Progress : std::uint8_t { Done, WantRead, WantWrite, Closed };
 
-/// One TLS connection over a socket that does not block, for programs with an event loop of their
-/// own. Every failure throws util::Error with a sentence that names the peer; after that, the
-/// stream is of no use any more.
+/// One TLS connection over a non-blocking socket, for programs with their own event loop. All
+/// failures throw util::Error with a message that names the peer; after that, the stream is
+/// unusable.
 class TlsStream {
   public:
     TlsStream(TlsContext& context, Socket socket);
-    /// Tells the peer that nothing follows, where it can be told without waiting.
+    /// Sends close_notify to the peer if that is possible without waiting.
     ~TlsStream();
     TlsStream(const TlsStream&) = delete;
     TlsStream& operator=(const TlsStream&) = delete;
     TlsStream(TlsStream&&) = delete;
     TlsStream& operator=(TlsStream&&) = delete;
 
-    /// Until Done nothing can be read or written. For a client, Done does not yet mean that the
-    /// server has accepted its certificate: that comes with the first thing it receives.
+    /// Nothing can be read or written until Done. For a client, Done does not mean that the server
+    /// has accepted its certificate: the first received data shows that.
     Progress handshake();
     /// Done: `got` bytes, at least one, were read.
     Progress read(std::span<std::byte> room, std::size_t& got);
-    /// Done: `put` bytes, at least one, were written. The same bytes again after a Want.
+    /// Done: `put` bytes, at least one, were written. After a Want, pass the same bytes again.
     Progress write(util::Bytes bytes, std::size_t& put);
 
-    /// Tells the peer that nothing follows, and closes this direction of the connection: what is
-    /// left is to read until the peer has closed, too. A socket that is closed earlier, while bytes
-    /// of the peer's lie unread in it, is reset, and with it goes what the peer was to read.
+    /// Tells the peer that nothing follows, and closes this direction of the connection. The caller
+    /// must then read until the peer has closed, too: closing a socket earlier, with unread bytes
+    /// of the peer, resets the connection and loses data that the peer has yet to read.
     void end();
 
     const Socket& socket() const { return socket_; }
@@ -133,16 +132,16 @@ class TlsStream {
     TlsContext& context_;
     Socket socket_;
     std::unique_ptr<ssl_st, Free> ssl_;
-    std::string objection_;  // why the peer's certificate was refused; written while it is checked
-    std::exception_ptr unwritten_;  // what writing a secret threw: nothing may fly through OpenSSL
+    std::string objection_;  // why the peer's certificate was refused; set during verification
+    std::exception_ptr unwritten_;  // thrown by a secret's writer: may not pass through OpenSSL
     bool is_up_ = false;
 };
 
-/// A stream whose calls wait.
+/// A blocking stream.
 class TlsChannel : public Channel {
   public:
-    /// Shakes hands. Throws util::Error with the reason where one side refuses the other; a server
-    /// then waits, a second at most, for the client to have read it.
+    /// Does the handshake. Throws util::Error with the reason if one side refuses the other; a
+    /// server then waits, at most a second, until the client has read the reason.
     TlsChannel(TlsContext& context, Socket socket, const TimeLimit& limit);
 
     void send(util::Bytes bytes, const TimeLimit& limit) override;
@@ -151,7 +150,7 @@ class TlsChannel : public Channel {
     const util::Address& peer() const override { return socket().peer; }
     const Socket& socket() const { return stream_.socket(); }
     bool was_resumed() const { return stream_.was_resumed(); }
-    /// Says that nothing follows, and waits, a second at most, until the peer has said so, too.
+    /// Sends close_notify, and waits, at most a second, for the peer's.
     void close(const TimeLimit& limit);
 
   private:

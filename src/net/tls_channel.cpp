@@ -8,7 +8,7 @@
 namespace net {
 namespace {
 
-// Calls until it is done, and waits in between for what it wants.
+// Repeats the call until it is done, and waits for what it wants in between.
 template <typename Call>
 Progress complete(const Socket& socket, const TimeLimit& limit, Call call) {
     while (true) {
@@ -35,7 +35,7 @@ TlsChannel::TlsChannel(TlsContext& context, Socket socket, const TimeLimit& limi
             has_closed(this->socket());
     } catch (const util::Error&) {
         if (context.role() == TlsRole::Server)
-            close(limit);  // once the client has closed its end it has read why
+            close(limit);  // when the client has closed its end, it has read the reason
         throw;
     }
 }

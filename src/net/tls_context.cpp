@@ -70,10 +70,10 @@ TlsContext::TlsContext(TlsRole role, TlsFiles files, std::string peer_name, SslC
         throw util::Error("TLS without a verified certificate of the peer protects nothing.");
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context_.get(), this);
-    // This side's certificate goes alone, as the peer has the CA's: left to itself, OpenSSL
-    // verifies its own chain in each handshake so as to send the CA's along. Between two messages a
-    // connection keeps no buffers, as a server has many that are silent; and what waits to be
-    // written may move in memory as more is added behind it.
+    // Send only this side's certificate, since the peer has the CA's: by default, OpenSSL verifies
+    // its own chain in each handshake to send the CA's, too. Release buffers between messages,
+    // since a server has many idle connections. Unsent data may move in memory when more is
+    // appended.
     SSL_CTX_set_mode(context_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                          SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                          SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
@@ -100,8 +100,8 @@ void TlsContext::resume_sessions() {
     if (role_ == TlsRole::Server) {
         static constexpr unsigned char id[] = "RDMA Wire Lab";
         // The session stays here, and a ticket is its number in the cache (SSL_CTX_set_options(3)):
-        // there is no key of tickets to lose, and on the way back nothing, the client's certificate
-        // least of all, has to be decrypted and parsed.
+        // there is no ticket key to lose, and resuming needs no decryption or parsing, of the
+        // client's certificate in particular.
         SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
         SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_SERVER);
         SSL_CTX_set_num_tickets(context, 1);
@@ -112,7 +112,7 @@ void TlsContext::resume_sessions() {
     SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* session) {
         static_cast<TlsContext*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)))
             ->session_.reset(session);
-        return 1;  // the session is ours now
+        return 1;  // takes ownership of the session
     });
 }
 

@@ -14,13 +14,14 @@
 namespace net {
 namespace {
 
-// The sentences' places: 0 the peer, 1 this side's certificate, 2 the peer's role, 3 this side's.
+// Arguments of the sentences: 0 the peer, 1 this side's certificate, 2 the peer's role, 3 this
+// side's role.
 struct Refusal {
     int reason;
     std::string_view sentence;
 };
 constexpr std::array refusals{
-    // What this side does not accept.
+    // This side refuses the peer.
     Refusal{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "{0} is refused: it showed no certificate."},
     Refusal{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it does not support TLS 1.3."},
     Refusal{SSL_R_WRONG_VERSION_NUMBER,
@@ -28,7 +29,7 @@ constexpr std::array refusals{
     Refusal{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP instead of TLS."},
     Refusal{SSL_R_UNEXPECTED_EOF_WHILE_READING,
             "{0} closed the connection during the exchange. Its log has the reason."},
-    // What the peer says that it does not accept: alerts (RFC 8446, 6.2).
+    // The peer refuses this side: alerts (RFC 8446, 6.2).
     Refusal{SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
             "the {2} {0} refuses this {3}: it requires a certificate."},
     Refusal{SSL_R_TLSV1_ALERT_UNKNOWN_CA,
@@ -64,7 +65,7 @@ std::string text_of(const ASN1_TIME* time) {
     return fmt::format("{:%Y-%m-%d %H:%M} UTC", parts);
 }
 
-// The DNS names of a certificate: "rdma-server, rdma-server.example".
+// Returns the DNS names of a certificate: "rdma-server, rdma-server.example".
 std::string names_in(const X509* certificate) {
     const std::unique_ptr<GENERAL_NAMES, decltype(&GENERAL_NAMES_free)> names(
         static_cast<GENERAL_NAMES*>(

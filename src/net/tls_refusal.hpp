@@ -1,4 +1,4 @@
-// The sentence that explains why a TLS connection failed. For the files of net/tls.hpp only.
+// Explains why a TLS connection failed. For the files of net/tls.hpp only.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace net {
 
-/// What is wrong with the peer's certificate, for "… is refused: ". `store`: as a verify callback
-/// gets it (SSL_CTX_set_verify(3)).
+/// Returns what is wrong with the peer's certificate, for "… is refused: ". `store`: the argument
+/// of a verify callback (SSL_CTX_set_verify(3)).
 std::string objection_to(X509_STORE_CTX* store, const TlsContext& context);
 
-/// The whole sentence about a failed call. `error`: OpenSSL's code of it, 0 where it was the
-/// system's, `system_error`, 0 where the peer just closed. `objection`: what objection_to() said,
-/// if it did.
+/// Returns the full sentence about a failed call. `error`: OpenSSL's error code, 0 for a system
+/// error. `system_error`: the errno value, 0 if the peer just closed. `objection`: result of
+/// objection_to(), if any.
 std::string sentence_of(unsigned long error, int system_error, const std::string& objection,
                         const std::string& peer, const TlsContext& context);
 

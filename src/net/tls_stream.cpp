@@ -44,7 +44,7 @@ void TlsStream::end() {
     shutdown(socket_.fd.get(), SHUT_WR);
 }
 
-// OpenSSL itself only says "verify failed" later.
+// Saves the reason: later, OpenSSL itself only reports "verify failed".
 int TlsStream::on_verify(int is_good, X509_STORE_CTX* store) {
     if (is_good == 0) {
         const void* ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -54,7 +54,7 @@ int TlsStream::on_verify(int is_good, X509_STORE_CTX* store) {
     return is_good;
 }
 
-// SSL_get_error(3) looks at the thread's queue of errors, which must be empty before the call.
+// SSL_get_error(3) reads the thread's error queue, which must be empty before the call.
 template <typename Call>
 Progress TlsStream::progress_of(Call call) {
     ERR_clear_error();

@@ -1,7 +1,7 @@
-// The capability: where a peer may read and write. Whoever holds the address and the rkey holds the
-// right.
+// The capability: memory that a peer may read and write. The address and the rkey are sufficient
+// for access.
 //
-// It travels in rdma_cm's private data (at most 196 bytes in a REP for RDMA_PS_TCP,
+// It is sent in rdma_cm's private data (at most 196 bytes in a REP for RDMA_PS_TCP,
 // rdma_accept(3)), field by field in network order:
 //
 //     offset  0   4 bytes   "RWL" and the version, 1
@@ -31,8 +31,8 @@ struct Capability {
 
     std::array<std::byte, size> serialize() const;
 
-    /// Throws util::Error where the bytes are too few or do not begin with this program's mark.
-    /// rdma_cm pads private data with zeros, so that more bytes than `size` are normal.
+    /// Throws util::Error if there are too few bytes or if they do not begin with this program's
+    /// mark. rdma_cm pads private data with zeros, so more bytes than `size` are normal.
     static Capability parse(std::span<const std::byte> bytes);
     /// The same for the private data of an event (rdma_get_cm_event(3)).
     static Capability parse(const rdma_conn_param& received);

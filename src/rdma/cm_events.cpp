@@ -12,8 +12,7 @@
 namespace rdma {
 namespace {
 
-// Reject reasons a learner meets. Source: IBTA volume 1, 12.6.7.2 (Table 107); kernel
-// include/rdma/ib_cm.h.
+// Common reject reasons. Source: IBTA volume 1, 12.6.7.2 (Table 107); kernel include/rdma/ib_cm.h.
 std::string reject_text(int status) {
     switch (status) {
         case 4:
@@ -29,8 +28,8 @@ std::string reject_text(int status) {
     }
 }
 
-// What the program that refused has said; empty where that is nothing, or not a text. The private
-// data is padded with zeros.
+// The text that the rejecting program sent; empty if there is none, or if it is not text. The
+// private data is padded with zeros.
 std::string refusal_of(const rdma_cm_event& event) {
     const auto& answer = event.param.conn;
     std::string_view text(static_cast<const char*>(answer.private_data), answer.private_data_len);
@@ -41,7 +40,7 @@ std::string refusal_of(const rdma_cm_event& event) {
     return is_text ? std::string(text) : "";
 }
 
-// What the id was doing when it waited for `wanted`: names the call in an error's sentence.
+// Returns the call that generates `wanted`, for error messages.
 std::string_view verb_of(rdma_cm_event_type wanted) {
     switch (wanted) {
         case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -68,8 +67,8 @@ std::string_view hint_of(const rdma_cm_event& event) {
     constexpr int nothing_listens = 8;
     switch (event.event) {
         case RDMA_CM_EVENT_ADDR_ERROR:
-            // librdmacm's own failure, where the kernel has found the way: it opens the device
-            // then.
+            // librdmacm's own error, after the kernel has resolved the address, when it opens the
+            // device.
             if (event.status == -1)
                 return "This user may not be allowed to open the RDMA device: ls -l "
                        "/dev/infiniband shows who is.";
@@ -119,7 +118,7 @@ CmEvent expect_event(rdma_event_channel* channel, rdma_cm_event_type wanted,
 CmEvent resolve_address(rdma_cm_id* id, util::Address* source, util::Address& peer,
                         util::StopSignal& stop, std::chrono::milliseconds time) {
     constexpr std::chrono::milliseconds attempt{1000};
-    constexpr std::chrono::milliseconds grace{500};  // for the kernel to say that time is over
+    constexpr std::chrono::milliseconds grace{500};  // for the kernel to report the timeout
     while (true) {
         const auto part = std::min(time, attempt);
         time -= part;

@@ -1,6 +1,6 @@
 // librdmacm objects that free themselves. An event must be acknowledged before its id is destroyed
-// (rdma_destroy_id waits for that for ever), and a QP made with rdma_create_qp goes before its id:
-// members in creation order get both right.
+// (rdma_destroy_id waits for that forever), and a QP created with rdma_create_qp must be destroyed
+// before its id: members in creation order ensure both.
 #pragma once
 
 #include <memory>
@@ -31,13 +31,15 @@ using CmEvent = std::unique_ptr<rdma_cm_event, AckEvent>;
 /// The QP of an id. `->qp` is the ibv_qp.
 using CmQp = std::unique_ptr<rdma_cm_id, DestroyQp>;
 
-/// A channel whose events are waited for with poll(2). Throws std::system_error naming the call.
+/// Creates a channel whose events are awaited with poll(2). Throws std::system_error that names the
+/// call.
 EventChannel make_channel();
 
-/// An id for a reliable connection (RDMA_PS_TCP). Throws std::system_error naming the call.
+/// Creates an id for a reliable connection (RDMA_PS_TCP). Throws std::system_error that names the
+/// call.
 CmId make_id(rdma_event_channel* channel);
 
-/// Creates the id's QP. Throws std::system_error naming the call.
+/// Creates the id's QP. Throws std::system_error that names the call.
 CmQp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes);
 
 }  // namespace rdma

@@ -16,8 +16,8 @@ CompletionQueue::CompletionQueue(ibv_context* context, int entries)
 }
 
 // The order matters: a completion that arrives between an empty poll and the request for a
-// notification would make no event. So after each event the notification is asked for again before
-// the queue is polled (ibv_get_cq_event(3)).
+// notification generates no event. So after each event, request the notification again before
+// polling the queue (ibv_get_cq_event(3)).
 std::optional<ibv_wc> CompletionQueue::next(util::StopSignal& stop, util::Deadline deadline) {
     while (true) {
         ibv_wc wc{};

@@ -16,13 +16,13 @@ struct CompletionQueue {
 
     CompletionQueue(ibv_context* context, int entries);
 
-    /// The next completion; nullopt when the deadline passed or a stop was requested. Its status is
-    /// the caller's to read: an error completion is a result, not a failure of this call.
+    /// Returns the next completion; nullopt if the deadline passed or a stop was requested. The
+    /// caller must check its status: an error completion is a result, not a failure of this call.
     std::optional<ibv_wc> next(util::StopSignal& stop, util::Deadline deadline);
 };
 
-/// Waits for the completion of the one work request outstanding. Throws util::Error naming the
-/// request and what came of it, when it failed or did not complete in time.
+/// Waits for the completion of the only outstanding work request. Throws util::Error with the
+/// request and its result if it failed or did not complete in time.
 ibv_wc expect_success(std::optional<ibv_wc> wc, std::string_view what);
 
 }  // namespace rdma

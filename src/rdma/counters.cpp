@@ -11,7 +11,7 @@ Counters read_counters(const std::string& device, unsigned port,
     const auto folder = root / device / "ports" / std::to_string(port) / "hw_counters";
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
-        // For how long the kernel answers with old values: a setting, not a counter.
+        // The time for which the kernel returns cached values: a setting, not a counter.
         if (entry.path().filename() == "lifespan")
             continue;
         std::uint64_t value = 0;

@@ -1,4 +1,4 @@
-// The counters of an RDMA device's port, by the names of its driver. The names of rxe are in the
+// The counters of an RDMA device's port, with the names used by its driver. Those of rxe are in the
 // kernel's drivers/infiniband/sw/rxe/rxe_hw_counters.c; hardware devices have other counters.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace rdma {
 
 using Counters = std::map<std::string, std::uint64_t>;
 
-/// Every number in DEVICE/ports/PORT/hw_counters below `root`; empty where there is none.
+/// Reads all counters in DEVICE/ports/PORT/hw_counters below `root`; empty if there are none.
 Counters read_counters(const std::string& device, unsigned port,
                        const std::filesystem::path& root = "/sys/class/infiniband");
 

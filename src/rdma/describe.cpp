@@ -83,7 +83,7 @@ runlog::Fields describe(const ibv_wc& wc) {
     }
     fields.emplace_back("opcode", name_of(wc.opcode));
     fields.emplace_back("byte_len", wc.byte_len);
-    // Only a receiver's completion has it, whatever flags the requester's driver sets.
+    // Only a receive completion has it, whatever flags the requester's driver sets.
     if ((wc.opcode & IBV_WC_RECV) != 0 && (wc.wc_flags & IBV_WC_WITH_IMM) != 0)
         fields.emplace_back("imm", ntohl(wc.imm_data));
     return fields;

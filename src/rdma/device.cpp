@@ -21,14 +21,13 @@ namespace {
 
 class DeviceList {
   public:
-    // NULL with ENOSYS is what libibverbs answers on a host whose kernel has no RDMA at all: no
-    // devices, no error.
+    // libibverbs returns NULL with ENOSYS if the kernel has no RDMA support: no devices, no error.
     DeviceList() : list_(ibv_get_device_list(&count_), ibv_free_device_list) {}
 
     std::span<ibv_device*> devices() const& {
         return {list_.get(), list_ ? static_cast<std::size_t>(count_) : 0};
     }
-    void devices() const&& = delete;  // the devices go with the list
+    void devices() const&& = delete;  // the list owns the devices
 
     std::vector<std::string> names() const {
         std::vector<std::string> names;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t enough_memlock = 64u << 20;
 
-// Soft-RoCE takes the largest path MTU that leaves room in the interface's MTU for its longest
-// headers: 4200 is enough for 4096 (kernel drivers/infiniband/sw/rxe/rxe.h, eth_mtu_int_to_enum).
+// Soft-RoCE uses the largest path MTU that fits in the interface's MTU with its longest headers:
+// 4200 is enough for 4096 (kernel drivers/infiniband/sw/rxe/rxe.h, eth_mtu_int_to_enum).
 constexpr unsigned mtu_for_4096 = 4200;
 
 class Report {
@@ -31,8 +31,8 @@ class Report {
     std::vector<Finding> findings_;
 };
 
-// Where a Soft-RoCE device belongs: to the address that is to be used, else to an interface with a
-// device behind it. Where that leaves a choice, the others are named.
+// Interface for a Soft-RoCE device: the one with the requested address, else one with a hardware
+// device. If there are several, `others` lists the rest.
 struct Choice {
     std::string netdev;
     std::string others;

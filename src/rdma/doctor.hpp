@@ -1,6 +1,6 @@
-// What is wrong with this host's RDMA set-up, and the command that fixes each thing.
+// Finds problems of this host's RDMA set-up, and the command that fixes each.
 //
-// gather() looks, diagnose() judges: the second is pure, so that every verdict can be tested
+// gather() reads the host, diagnose() is a pure function, so that every verdict can be tested
 // without breaking a machine.
 #pragma once
 
@@ -24,26 +24,26 @@ struct PortFacts {
     std::string netdev;     // empty: none
     unsigned netdev_mtu = 0;
     bool netdev_up = false;
-    std::string default_roce_mode;  // of rdma_cm, by configfs; empty: not known
+    std::string default_roce_mode;  // of rdma_cm, from configfs; empty: unknown
     std::vector<Gid> gids;
 };
 
 /// An interface that could carry Soft-RoCE: up, and not the loopback.
 struct NetdevFacts {
     std::string name;
-    bool has_device = false;             // hardware, or a virtual machine's, behind it
-    std::vector<std::string> addresses;  // digits
+    bool has_device = false;             // backed by hardware or a virtual device
+    std::vector<std::string> addresses;  // numeric
 };
 
 struct HostFacts {
     std::string kernel;  // uname -r
     bool is_root = false;
     bool rxe_loaded = false;
-    bool rxe_available = false;      // the kernel's modules hold rdma_rxe
-    bool rxe_modules_known = false;  // /lib/modules/<kernel> could be read at all
+    bool rxe_available = false;      // the kernel's modules include rdma_rxe
+    bool rxe_modules_known = false;  // /lib/modules/<kernel> was readable
     std::vector<NetdevFacts> netdevs;
     std::vector<std::string> kernel_devices;  // /sys/class/infiniband
-    std::vector<std::string> verbs_devices;   // what libibverbs lists
+    std::vector<std::string> verbs_devices;   // as listed by libibverbs
     bool uverbs_node = false;                 // /dev/infiniband/uverbs* exists
     bool uverbs_access = false;               // and may be opened
     bool rdma_cm_node = false;
@@ -57,14 +57,13 @@ enum class Verdict { good, advice, wrong };
 struct Finding {
     Verdict verdict;
     std::string what;
-    std::string fix;  // a command, or a sentence; empty where nothing needs a fix
+    std::string fix;  // a command or a sentence; empty if no fix is needed
 };
 
-/// Never throws for a set-up that is broken: that is what it is for.
+/// Never throws for a broken set-up.
 HostFacts gather();
 
-/// `address`: the one that is to be used; without one the GID tables are judged for having any RoCE
-/// v2 entry.
+/// `address`: the one to use; if absent, the GID tables must only have any RoCE v2 entry.
 std::vector<Finding> diagnose(const HostFacts& host, const std::optional<util::Address>& address);
 
 /// A run log "check" event.

@@ -3,9 +3,8 @@
 //     rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")};
 //     rdma::Mr mr = rdma::register_memory(pd.get(), buffer, IBV_ACCESS_REMOTE_READ);
 //
-// Keep members in the order of creation: they are destroyed in the reverse one, which is the order
-// verbs demand (a PD cannot go before its MRs). A destroy that fails is reported on standard error,
-// never thrown.
+// Keep members in the order of creation: they are destroyed in reverse order, as verbs require (a
+// PD cannot be freed before its MRs). A failed destroy is reported on standard error, never thrown.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@ namespace rdma {
 
 void report_failed_destroy(const char* verb, int rc) noexcept;
 
-/// ibv_dealloc_mw and ibv_close_xrcd are inline in verbs.h: each translation unit has its own, and
-/// no two of them would agree on the types below.
+/// ibv_dealloc_mw and ibv_close_xrcd are inline in verbs.h: each translation unit has its own copy,
+/// so that the types below would differ.
 int dealloc_mw(ibv_mw* mw) noexcept;
 int close_xrcd(ibv_xrcd* xrcd) noexcept;
 
@@ -57,9 +56,9 @@ using Xrcd = std::unique_ptr<ibv_xrcd, Deleter<close_xrcd, names::close_xrcd>>;
 using Srq = std::unique_ptr<ibv_srq, Deleter<ibv_destroy_srq, names::destroy_srq>>;
 using Qp = std::unique_ptr<ibv_qp, Deleter<ibv_destroy_qp, names::destroy_qp>>;
 
-/// Pins `memory` and gives the device the `access` rights to it (IBV_ACCESS_* ORed; there is no
-/// default, as a right is a decision). The memory must outlive the Mr. Throws util::Error; at the
-/// locked-memory limit it says so.
+/// Pins `memory` and grants the device `access` to it (IBV_ACCESS_* ORed; deliberately without a
+/// default). The memory must outlive the Mr. Throws util::Error; the message mentions the
+/// locked-memory limit if it was reached.
 Mr register_memory(ibv_pd* pd, std::span<std::byte> memory, int access);
 
 }  // namespace rdma

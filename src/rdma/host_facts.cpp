@@ -88,7 +88,7 @@ PortFacts look_at_port(ibv_context* context, std::uint8_t port, const std::vecto
     for (const Gid& gid : facts.gids)
         if (facts.netdev.empty())
             facts.netdev = gid.netdev();
-    if (facts.netdev.empty())  // no GID names it: rxe's parent does
+    if (facts.netdev.empty())  // no GID names it: use rxe's parent
         facts.netdev = first_line("/sys/class/infiniband/" + facts.device + "/parent");
     if (!facts.netdev.empty()) {
         const fs::path netdev = "/sys/class/net/" + facts.netdev;
@@ -112,8 +112,8 @@ void look_at_devices(HostFacts& host) {
                 for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port)
                     host.ports.push_back(look_at_port(context.get(), port, gids));
         } catch (const std::exception&) {
-            // A device that cannot be opened has no ports here; the checks on /dev/infiniband say
-            // why.
+            // Ports of a device that cannot be opened are unknown; the checks of /dev/infiniband
+            // report why.
         }
     }
 }

@@ -20,14 +20,15 @@ std::shared_ptr<ibv_mr> MrCache::take(std::span<std::byte> memory) {
         return region->second->mr;
     }
     ++counts_.misses;
-    // All that it overlaps becomes part of it. Both are mapped, so what lies between is, too.
+    // Merge all overlapping regions into it. Both ends are mapped, so everything between them is,
+    // too.
     while (region != by_address_.end() && region->second->first < end) {
         first = std::min(first, region->second->first);
         end = std::max(end, region->second->end);
         region = drop(region);
         ++counts_.merges;
     }
-    // Before the registration: the old ones' pages count against the locked-memory limit, too.
+    // Before the registration: pages of old regions count against the locked-memory limit, too.
     const auto size = static_cast<std::uint64_t>(end - first);
     const bool is_kept = make_room(size);
     auto mr = register_({first, end});
@@ -48,7 +49,7 @@ void MrCache::forget(std::span<const std::byte> memory) {
     }
 }
 
-// The first region with a byte at or behind `first`.
+// Returns the first region with a byte at or after `first`.
 MrCache::ByAddress::iterator MrCache::first_overlap(const std::byte* first) {
     auto region = by_address_.upper_bound(first);
     if (region != by_address_.begin() && std::prev(region)->second->end > first)

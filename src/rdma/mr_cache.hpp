@@ -1,10 +1,10 @@
-// Memory regions that stay registered after their use, for the next one: registering costs time for
-// every page, a look into a map does not.
+// A cache of memory regions that stay registered after use: registering costs time per page, a map
+// lookup does not.
 //
-// What this cache cannot know is that memory was unmapped: a region that is kept holds the old
-// pages pinned, and whatever is mapped at their address later is other memory. Whoever calls
-// munmap(2), mremap(2), or free(3) of what the C library maps by itself, says so with forget(),
-// before. UCX and libfabric learn of it by hooks in the C library or from userfaultfd(2):
+// The cache cannot detect that memory was unmapped: a cached region keeps the old pages pinned, and
+// memory mapped at that address later is different memory. Call forget() before munmap(2),
+// mremap(2), or free(3) of memory that the C library maps separately. UCX and libfabric detect this
+// with hooks in the C library or with userfaultfd(2):
 // https://github.com/openucx/ucx/wiki/Memory-hooks, fi_mr(3) (FI_MR_CACHE_MONITOR).
 #pragma once
 
@@ -20,36 +20,37 @@
 
 namespace rdma {
 
-/// Of one protection domain and one set of access rights. For one thread.
+/// For one protection domain, one set of access rights, and one thread.
 class MrCache {
   public:
-    /// Registers, and deregisters when the last copy goes: a rdma::Mr becomes one by itself. What
-    /// it throws, take() throws, and the cache has lost only what was to make room.
+    /// Registers memory, and deregisters it with the last copy; an rdma::Mr converts to one. take()
+    /// passes on its exceptions; the cache has then lost only the regions that were to make room.
     using Register = std::function<std::shared_ptr<ibv_mr>(std::span<std::byte>)>;
 
     struct Counts {
         std::uint64_t hits = 0;
-        std::uint64_t misses = 0;     ///< each of them a registration
-        std::uint64_t evictions = 0;  ///< for want of room
-        std::uint64_t forgotten = 0;  ///< as the memory goes
-        std::uint64_t merges = 0;     ///< as a wider region covers it
+        std::uint64_t misses = 0;     ///< each one is a registration
+        std::uint64_t evictions = 0;  ///< to make room
+        std::uint64_t forgotten = 0;  ///< memory was about to be unmapped
+        std::uint64_t merges = 0;     ///< replaced by a wider region
     };
 
-    /// Keeps regions of `most_bytes` together.
+    /// Keeps regions of at most `most_bytes` in total.
     MrCache(std::uint64_t most_bytes, Register register_memory);
 
-    /// A region that covers `memory` (not empty), in use until the returned pointer and its copies
-    /// are gone. One that is in use is never evicted. A range that overlaps kept regions without
-    /// lying in one is registered together with them, so that kept regions never overlap. Where
-    /// there is no room, as all is in use or `memory` is too large, the region is not kept.
+    /// Returns a region that covers `memory` (not empty), in use until the returned pointer and its
+    /// copies are gone. Regions in use are never evicted. A range that overlaps kept regions
+    /// without lying in one is registered together with them, so that kept regions never overlap.
+    /// If there is no room, because all are in use or `memory` is too large, the region is not
+    /// kept.
     std::shared_ptr<ibv_mr> take(std::span<std::byte> memory);
 
-    /// `memory` is about to be unmapped: no region with a byte of it is given out again. One in use
-    /// stays registered until its user lets go of it.
+    /// Call before unmapping `memory`: regions that overlap it are not returned again. One in use
+    /// stays registered until its user releases it.
     void forget(std::span<const std::byte> memory);
 
     const Counts& counts() const { return counts_; }
-    std::uint64_t bytes() const { return bytes_; }  ///< of the regions that are kept
+    std::uint64_t bytes() const { return bytes_; }  ///< total of the kept regions
     std::size_t regions() const { return by_use_.size(); }
 
   private:
@@ -60,7 +61,7 @@ class MrCache {
 
         std::uint64_t size() const { return static_cast<std::uint64_t>(end - first); }
     };
-    using ByUse = std::list<Region>;  // the one used last is at the front
+    using ByUse = std::list<Region>;  // most recently used first
     using ByAddress = std::map<const std::byte*, ByUse::iterator>;
 
     ByAddress::iterator first_overlap(const std::byte* first);

@@ -8,8 +8,7 @@
 namespace rdma {
 namespace {
 
-// The word after `prefix` in the enumerator's own spelling, so that a name cannot drift from its
-// value.
+// Uses the enumerator's own spelling after `prefix`, so that a name always matches its value.
 #define WORD(prefix, word) \
     case prefix##word:     \
         return #word
@@ -187,7 +186,7 @@ std::string access_names(unsigned access) {
 }
 
 unsigned bytes_of(ibv_mtu mtu) {
-    // enum ibv_mtu counts the powers of two from IBV_MTU_256 = 1 (ibv_query_port(3)).
+    // enum ibv_mtu numbers the powers of two from IBV_MTU_256 = 1 (ibv_query_port(3)).
     return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
 

@@ -1,5 +1,5 @@
-// The verbs enumerations in words, as the man pages spell them without their prefix:
-// IBV_WC_REM_ACCESS_ERR is "REM_ACCESS_ERR".
+// Names of the verbs enumerations, as in the man pages without their prefix: IBV_WC_REM_ACCESS_ERR
+// is "REM_ACCESS_ERR".
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ std::string_view name_of(ibv_event_type event);
 /// "RoCE v2", "RoCE v1", "InfiniBand".
 std::string_view name_of(ibv_gid_type type);
 
-/// "local_write remote_write", or "local_read" where no bit is set (reading is always allowed).
+/// "local_write remote_write", or "local_read" if no bit is set (reading is always allowed).
 std::string access_names(unsigned access);
 
 /// The path MTU in bytes: 256 to 4096; 0 for any other value.
 unsigned bytes_of(ibv_mtu mtu);
 
-/// The reverse. Throws util::Error where `bytes` is none of the five.
+/// The reverse. Throws util::Error if `bytes` is none of the five.
 ibv_mtu mtu_of(unsigned bytes);
 
 }  // namespace rdma

@@ -1,4 +1,4 @@
-// How many PSNs a work request takes (IBTA volume 1, 9.7.2 and 9.7.3.1).
+// Number of PSNs that a work request uses (IBTA volume 1, 9.7.2 and 9.7.3.1).
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@ namespace rdma {
 
 constexpr std::uint32_t psn_mask = 0xffffff;  // a PSN has 24 bits
 
-/// One PSN a packet, max(1, ceil(length / path MTU)) of them; a READ takes as many as its response
-/// has packets, an atomic exactly one. 0 for an operation that stays inside the host. `length` and
-/// `path_mtu` in bytes; `path_mtu` is not 0.
+/// One PSN per packet, that is max(1, ceil(length / path MTU)); a READ uses one per response
+/// packet, an atomic exactly one. 0 for a local operation. `length` and `path_mtu` are in bytes;
+/// `path_mtu` must not be 0.
 constexpr std::uint32_t psn_count(ibv_wr_opcode opcode, std::uint64_t length, unsigned path_mtu) {
     switch (opcode) {
         case IBV_WR_LOCAL_INV:

@@ -5,7 +5,7 @@
 namespace upper {
 namespace {
 
-// A capsule's length tells which one it is: a response has 16 bytes, a command 64 at least.
+// The length distinguishes the capsules: a response has 16 bytes, a command at least 64.
 Body parse_nvme(const Channel& channel, util::Bytes payload, std::size_t length) {
     util::Cursor cursor(payload);
     if (length == NvmeResponse::size) {
@@ -40,7 +40,7 @@ Body parse_private(util::Bytes data) {
     return {};
 }
 
-// A program may leave it out.
+// This private data is optional.
 Body parse_rpc_rdma_private(util::Bytes data) {
     util::Cursor cursor(data);
     if (const auto bytes = cursor.take<RpcRdmaCm::size>())
@@ -74,7 +74,7 @@ Message parse(const Channel& channel, util::Bytes payload, std::size_t length) {
 Message parse(Service service, const wire::Cm& message) {
     const auto* req = message.as<wire::CmReq>();
     const auto* rep = message.as<wire::CmRep>();
-    // "Consumer Reject": what follows is the program's, not the connection manager's.
+    // "Consumer Reject": the private data is the application's, not the connection manager's.
     constexpr std::uint16_t consumer = 28;
     const auto* rej = message.as<wire::CmRej>();
     if (service == Service::Nvme) {

@@ -1,4 +1,4 @@
-// What the layer above RDMA says in a packet.
+// The message of the protocol above RDMA in a packet.
 #pragma once
 
 #include <cstddef>
@@ -23,34 +23,35 @@ struct Problem {
     std::size_t length = 0;  ///< bytes on the wire
     std::size_t left = 0;    ///< bytes captured
 
-    /// "NVMe command needs 64 bytes, 40 captured", or the same with "of 40" where the message itself
+    /// "NVMe command needs 64 bytes, 40 captured", or the same with "of 40" if the message itself
     /// is too short.
     std::string text() const;
 };
 
-/// monostate: nothing that is decoded.
+/// monostate: no message that is decoded.
 using Body = std::variant<std::monostate, Problem, NvmeCommand, NvmeResponse, NvmeCmRequest,
                           NvmeCmReply, NvmeCmReject, RpcRdma, RpcRdmaCm, Iser, IserCm>;
 
 struct Message {
     Body body;
 
-    /// nullptr when it is another: `if (const auto* command = message.as<NvmeCommand>())`.
+    /// nullptr if the message is of another kind: `if (const auto* command =
+    /// message.as<NvmeCommand>())`.
     template <typename Kind>
     const Kind* as() const {
         return std::get_if<Kind>(&body);
     }
 };
 
-/// A message's first bytes: `payload` as far as it was captured, of `length` bytes in its packet.
+/// Parses the start of a message: `payload` is the captured part of the packet's `length` bytes.
 /// Reads nothing outside `payload`; never throws or allocates.
 Message parse(const Channel& channel, util::Bytes payload, std::size_t length);
 
-/// The private data of the connection manager's message to or from a service.
+/// Parses the private data of a connection manager message to or from a service.
 Message parse(Service service, const wire::Cm& message);
 
-/// "NVMe Read cid 0x0005 nsid 1 ..." behind `out`; nothing where nothing is decoded. Allocates nothing but
-/// what `out` grows by, except for a Problem.
+/// Appends "NVMe Read cid 0x0005 nsid 1 ..." to `out`; nothing if nothing is decoded. Allocates
+/// only what `out` grows by, except for a Problem.
 void append_text(std::string& out, const Message& message);
 
 }  // namespace upper

@@ -26,7 +26,7 @@ std::string_view fabrics_name(std::uint8_t fctype) {
     }
 }
 
-// Connect and Authentication; the others have reserved bytes in place of the descriptor.
+// Connect and Authentication; others have reserved bytes in place of the descriptor.
 bool transfers_data(std::uint8_t fctype) {
     return fctype == connect_command || fctype == 0x05 || fctype == 0x06;
 }
@@ -113,7 +113,7 @@ std::string_view io_name(std::uint8_t opcode) {
     }
 }
 
-// Write, Read, Write Uncorrectable, Compare, Write Zeroes, Verify: they begin with a range of
+// Write, Read, Write Uncorrectable, Compare, Write Zeroes, Verify: they start with a range of
 // blocks.
 bool has_range(std::uint8_t opcode) {
     switch (opcode) {
@@ -184,7 +184,7 @@ std::string_view generic_status(std::uint8_t code) {
     }
 }
 
-// Command specific codes mean what the command says; these are Connect's, which no other has.
+// The meaning of command specific codes depends on the command. These are used by Connect only.
 std::string_view command_status(std::uint8_t code) {
     switch (code) {
         case 0x80:

@@ -11,7 +11,7 @@
 
 namespace upper {
 
-/// A scatter/gather list descriptor: where the data of a command are.
+/// Scatter/gather list descriptor: the location of a command's data.
 struct NvmeSgl {
     static constexpr std::size_t size = 16;
 
@@ -19,53 +19,53 @@ struct NvmeSgl {
     std::uint8_t subtype =
         0;  ///< 4 bits: 0 address, 1 offset in the capsule, 15 invalidate the key
     std::uint64_t address = 0;
-    std::uint32_t length = 0;          ///< bytes; 24 bits where there is a key
-    std::optional<std::uint32_t> key;  ///< of a keyed data block: the rkey
+    std::uint32_t length = 0;          ///< bytes; 24 bits if there is a key
+    std::optional<std::uint32_t> key;  ///< keyed data block only: the rkey
 
     static NvmeSgl parse(util::FixedBytes<size> bytes);
     friend bool operator==(const NvmeSgl&, const NvmeSgl&) = default;
 };
 
-/// The Connect command of Fabrics.
+/// The Fabrics Connect command.
 struct NvmeConnect {
     std::uint16_t record_format = 0;
     std::uint16_t queue_id = 0;
-    std::uint16_t sq_size = 0;  ///< entries less one
+    std::uint16_t sq_size = 0;  ///< number of entries minus one
     std::uint8_t attributes = 0;
     std::uint32_t keep_alive_ms = 0;
 
     friend bool operator==(const NvmeConnect&, const NvmeConnect&) = default;
 };
 
-/// The Property Get and Property Set commands of Fabrics.
+/// The Fabrics Property Get and Property Set commands.
 struct NvmeProperty {
     std::uint8_t size_code = 0;  ///< 3 bits: 0 four bytes, 1 eight bytes
     std::uint32_t offset = 0;
 
-    /// "CAP", "VS", "CC", "CSTS", "NSSR"; empty for another offset.
+    /// "CAP", "VS", "CC", "CSTS", "NSSR"; empty for any other offset.
     std::string_view name() const;
     friend bool operator==(const NvmeProperty&, const NvmeProperty&) = default;
 };
 
-/// A command capsule. Data may follow it in the SEND; they are not decoded.
+/// A command capsule. Data may follow it in the SEND and is not decoded.
 struct NvmeCommand {
     static constexpr std::size_t size = 64;
     static constexpr std::uint8_t fabrics = 0x7f;
 
-    std::optional<std::uint16_t> queue_id;  ///< of the connection, where it is known
+    std::optional<std::uint16_t> queue_id;  ///< of the connection, if known
     std::uint8_t opcode = 0;
     std::uint8_t fuse = 0;  ///< 2 bits
     std::uint8_t psdt = 0;  ///< 2 bits: 1 and 2 for a scatter/gather list
     std::uint16_t cid = 0;
-    std::optional<std::uint32_t> nsid;    ///< of a command that is not of Fabrics
-    std::optional<std::uint8_t> fctype;   ///< of a Fabrics command: which one
-    std::optional<NvmeSgl> sgl1;          ///< of a command that transfers data, or may
-    std::optional<std::uint64_t> slba;    ///< of an I/O command with a range of blocks
-    std::optional<std::uint32_t> blocks;  ///< the same: how many, 1 to 65536
+    std::optional<std::uint32_t> nsid;    ///< except Fabrics commands
+    std::optional<std::uint8_t> fctype;   ///< Fabrics commands only: the command
+    std::optional<NvmeSgl> sgl1;          ///< commands that transfer data, or may
+    std::optional<std::uint64_t> slba;    ///< I/O commands with a range of blocks
+    std::optional<std::uint32_t> blocks;  ///< number of these blocks, 1 to 65536
     std::optional<NvmeConnect> connect;
     std::optional<NvmeProperty> property;
 
-    /// "Read", "Identify", "Connect", "Property Get"; "opcode 0x99" has no name: empty.
+    /// "Read", "Identify", "Connect", "Property Get"; empty for an opcode without a name.
     std::string_view name() const;
 
     static NvmeCommand parse(std::optional<std::uint16_t> queue_id, util::FixedBytes<size> bytes);
@@ -75,11 +75,11 @@ struct NvmeCommand {
 struct NvmeResponse {
     static constexpr std::size_t size = 16;
 
-    std::optional<std::uint16_t> queue_id;  ///< of the connection, where it is known
+    std::optional<std::uint16_t> queue_id;  ///< of the connection, if known
     std::uint16_t sq_head = 0;
     std::uint16_t sq_id = 0;
     std::uint16_t cid = 0;
-    std::uint16_t status = 0;  ///< the field as a whole
+    std::uint16_t status = 0;  ///< the whole field
 
     std::uint8_t status_code() const { return static_cast<std::uint8_t>(status >> 1 & 0xffU); }
     std::uint8_t status_code_type() const { return static_cast<std::uint8_t>(status >> 9 & 7U); }

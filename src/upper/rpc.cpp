@@ -13,7 +13,7 @@ std::optional<std::uint32_t> word(util::Cursor& cursor) {
     return bytes ? std::optional(util::be32<0>(*bytes)) : std::nullopt;
 }
 
-// A length and so many bytes, padded to a multiple of four.
+// Reads a length and that many bytes, padded to a multiple of four.
 std::optional<util::Bytes> opaque(util::Cursor& cursor) {
     const auto length = word(cursor);
     if (!length || *length > cursor.remaining())
@@ -25,7 +25,7 @@ std::optional<util::Bytes> opaque(util::Cursor& cursor) {
     return bytes;
 }
 
-// Credentials or verifier: a flavour, and what it needs.
+// Skips credentials or a verifier: a flavour and its body.
 bool skip_auth(util::Cursor& cursor) {
     return word(cursor) && opaque(cursor);
 }
@@ -40,7 +40,7 @@ std::string_view nfs3_name(std::uint32_t procedure) {
     return procedure < names.size() ? names[procedure] : std::string_view();
 }
 
-// What follows an operation's number: bytes of fixed length, and before them opaques.
+// Layout of an operation's arguments: opaques, then bytes of fixed length.
 struct Operation {
     std::string_view name;
     int opaques = -1;  // -1: not a fixed layout
@@ -127,7 +127,7 @@ const Operation* operation_of(std::uint32_t number) {
                : nullptr;
 }
 
-// The arguments of one operation.
+// Skips the arguments of one operation.
 bool skip(util::Cursor& cursor, std::uint32_t number) {
     constexpr std::uint32_t getattr = 9;
     if (number == getattr) {
@@ -170,7 +170,7 @@ std::optional<NfsCompound> compound_call(util::Bytes arguments) {
     return compound;
 }
 
-// Of the operations the first alone: how long its results are, its status decides.
+// Decodes only the first operation: the length of its results depends on its status.
 std::optional<NfsCompound> compound_reply(util::Bytes results) {
     util::Cursor cursor(results);
     NfsCompound compound;

@@ -3,7 +3,7 @@
 namespace upper {
 namespace {
 
-// The chunk lists of a header, one word after the other.
+// Reads the chunk lists of a header, word by word.
 class Lists {
   public:
     Lists(RpcRdma& header, util::Cursor& cursor) : header_(header), cursor_(cursor) {}
@@ -127,7 +127,7 @@ RpcRdma RpcRdma::parse(util::Bytes payload) {
     header.version = util::be32<4>(*fixed);
     header.credits = util::be32<8>(*fixed);
     header.type = static_cast<RpcRdmaType>(util::be32<12>(*fixed));
-    // Another version has another layout from here on (RFC 8166, 4.2.2).
+    // Other versions have another layout from here on (RFC 8166, 4.2.2).
     if (header.version != 1)
         return header;
     if (header.type == RpcRdmaType::Error) {
@@ -150,7 +150,7 @@ RpcRdma RpcRdma::parse(util::Bytes payload) {
 
 std::optional<RpcRdmaCm> RpcRdmaCm::parse(util::FixedBytes<size> bytes) {
     constexpr std::uint32_t magic = 0xf6ab0e18;
-    constexpr std::uint32_t unit = 1024;  // the byte is one less than the number of units
+    constexpr std::uint32_t unit = 1024;  // the byte is the number of units minus one
     if (util::be32<0>(bytes) != magic)
         return std::nullopt;
     return RpcRdmaCm{.version = util::be8<4>(bytes),

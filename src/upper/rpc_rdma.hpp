@@ -1,5 +1,5 @@
-// RPC-over-RDMA version 1 (RFC 8166) and its private data in the connection manager's messages
-// (RFC 8797). Integers are big-endian, as in all XDR.
+// RPC-over-RDMA version 1 (RFC 8166) and its private data in the connection manager's messages (RFC
+// 8797). Integers are big-endian (XDR).
 #pragma once
 
 #include <array>
@@ -13,16 +13,15 @@
 
 namespace upper {
 
-/// A part of a chunk: memory that the receiver of the message may read or write.
+/// One segment of a chunk: memory that the receiver of the message may read or write.
 struct RpcSegment {
     enum class List : std::uint8_t { Read, Write, Reply };
 
     List list{};
-    std::optional<std::uint32_t>
-        position;              ///< of a read segment: where it belongs in the XDR stream
-    std::uint32_t handle = 0;  ///< the rkey
-    std::uint32_t length = 0;  ///< bytes
-    std::uint64_t offset = 0;  ///< the address
+    std::optional<std::uint32_t> position;  ///< read segments only: position in the XDR stream
+    std::uint32_t handle = 0;               ///< the rkey
+    std::uint32_t length = 0;               ///< bytes
+    std::uint64_t offset = 0;               ///< the address
 
     /// "read", "write", "reply"
     std::string_view list_name() const;
@@ -30,9 +29,9 @@ struct RpcSegment {
 
 enum class RpcRdmaType : std::uint32_t { Message, NoMessage, Padded, Done, Error };
 
-/// The transport header, and the RPC message after it.
+/// The transport header and the RPC message after it.
 struct RpcRdma {
-    static constexpr std::size_t size = 16;  ///< of the fixed part
+    static constexpr std::size_t size = 16;  ///< the fixed part
     static constexpr std::size_t shown_segments = 4;
 
     std::uint32_t xid = 0;
@@ -40,36 +39,37 @@ struct RpcRdma {
     std::uint32_t credits = 0;
     RpcRdmaType type{};
 
-    /// Chunks: read segments of one position are one chunk. nullopt where the payload ends before.
+    /// Numbers of chunks; read segments with the same position are one chunk. nullopt if the
+    /// payload ends before the list.
     std::optional<std::uint32_t> reads;
     std::optional<std::uint32_t> writes;
     std::optional<std::uint32_t> replies;  ///< 0 or 1
-    /// The first segments of all lists, in the order of the wire.
+    /// The first segments of all lists, in wire order.
     std::array<RpcSegment, shown_segments> segments{};
-    std::uint32_t segment_count = 0;  ///< all of them, shown here or not
+    std::uint32_t segment_count = 0;  ///< all of them, including those not stored here
 
-    std::optional<std::uint32_t> error_code;  ///< of an Error: 1 version, 2 chunk
-    std::optional<Rpc> rpc;                   ///< of a Message or Padded
+    std::optional<std::uint32_t> error_code;  ///< Error only: 1 version, 2 chunk
+    std::optional<Rpc> rpc;                   ///< Message and Padded only
     /// The payload ends within the header.
     bool is_cut = false;
 
-    /// "RDMA_MSG", ...; empty for another type.
+    /// "RDMA_MSG", ...; empty for any other type.
     std::string_view type_name() const;
 
-    /// `payload`: with the fixed part.
+    /// `payload`: includes the fixed part.
     static RpcRdma parse(util::Bytes payload);
 };
 
-/// RFC 8797, of a ConnectRequest or ConnectReply.
+/// Private data of a ConnectRequest or ConnectReply (RFC 8797).
 struct RpcRdmaCm {
     static constexpr std::size_t size = 8;
 
     std::uint8_t version = 0;
     std::uint8_t flags = 0;          ///< 1: remote invalidation is supported
-    std::uint32_t send_size = 0;     ///< bytes of the largest message the sender sends inline
+    std::uint32_t send_size = 0;     ///< bytes of the largest inline message that its sender sends
     std::uint32_t receive_size = 0;  ///< bytes of the largest one that it receives
 
-    /// nullopt without the magic number.
+    /// Returns nullopt if the magic number is missing.
     static std::optional<RpcRdmaCm> parse(util::FixedBytes<size> bytes);
 };
 

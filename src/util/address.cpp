@@ -48,8 +48,8 @@ Address::Address(const sockaddr* address) {
 }
 
 std::optional<Address> Address::parse(const std::string& host, std::uint16_t port) {
-    // getaddrinfo(3) also takes the old forms of IPv4, "192.513" for one: a typing error more often
-    // than an address.
+    // getaddrinfo(3) also accepts old forms of IPv4 such as "192.513", which are more often typing
+    // errors than addresses.
     in_addr v4{};
     if (host.find(':') == std::string::npos && inet_pton(AF_INET, host.c_str(), &v4) != 1)
         return std::nullopt;
@@ -63,8 +63,8 @@ Address Address::resolve(const std::string& host, std::uint16_t port,
                          std::chrono::milliseconds time) {
     if (auto numeric = parse(host, port))
         return *numeric;
-    // getaddrinfo(3) has no time limit of its own (resolv.conf's can add up to minutes), so it runs
-    // beside us; where it does not answer in time it is left behind and ends with the process.
+    // getaddrinfo(3) has no time limit (resolv.conf's can add up to minutes), so it runs in its own
+    // thread. If it does not return in time, the thread is abandoned and ends with the process.
     std::promise<Lookup> promise;
     std::future<Lookup> future = promise.get_future();
     std::thread([host, p = std::move(promise)]() mutable {
@@ -98,7 +98,7 @@ bool Address::is_any() const {
     return reinterpret_cast<const sockaddr_in*>(&storage_)->sin_addr.s_addr == INADDR_ANY;
 }
 
-// sin_port and sin6_port lie at the same offset (RFC 3493, 3.10).
+// sin_port and sin6_port have the same offset (RFC 3493, 3.10).
 std::uint16_t Address::port() const {
     return ntohs(reinterpret_cast<const sockaddr_in*>(&storage_)->sin_port);
 }

@@ -1,5 +1,4 @@
-// Numbers as text, written in place: at a pointer into an array, or behind a growing text. What a
-// hot path writes with.
+// Writes numbers as text into an array or to the end of a string, for hot paths.
 #pragma once
 
 #include <array>
@@ -11,16 +10,16 @@
 
 namespace util {
 
-/// What a number takes at most: the digits of 2^64 - 1, or of -2^63 with its sign.
+/// Maximum length of a number: the digits of 2^64 - 1, or of -2^63 with its sign.
 inline constexpr std::size_t longest_decimal = 20;
 
-/// Writes at `at`, where longest_decimal characters have room, and returns the end.
+/// Writes to `at`, which needs room for longest_decimal characters, and returns the end.
 template <std::integral Number>
 char* put_decimal(char* at, Number value) {
     return std::to_chars(at, at + longest_decimal, value).ptr;
 }
 
-/// The lowest `digits` hexadecimal digits of `value`, without a prefix. Returns the end.
+/// Writes the lowest `digits` hexadecimal digits of `value`, without a prefix. Returns the end.
 inline char* put_hex(char* at, std::uint64_t value, std::size_t digits) {
     constexpr std::array<char, 17> names{"0123456789abcdef"};
     for (std::size_t i = digits; i-- > 0; value >>= 4)
@@ -28,7 +27,7 @@ inline char* put_hex(char* at, std::uint64_t value, std::size_t digits) {
     return at + digits;
 }
 
-/// The decimal digits of `value`, exactly `digits` of them, with zeros in front. Returns the end.
+/// Writes exactly `digits` decimal digits of `value`, with leading zeros. Returns the end.
 inline char* put_digits(char* at, std::uint64_t value, std::size_t digits) {
     constexpr unsigned ten = 10;
     for (std::size_t i = digits; i-- > 0; value /= ten)
@@ -36,7 +35,7 @@ inline char* put_digits(char* at, std::uint64_t value, std::size_t digits) {
     return at + digits;
 }
 
-/// With zeros in front where there are fewer than `width` digits.
+/// Adds leading zeros up to `width` digits.
 template <std::integral Number>
 void append_decimal(std::string& out, Number value, std::size_t width = 0) {
     std::array<char, longest_decimal> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -46,7 +45,7 @@ void append_decimal(std::string& out, Number value, std::size_t width = 0) {
     out.append(digits.data(), length);
 }
 
-/// The lowest `digits` hexadecimal digits of `value`, at most 16, without a prefix.
+/// Appends the lowest `digits` hexadecimal digits of `value`, at most 16, without a prefix.
 inline void append_hex(std::string& out, std::uint64_t value, std::size_t digits) {
     std::array<char, 16> text;  // NOLINT(cppcoreguidelines-pro-type-member-init): written below
     put_hex(text.data(), value, digits);

@@ -1,5 +1,5 @@
-// The three error conventions of the verbs world, each with its checker. A failed call throws
-// std::system_error that names the call; a program catches it once, in main.
+// Checkers for the three error conventions of verbs. A failed call throws std::system_error that
+// names the call; a program catches it once, in main.
 //
 //   ibv_open_*, ibv_alloc_*, ibv_create_*, ibv_reg_*   return NULL and set errno      -> check_ptr
 //   ibv_modify_*, ibv_post_*, ibv_destroy_*            return the error number        -> check_rc

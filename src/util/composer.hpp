@@ -1,5 +1,5 @@
-// Text that is composed of many short parts: it gathers in an array and goes behind a string as a
-// whole, so that a part costs no look at the string's capacity and no call.
+// Composes text from many short parts: collects them in an array and appends them to a string
+// together, which avoids a capacity check and a call per part.
 #pragma once
 
 #include <array>
@@ -22,8 +22,8 @@ class Composer {
     Composer& operator=(Composer&&) = delete;
     ~Composer() { flush(); }
 
-    /// Where the next `most` characters have room, at most `capacity` of them; end_at() says how
-    /// many there are.
+    /// Returns a position with room for `most` characters, at most `capacity`; end_at() sets how
+    /// many were written.
     char* room(std::size_t most) {
         if (static_cast<std::size_t>(text_.data() + capacity - at_) < most)
             flush();
@@ -45,7 +45,7 @@ class Composer {
         at_ += text.size();
     }
 
-    /// Moves what gathered behind the string.
+    /// Appends the collected text to the string.
     void flush() {
         out_.append(text_.data(), at_);
         at_ = text_.data();

@@ -1,5 +1,5 @@
-// Processor time of a process, and of the whole machine: what Soft-RoCE does runs in the kernel's
-// own time, which is on no program's account.
+// CPU time of a process and of the whole machine: Soft-RoCE runs in kernel time that is not charged
+// to any program.
 #pragma once
 
 #include <chrono>
@@ -9,12 +9,11 @@ namespace util {
 struct CpuUsage {
     using Time = std::chrono::microseconds;
 
-    /// Of this process, all its threads: in the program, and in the kernel on its behalf
-    /// (getrusage(2)).
+    /// Of this process, all threads: in user space, and in the kernel on its behalf (getrusage(2)).
     Time user{};
     Time system{};
-    /// Of the machine, whoever it worked for, in ticks of 10 ms (proc(5), /proc/stat): programs,
-    /// the kernel (its calls and its own threads), interrupts and what they put off (softirq).
+    /// Of the whole machine, in ticks of 10 ms (proc(5), /proc/stat): programs, the kernel (system
+    /// calls and kernel threads), interrupts and softirqs.
     Time machine_user{};
     Time machine_kernel{};
     Time machine_interrupts{};
@@ -25,7 +24,7 @@ struct CpuUsage {
     Time process() const { return user + system; }
     Time machine() const { return machine_user + machine_kernel + machine_interrupts; }
 
-    /// What was used in between.
+    /// Returns the usage since `before`.
     CpuUsage operator-(const CpuUsage& before) const {
         return {user - before.user, system - before.system, machine_user - before.machine_user,
                 machine_kernel - before.machine_kernel,

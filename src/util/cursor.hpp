@@ -1,7 +1,7 @@
-// Bounds-checked reading of bytes in network order, and of the little-endian ones of NVMe.
+// Bounds-checked reading of bytes in network order, and of NVMe's little-endian bytes.
 //
-// Cursor is the one place where a length is checked. What it hands out is a span of fixed extent,
-// and the extent carries the proof: the readers below check their offset while compiling.
+// Only Cursor checks a length. It returns spans of fixed extent, and the readers below check their
+// offsets against the extent at compile time.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ using FixedBytes = std::span<const std::byte, N>;
 
 /// N bytes or nothing: std::optional<FixedBytes<N>> in one register. An optional goes through
 /// memory, written as a pointer and a flag and read back as one, which costs more than parsing the
-/// header that it holds.
+/// header.
 template <std::size_t N>
 class MaybeBytes {
   public:
@@ -36,7 +36,7 @@ class Cursor {
   public:
     constexpr explicit Cursor(Bytes bytes) : rest_(bytes) {}
 
-    /// The next N bytes, or nothing, and then the cursor stays where it is.
+    /// Returns the next N bytes, or nothing, and then does not move.
     template <std::size_t N>
     constexpr MaybeBytes<N> take() {
         static_assert(N > 0);
@@ -64,7 +64,7 @@ class Cursor {
 
 namespace detail {
 
-/// Written as one expression, which g++ and clang turn into a load and a byte swap.
+/// Written as one expression, which g++ and clang compile to a load and a byte swap.
 template <typename T, std::size_t Offset, std::size_t N, std::size_t... I>
 constexpr T load(FixedBytes<N> bytes, std::index_sequence<I...>) {
     return static_cast<T>((
@@ -164,7 +164,7 @@ constexpr void put_be64(std::span<std::byte, N> bytes, std::uint64_t value) {
     write_be<8, Offset>(bytes, value);
 }
 
-/// `Bits` bits of a value, those above the lowest `Shift`.
+/// Returns `Bits` bits of a value, above the lowest `Shift` bits.
 template <unsigned Shift, unsigned Bits>
 constexpr std::uint8_t bits(unsigned value) {
     static_assert(Bits <= 8);

@@ -1,4 +1,4 @@
-// Many deadlines, of which only the nearest is ever waited for.
+// A set of deadlines, to wait for the nearest one.
 #pragma once
 
 #include <map>
@@ -9,11 +9,11 @@
 
 namespace util {
 
-/// At most one deadline a key. Each call takes logarithmic time.
+/// At most one deadline per key. Each call takes logarithmic time.
 template <typename Key>
 class Deadlines {
   public:
-    /// In place of the one that the key has; nullopt: none.
+    /// Replaces the key's deadline; nullopt: none.
     void set(const Key& key, Deadline deadline) {
         if (const auto old = times_.find(key); old != times_.end()) {
             order_.erase({old->second, key});
@@ -31,7 +31,7 @@ class Deadlines {
         return order_.empty() ? Deadline() : Deadline(order_.begin()->first);
     }
 
-    /// A key whose deadline has passed, the earliest first; it has none from here on.
+    /// Removes the earliest deadline that has passed, and returns its key.
     std::optional<Key> take_past(Clock::time_point now) {
         if (order_.empty() || order_.begin()->first > now)
             return std::nullopt;

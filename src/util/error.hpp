@@ -1,5 +1,4 @@
-// An error whose text is already the sentence a person should read: what failed, with what, and
-// what to try.
+// An error whose text is a message for the user: what failed, with what, and what to try.
 #pragma once
 
 #include <stdexcept>

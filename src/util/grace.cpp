@@ -7,7 +7,7 @@ namespace {
 
 volatile std::sig_atomic_t over = 0;
 
-// Repeated, since one alarm may come just before a read instead of within it.
+// Repeats, since an alarm may arrive just before a read instead of during it.
 void set_alarm(time_t first_seconds) {
     const itimerval timer{.it_interval = {.tv_sec = first_seconds == 0 ? 0 : 1, .tv_usec = 0},
                           .it_value = {.tv_sec = first_seconds, .tv_usec = 0}};
@@ -36,7 +36,7 @@ void handle(int signal, void (*handler)(int), int flags, struct sigaction& befor
 Grace::Grace() {
     over = 0;
     handle(SIGALRM, end_grace, 0, alarm_);
-    // Reads that wait go on, and a second signal finds the default action.
+    // Blocked reads continue, and a second signal has the default action.
     handle(SIGINT, begin_grace, SA_RESTART | static_cast<int>(SA_RESETHAND), interrupt_);
     handle(SIGTERM, begin_grace, SA_RESTART | static_cast<int>(SA_RESETHAND), terminate_);
 }

@@ -1,4 +1,4 @@
-// Ctrl-C for a program that reads a pipe to its end: the writer gets the signal, too, and the
+// Ctrl-C for a program that reads a pipe to its end: the writer receives the signal, too, and the
 // reader waits a short time for its last output.
 #pragma once
 
@@ -6,9 +6,9 @@
 
 namespace util {
 
-/// While it lives, SIGINT and SIGTERM do not end the program. Two seconds after the first one,
-/// reads that wait fail with EINTR, again and again, and expired() is true; a second one ends the
-/// program at once. One at a time: signals belong to the whole process.
+/// While an object exists, SIGINT and SIGTERM do not end the program. Two seconds after the first
+/// signal, blocked reads fail with EINTR repeatedly, and expired() is true; a second signal ends
+/// the program immediately. Only one object at a time: signals are per process.
 class Grace {
   public:
     Grace();

@@ -1,13 +1,13 @@
-// Building a value inside an optional.
+// Constructs a value inside an optional.
 #pragma once
 
 #include <optional>
 
 namespace util {
 
-/// What `make` returns, built where it will stand instead of copied there. For small structs of
-/// bytes that matters: a copy reads in words what has just been written byte by byte, and the
-/// processor waits for that longer than parsing a header takes.
+/// Stores the result of `make`, constructed in place instead of copied. This matters for small
+/// structs of bytes: a copy reads as words what has just been written as bytes, and the
+/// store-forwarding stall takes longer than parsing a header.
 template <typename T, typename Make>
 T& emplace_result(std::optional<T>& optional, Make make) {
     struct Result {

@@ -13,12 +13,12 @@ bool is_unescaped(char c) {
     return c >= ' ' && c != '"' && c != '\\' && c != '\x7f';
 }
 
-// How many bytes at the front of `text` are ASCII that stands for itself. By words: most texts are
-// that and nothing else.
+// Number of bytes at the start of `text` that are ASCII and need no escape. Checks word by word:
+// most texts need no escape at all.
 std::size_t unescaped_at(std::string_view text) {
     constexpr std::uint64_t ones = 0x0101010101010101;
     constexpr std::uint64_t high_bits = 0x80 * ones;
-    // The highest bit of each byte that is zero, and of none below the first one.
+    // Sets the highest bit of the first zero byte, and of no byte below it.
     const auto zeros = [](std::uint64_t word) { return (word - ones) & ~word & high_bits; };
     std::size_t size = 0;
     for (std::uint64_t word = 0; size + sizeof word <= text.size(); size += sizeof word) {

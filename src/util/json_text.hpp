@@ -1,4 +1,4 @@
-// A text as a string of JSON (RFC 8259).
+// Writes a text as a JSON string (RFC 8259).
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace util {
 
-/// In quotes, with escapes where JSON wants them: quotes, backslashes, control characters. A byte
+/// In quotes, with the escapes that JSON requires: quotes, backslashes, control characters. A byte
 /// that is not part of valid UTF-8 becomes U+FFFD.
 void append_json_string(Composer& out, std::string_view text);
 

@@ -1,5 +1,5 @@
-// WITH_LEAK_SANITIZER: this is a build with AddressSanitizer. At the end of the program it looks for
-// leaks from another process, which traces this one.
+// WITH_LEAK_SANITIZER: built with AddressSanitizer. At exit it searches for leaks from another
+// process, which traces this one.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

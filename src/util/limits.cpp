@@ -17,7 +17,7 @@
 namespace util {
 namespace {
 
-// A capability of this thread; one that is permitted can be put into effect and taken out of it.
+// CAP_IPC_LOCK of this thread; if it is permitted, it can be set and cleared in the effective set.
 class IpcLock {
   public:
     IpcLock() {

@@ -1,4 +1,4 @@
-// The resource limits of a process, and its use of resources.
+// Resource limits and resource use of a process.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 namespace util {
 
 /// Raises the limit of open descriptors as far as an ordinary user may (setrlimit(2),
-/// RLIMIT_NOFILE, to the hard limit). Throws Error where that is fewer than `count`; `what` takes
-/// them.
+/// RLIMIT_NOFILE, to the hard limit). Throws Error if that is less than `count`; `what` names what
+/// needs them.
 void need_open_files(std::uint64_t count, std::string_view what);
 
-/// The bytes of memory that this thread may lock; nullopt where no limit counts, as there is none
-/// or CAP_IPC_LOCK stands above it. Source: setrlimit(2), RLIMIT_MEMLOCK; capabilities(7).
+/// Number of bytes of memory that this thread may lock; nullopt if no limit applies: there is none,
+/// or CAP_IPC_LOCK overrides it. Source: setrlimit(2), RLIMIT_MEMLOCK; capabilities(7).
 std::optional<std::uint64_t> locked_memory_limit();
 
-/// While it lives, the calling thread may lock (and pin) no more than `bytes` of memory: the soft
-/// limit is lowered, and CAP_IPC_LOCK, which stands above it, is not in effect. Both come back
-/// afterwards. Throws std::system_error.
+/// While an object exists, the calling thread may lock (and pin) no more than `bytes` of memory: it
+/// lowers the soft limit and clears CAP_IPC_LOCK, which overrides the limit. The destructor
+/// restores both. Throws std::system_error.
 class LockedMemoryLimit {
   public:
     explicit LockedMemoryLimit(std::uint64_t bytes);
@@ -28,7 +28,7 @@ class LockedMemoryLimit {
     LockedMemoryLimit(LockedMemoryLimit&&) = delete;
     LockedMemoryLimit& operator=(LockedMemoryLimit&&) = delete;
 
-    /// CAP_IPC_LOCK was in effect: without this object no limit would count.
+    /// CAP_IPC_LOCK was in effect: without this object no limit would apply.
     bool was_above_limits() const { return had_capability_; }
 
   private:
@@ -36,11 +36,10 @@ class LockedMemoryLimit {
     bool had_capability_;
 };
 
-/// The process's memory that is in RAM, in bytes. Source: proc(5), statm.
+/// Resident memory of the process in bytes. Source: proc(5), statm.
 std::uint64_t resident_memory();
 
-/// The memory that programs can still have without the system swapping, in bytes. Source: proc(5),
-/// meminfo, MemAvailable.
+/// Memory available to programs without swapping, in bytes. Source: proc(5), meminfo, MemAvailable.
 std::uint64_t available_memory();
 
 }  // namespace util

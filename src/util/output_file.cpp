@@ -16,7 +16,7 @@
 namespace util {
 namespace {
 
-// O_NONBLOCK: to open a FIFO that nobody reads is an error, and not a wait that no signal ends.
+// O_NONBLOCK: opening a FIFO without a reader fails instead of blocking.
 constexpr int flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK;
 constexpr mode_t owner_only = S_IRUSR | S_IWUSR;
 constexpr int step_ms = 50;
@@ -26,7 +26,7 @@ std::filesystem::path folder_of(const std::string& path) {
     return folder.empty() ? "." : folder;
 }
 
-// Links that the system makes, in folders where nobody else can make any.
+// Links that the kernel creates, in folders where users cannot create any.
 bool names_descriptor(const std::string& path) {
     const auto folder = folder_of(path);
     return folder == "/dev" || folder == "/dev/fd" || folder == "/proc/self/fd";
@@ -55,7 +55,7 @@ Fd open_existing(const std::string& path, const OutputOptions& options) {
     }
 }
 
-// Everyone can put a file there before us, or link one of ours to it.
+// In such a folder, anyone can create the file first, or link one of our files to its name.
 void check_shared_folder(const std::string& path, int fd, const OutputOptions& options) {
     struct stat folder {};
     struct stat status {};

@@ -1,4 +1,4 @@
-// Percentiles of what was measured, exactly: every value is kept.
+// Exact percentiles of measurements: all values are kept.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace util {
 
-/// The smallest of the values that `percent` of them do not exceed (nearest rank); 0 of none.
+/// Returns the smallest value that at least `percent` of the values do not exceed (nearest rank); 0
+/// if there are none.
 template <typename T>
 T percentile(std::vector<T> values, double percent) {
     if (values.empty())

@@ -1,4 +1,4 @@
-// Many descriptors, waited for at once. Source: epoll(7), level-triggered.
+// Waits for many descriptors. Source: epoll(7), level-triggered.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ class Poller {
   public:
     Poller();
 
-    /// `events`: EPOLLIN and EPOLLOUT; errors and hang-ups are always told. `key`: the caller's
-    /// name for the descriptor, which stays its own. Throws std::system_error.
+    /// `events`: EPOLLIN and EPOLLOUT; errors and hang-ups are always reported. `key`: the caller's
+    /// name for the descriptor. The caller keeps ownership. Throws std::system_error.
     void add(int fd, std::uint32_t events, std::uint64_t key);
     void change(int fd, std::uint32_t events, std::uint64_t key);
     void remove(int fd);
@@ -26,8 +26,8 @@ class Poller {
         std::uint32_t events;
     };
     static constexpr std::size_t most = 64;
-    /// At most so many of those that are ready; none when the deadline has passed or a signal came
-    /// in between. Valid until the next call.
+    /// Returns up to `most` ready descriptors; none if the deadline has passed or a signal
+    /// interrupted the wait. Valid until the next call.
     std::span<const Event> wait(Deadline deadline);
 
   private:

@@ -19,7 +19,7 @@ struct Range {
 };
 
 // Characters of the categories Cc (from DEL on), Cf, Zl and Zp, and the rest of the blocks that
-// Unicode keeps for invisible characters. In order.
+// Unicode reserves for invisible characters. Sorted.
 constexpr std::array hidden{
     Range{0x7f, 0x9f},        // DEL, C1 controls
     Range{0xad, 0xad},        // soft hyphen
@@ -38,8 +38,8 @@ bool is_hidden(char32_t code) {
     return range != hidden.end() && code >= range->first;
 }
 
-// How many bytes at the front of `text` are printable ASCII. By words: each packet's line passes
-// here.
+// Number of bytes at the start of `text` that are printable ASCII. Checks word by word: this runs
+// for each packet's line.
 std::size_t plain_at(std::string_view text) {
     constexpr std::uint64_t ones = 0x0101010101010101;
     constexpr std::uint64_t high_bits = 0x80 * ones;
@@ -66,12 +66,12 @@ void append_escape(std::string& out, char32_t code) {
         fmt::format_to(std::back_inserter(out), "\\x{:02x}", number);
     else if (code < 0x10000)
         fmt::format_to(std::back_inserter(out), "\\u{:04x}", number);
-    else  // as JSON writes it: a pair of surrogates
+    else  // a surrogate pair, as in JSON
         fmt::format_to(std::back_inserter(out), "\\u{:04x}\\u{:04x}",
                        0xd800 + ((number - 0x10000) >> 10U), 0xdc00 + (number & 0x3ffU));
 }
 
-// How many bytes at the front of `text` are a line feed, a tab or a colour.
+// Number of bytes at the start of `text` that are a line feed, a tab or a colour.
 std::size_t layout_at(std::string_view text) {
     if (text.front() == '\n' || text.front() == '\t')
         return 1;
@@ -81,7 +81,7 @@ std::size_t layout_at(std::string_view text) {
     return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-// How many bytes at the front of `text` pass as they are.
+// Number of bytes at the start of `text` that need no escape.
 std::size_t passes_at(std::string_view text, bool keeps_layout) {
     std::size_t size = 0;
     while (true) {

@@ -1,5 +1,5 @@
-// Text from files, peers and users, made safe to show: no byte of it can drive a terminal, reorder
-// the text around it, or hide.
+// Makes text from files, peers and users safe to print: it cannot control a terminal, reorder the
+// text around it, or be invisible.
 // Source: ECMA-48 (control functions), Unicode 15 chapter 23 (special areas and format characters).
 #pragma once
 
@@ -8,13 +8,13 @@
 
 namespace util {
 
-/// `text` with a visible escape in place of each character that is not shown as itself: "\n", "\r",
-/// "\t", "\x1b" for other control characters below U+0020, "\u202e" for DEL, C1 controls
-/// (U+0080 to U+009F) and invisible or bidirectional format characters, and "\xff" for a byte that
-/// is not part of valid UTF-8. A backslash passes, so the escapes do not stack up.
+/// Returns `text` with visible escapes: "\n", "\r", "\t", "\x1b" for other control characters below
+/// U+0020, "\u202e" for DEL, C1 controls (U+0080 to U+009F) and invisible or bidirectional format
+/// characters, and "\xff" for a byte that is not part of valid UTF-8. Backslashes are not escaped,
+/// so that escaping twice changes nothing.
 std::string printable(std::string_view text);
 
-/// The same for whole lines: line feeds, tabs and colours (SGR sequences, "\x1b[1;31m") pass, too.
+/// The same for whole lines: also keeps line feeds, tabs and colours (SGR sequences, "\x1b[1;31m").
 std::string printable_lines(std::string_view text);
 void append_printable_lines(std::string& out, std::string_view text);
 /// Whether printable_lines(text) is `text` itself.

@@ -24,7 +24,7 @@
 namespace util {
 namespace {
 
-constexpr unsigned overflow_id = 65534;  // nobody's on most systems: user_namespaces(7)
+constexpr unsigned overflow_id = 65534;  // "nobody" on most systems: user_namespaces(7)
 
 std::optional<User> named(const std::string& name) {
     const passwd* entry = getpwnam(name.c_str());
@@ -40,7 +40,7 @@ std::optional<unsigned> number_in(const char* variable) {
         return std::nullopt;
     const char* end = text + std::strlen(text);
     const auto [rest, error] = std::from_chars(text, end, number);
-    // 0: root called sudo. All ones: setresuid(2) takes that as "leave it".
+    // 0: root called sudo. All ones: setresuid(2) takes it as "unchanged".
     if (error != std::errc() || rest != end || number == 0 || number == UINT32_MAX)
         return std::nullopt;
     return number;
@@ -55,7 +55,7 @@ std::optional<User> sudo_caller() {
     return User{entry != nullptr ? entry->pw_name : fmt::format("user {}", *uid), *uid, *gid};
 }
 
-// A line of the map: first number inside, first outside, how many.
+// A line of the map: first ID inside, first ID outside, count.
 bool is_mapped(const char* map, std::uint64_t id) {
     std::ifstream file(map);
     std::uint64_t inside = 0, outside = 0, count = 0;
@@ -72,8 +72,9 @@ bool can_become(const User& user) {
            is_mapped("/proc/self/gid_map", user.gid);
 }
 
-// What a program that is started could gain at most. Needs CAP_SETPCAP, which root has until it
-// becomes another user; without it the set stays, and PR_SET_NO_NEW_PRIVS has to suffice.
+// Clears the capabilities that a program started by this one could gain. Needs CAP_SETPCAP, which
+// root has until it becomes another user. Without it the set stays, and only PR_SET_NO_NEW_PRIVS
+// protects.
 void empty_bounding_set() {
     for (unsigned long capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0;
          ++capability)
@@ -130,7 +131,7 @@ void drop_privileges(const PrivilegeDrop& drop) {
     drop_capabilities();
     check_errno(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)");
 #ifdef WITH_LEAK_SANITIZER
-    // A change of user forbids tracing.
+    // The kernel forbids tracing after a change of user.
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 #endif
 }

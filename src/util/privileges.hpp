@@ -1,5 +1,5 @@
-// Root's rights are given up once what needs them is open: a damaged packet, or a file's name, then
-// has no more power than an ordinary user.
+// Drops root privileges once everything that needs them is open, so that a malformed packet or a
+// file name has only an ordinary user's rights.
 // Source: credentials(7), capabilities(7), user_namespaces(7).
 #pragma once
 
@@ -10,25 +10,25 @@
 namespace util {
 
 struct User {
-    std::string name;  // or the number, where it has none
+    std::string name;  // or the number if the user has no name
     uid_t uid = 0;
     gid_t gid = 0;
 };
 
 struct PrivilegeDrop {
     bool wanted = true;
-    /// Whom this process becomes; nullopt: it stays who it is, without capabilities.
+    /// The new user; nullopt: the process keeps its user and only drops capabilities.
     std::optional<User> user;
 };
 
-/// Of a process that runs as root: `chosen` ("root": nothing is given up), otherwise who called
-/// sudo, otherwise nobody (65534 where there is no such user). In a user namespace that does not
-/// have this user, and of a process that is not root: nobody else. Throws util::Error where
-/// `chosen` does not exist or takes root.
+/// If the process runs as root, the new user is `chosen` ("root": keep privileges), otherwise the
+/// caller of sudo, otherwise nobody (65534 if there is no such user). There is no new user in a
+/// user namespace without it, or if the process is not root. Throws util::Error if `chosen` does
+/// not exist or needs root.
 PrivilegeDrop plan_privilege_drop(const std::optional<std::string>& chosen);
 
-/// For good: the user, with no supplementary groups, every capability, and that a program which is
-/// started gains any (PR_SET_NO_NEW_PRIVS, and where CAP_SETPCAP allows it an empty bounding set).
+/// Permanently drops the user, supplementary groups and all capabilities, and the right of started
+/// programs to gain any (PR_SET_NO_NEW_PRIVS, and an empty bounding set if CAP_SETPCAP allows it).
 /// For a process with one thread. Throws std::system_error.
 void drop_privileges(const PrivilegeDrop& drop);
 

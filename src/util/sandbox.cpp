@@ -11,7 +11,7 @@
 namespace util {
 
 #ifdef WITH_LEAK_SANITIZER
-// It denies tracing.
+// The filter denies tracing.
 void enter_sandbox() {}
 #else
 
@@ -68,7 +68,8 @@ void enter_sandbox() {
         return;
     for (const int call : denied)
         seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
-    // A thread, yes; of clone3() the filter cannot see the flags, and the C library then uses clone().
+    // Allows threads. The filter cannot see the flags of clone3(); on ENOSYS the C library uses
+    // clone().
     const scmp_arg_cmp no_thread{
         .arg = 0, .op = SCMP_CMP_MASKED_EQ, .datum_a = CLONE_THREAD, .datum_b = 0};
     seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, &no_thread);

@@ -1,6 +1,6 @@
-// Signals as a readable descriptor, so that a program waits for them in the same poll() as for its
-// work. Make it first in main, before any thread: threads inherit the blocked mask. Source:
-// signalfd(2).
+// Signals as a readable descriptor, so that a program can wait for them in the same poll() as for
+// other input. Create it first in main, before any thread: threads inherit the blocked mask.
+// Source: signalfd(2).
 #pragma once
 
 #include <csignal>
@@ -13,8 +13,8 @@ namespace util {
 class SignalFd {
   public:
     explicit SignalFd(std::initializer_list<int> signals);
-    /// What has arrived and nobody has taken is taken before the mask is lifted: a late signal must
-    /// not end the program in the middle of its own clean-up.
+    /// Takes pending signals before it restores the mask: a late signal must not end the program
+    /// during its own clean-up.
     ~SignalFd();
     SignalFd(const SignalFd&) = delete;
     SignalFd& operator=(const SignalFd&) = delete;
@@ -23,9 +23,9 @@ class SignalFd {
 
     int fd() const { return fd_.get(); }
 
-    /// True where one of the signals has arrived and was not taken. From any thread.
+    /// True if a signal has arrived and was not taken. Any thread may call it.
     bool is_pending() const;
-    /// The same, and takes it.
+    /// The same, but also takes the signal.
     bool take();
 
   private:

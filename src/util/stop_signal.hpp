@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM as a readable descriptor, so that a program waits for "stop" in the same
-// poll() as for its work. Make it first in main, before any thread.
+// SIGINT and SIGTERM as a readable descriptor, so that a program can wait for "stop" in the same
+// poll() as for other input. Create it first in main, before any thread.
 #pragma once
 
 #include <chrono>
@@ -10,17 +10,17 @@
 namespace util {
 
 using Clock = std::chrono::steady_clock;
-using Deadline = std::optional<Clock::time_point>;  // nullopt: wait for ever
+using Deadline = std::optional<Clock::time_point>;  // nullopt: no time limit
 
 inline Deadline deadline_in(std::chrono::milliseconds time) {
     return Clock::now() + time;
 }
 
-/// The time left as poll(2) takes it: whole milliseconds, rounded up so that nobody spins towards a
+/// The remaining time for poll(2): whole milliseconds, rounded up to avoid busy waiting before the
 /// deadline; -1 for none.
 int poll_timeout(Deadline deadline);
 
-/// Never for nullopt.
+/// Always false for nullopt.
 inline bool is_past(Deadline deadline) {
     return deadline && Clock::now() >= *deadline;
 }
@@ -30,7 +30,7 @@ class StopSignal {
     int fd() const { return signals_.fd(); }
 
     /// True once SIGINT or SIGTERM has arrived; stays true, for all threads: the signal is never
-    /// taken, and so wakes each of them.
+    /// taken, and so wakes all of them.
     bool requested() const { return signals_.is_pending(); }
 
   private:
@@ -39,7 +39,8 @@ class StopSignal {
 
 enum class Ready { input, stop, timeout };
 
-/// Waits until `fd` is readable, a stop was requested (which wins), or the deadline has passed.
+/// Waits until `fd` is readable, a stop was requested (which takes precedence), or the deadline has
+/// passed.
 Ready wait_readable(int fd, StopSignal& stop, Deadline deadline);
 
 }  // namespace util

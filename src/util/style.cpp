@@ -5,7 +5,7 @@
 namespace util {
 namespace {
 
-// SGR parameters (ECMA-48, 8.3.117) of the eight colours that every terminal theme makes readable.
+// SGR parameters (ECMA-48, 8.3.117) of the eight colours that are readable in every terminal theme.
 constexpr std::string_view code(TextRole role) {
     switch (role) {
         case TextRole::Plain:
@@ -73,8 +73,8 @@ std::string padded(std::string_view text, std::size_t width) {
     return result;
 }
 
-// Two spaces, no more, part what belongs together: such a group goes to the next line as a whole
-// where it fits there.
+// Exactly two spaces begin a group of words, which goes to the next line as a whole if it fits
+// there.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
     if (width <= indent)
         return std::string(text);

@@ -1,4 +1,4 @@
-// The colours of a terminal listing: packets and the timeline's events share one palette.
+// The colours of terminal listings. Packets and timeline events share one palette.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,28 @@
 
 namespace util {
 
-/// What a piece of text is; style.cpp says how that looks.
+/// Role of a text; style.cpp has its colour.
 enum class TextRole : std::uint8_t {
     Plain,
-    Dim,         ///< numbers, times, what a reader skips first
+    Dim,         ///< numbers, times, and other secondary text
     Request,     ///< packets from requester to responder
-    Response,    ///< and back
+    Response,    ///< packets from responder to requester
     Connection,  ///< the connection manager's messages
-    Notice,      ///< congestion marks, RNR NAKs, a cut capture: worth a look
-    Bad,         ///< NAKs, a wrong ICRC, malformed packets
-    Server,      ///< an event of the server's program
+    Notice,      ///< congestion marks, RNR NAKs, a truncated capture
+    Bad,         ///< NAKs, a bad ICRC, malformed packets
+    Server,      ///< an event of the server program
     Client,
 };
 
 class TextStyle {
   public:
-    /// Without colour every text stays as it is.
+    /// Without colour, text is unchanged.
     constexpr explicit TextStyle(bool colour = false) : colour_(colour) {}
 
     bool colour() const { return colour_; }
     std::string operator()(TextRole role, std::string_view text) const;
 
-    /// What stands before and behind a text of this role; text between them must not be empty.
+    /// Writes the escape sequences before and after a text of this role, which must not be empty.
     void begin(std::string& out, TextRole role) const;
     void end(std::string& out, TextRole role) const;
 
@@ -36,14 +36,14 @@ class TextStyle {
     bool colour_;
 };
 
-/// Columns that `text` takes in a terminal: UTF-8 characters, where escape sequences count nothing.
+/// Number of terminal columns of `text`: UTF-8 characters, without escape sequences.
 std::size_t display_width(std::string_view text);
 
-/// `text` with spaces behind it up to `width` columns.
+/// Pads `text` with spaces to `width` columns.
 std::string padded(std::string_view text, std::size_t width);
 
-/// `text` broken at spaces into lines of at most `width` columns, where a word allows it; all but
-/// the first begin with `indent` spaces. No limit where `width` leaves nothing beside them.
+/// Breaks `text` at spaces into lines of at most `width` columns, unless a word is longer. All
+/// lines but the first begin with `indent` spaces. No limit if `width` is not larger than `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
 }  // namespace util

@@ -1,4 +1,4 @@
-// What the kernel shows as small files, below /sys.
+// Reads small files of the kernel below /sys.
 #pragma once
 
 #include <filesystem>
@@ -7,10 +7,10 @@
 
 namespace util {
 
-/// Without its line feed; empty where the file cannot be read.
+/// Returns the first line without its line feed; empty if the file cannot be read.
 std::string first_line(const std::filesystem::path& path);
 
-/// The paths of a folder's entries, sorted; none where the folder cannot be read.
+/// Returns the sorted paths of a folder's entries; none if the folder cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 }  // namespace util

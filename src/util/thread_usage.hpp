@@ -1,4 +1,4 @@
-// The CPU time of the calling thread, to compare two ways of doing something.
+// CPU time of the calling thread, to compare two ways of doing something.
 #pragma once
 
 #include <chrono>
@@ -7,15 +7,15 @@
 namespace util {
 
 struct ThreadUsage {
-    /// In the program, and in the kernel on its behalf (CLOCK_THREAD_CPUTIME_ID). An interrupt is
-    /// charged to whoever it interrupts.
+    /// In user space, and in the kernel on its behalf (CLOCK_THREAD_CPUTIME_ID). Includes
+    /// interrupts that hit this thread.
     std::chrono::nanoseconds cpu{};
-    /// How often it has given the processor up to wait (getrusage(2), ru_nvcsw).
+    /// Number of voluntary context switches (getrusage(2), ru_nvcsw).
     std::uint64_t sleeps = 0;
 
     static ThreadUsage now();
 
-    /// What was used in between.
+    /// Returns the usage since `before`.
     ThreadUsage operator-(const ThreadUsage& before) const {
         return {cpu - before.cpu, sleeps - before.sleeps};
     }

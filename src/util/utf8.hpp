@@ -1,4 +1,4 @@
-// The characters of a text that may not be valid UTF-8.
+// Decodes text that may not be valid UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct Character {
     std::optional<char32_t> code{};  ///< nullopt: the byte is not part of valid UTF-8
 };
 
-/// Of a text that is not empty. Source: RFC 3629.
+/// Decodes the first character. `text` must not be empty. Source: RFC 3629.
 Character first_character(std::string_view text);
 
 }  // namespace util

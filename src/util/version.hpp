@@ -1,4 +1,4 @@
-// The version of the programs, as --version and the manual pages have it.
+// The version of the programs, for --version and the manual pages.
 #pragma once
 
 #include <string_view>

@@ -12,7 +12,7 @@ struct Run {
     std::size_t length = 0;
 };
 
-// The first of the longest runs of zeros; one group alone is none (RFC 5952, 4.2).
+// Returns the first of the longest runs of zeros. A single zero group is not a run (RFC 5952, 4.2).
 Run longest_zeros(const Groups& groups) {
     Run longest;
     Run run;
@@ -66,7 +66,7 @@ char* put(char* at, const Ipv4Address& address) {
     return at - 1;
 }
 
-// As inet_ntop() has it: an address of IPv4 within one of IPv6 stands in decimal.
+// Like inet_ntop(3): an IPv4 address inside an IPv6 address is written in decimal.
 char* put(char* at, const Ipv6Address& address) {
     Groups groups{};
     for (std::size_t i = 0; i < groups.size(); ++i)

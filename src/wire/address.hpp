@@ -1,4 +1,4 @@
-// MAC, IPv4 and IPv6 addresses and GIDs as the bytes of the wire, and their usual text.
+// MAC, IPv4 and IPv6 addresses and GIDs in wire order, and their usual text.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace wire {
 
-/// N bytes in the order of the wire. Tag keeps addresses of different kinds apart.
+/// N bytes in wire order. Tag makes addresses of different kinds distinct types.
 template <std::size_t N, typename Tag>
 struct AddressBytes {
     static constexpr std::size_t size = N;
@@ -32,7 +32,7 @@ struct AddressBytes {
         std::ranges::transform(bytes, header.template subspan<Offset, N>().begin(),
                                [](std::uint8_t byte) { return std::byte{byte}; });
     }
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy's, of the 0 in "a <=> b < 0"
+    // NOLINTNEXTLINE(modernize-use-nullptr): false positive on the 0 in "a <=> b < 0"
     friend constexpr auto operator<=>(const AddressBytes&, const AddressBytes&) = default;
 };
 
@@ -49,15 +49,15 @@ std::string text(const Ipv4Address& address);
 /// RFC 5952: "2001:db8::1", "::ffff:192.0.2.1"
 std::string text(const Ipv6Address& address);
 
-/// What an address takes at most, of IPv6 eight groups of four digits.
+/// Maximum length of an address as text: eight groups of four digits (IPv6).
 inline constexpr std::size_t longest_address = 39;
 
-/// The same at `at`, where longest_address characters have room. Returns the end.
+/// Writes the same text to `at`, which needs room for longest_address characters. Returns the end.
 char* put(char* at, const MacAddress& address);
 char* put(char* at, const Ipv4Address& address);
 char* put(char* at, const Ipv6Address& address);
 
-/// The same behind `out`.
+/// Appends the same text to `out`.
 void append(std::string& out, const MacAddress& address);
 void append(std::string& out, const Ipv4Address& address);
 void append(std::string& out, const Ipv6Address& address);

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::uint32_t no_flow_control = 31;
 
-/// IBTA volume 1, table "End-to-End Flow Control Credit Encoding": 0 to 4, then by turns half as
-/// much again and twice as much as two steps before.
+/// IBTA volume 1, table "End-to-End Flow Control Credit Encoding": 0 to 4, then each value is twice
+/// the value two entries before it.
 constexpr std::array<std::uint32_t, 31> credit_counts{
     0,   1,   2,   3,   4,    6,    8,    12,   16,   24,   32,   48,    64,    96,    128,  192,
     256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768};
 
-/// IBTA volume 1, table "Encoding for RNR NAK Timer Field"; code 0 is the longest.
+/// IBTA volume 1, table "Encoding for RNR NAK Timer Field"; code 0 is the longest time.
 constexpr std::array<double, 32> rnr_timers_ms{
     655.36, 0.01,  0.02,  0.03,  0.04,  0.06,   0.08,   0.12,   0.16,   0.24,  0.32,
     0.48,   0.64,  0.96,  1.28,  1.92,  2.56,   3.84,   5.12,   7.68,   10.24, 15.36,

@@ -28,14 +28,14 @@ struct Aeth {
     /// Bits 4:0: credit code, RNR timer code or NAK code, by kind().
     std::uint8_t code() const { return syndrome & 0x1fU; }
 
-    /// Work requests the responder can still take. nullopt when this is no ACK, and for the code
-    /// 31: no end-to-end flow control.
+    /// Number of work requests that the responder can still accept. nullopt if this is not an ACK
+    /// or if the code is 31 (no end-to-end flow control).
     std::optional<std::uint32_t> credits() const;
-    /// How long the requester waits before it tries again, in milliseconds; nullopt when this is
-    /// no RNR NAK.
+    /// Time in milliseconds that the requester waits before it retries; nullopt if this is not an
+    /// RNR NAK.
     std::optional<double> rnr_timer_ms() const;
-    /// "Remote Access Error"; "Reserved" for codes the specification does not name; nullopt when
-    /// this is no NAK.
+    /// "Remote Access Error"; "Reserved" for codes the specification does not name; nullopt if this
+    /// is not a NAK.
     std::optional<std::string_view> nak_name() const;
     /// "ACK, 12 credits", "RNR NAK, wait 0.64 ms", "NAK: Remote Access Error".
     std::string text() const;

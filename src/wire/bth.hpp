@@ -18,10 +18,10 @@ struct Bth {
     bool se = false;          ///< solicited event
     bool m = false;           ///< MigReq
     std::uint8_t padcnt = 0;  ///< 0..3 bytes between payload and ICRC
-    std::uint8_t tver = 0;    ///< transport header version, 0 in every packet of today
+    std::uint8_t tver = 0;    ///< transport header version, always 0 at present
     std::uint16_t p_key = 0;
-    bool fecn = false;  ///< congestion was met on the way here (annex A17)
-    bool becn = false;  ///< congestion is reported back; set in a CNP
+    bool fecn = false;  ///< the packet encountered congestion on its path (annex A17)
+    bool becn = false;  ///< reports congestion back to the sender; set in a CNP
     std::uint8_t reserved6 = 0;
     std::uint32_t dest_qpn = 0;  ///< 24 bits
     bool a = false;              ///< acknowledge request

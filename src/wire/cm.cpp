@@ -62,7 +62,7 @@ CmDreq parse_dreq(Data data) {
     };
 }
 
-/// RTU and DREP: nothing but the two IDs.
+/// Parses RTU and DREP: only the two IDs and private data.
 template <typename Message>
 Message parse_ids(Data data) {
     return {

@@ -33,11 +33,11 @@ enum class CmAttribute : std::uint16_t {
     AlternatePathResponse = 0x001a,
 };
 
-/// Wireshark's word ("ConnectRequest"); empty for an ID that the CM does not have.
+/// Wireshark's name ("ConnectRequest"); empty for an ID that is not a CM attribute.
 std::string_view name(CmAttribute attribute);
 
-/// Which message an MRA or a REJ answers: 0 "REQ", 1 "REP", 2 "LAP" in an MRA or "no message" in a
-/// REJ, 3 reserved.
+/// The message that an MRA or a REJ refers to: 0 "REQ", 1 "REP", 2 "LAP" in an MRA or "no message"
+/// in a REJ, 3 reserved.
 using CmAnswered = std::uint8_t;
 
 struct CmMra {
@@ -53,7 +53,7 @@ struct CmRej {
     std::uint32_t remote_comm_id = 0;
     CmAnswered message_rejected = 0;
     std::uint16_t reason = 0;
-    util::Bytes ari;  ///< additional information, as long as the message says
+    util::Bytes ari;  ///< additional information, of the length given in the message
     util::Bytes private_data;
 
     /// "Invalid Service ID" (12.6.7.2); "Reserved" for a code without a name.
@@ -72,7 +72,7 @@ struct CmRep {
     std::uint8_t target_ack_delay = 0;  ///< 5 bits: 4.096 us * 2^n
     std::uint8_t failover_accepted = 0;
     bool end_to_end_flow_control = false;
-    std::uint8_t rnr_retry_count = 0;  ///< 7: without end
+    std::uint8_t rnr_retry_count = 0;  ///< 7: infinite
     bool srq = false;
     std::uint64_t local_ca_guid = 0;
     util::Bytes private_data;
@@ -135,7 +135,7 @@ struct CmApr {
     util::Bytes private_data;
 };
 
-/// monostate: a message of the CM whose attribute this program does not know.
+/// monostate: a CM message with an unknown attribute.
 using CmBody = std::variant<std::monostate, CmReq, CmMra, CmRej, CmRep, CmRtu, CmDreq, CmDrep,
                             CmSidrReq, CmSidrRep, CmLap, CmApr>;
 
@@ -144,13 +144,13 @@ struct Cm {
     CmBody body;
 
     std::string_view name() const { return wire::name(attribute); }
-    /// nullptr when the message is of another kind: `if (const auto* req = cm.as<CmReq>())`.
+    /// nullptr if the message is of another kind: `if (const auto* req = cm.as<CmReq>())`.
     template <typename Message>
     const Message* as() const {
         return std::get_if<Message>(&body);
     }
 
-    /// `data`: the MAD's bytes behind the common header. Spans of the result point into it.
+    /// `data`: the MAD's bytes after the common header. Spans of the result point into it.
     static Cm parse(std::uint16_t attribute_id, util::FixedBytes<Mad::data_size> data);
 };
 

@@ -1,4 +1,4 @@
-// The names of the connection manager's codes.
+// Names of the connection manager's codes.
 #include <array>
 
 #include "wire/cm.hpp"

@@ -44,7 +44,7 @@ struct CmReq {
     std::uint32_t local_eecn = 0;
     std::uint32_t remote_eecn = 0;
     std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits: 4.096 us * 2^n
-    std::uint8_t transport_service_type = 0;      ///< 0 RC, 1 UC, 2 RD, 3 as the extended type says
+    std::uint8_t transport_service_type = 0;      ///< 0 RC, 1 UC, 2 RD, 3 see extended_transport
     bool end_to_end_flow_control = false;
     Psn starting_psn;
     std::uint8_t local_cm_response_timeout = 0;  ///< 5 bits: 4.096 us * 2^n
@@ -52,19 +52,19 @@ struct CmReq {
     std::uint16_t p_key = 0;
     std::uint8_t path_mtu = 0;  ///< the code, 1..5; see path_mtu_bytes()
     bool rdc_exists = false;
-    std::uint8_t rnr_retry_count = 0;  ///< 7: without end
+    std::uint8_t rnr_retry_count = 0;  ///< 7: infinite
     std::uint8_t max_cm_retries = 0;
     bool srq = false;
     std::uint8_t extended_transport = 0;  ///< 1: XRC
     CmPath primary;
     CmPath alternate;
     std::optional<IpService> ip_service;  ///< from the service ID
-    std::optional<IpCm> ip_cm;            ///< where ip_service says that it is there
-    /// The program's own: behind the IP CM header where there is one. Always to the end of the
-    /// field, since the message does not say how much of it is used.
+    std::optional<IpCm> ip_cm;            ///< only if ip_service is present
+    /// The application's private data, after the IP CM header if present. It extends to the end of
+    /// the field: the message does not say how much of it is used.
     util::Bytes private_data;
 
-    /// 256 * 2^(code-1), 0 for a code outside 1..5.
+    /// 256 * 2^(code-1); 0 if the code is not in 1..5.
     unsigned path_mtu_bytes() const;
 
     static CmReq parse(util::FixedBytes<Mad::data_size> bytes);

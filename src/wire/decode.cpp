@@ -1,5 +1,5 @@
-// Link, network and UDP layers. Headers of encapsulations are decode_outer.cpp, what follows from
-// the BTH on decode_transport.cpp.
+// Decodes the link, network and UDP layers. decode_outer.cpp decodes the headers of encapsulations,
+// decode_transport.cpp everything from the BTH on.
 #include "util/in_place.hpp"
 #include "wire/decode_outer.hpp"
 #include "wire/decode_transport.hpp"
@@ -107,12 +107,12 @@ class Decoder {
         network(type);
     }
 
-    /// IEEE 802.2. Behind SNAP's header with this OUI an EtherType follows (RFC 1042).
+    /// IEEE 802.2. An EtherType follows a SNAP header with this OUI (RFC 1042).
     void llc(std::uint16_t length) {
         constexpr std::uint32_t snap = 0xaaaa03;
         if (!packet_.sll && length < reader_.left())
             reader_.end_after(length);
-        // A length of 0 to 2 is that of some other protocol, and nothing to complain of.
+        // A length of 0 to 2 belongs to some other protocol and is not an error.
         if (!packet_.sll && length < 3)
             return not_roce(NotRoce::OtherEtherType);
         const auto llc = reader_.take<3>("LLC header");
@@ -124,7 +124,7 @@ class Decoder {
         if (!bytes)
             return;
         const std::uint16_t type = util::be16<3>(*bytes);
-        // A second length would be no EtherType.
+        // A second length is not an EtherType.
         if (util::be24<0>(*bytes) != 0 || type <= max_length_field)
             return not_roce(NotRoce::OtherEtherType);
         network(type);
@@ -178,7 +178,8 @@ class Decoder {
         if (ip.header_length < Ipv4::size)
             return reader_.fault(Fault::IpHeaderLength, "IPv4", ip.header_length, Ipv4::size);
         packet_.network_end = packet_.network_at + ip.header_length;
-        // Judged before the length, which segments that the NIC has yet to cut up do not have.
+        // Checked before the length, which is not valid in segments that the NIC has yet to split
+        // (TSO).
         if (ip.protocol != ip_protocol::udp && ip.protocol != ip_protocol::authentication &&
             !is_tunnel_protocol(ip.protocol))
             return other_protocol(ip.protocol);
@@ -197,7 +198,7 @@ class Decoder {
         behind_ip(ip.protocol, fragmented);
     }
 
-    /// `fragmented` as of udp().
+    /// `fragmented`: see udp().
     [[gnu::noinline]] void behind_ip(std::uint8_t protocol, std::string_view fragmented) {
         while (protocol == ip_protocol::authentication) {
             cover_.unchecked = "an authentication header, whose part in the ICRC is not specified";
@@ -215,8 +216,8 @@ class Decoder {
         inner(decode_ip_tunnel(protocol, reader_, place(), packet_));
     }
 
-    /// Skips one, and returns what follows it (RFC 8200, section 4; RFC 4302). A fragment header
-    /// has the same layout, without a length.
+    /// Skips one extension header and returns the protocol after it (RFC 8200, section 4; RFC
+    /// 4302). A fragment header has the same layout, without a length.
     std::optional<std::uint8_t> ip_extension(std::uint8_t protocol) {
         const bool is_authentication = protocol == ip_protocol::authentication;
         const std::string_view what =
@@ -291,7 +292,7 @@ class Decoder {
         decode_transport(reader_, cover_, packet_);
     }
 
-    /// `fragmented`: the IP version when this is the first of several fragments, otherwise empty.
+    /// `fragmented`: the IP version if this is the first of several fragments, otherwise empty.
     void udp(std::string_view fragmented) {
         const auto bytes = reader_.take<Udp::size>("UDP header");
         if (!bytes)
@@ -319,7 +320,7 @@ class Decoder {
         if (!fragmented.empty())
             reader_.cut();
         inner(decode_udp_tunnel(port, reader_, place(), packet_));
-        // Another program may use the port: only a packet that is RoCE is malformed.
+        // Other programs may use the port: report only RoCE packets as malformed.
         const bool is_roce = packet_.grh || (packet_.udp && packet_.udp->dst_port == roce_v2_port);
         if (packet_.malformed && !packet_.truncated && !is_roce)
             not_roce(packet_.udp ? NotRoce::OtherUdpPort : NotRoce::Undecodable);
@@ -350,13 +351,13 @@ class Decoder {
         }
     }
 
-    /// What looked wrong on the way here is not ours to judge.
+    /// Discards earlier faults: only RoCE packets are reported as malformed.
     void not_roce(NotRoce reason) {
         packet_.not_roce = reason;
         packet_.malformed.reset();
     }
 
-    /// Bytes of the frame that are read.
+    /// Number of bytes of the frame that have been read.
     std::uint32_t at() const {
         return static_cast<std::uint32_t>(reader_.rest().data() - frame_.data());
     }

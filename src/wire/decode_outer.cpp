@@ -28,7 +28,7 @@ constexpr std::uint16_t erspan = 0x88be;  // types I and II
 constexpr std::uint16_t erspan3 = 0x22eb;
 }  // namespace gre_header
 
-/// The headers of the packet so far are those of an outer packet.
+/// Turns the headers decoded so far into an outer layer of the packet.
 class Wrapping {
   public:
     Wrapping(FrameReader& reader, const OuterPlace& place, Packet& packet)
@@ -47,13 +47,13 @@ class Wrapping {
             is_bottom = (entry & 0x100U) != 0;
         }
         if (reader_.rest().empty()) {
-            reader_.take<1>("MPLS payload");  // which gives the reason
+            reader_.take<1>("MPLS payload");  // sets the reason
             return inner_missing;
         }
         return wrapped(layer, behind_labels());
     }
 
-    // RFC 2516. A PPP protocol has two bytes here (section 7).
+    // RFC 2516. The PPP protocol field has two bytes here (section 7).
     Inner pppoe() {
         constexpr unsigned version_and_type = 0x11;
         constexpr std::uint16_t ppp_ipv4 = 0x0021;
@@ -85,7 +85,7 @@ class Wrapping {
             return inner_missing;
         const unsigned flags = util::be16<0>(*bytes);
         OuterLayer layer{.extra = util::be16<2>(*bytes), .kind = OuterKind::Gre};
-        // Source routes (RFC 1701) and PPTP's version 1 are not in use for Ethernet or IP.
+        // Source routes (RFC 1701) and version 1 (PPTP) are not used for Ethernet or IP.
         if ((flags & (gre_header::routing | gre_header::version)) != 0)
             return inner_not_roce(NotRoce::Encapsulation);
         if ((flags & gre_header::checksum) != 0 && !reader_.skip(4, "GRE checksum"))
@@ -152,7 +152,7 @@ class Wrapping {
 
   private:
     Inner behind_gre(OuterLayer layer, unsigned flags) {
-        constexpr std::uint32_t first_subnet = 0x1000;  // RFC 7637, 3.2: those below are reserved
+        constexpr std::uint32_t first_subnet = 0x1000;  // RFC 7637, 3.2: lower values are reserved
         const std::uint16_t type = layer.extra;
         if (type == gre_header::erspan || type == gre_header::erspan3)
             return erspan(type == gre_header::erspan3, (flags & gre_header::sequence) != 0);
@@ -208,7 +208,7 @@ class Wrapping {
         return frame_type == frame_type_ip ? inner_ip : inner_not_roce(NotRoce::Encapsulation);
     }
 
-    /// A protocol type of GRE or GENEVE: an EtherType, but no length.
+    /// The protocol type of GRE or GENEVE is an EtherType, never a length.
     static Inner of_protocol_type(std::uint16_t type) {
         return type > max_length_field ? inner_of_type(type)
                                        : inner_not_roce(NotRoce::OtherEtherType);
@@ -233,8 +233,9 @@ class Wrapping {
         return true;
     }
 
-    /// Nothing in a label stack says what it carries. IP has its version in the first four bits, a
-    /// pseudowire's control word zeros (RFC 4385); an Ethernet address may have either there.
+    /// A label stack does not say what it carries. The first four bits of an IP header are the
+    /// version, those of a pseudowire's control word are zero (RFC 4385); an Ethernet address may
+    /// have either value.
     Inner behind_labels() {
         constexpr std::size_t control_word = 4;
         const util::Bytes rest = reader_.rest();
@@ -244,7 +245,7 @@ class Wrapping {
             case 6:
                 return has_known_type(0) && !is_ipv6_header(rest) ? inner_ethernet : inner_ip;
             case 0:
-                // Fewer bytes than a control word leave inner_missing to decide.
+                // With fewer bytes than a control word, skip() fails and sets the reason.
                 if (has_known_type(0) && !has_known_type(control_word))
                     return inner_ethernet;
                 return reader_.skip(control_word, "pseudowire control word") ? inner_ethernet
@@ -256,8 +257,8 @@ class Wrapping {
         }
     }
 
-    /// Whether an Ethernet header that begins after `skipped` bytes has an EtherType of those that
-    /// the decoder reads.
+    /// Returns whether an Ethernet header at offset `skipped` has an EtherType that the decoder
+    /// reads.
     bool has_known_type(std::size_t skipped) const {
         const util::Bytes rest = reader_.rest();
         if (rest.size() < skipped + Ethernet::size)
@@ -277,7 +278,7 @@ class Wrapping {
                Ipv6::parse(bytes.first<Ipv6::size>()).payload_length + Ipv6::size == reader_.left();
     }
 
-    /// As end_after(), for lengths that are not believed where they are larger than the frame's.
+    /// Like end_after(), but ignores a length larger than the rest of the frame.
     void shorten(std::size_t length) {
         if (length < reader_.left())
             reader_.end_after(length);

@@ -1,5 +1,5 @@
-// The headers of encapsulations, inside the decoder only. Each function reads one and says how what
-// it carries begins; the decoder goes on from there.
+// Headers of encapsulations, for the decoder only. Each function reads one header and returns how
+// its payload begins; the decoder continues from there.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace wire {
 
-/// How a packet inside another one begins.
+/// How an encapsulated packet begins.
 struct Inner {
     enum class As : std::uint8_t {
-        Nothing,    ///< its beginning is not there: the packet says why
+        Nothing,    ///< its beginning is missing: the packet has the reason
         NotRoce,    ///< `reason`
         Ethernet,   ///< an Ethernet header
-        EtherType,  ///< what the EtherType `type` stands for
-        Ip,         ///< an IP header, whose first bits have the version
+        EtherType,  ///< the header that the EtherType `type` names
+        Ip,         ///< an IP header; its first bits are the version
     };
 
     As as = As::Nothing;
@@ -24,18 +24,18 @@ struct Inner {
     NotRoce reason{};
 };
 
-/// Where a tunnel's header stands.
+/// Position of a tunnel's header.
 struct OuterPlace {
-    /// From the frame's first byte on.
+    /// The whole frame.
     util::Bytes frame;
-    /// From the IP header in front on; whether there is one says the packet.
+    /// From the preceding IP header on. The packet says whether there is one.
     util::Bytes network;
 };
 
 Inner decode_mpls(FrameReader& reader, const OuterPlace& place, Packet& packet);
 Inner decode_pppoe(FrameReader& reader, const OuterPlace& place, Packet& packet);
 
-/// Whether packets of this IP protocol may carry another packet.
+/// Returns whether packets of this IP protocol may carry another packet.
 constexpr bool is_tunnel_protocol(std::uint8_t protocol) {
     return protocol == ip_protocol::ipv4 || protocol == ip_protocol::ipv6 ||
            protocol == ip_protocol::gre || protocol == ip_protocol::mpls;
@@ -43,7 +43,7 @@ constexpr bool is_tunnel_protocol(std::uint8_t protocol) {
 Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, const OuterPlace& place,
                        Packet& packet);
 
-/// By the destination port, which other programs may use as well: a header that is not valid is
+/// Checks the destination port, which other programs may use as well: an invalid header gives
 /// NotRoce::OtherUdpPort.
 constexpr bool is_tunnel_port(std::uint16_t port) {
     return port == vxlan_port || port == geneve_port || port == gtp_port;

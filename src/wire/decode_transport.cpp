@@ -8,8 +8,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// In an RDETH the first byte is reserved: senders write 0. Where the capture ends with the BTH, DC
-/// is assumed if the packet has room for its header, since no adapter sends RD.
+/// The first byte of an RDETH is reserved, and senders write 0. If the capture ends with the BTH
+/// and the packet has room for a DC header, DC is assumed, since no adapter sends RD.
 bool has_dc_header(const Bth& bth, const FrameReader& behind_bth) {
     if (!is_rd_or_dc_opcode(bth.opcode))
         return false;
@@ -17,7 +17,7 @@ bool has_dc_header(const Bth& bth, const FrameReader& behind_bth) {
     return bytes.empty() ? behind_bth.left() >= Dceth::size : bytes.front() != std::byte{0};
 }
 
-/// False when decoding cannot go on; the packet then says why.
+/// Returns false if decoding cannot continue; the packet then has the reason.
 bool decode_headers(FrameReader& reader, Packet& packet) {
     const auto bytes = reader.take<Bth::size>("BTH");
     if (!bytes)
@@ -49,7 +49,7 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
            reader.skip(cnp_reserved_size, "CNP reserved field");
 }
 
-/// Returns the bytes of padding behind the payload.
+/// Returns the number of padding bytes after the payload.
 std::size_t decode_payload(FrameReader& reader, Packet& packet, std::size_t with_padding) {
     std::size_t padding = packet.bth->padcnt;
     if (padding > with_padding) {
@@ -80,7 +80,7 @@ void decode_mad(FrameReader& reader, Packet& packet) {
         packet.cm = Cm::parse(packet.mad->attribute_id, *data);
 }
 
-/// `covered`: captured from the network header to the last byte before the ICRC.
+/// `covered`: captured bytes from the network header to the last byte before the ICRC.
 void check_icrc(util::FixedBytes<icrc_size> trailer, util::Bytes covered, const IcrcCover& cover,
                 Icrc& icrc) {
     icrc.value = util::be32<0>(trailer);

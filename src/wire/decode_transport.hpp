@@ -1,4 +1,4 @@
-// From the BTH to the ICRC, inside the decoder only.
+// Decodes from the BTH to the ICRC, for the decoder only.
 #pragma once
 
 #include <string_view>
@@ -10,16 +10,16 @@
 
 namespace wire {
 
-/// What the ICRC's check needs to know about the headers in front of the BTH.
+/// Facts about the headers before the BTH that the ICRC check needs.
 struct IcrcCover {
     IcrcLayout layout{};
-    /// The captured bytes from the network header on.
+    /// Captured bytes from the network header on.
     util::Bytes from_network_header;
-    /// Why the ICRC of such a packet is not checked, static text; empty when it is.
+    /// Why the ICRC of such a packet is not checked, static text; empty if it is checked.
     std::string_view unchecked;
 };
 
-/// `reader` stands at the BTH.
+/// `reader` is at the BTH.
 void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packet);
 
 }  // namespace wire

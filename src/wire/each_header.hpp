@@ -1,4 +1,4 @@
-// Visits the extension headers of a packet in the order of the wire.
+// Visits the extension headers of a packet in wire order.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace wire {
 
-/// Calls visit(mask bit, name, optional header) for each one, present or not, until it returns
-/// false; the result says whether it never did.
+/// Calls visit(mask bit, name, optional header) for each header, present or not, until it returns
+/// false. Returns false in that case, otherwise true.
 template <typename SomePacket, typename Visit>
 bool for_each_extension_header(SomePacket& packet, Visit visit) {
     return visit(header::rdeth, "RDETH", packet.rdeth) &&

@@ -128,7 +128,7 @@ class Encoder {
         util::put_be32<0>(at<icrc_size>(frame_.size() - icrc_size), value.value());
     }
 
-    /// Last, since it covers the ICRC, which in turn takes it as ones.
+    /// Must be last: it covers the ICRC, which in turn counts this checksum as ones.
     void append_udp_checksum() {
         if (packet_.grh)
             return;
@@ -138,17 +138,17 @@ class Encoder {
         const util::Bytes addresses =
             packet_.ipv4 ? util::Bytes(frame_).subspan(network_at_ + v4_addresses_at, 8)
                          : util::Bytes(frame_).subspan(network_at_ + v6_addresses_at, 32);
-        // The pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
+        // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
         const std::uint64_t sum =
             ones_sum(addresses) + ip_protocol::udp + datagram.size() + ones_sum(datagram);
         const std::uint16_t checksum = internet_checksum(sum);
-        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 would mean that there is none
+        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
         util::put_be16<0>(at<2>(udp_at_ + 6), checksum == 0 ? zero_as_sent : checksum);
     }
 
     std::size_t padding() const { return (4 - packet_.payload.size() % 4) % 4; }
 
-    /// From the UDP header, or the GRH's BTH, to the ICRC.
+    /// From the UDP header (GRH: from the BTH) to the ICRC.
     std::size_t network_payload_size() const {
         return (packet_.grh ? 0 : Udp::size) + Bth::size +
                (opcode_ == nullptr ? 0 : headers_size(opcode_->headers)) + packet_.payload.size() +

@@ -1,4 +1,4 @@
-// Builds valid frames: for tests, and for lessons that send packets of their own making.
+// Builds valid frames, for tests and for lessons that send their own packets.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,14 @@
 
 namespace wire {
 
-/// The frame that `packet` describes. What follows from the rest is computed and need not be set:
-/// EtherTypes, lengths, the pad count, IP and UDP checksums and the ICRC; extension headers that
-/// the opcode asks for and `packet` does not have are zeros, and those it does not ask for are left
-/// out.
+/// Returns the frame that `packet` describes. EtherTypes, lengths, the pad count, IP and UDP
+/// checksums and the ICRC are computed and need not be set. Extension headers that the opcode
+/// requires and `packet` lacks are zeros; those that the opcode does not use are left out.
 ///
-/// `packet` has a BTH and one of ipv4, ipv6 and grh; without `ethernet` the frame is
-/// LinkType::RawIp. Throws std::invalid_argument when it does not, when a GRH comes without
-/// Ethernet, when there is payload behind an opcode that carries none, and when the result is too
-/// long for its length field. An opcode without a row is followed by the payload at once.
+/// `packet` must have a BTH and one of ipv4, ipv6 and grh; without `ethernet` the frame is
+/// LinkType::RawIp. Throws std::invalid_argument if it does not, if a GRH has no Ethernet header,
+/// if an opcode that carries no payload has some, and if the result is too long for its length
+/// field. With an opcode without a row, the payload follows the BTH immediately.
 std::vector<std::byte> encode(const Packet& packet);
 
 }  // namespace wire

@@ -12,7 +12,7 @@
 
 namespace wire {
 
-/// What a frame begins with. The numbers of pcap files are translated in capture/.
+/// First header of a frame. capture/ translates the numbers of pcap files.
 enum class LinkType : std::uint8_t {
     Ethernet,
     LinuxCooked,   ///< LINKTYPE_LINUX_SLL: the "any" device of older libpcap
@@ -42,7 +42,7 @@ constexpr bool is_vlan(std::uint16_t type) {
 constexpr bool is_mpls(std::uint16_t type) {
     return type == ether_type::mpls || type == ether_type::mpls_multicast;
 }
-/// Up to this value, the field with the EtherType is the length of an LLC frame (IEEE 802.3, 3.2.6).
+/// Up to this value, the EtherType field is the length of an LLC frame (IEEE 802.3, 3.2.6).
 inline constexpr std::uint16_t max_length_field = 1500;
 
 /// The name of an EtherType whose frames may carry an Ethernet frame or IP packet that is not
@@ -54,14 +54,14 @@ struct Ethernet {
 
     MacAddress dst;
     MacAddress src;
-    std::uint16_t type = 0;  ///< as it stands behind the addresses: the TPID where a tag follows
+    std::uint16_t type = 0;  ///< as on the wire: the TPID if a tag follows
 
     static Ethernet parse(util::FixedBytes<size> bytes);
     void write(std::span<std::byte, size> out) const;
     friend bool operator==(const Ethernet&, const Ethernet&) = default;
 };
 
-/// The four bytes behind a TPID.
+/// The four bytes after a TPID.
 struct Vlan {
     static constexpr std::size_t size = 4;
 
@@ -75,14 +75,14 @@ struct Vlan {
     friend bool operator==(const Vlan&, const Vlan&) = default;
 };
 
-/// Tags, outermost first; a range for the range-based for. Of more than `capacity` tags the last
-/// one here is the innermost.
+/// Tags, outermost first; usable in a range-based for. With more than `capacity` tags, the last one
+/// here is the innermost.
 struct Vlans {
     static constexpr std::size_t capacity = 4;
 
     std::array<Vlan, capacity> tags{};
     std::uint8_t count = 0;
-    std::uint16_t skipped = 0;  ///< tags in front of the last one that are not here
+    std::uint16_t skipped = 0;  ///< tags before the last one that are not stored
 
     const Vlan* begin() const { return tags.data(); }
     const Vlan* end() const { return tags.data() + count; }
@@ -103,7 +103,7 @@ using CookedAddress = AddressBytes<8, struct CookedTag>;
 struct LinuxCooked {
     static constexpr std::size_t size = 16;
     static constexpr std::size_t size2 = 20;
-    static constexpr std::uint16_t llc = 0x0004;  ///< as a protocol: an LLC frame follows
+    static constexpr std::uint16_t llc = 0x0004;  ///< as protocol: an LLC frame follows
 
     std::uint8_t version = 1;
     std::uint16_t protocol = 0;  ///< EtherType
@@ -111,7 +111,7 @@ struct LinuxCooked {
     std::uint16_t arphrd = 0;
     std::uint8_t packet_type = 0;  ///< 0 to us, 1 broadcast, 2 multicast, 3 to others, 4 sent by us
     std::uint8_t address_length = 0;
-    CookedAddress address;  ///< the sender's link-layer address, address_length bytes of it
+    CookedAddress address;  ///< the sender's link-layer address, the first address_length bytes
 
     static LinuxCooked parse(util::FixedBytes<size> bytes);
     static LinuxCooked parse2(util::FixedBytes<size2> bytes);

@@ -4,7 +4,7 @@
 
 namespace wire {
 
-// In DETH, RDETH and XRCETH a reserved byte stands in front of the 24-bit number; senders write 0 there.
+// DETH, RDETH and XRCETH have a reserved byte before the 24-bit number; senders write 0.
 
 Deth Deth::parse(util::FixedBytes<size> bytes) {
     return {.q_key = util::be32<0>(bytes), .src_qpn = util::be24<5>(bytes)};

@@ -1,4 +1,4 @@
-// The extension headers behind a BTH, but for the AETH (aeth.hpp). Sections are of IBTA volume 1.
+// The extension headers after a BTH, except the AETH (aeth.hpp). Sections are of IBTA volume 1.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct Rdeth {
     friend bool operator==(const Rdeth&, const Rdeth&) = default;
 };
 
-/// In every packet of Mellanox's dynamically connected transport, requests and responses. The layout
-/// is not published: it holds the DC key (64 bits) and the sender's queue pair number, and its first
-/// byte was seen as 0x10 and 0x11.
+/// In every packet of Mellanox's dynamically connected transport, requests and responses. The
+/// layout is not published: it holds the DC key (64 bits) and the sender's queue pair number.
+/// Observed first bytes: 0x10 and 0x11.
 struct Dceth {
     static constexpr std::size_t size = 20;
 
@@ -76,7 +76,7 @@ struct Feth {
     friend bool operator==(const Feth&, const Feth&) = default;
 };
 
-/// What a WRITE or a READ request addresses (IBTA volume 1, 9.3.3).
+/// Address of a WRITE or READ request (IBTA volume 1, 9.3.3).
 struct Reth {
     static constexpr std::size_t size = 16;
 
@@ -95,15 +95,15 @@ struct AtomicEth {
 
     std::uint64_t va = 0;
     std::uint32_t rkey = 0;
-    std::uint64_t swapdt = 0;  ///< the value to swap in, or to add
-    std::uint64_t cmpdt = 0;   ///< the value to compare with; no meaning in a FetchAdd
+    std::uint64_t swapdt = 0;  ///< the value to swap in or to add
+    std::uint64_t cmpdt = 0;   ///< the value to compare with; unused in a FetchAdd
 
     static AtomicEth parse(util::FixedBytes<size> bytes);
     void write(std::span<std::byte, size> out) const;
     friend bool operator==(const AtomicEth&, const AtomicEth&) = default;
 };
 
-/// In its response (9.5.3).
+/// In the response to an atomic operation (9.5.3).
 struct AtomicAckEth {
     static constexpr std::size_t size = 8;
 
@@ -118,7 +118,7 @@ struct AtomicAckEth {
 struct ImmDt {
     static constexpr std::size_t size = 4;
 
-    /// Host byte order, the bytes taken as big-endian. ibv_wc.imm_data keeps the wire's order:
+    /// Host byte order, from big-endian bytes. ibv_wc.imm_data keeps the wire's order:
     /// ntohl(imm_data) is this value.
     std::uint32_t value = 0;
 
@@ -127,7 +127,7 @@ struct ImmDt {
     friend bool operator==(const ImmDt&, const ImmDt&) = default;
 };
 
-/// The rkey that a SEND with Invalidate makes invalid (9.3.7).
+/// The rkey that a SEND with Invalidate invalidates (9.3.7).
 struct Ieth {
     static constexpr std::size_t size = 4;
 

@@ -1,6 +1,6 @@
-// Reads one frame from front to back, inside the decoder only: a cursor that knows how much of the
-// frame the capture kept and how much there was on the wire, and so which of the two is at fault
-// when a header does not fit.
+// Reads one frame from front to back, for the decoder only: a cursor that knows the captured length
+// and the length on the wire. If a header does not fit, it can tell a truncated capture from a
+// malformed packet.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class FrameReader {
     FrameReader(util::Bytes frame, std::size_t original_length, Packet& packet)
         : captured_(frame), left_(std::max(original_length, frame.size())), packet_(packet) {}
 
-    /// The next N bytes; nothing, with the reason noted in the packet, when they are not there.
+    /// Returns the next N bytes, or nothing if they are missing; the packet then has the reason.
     template <std::size_t N>
     util::MaybeBytes<N> take(std::string_view what) {
         if (!has(N, what))
@@ -36,8 +36,8 @@ class FrameReader {
         return true;
     }
 
-    /// A length field says that the packet ends after `length` more bytes. What follows those, such
-    /// as the padding of a short Ethernet frame, is not read. Where the frame has less, it was
+    /// Ends the packet after `length` more bytes, as a length field says. Bytes after those, such
+    /// as the padding of a short Ethernet frame, are not read. If the frame has fewer, it was
     /// sliced before it was captured.
     void end_after(std::size_t length) {
         is_sliced_ = is_sliced_ || length > left_;
@@ -45,8 +45,8 @@ class FrameReader {
         captured_ = util::Cursor(rest().first(std::min(length, captured_.remaining())));
     }
 
-    /// What follows was longer when it was put here: lengths that lead behind the frame are those of
-    /// a cut packet.
+    /// Marks the rest as cut before the capture: lengths past the end of the frame are then no
+    /// fault.
     void cut() {
         is_sliced_ = true;
         left_ = std::numeric_limits<std::size_t>::max() / 2;
@@ -57,12 +57,12 @@ class FrameReader {
     bool end_is_known() const { return end_is_known_; }
     bool is_sliced() const { return is_sliced_; }
 
-    /// Captured bytes that are not read yet.
+    /// Captured bytes that have not been read.
     util::Bytes rest() const { return captured_.rest(); }
-    /// Bytes on the wire that are not read yet.
+    /// Number of bytes on the wire that have not been read.
     std::size_t left() const { return left_; }
 
-    /// Of several faults the first is kept: the others often follow from it.
+    /// Keeps only the first fault: the others often follow from it.
     void fault(Fault fault, std::string_view what, std::size_t value, std::size_t limit = 0) {
         if (!packet_.malformed)
             packet_.malformed = Malformed{fault, what, value, limit};

@@ -18,7 +18,7 @@ struct Grh {
     std::uint8_t ipver = 6;
     std::uint8_t tclass = 0;
     std::uint32_t flowlabel = 0;  ///< 20 bits
-    std::uint16_t paylen = 0;     ///< bytes from the BTH to the ICRC, both included
+    std::uint16_t paylen = 0;     ///< bytes from the BTH to the ICRC, inclusive
     std::uint8_t nxthdr = ip_protocol::iba;
     std::uint8_t hoplmt = 64;
     Gid sgid;

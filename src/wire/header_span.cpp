@@ -13,13 +13,13 @@
 namespace wire {
 namespace {
 
-// In the order of the bits of HeaderMask.
+// In the order of HeaderMask's bits.
 constexpr std::array<std::string_view, header_sizes.size()> names{
     "rdeth",     "dceth", "deth",         "xrceth", "feth", "reth",
     "atomiceth", "aeth",  "atomicacketh", "immdt",  "ieth", "reserved"};
 
-// Goes the way of the decoder again (decode.cpp, decode_transport.cpp), which left behind what it
-// found but not where.
+// Repeats the decoder's steps (decode.cpp, decode_transport.cpp), which do not record the positions
+// of headers.
 class Walker {
   public:
     Walker(const Packet& packet, util::Bytes frame) : packet_(packet), frame_(frame) {}
@@ -77,7 +77,7 @@ class Walker {
     void ipv4(const Ipv4& ip) {
         if (packet_.network_end == 0)
             return add("ip", Ipv4::size);
-        // Where it is less, a segment that the NIC has yet to cut up.
+        // If it is less, this is a segment that the NIC has yet to split (TSO).
         if (ip.total_length >= ip.header_length)
             end_ = at_ + ip.total_length;
         add("ip", packet_.network_end - at_);
@@ -98,7 +98,7 @@ class Walker {
         add("grh", Grh::size);
     }
 
-    // Of the decoder's faults those where it goes no further and does not believe the length.
+    // After these two faults the decoder stops and does not use the length.
     bool is_grh_valid() const {
         return !packet_.malformed || (packet_.malformed->fault != Fault::IpVersion &&
                                       packet_.malformed->fault != Fault::GrhNextHeader);
@@ -158,7 +158,7 @@ class Walker {
             add("data", segment->payload_length);
     }
 
-    // `length`: on the wire.
+    // `length`: bytes on the wire.
     void add(std::string_view name, std::size_t length) {
         const std::size_t end = std::min(at_ + length, captured_end());
         if (at_ < end)
@@ -171,8 +171,8 @@ class Walker {
     const Packet& packet_;
     util::Bytes frame_;
     std::vector<HeaderSpan> spans_;
-    // On the wire, of which the capture may have less: where the next header begins, and where the
-    // packet ends.
+    // On the wire (the capture may have fewer bytes): the start of the next header, and the end of
+    // the packet.
     std::size_t at_ = 0;
     std::size_t end_ = std::numeric_limits<std::size_t>::max();
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t lrh_size = 8;
 constexpr std::byte ones{0xff};
 
-/// The copied headers, with their variant fields turned into ones.
+/// The copied headers, with their variant fields set to ones.
 template <std::size_t N>
 struct Masked {
     std::array<std::byte, lrh_size + N> bytes;

@@ -5,7 +5,7 @@
 namespace wire {
 namespace {
 
-// Polynomials over GF(2) modulo the CRC-32's, with x^0 in the highest bit: a CRC's register.
+// Polynomials over GF(2) modulo that of CRC-32, with x^0 in the highest bit: a CRC register.
 using Polynomial = std::uint32_t;
 constexpr Polynomial modulus = 0xedb88320;
 constexpr Polynomial x_to_0 = 0x80000000;
@@ -31,15 +31,15 @@ constexpr Polynomial power_of_x(std::uint32_t exponent) {
     return result;
 }
 
-// x to this power is 1.
+// The smallest positive n for which x^n is 1.
 constexpr std::uint32_t order_of_x = 0xffffffff;
 static_assert(power_of_x(order_of_x) == x_to_0);
 
 }  // namespace
 
-// The CRC is linear: the difference of two of them is the CRC of the messages' difference, without
-// its initial ones. Each bit from the difference on multiplied it by x. A division by that power of
-// x leaves the bytes that differ, if those are only the first two.
+// The CRC is linear: the difference of two CRCs is the CRC of the messages' difference, without the
+// initial ones. Each bit from the first difference on multiplies it by x. Dividing by that power of
+// x gives the bytes that differ, if only the first two do.
 std::optional<std::uint16_t> right_with_srcport(const Packet& packet) {
     constexpr std::size_t least = Udp::size + Bth::size + icrc_size;
     if (!packet.icrc || packet.icrc->status != IcrcStatus::Bad || !packet.icrc->value ||

@@ -1,4 +1,4 @@
-// Why an ICRC may be wrong.
+// Finds a cause of a wrong ICRC.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace wire {
 
-/// The UDP source port with which the packet's ICRC would be right: some mirrors and capture drivers
-/// write another one. nullopt where the ICRC is not bad, or no source port makes it right. One of
-/// 65536 packets that are damaged elsewhere has such a port by chance.
+/// Returns the UDP source port with which the packet's ICRC would be correct: some mirrors and
+/// capture drivers rewrite the port. nullopt if the ICRC is not bad, or if no source port makes it
+/// correct. One in 65536 packets that are corrupted elsewhere has such a port by chance.
 std::optional<std::uint16_t> right_with_srcport(const Packet& packet);
 
 }  // namespace wire

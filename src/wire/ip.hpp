@@ -33,7 +33,7 @@ struct Ipv4 {
     static constexpr std::size_t size = 20;
 
     std::uint8_t version = 4;
-    std::uint8_t header_length = size;  ///< bytes, options included: 20..60 where it is valid
+    std::uint8_t header_length = size;  ///< bytes, options included: 20..60 if valid
     std::uint8_t dsfield = 0;           ///< DSCP in bits 7:2, ECN in bits 1:0
     std::uint16_t total_length = 0;     ///< bytes, this header included
     std::uint16_t id = 0;
@@ -42,7 +42,7 @@ struct Ipv4 {
     std::uint16_t fragment_offset = 0;  ///< bytes
     std::uint8_t ttl = 64;
     std::uint8_t protocol = ip_protocol::udp;
-    std::uint16_t checksum = 0;  ///< as on the wire; not verified, since offload leaves it open
+    std::uint16_t checksum = 0;  ///< as on the wire; not verified, since offload leaves it unset
     Ipv4Address src;
     Ipv4Address dst;
 
@@ -62,7 +62,7 @@ struct Ipv6 {
     std::uint8_t version = 6;
     std::uint8_t tclass = 0;           ///< DSCP in bits 7:2, ECN in bits 1:0
     std::uint32_t flow_label = 0;      ///< 20 bits
-    std::uint16_t payload_length = 0;  ///< bytes behind this header, extension headers included
+    std::uint16_t payload_length = 0;  ///< bytes after this header, extension headers included
     std::uint8_t next_header = ip_protocol::udp;
     std::uint8_t hop_limit = 64;
     Ipv6Address src;
@@ -76,11 +76,11 @@ struct Ipv6 {
     friend bool operator==(const Ipv6&, const Ipv6&) = default;
 };
 
-/// The sum of the 16-bit big-endian words of `bytes`; a last odd byte counts as a word's upper
-/// half. Sums may be added to each other before internet_checksum folds them.
+/// Returns the sum of the 16-bit big-endian words of `bytes`; a last odd byte is the upper half of
+/// a word. Sums may be added before internet_checksum folds them.
 std::uint64_t ones_sum(util::Bytes bytes);
 
-/// The Internet checksum (RFC 1071) of everything that was summed, for IPv4 headers and UDP.
+/// The Internet checksum (RFC 1071) of the summed bytes, for IPv4 headers and UDP.
 std::uint16_t internet_checksum(std::uint64_t sum);
 
 }  // namespace wire

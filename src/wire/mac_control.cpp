@@ -13,7 +13,7 @@ void parse_quanta(MacControl& control, util::FixedBytes<MacControl::pfc_size> by
     (..., (control.quanta[Priority] = util::be16<2 + 2 * Priority>(bytes)));
 }
 
-// Priorities with the same quanta stand together.
+// Groups priorities that have the same quanta.
 std::string pfc_text(const MacControl& control) {
     std::string text = "PFC";
     unsigned said = 0;

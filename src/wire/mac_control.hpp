@@ -11,7 +11,7 @@
 
 namespace wire {
 
-/// A quantum is the time of 512 bits on the link; 0 quanta: transmit again.
+/// One quantum is the time of 512 bits on the link; 0 quanta: resume transmission.
 struct MacControl {
     static constexpr std::size_t opcode_size = 2;
     static constexpr std::size_t pause_size = 2;
@@ -21,9 +21,9 @@ struct MacControl {
     static constexpr std::uint16_t pfc = 0x0101;
 
     std::uint16_t opcode = 0;
-    /// PFC: bit N says that quanta[N] holds. 0 for other opcodes.
+    /// PFC: bit N set means that quanta[N] is valid. 0 for other opcodes.
     std::uint16_t class_enable = 0;
-    /// PFC: by priority. PAUSE: the first.
+    /// PFC: by priority. PAUSE: only the first.
     std::array<std::uint16_t, priorities> quanta{};
 
     bool is_pause() const { return opcode == pause; }

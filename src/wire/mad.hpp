@@ -10,7 +10,7 @@
 
 namespace wire {
 
-/// The general services interface: every port's management agents listen there.
+/// The general services interface: the queue pair of each port's management agents.
 inline constexpr std::uint32_t gsi_qpn = 1;
 /// The Q_Key of QP 1.
 inline constexpr std::uint32_t gsi_q_key = 0x80010000;
@@ -38,7 +38,7 @@ struct Mad {
     std::uint32_t attribute_modifier = 0;
 
     bool is_cm() const { return mgmt_class == mgmt_class::communication; }
-    /// "Send()", "Get()"; "method" for those the specification does not name.
+    /// "Send()", "Get()"; "method" for methods that the specification does not name.
     std::string_view method_name() const;
 
     static Mad parse(util::FixedBytes<size> bytes);

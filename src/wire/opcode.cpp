@@ -102,7 +102,7 @@ constexpr std::array table = std::to_array<OpcodeInfo>({
     {0xb7, "XRC SEND Only with Invalidate", xrceth | ieth | payload, Send, Only},
 });
 
-// The headers behind the DC header as in captures of ConnectX adapters: those of RC.
+// Headers after the DC header, as in captures of ConnectX adapters: the same as RC's.
 constexpr std::array dc_table = std::to_array<OpcodeInfo>({
     {0x40, "DC SEND First", dceth | payload, Send, First},
     {0x41, "DC SEND Middle", dceth | payload, Send, Middle},

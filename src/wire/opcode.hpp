@@ -1,11 +1,11 @@
-// BTH opcodes: one row an opcode, and everything else about a packet's layout follows from the row.
+// BTH opcodes: one row per opcode. The row determines the whole layout of a packet.
 //
 // IBTA volume 1, 9.2.1 and table "OpCode field" (RC, UC, RD, UD); annex A14 (XRC); annex A17 (CNP);
 // annex A19 (FLUSH, ATOMIC WRITE; opcode values as in Linux include/rdma/ib_pack.h).
 //
-// Mellanox's adapters use RD's opcodes for their dynamically connected transport (DC), with a
-// header of their own in the place of RDETH and DETH. No adapter sends RD. The opcode does not tell
-// one from the other; the byte behind the BTH does, which is reserved in an RDETH.
+// Mellanox adapters use RD's opcodes for their dynamically connected transport (DC), with their own
+// header in place of RDETH and DETH. No adapter sends RD. The opcode does not distinguish them; the
+// byte after the BTH does, which is reserved in an RDETH.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace wire {
 
-/// Bits 7:5 of the opcode, but for DC, which shares RD's.
+/// Bits 7:5 of the opcode, except for DC, which shares RD's value.
 enum class Transport : std::uint8_t {
     Rc = 0,
     Uc = 1,
@@ -44,10 +44,10 @@ enum class Operation : std::uint8_t {
     Cnp,
 };
 
-/// Which packet of a message this is.
+/// Position of a packet in its message.
 enum class Position : std::uint8_t { First, Middle, Last, Only };
 
-/// What may follow the BTH, as a mask. The order of the bits is the order on the wire.
+/// Mask of headers that may follow the BTH, in wire order of the bits.
 using HeaderMask = std::uint16_t;
 namespace header {
 inline constexpr HeaderMask none = 0;
@@ -68,10 +68,10 @@ inline constexpr HeaderMask cnp_reserved = 1U << 11;
 inline constexpr HeaderMask payload = 1U << 12;
 }  // namespace header
 
-/// Length in bytes of the header of each bit, in the order of the bits.
+/// Length in bytes of each bit's header, in the order of the bits.
 inline constexpr std::array<std::uint8_t, 12> header_sizes{4, 20, 8, 4, 4, 16, 28, 4, 8, 4, 4, 16};
 
-/// Bytes between the BTH and the payload.
+/// Number of bytes between the BTH and the payload.
 constexpr std::size_t headers_size(HeaderMask mask) {
     std::size_t size = 0;
     for (std::size_t bit = 0; bit < header_sizes.size(); ++bit)
@@ -82,7 +82,7 @@ constexpr std::size_t headers_size(HeaderMask mask) {
 
 struct OpcodeInfo {
     std::uint8_t value;
-    /// The words of Wireshark and the specification: "RC RDMA WRITE Only".
+    /// Name in Wireshark and the specification: "RC RDMA WRITE Only".
     std::string_view name;
     HeaderMask headers;
     Operation operation;
@@ -111,11 +111,11 @@ struct OpcodeInfo {
 inline constexpr std::uint8_t cnp_opcode = 0x81;
 inline constexpr std::uint8_t ud_send_only_opcode = 0x64;
 
-/// nullptr for a reserved or manufacturer-specific opcode.
+/// Returns nullptr for a reserved or manufacturer-specific opcode.
 const OpcodeInfo* find_opcode(std::uint8_t value);
 
-/// The same of a packet with a DC header; nullptr where RC has no such opcode, or where it is not
-/// known that DC has it.
+/// The same for a packet with a DC header; nullptr if RC has no such opcode, or if it is unknown
+/// whether DC has it.
 const OpcodeInfo* find_dc_opcode(std::uint8_t value);
 
 /// 0x40 to 0x5f, which a DC header may follow.
@@ -123,12 +123,12 @@ constexpr bool is_rd_or_dc_opcode(std::uint8_t value) {
     return static_cast<Transport>(value >> 5) == Transport::Rd;
 }
 
-/// 0xc0 to 0xff: the layout behind the BTH is the manufacturer's own.
+/// 0xc0 to 0xff: the layout after the BTH is manufacturer-specific.
 constexpr bool is_manufacturer_opcode(std::uint8_t value) {
     return value >= 0xc0;
 }
 
-/// All rows but DC's, in ascending order.
+/// All rows except DC's, in ascending order.
 std::span<const OpcodeInfo> opcodes();
 /// DC's rows, in ascending order.
 std::span<const OpcodeInfo> dc_opcodes();

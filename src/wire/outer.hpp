@@ -34,19 +34,18 @@ std::string_view label(OuterKind kind);
 /// monostate: there is none.
 using IpAddress = std::variant<std::monostate, Ipv4Address, Ipv6Address>;
 
-/// One encapsulation: a header, with the IP header that carries it.
+/// One encapsulation: its header and the IP header that carries it.
 struct OuterLayer {
     /// Source and destination of the IP header, in the frame; empty for MPLS and PPPoE directly
-    /// behind a link header.
+    /// after a link header.
     util::Bytes addresses{};
-    /// VNI, GRE's key, NVGRE's virtual subnet, ERSPAN's session, the innermost MPLS label, TEID, or
-    /// PPPoE's session. See has_id().
+    /// VNI, GRE key, NVGRE virtual subnet, ERSPAN session, innermost MPLS label, TEID, or PPPoE
+    /// session. See has_id().
     std::uint32_t id = 0;
-    /// GRE and GENEVE: the protocol type of what is inside. ERSPAN: the VLAN that was mirrored, 0
-    /// for none.
+    /// GRE and GENEVE: protocol type of the payload. ERSPAN: the mirrored VLAN, 0 if none.
     std::uint16_t extra = 0;
     OuterKind kind{};
-    /// ERSPAN: its type, 1 to 3. MPLS: how many labels, at most 255. GRE: 1 where it has a key.
+    /// ERSPAN: type, 1 to 3. MPLS: number of labels, at most 255. GRE: 1 if it has a key.
     std::uint8_t detail = 0;
 
     bool has_id() const;
@@ -56,7 +55,7 @@ struct OuterLayer {
     std::string text() const;
 };
 
-/// A range for the range-based for.
+/// Usable in a range-based for.
 struct Outer {
     static constexpr std::size_t capacity = 8;
 
@@ -64,7 +63,7 @@ struct Outer {
     std::uint8_t count = 0;
     /// The innermost encapsulation carries an Ethernet frame, not an IP packet.
     bool carries_ethernet = false;
-    /// Bytes of the frame in front of the innermost packet or frame.
+    /// Number of bytes in the frame before the innermost packet or frame.
     std::size_t size = 0;
 
     const OuterLayer* begin() const { return layers.data(); }

@@ -1,4 +1,4 @@
-// The sentences a person reads about a frame.
+// Sentences that describe a frame to a reader.
 #include "wire/packet.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// One captured frame, decoded as far as it goes.
+// One captured frame, decoded as far as possible.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace wire {
 
-/// Why a frame is none of ours. That is normal in a capture and says nothing against the frame.
+/// Why a frame is not RoCE. This is normal in a capture and not an error.
 enum class NotRoce : std::uint8_t {
     Arp,
     MacControl,  ///< PAUSE, PFC
@@ -32,66 +32,66 @@ enum class NotRoce : std::uint8_t {
     Tcp,
     OtherIpProtocol,
     OtherUdpPort,
-    LaterFragment,  ///< a fragment without the UDP header: what it belongs to cannot be seen
+    LaterFragment,  ///< fragment without the UDP header: its protocol is unknown
     Esp,            ///< encrypted
-    Encapsulation,  ///< that is not decoded
+    Encapsulation,  ///< an encapsulation that is not decoded
     TooDeep,        ///< more than Outer::capacity encapsulations
-    Undecodable,    ///< in a tunnel that is known by its UDP port alone: neither Ethernet nor IP
+    Undecodable,    ///< neither Ethernet nor IP, in a tunnel known only by its UDP port
 };
 
 /// "ARP", "TCP", "another UDP port", ...
 std::string_view text(NotRoce reason);
 
-/// The packet is fine as far as one can see, but the capture has too little of it.
+/// The packet seems valid, but the capture has too little of it.
 struct Truncated {
     std::string_view what;  ///< "RETH", "payload", "ICRC", ...; static text
     std::size_t needs = 0;  ///< bytes
-    std::size_t left = 0;   ///< bytes captured of those
-    /// The frame was shorter than its IP length already when it was captured: a switch that mirrors
-    /// traffic cuts it. Otherwise the snap length of the capture did.
+    std::size_t left = 0;   ///< bytes captured
+    /// The frame was already shorter than its IP length when it was captured: a mirroring switch
+    /// cut it. Otherwise the snap length of the capture did.
     bool is_sliced = false;
 
-    /// Who cut it: "truncated by snap length" or "truncated before the capture".
+    /// "truncated by snap length" or "truncated before the capture".
     std::string_view reason() const;
     /// "truncated by snap length: RETH needs 16 bytes, 4 left"
     std::string text() const;
 };
 
 enum class Fault : std::uint8_t {
-    TooShort,          ///< the packet ends before `what` does
-    IpVersion,         ///< `value` is neither 4 nor 6, or does not fit the EtherType
-    IpHeaderLength,    ///< IPv4 header length `value` below 20, or past the packet's end
-    LengthTooSmall,    ///< `what`'s length field says `value`, below the `limit` of its own header
-    UdpLength,         ///< UDP length `value`, where IP leaves `limit`
-    FirstFragment,     ///< RoCE in an IP fragment: it may not be fragmented, and is not reassembled
-    GrhNextHeader,     ///< the GRH's next header is `value`, not 0x1b
-    TransportVersion,  ///< TVer `value`, not 0
-    ReservedOpcode,    ///< opcode `value`
-    PadCount,          ///< pad count `value`, with `limit` bytes of payload and padding
-    UnexpectedPayload,  ///< `value` bytes behind an opcode that carries none
+    TooShort,           ///< the packet ends before `what` does
+    IpVersion,          ///< `value` is neither 4 nor 6, or does not fit the EtherType
+    IpHeaderLength,     ///< IPv4 header length `value` is below 20 or past the packet's end
+    LengthTooSmall,     ///< `what`'s length field is `value`, below the `limit` of its own header
+    UdpLength,          ///< UDP length `value`, but IP leaves `limit`
+    FirstFragment,      ///< RoCE in an IP fragment: not allowed, and not reassembled
+    GrhNextHeader,      ///< the GRH's next header is `value`, not 0x1b
+    TransportVersion,   ///< TVer `value`, not 0
+    ReservedOpcode,     ///< opcode `value`
+    PadCount,           ///< pad count `value`, with `limit` bytes of payload and padding
+    UnexpectedPayload,  ///< `value` bytes after an opcode without payload
 };
 
 struct Malformed {
     Fault fault{};
-    std::string_view what;  ///< the header it is about, static text
-    std::size_t value = 0;  ///< what was found; see Fault
-    std::size_t limit = 0;  ///< what it is measured against; see Fault
+    std::string_view what;  ///< the affected header, static text
+    std::size_t value = 0;  ///< the value found; see Fault
+    std::size_t limit = 0;  ///< the limit it violates; see Fault
 
     /// One sentence: "RETH needs 16 bytes, 4 left", "UDP length 52, but IP leaves 60 bytes".
     std::string text() const;
 };
 
-/// How far decoding got is visible from the headers that are present; they stand here in the order
-/// of the wire. Spans and pointers: `opcode` points into a static table, the others into the frame.
+/// The headers present show how far decoding got; members are in wire order. Spans and pointers:
+/// `opcode` points into a static table, the others into the frame.
 struct Packet {
     std::optional<Ethernet> ethernet;
     Vlans vlans;
     std::optional<LinuxCooked> sll;
-    /// The encapsulations that the packet is in: the headers here are those of the packet inside
-    /// them. `ethernet`, `vlans` and `sll` are the last ones on the way to it.
+    /// The encapsulations around the packet; the headers here are those of the innermost packet.
+    /// `ethernet`, `vlans` and `sll` are the last ones before it.
     std::optional<Outer> outer;
-    /// Where in the frame the IP header or GRH begins, and where an IP header ends, extension
-    /// headers included; 0 without one.
+    /// Offsets in the frame: the start of the IP header or GRH, and the end of an IP header,
+    /// extension headers included; 0 if there is none.
     std::uint32_t network_at = 0;
     std::uint32_t network_end = 0;
     std::optional<Ipv4> ipv4;
@@ -99,8 +99,8 @@ struct Packet {
     std::optional<Grh> grh;
     std::optional<Udp> udp;
     std::optional<Bth> bth;
-    /// nullptr without a BTH and for an opcode without a row: reserved, the manufacturer's own, or
-    /// one of DC's (`dceth` is then there) that is not known.
+    /// nullptr without a BTH and for an opcode without a row: reserved, manufacturer-specific, or
+    /// an unknown DC opcode (`dceth` is then present).
     const OpcodeInfo* opcode = nullptr;
     std::optional<Rdeth> rdeth;
     std::optional<Dceth> dceth;
@@ -113,38 +113,39 @@ struct Packet {
     std::optional<AtomicAckEth> atomic_ack_eth;
     std::optional<ImmDt> immdt;
     std::optional<Ieth> ieth;
-    /// What was captured of the payload, without padding and ICRC.
+    /// Captured part of the payload, without padding and ICRC.
     util::Bytes payload;
-    /// Bytes of payload on the wire, from the length fields; more than payload.size() where the
-    /// capture was cut. Valid when `icrc` is present.
+    /// Bytes of payload on the wire, from the length fields; more than payload.size() if the
+    /// capture was cut. Valid if `icrc` is present.
     std::size_t payload_length = 0;
     std::optional<Mad> mad;
     std::optional<Cm> cm;
-    /// Present when all headers in front of it are.
+    /// Present if all headers before it are.
     std::optional<Icrc> icrc;
 
-    /// Of a frame that is NotRoce::MacControl.
+    /// Set for NotRoce::MacControl.
     std::optional<MacControl> mac_control;
     std::optional<NotRoce> not_roce;
     std::optional<Truncated> truncated;
     std::optional<Malformed> malformed;
 
     bool is_roce() const { return bth.has_value(); }
-    /// Nothing to complain of: not malformed, and no header missing.
+    /// Not malformed, and no header missing.
     bool is_complete() const { return bth && !truncated && !malformed; }
 };
 
-/// Whether a frame that is not RoCE may have RoCE inside which is not decoded: encrypted, in a later
-/// fragment, or in an encapsulation that is not known.
+/// Returns whether a frame that is not RoCE may contain RoCE that is not decoded: encrypted, in a
+/// later fragment, or in an unknown encapsulation.
 bool may_hide_roce(const Packet& packet);
 
-/// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes the frame
-/// had on the wire; more than frame.size() when the snap length cut it. An IP length that goes beyond
-/// those is taken for the packet's: it was sliced before it was captured. Never throws or allocates.
+/// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes of the
+/// frame on the wire; more than frame.size() if the snap length cut it. If the IP length exceeds
+/// that, it counts as the packet's length: the packet was sliced before the capture. Never throws
+/// or allocates.
 Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
               IcrcCheck icrc = IcrcCheck::Compute);
 
-/// A frame captured as a whole.
+/// Decodes a completely captured frame.
 inline Packet decode(util::Bytes frame, LinkType link) {
     return decode(frame, link, frame.size());
 }

@@ -7,14 +7,14 @@
 
 namespace wire {
 
-/// There is no operator<: on a circle "smaller" has no meaning. Ask for the distance, or whether
-/// one PSN comes before another within the half circle that the protocol allows to be in flight.
+/// There is no operator<, since PSNs wrap. Use the distance, or is_before() and is_after(), which
+/// hold within the half circle that the protocol allows to be in flight.
 class Psn {
   public:
     static constexpr std::uint32_t mask = 0xffffff;
 
     constexpr Psn() = default;
-    /// Only the lowest 24 bits count.
+    /// Uses only the lowest 24 bits.
     constexpr explicit Psn(std::uint32_t value) : value_(value & mask) {}
 
     constexpr std::uint32_t value() const { return value_; }
@@ -24,7 +24,7 @@ class Psn {
     friend constexpr Psn operator-(Psn psn, std::uint32_t count) { return Psn(psn.value_ - count); }
     constexpr Psn& operator+=(std::uint32_t count) { return *this = *this + count; }
 
-    /// How far `to` lies ahead of `from`, -2^23 .. 2^23 - 1; negative when it lies behind.
+    /// Returns how far `to` is ahead of `from`, -2^23 .. 2^23 - 1; negative if it is before `from`.
     friend constexpr std::int32_t distance(Psn from, Psn to) {
         const std::uint32_t ahead = (to.value_ - from.value_) & mask;
         return ahead < half
@@ -34,7 +34,7 @@ class Psn {
 
     constexpr bool is_before(Psn other) const { return distance(*this, other) > 0; }
     constexpr bool is_after(Psn other) const { return distance(*this, other) < 0; }
-    /// One of the `count` PSNs that begin with `first`; count at most 2^24.
+    /// Whether this is one of the `count` PSNs from `first` on; count is at most 2^24.
     constexpr bool is_within(Psn first, std::uint32_t count) const {
         return ((value_ - first.value_) & mask) < count;
     }

@@ -43,10 +43,10 @@ class Sealer {
             util::put_be32<0>(icrc->first<icrc_size>(), *value);
     }
 
-    // Last, since it covers the ICRC.
+    // Must be last: it covers the ICRC.
     void udp_checksum() {
         constexpr std::size_t checksum_at = 6;
-        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 would mean that there is none
+        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
         const auto ip = find(packet_.ipv4 ? "ip" : "ipv6");
         const auto udp = find("udp");
         if (!ip || !udp || packet_.udp->checksum == 0)
@@ -56,7 +56,7 @@ class Sealer {
             return;
         const auto covered = datagram.first(packet_.udp->length);
         put16(covered, checksum_at, 0);
-        // The pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
+        // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
         const util::Bytes addresses =
             packet_.ipv4 ? util::Bytes(*ip).subspan(12, 8) : util::Bytes(*ip).subspan(8, 32);
         const std::uint16_t checksum = internet_checksum(ones_sum(addresses) + ip_protocol::udp +
@@ -65,7 +65,7 @@ class Sealer {
     }
 
   private:
-    // With IPv4 options and IPv6 extension headers nobody says what the ICRC covers.
+    // No specification says what the ICRC covers with IPv4 options or IPv6 extension headers.
     bool has_options(util::Bytes network) const {
         return network.size() != (packet_.ipv4 ? Ipv4::size : Ipv6::size);
     }

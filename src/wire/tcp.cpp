@@ -5,7 +5,7 @@
 namespace wire {
 namespace {
 
-// Bytes behind the IP headers, as their length field says.
+// Number of bytes after the IP headers, from their length field.
 std::optional<std::size_t> ip_payload(const Packet& packet) {
     const std::size_t headers = packet.network_end - packet.network_at;
     const std::size_t length = packet.ipv4   ? packet.ipv4->total_length
@@ -31,7 +31,7 @@ std::optional<TcpSegment> tcp_segment(const Packet& packet, util::Bytes frame) {
     TcpSegment segment{util::be16<0>(*header),          util::be16<2>(*header),
                        util::be8<13>(*header),          length,
                        *ip > length ? *ip - length : 0, {}};
-    // Behind it, Ethernet may have padding.
+    // Ethernet padding may follow the payload.
     if (length >= TcpSegment::size && cursor.take(length - TcpSegment::size))
         segment.payload = cursor.rest().first(std::min(cursor.remaining(), segment.payload_length));
     return segment;

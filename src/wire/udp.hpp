@@ -10,8 +10,8 @@
 
 namespace wire {
 
-/// RoCEv2's destination port, control and data alike (IBTA volume 1, annex A17). The source port is
-/// entropy for the network's load balancing, not a connection's.
+/// RoCEv2's destination port, for control and data (IBTA volume 1, annex A17). The source port is
+/// entropy for load balancing and does not identify a connection.
 inline constexpr std::uint16_t roce_v2_port = 4791;
 
 /// Destination ports of tunnels.
@@ -19,8 +19,8 @@ inline constexpr std::uint16_t gtp_port = 2152;
 inline constexpr std::uint16_t vxlan_port = 4789;
 inline constexpr std::uint16_t geneve_port = 6081;
 
-/// The name of a destination port whose packets may carry an Ethernet frame or IP packet that is
-/// not decoded: "ESP in UDP", ...; empty for others.
+/// Name of a destination port whose packets may carry an Ethernet frame or IP packet that is not
+/// decoded: "ESP in UDP", ...; empty for others.
 std::string_view undecoded_tunnel(std::uint16_t port);
 
 struct Udp {

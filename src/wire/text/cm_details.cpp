@@ -9,7 +9,7 @@
 namespace wire {
 namespace {
 
-// `third`: what code 2 stands for, which differs between a MRA and a REJ.
+// `third`: text of code 2, which differs between an MRA and a REJ.
 std::string_view answered(CmAnswered code, std::string_view third) {
     switch (code) {
         case 0:

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t number_width = 5;
 constexpr std::size_t time_width = 10;
 
-// Text of `write`, which returns its end, in a column of `width` at least, to the right.
+// Appends the text that `write` writes, right-aligned to `width`. `write` returns the end.
 template <typename Write>
 void append_right(std::string& out, std::size_t width, Write write) {
     constexpr std::size_t longest = 32;
@@ -23,14 +23,14 @@ void append_right(std::string& out, std::size_t width, Write write) {
     out.append(text.data(), size);
 }
 
-// What stands in `out` from `begin` on fills a column, which grows with it.
+// Pads `out` from `begin` on to the column's width. A longer text widens the column.
 void fill_column(std::string& out, std::size_t begin, std::size_t& width) {
     const std::size_t size = out.size() - begin;
     width = std::max(width, size);
     out.append(width - size, ' ');
 }
 
-// Seconds with six digits behind the point, rounded.
+// Writes seconds with six decimal places, rounded.
 char* put_seconds(char* at, std::chrono::nanoseconds time) {
     constexpr std::uint64_t unit = 1'000'000;
     constexpr std::size_t places = 6;
@@ -45,7 +45,7 @@ char* put_seconds(char* at, std::chrono::nanoseconds time) {
     return util::put_digits(at, micros % unit, places);
 }
 
-// IP addresses or GIDs; MAC addresses, or nothing, where there are none.
+// Appends the IP address or GID, else the MAC address, else nothing.
 void append_source(std::string& out, const Packet& packet) {
     if (packet.ipv4)
         append(out, packet.ipv4->src);

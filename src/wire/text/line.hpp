@@ -1,4 +1,4 @@
-// The listing: a line for each packet, with number, time and addresses in front of its summary.
+// The listing: one line per packet, with number, time and addresses before its summary.
 #pragma once
 
 #include <chrono>
@@ -14,24 +14,23 @@
 
 namespace wire {
 
-/// Keeps what lines have in common: the time from which they count, and the widths of the columns
-/// so far.
+/// State shared by all lines: the start of time, and the current widths of the columns.
 class Listing {
   public:
     explicit Listing(util::TextStyle style = util::TextStyle()) : style_(style) {}
 
-    /// `time` of the capture's first packet, since 1970. Later calls change nothing.
+    /// `time`: that of the capture's first packet, since 1970. Later calls have no effect.
     void begin(std::chrono::nanoseconds time) {
         if (!first_)
             first_ = time;
     }
 
-    /// Ends in a line feed. `number` counts from 1; `time` since 1970, shown in seconds since
-    /// begin()'s, or the first line's.
+    /// Ends in a line feed. `number` counts from 1. `time` is since 1970, and is shown in seconds
+    /// since begin() or since the first line.
     std::string line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
                      util::Bytes frame);
-    /// The same behind `out`, allocating no more than append_summary(). `upper`: what the layer
-    /// above says in the packet, if anything; it ends the line.
+    /// Appends the same line to `out`, with no more allocation than append_summary(). `upper`:
+    /// summary of the upper layer's message, if any; it ends the line.
     void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                 const Packet& packet, util::Bytes frame, std::string_view upper = {});
 

@@ -48,7 +48,7 @@ std::string tcp_summary(const Packet& packet, util::Bytes frame) {
     return text;
 }
 
-// The EtherType, or the protocol type of an encapsulation, of what is inside all that was decoded.
+// EtherType of the innermost payload, or the protocol type of the innermost encapsulation.
 std::uint16_t last_ether_type(const Packet& packet) {
     if (packet.outer && !packet.outer->carries_ethernet)
         return packet.outer->innermost().extra;

@@ -9,7 +9,7 @@
 namespace wire {
 namespace {
 
-// More kinds than that are counted as one: noise has any EtherType.
+// More kinds than this are counted as one: noise can have any EtherType.
 constexpr std::size_t most_kinds = 256;
 constexpr std::size_t most_named = 8;
 
@@ -17,7 +17,7 @@ std::string count_text(std::uint64_t count) {
     return fmt::format("{} packet{}", count, count == 1 ? "" : "s");
 }
 
-// "300 TCP, 12 ARP", the most frequent first.
+// "300 TCP, 12 ARP", most frequent first.
 template <typename Kind>
 std::string kinds_text(std::vector<Kind> kinds) {
     std::ranges::stable_sort(kinds, std::ranges::greater(), &Kind::count);

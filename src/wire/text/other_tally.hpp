@@ -1,4 +1,4 @@
-// What a capture has beside RoCE: said at the end, so that nothing is passed over in silence.
+// Counts packets other than RoCE, to report them at the end of a capture.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ class OtherTally {
   public:
     void add(const Packet& packet);
 
-    /// Lines without a line feed; none where there is nothing to say. Without a RoCE packet, what
-    /// there is instead; packets that may have RoCE inside which is not decoded; PFC and PAUSE.
+    /// Lines without a line feed; none if there is nothing to report. They report what the capture
+    /// has if it has no RoCE, packets that may contain RoCE that is not decoded, and PFC and PAUSE.
     std::vector<std::string> lines() const;
 
   private:
-    /// What tells one kind of packet from another.
+    /// Distinguishes kinds of packets.
     struct Key {
         std::uint8_t outer = 0;    ///< 1 + the innermost encapsulation's kind, 0 without one
-        std::uint8_t reason = 0;   ///< 1 + NotRoce; 0 where decoding ended in front of the BTH
+        std::uint8_t reason = 0;   ///< 1 + NotRoce; 0 if decoding ended before the BTH
         std::uint16_t detail = 0;  ///< EtherType, IP protocol or UDP port
 
         friend bool operator==(const Key&, const Key&) = default;
@@ -48,7 +48,7 @@ class OtherTally {
     std::uint64_t packets_ = 0;
     std::uint64_t roce_ = 0;
     std::vector<Kind> kinds_;
-    /// By priority; the last one is PAUSE's, of the whole link.
+    /// By priority; the last one is PAUSE, for the whole link.
     std::array<FlowControl, MacControl::priorities + 1> flow_control_{};
 };
 

@@ -82,8 +82,8 @@ void add_atomic(util::Composer& out, const AtomicEth& atomic, const OpcodeInfo* 
     add_number(out, " swap ", atomic.swapdt);
 }
 
-// An ACK without end-to-end flow control (credit code 31, all that Soft-RoCE sends) has no credits
-// to tell.
+// An ACK without end-to-end flow control (credit code 31, the only one that Soft-RoCE sends) has no
+// credits.
 void add_aeth(util::Composer& out, const Aeth& aeth) {
     switch (aeth.kind()) {
         case AethKind::Ack:
@@ -139,7 +139,7 @@ void add_extensions(util::Composer& out, const Packet& packet) {
         add_hex(out, " invalidate rkey 0x", packet.ieth->rkey, 8);
 }
 
-// A message's first packet has its length in the RETH; the others say how much they carry.
+// The first packet of a message has its length in the RETH; the others show their payload length.
 void add_payload(util::Composer& out, const Packet& packet) {
     const bool said = packet.reth && packet.reth->dmalen == packet.payload_length;
     if (packet.icrc && packet.payload_length != 0 && !said)
@@ -180,8 +180,8 @@ void add_problems(std::string& out, const Packet& packet, const util::TextStyle&
     };
     if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
         add(util::TextRole::Bad, bad_icrc(packet));
-    // Where only payload or ICRC were cut off, every header is here and there is nothing to say;
-    // but a management datagram's payload is what it has to say.
+    // If only payload or ICRC were cut off, all headers are present and the line is complete,
+    // except for a management datagram, whose message is its payload.
     const bool is_told = packet.icrc && (!packet.mad || packet.cm);
     if (packet.truncated && !is_told)
         add(util::TextRole::Notice, packet.truncated->text());

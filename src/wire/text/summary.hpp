@@ -1,4 +1,4 @@
-// A decoded packet in words: what it is, its PSN and queue pair, and what its headers say.
+// A decoded packet as text: its kind, PSN, queue pair and header fields.
 #pragma once
 
 #include <string>
@@ -17,18 +17,18 @@ namespace wire {
 ///
 ///   CM ReadyToUse                comm 0xa21db192 to 0x0624dbbc
 ///
-/// PSNs and QPNs are 6 hexadecimal digits, keys and Q_Keys 8; lengths are decimal bytes. What
-/// cannot be decoded says why; what is no RoCE is named. `frame`: what `packet` was decoded from,
-/// needed only for TCP's ports.
+/// PSNs and QPNs are 6 hexadecimal digits, keys and Q_Keys 8; lengths are decimal bytes. A packet
+/// that cannot be decoded shows the reason; one that is not RoCE shows its kind. `frame`: the bytes
+/// from which `packet` was decoded, needed only for TCP ports.
 std::string packet_summary(const Packet& packet, const util::TextStyle& style = util::TextStyle(),
                            util::Bytes frame = {});
 
-/// The same behind `out`; of a RoCE packet that is neither the connection manager's nor malformed
-/// without allocating, once `out` is large enough.
+/// Appends the same text to `out`. Does not allocate for a RoCE packet that is neither the
+/// connection manager's nor malformed, once `out` is large enough.
 void append_summary(std::string& out, const Packet& packet, const util::TextStyle& style,
                     util::Bytes frame);
 
-/// The message of the connection manager alone: "comm 0x3d1c2f01 qpn 0x000012 psn ...".
+/// Only the connection manager's message: "comm 0x3d1c2f01 qpn 0x000012 psn ...".
 std::string cm_details(const Cm& cm);
 
 }  // namespace wire
