@@ -19,7 +19,7 @@
 
 namespace net {
 
-/// Size after the header: 48 bytes for an endpoint (exchange/endpoint.hpp), 0 to 255 for a refusal,
+/// Size after the header: 48 bytes for an endpoint (net/endpoint.hpp), 0 to 255 for a refusal,
 /// otherwise 0.
 enum class MessageType : std::uint8_t {
     Endpoint = 1,

@@ -53,7 +53,7 @@ class Capabilities {
     ///
     ///   - in a ConnectRequest's or ConnectReply's private data rkey (4 bytes), va (8) and length
     ///     (8) of it, big-endian, in a row: what cm/capability.hpp writes behind its mark,
-    ///   - in a TCP segment's payload, in the clear, an endpoint (exchange/endpoint.hpp) with them,
+    ///   - in a TCP segment's payload, in the clear, an endpoint (net/endpoint.hpp) with them,
     ///   - a RETH or AtomicETH with the rkey and a va within the region, on its way to the owner
     ///     (to anyone where the owner's log names no GID).
     ///
