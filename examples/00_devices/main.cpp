@@ -1,5 +1,5 @@
-// Step 00: what RDMA this host has, and what is wrong with it. No connection, no packet: all of
-// this is local.
+// Step 00: shows this host's RDMA devices, and diagnoses what is wrong with them. All queries are
+// local: no connection, no packets.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -32,9 +32,8 @@ void show_limits(const std::string& name, const ibv_device_attr& device, runlog:
         device.max_srq));
 }
 
-// Each port with each entry of its GID table. A RoCE GID is an IP address in 16 bytes, and there is
-// one for each RoCE version that the driver supports: the index of the entry to use is found by type
-// and address, never assumed.
+// Shows a port and its GID table. A RoCE GID is an IP address in 16 bytes, with an entry for each
+// RoCE version that the driver supports. Find the index by type and address; never assume it.
 void show_port(ibv_context* context, std::uint8_t number, std::span<const ibv_gid_entry> gids,
                const std::optional<util::Address>& wanted, runlog::Log& log) {
     ibv_port_attr port{};
@@ -70,7 +69,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
     if (!address_text.empty() && !(address = util::Address::parse(address_text)))
         throw util::Error(fmt::format("'{}' is not an IPv4 or IPv6 address.", address_text));
 
-    // 1. The RDMA devices of this host; null where the kernel has no RDMA at all.
+    // 1. The RDMA devices of this host. Null if the kernel has no RDMA support.
     int count = 0;
     ibv_device** list = ibv_get_device_list(&count);
     const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
@@ -79,7 +78,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
             util::check_ptr(ibv_open_device(list[i]),
                             fmt::format("ibv_open_device({})", ibv_get_device_name(list[i])))};
 
-        // 2. What the device can do: limits that later steps run into.
+        // 2. The device's limits, which later steps run into.
         ibv_device_attr device{};
         util::check_rc(ibv_query_device(context.get(), &device), "ibv_query_device");
         show_limits(ibv_get_device_name(list[i]), device, log);
@@ -93,7 +92,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
             show_port(context.get(), port, gids, address, log);
     }
 
-    // 4. The doctor: each thing that a run needs, and the command that fixes what is wrong.
+    // 4. The doctor: checks each requirement of a run, and prints a command for each problem.
     int wrong = 0;
     for (const rdma::Finding& finding : rdma::diagnose(rdma::gather(), address)) {
         if (finding.verdict == rdma::Verdict::good && quiet)

@@ -18,8 +18,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A call of rdma_cm only starts something. How that ends, its event says. Null when the time is over
-// or a signal came.
+// rdma_cm calls are asynchronous: an event reports the result. Returns null after the time limit or
+// a signal.
 rdma::CmEvent next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) {
     rdma_cm_event* event = nullptr;
     if (util::wait_readable(id->channel->fd, stop, util::deadline_in(time)) == util::Ready::input)
@@ -27,7 +27,7 @@ rdma::CmEvent next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds ti
     return rdma::CmEvent{event};  // its destructor calls rdma_ack_cm_event
 }
 
-// Hands the device one request, and waits until it is complete.
+// Posts a work request and waits for its completion.
 void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,
               const rdma::Capability& remote, util::StopSignal& stop, milliseconds time) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
@@ -44,7 +44,7 @@ void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_m
     ibv_send_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 
-    // A long transfer may take its time: a second more for each MiB.
+    // Long transfers get more time: one second for each MiB.
     const auto end = util::deadline_in(time + std::chrono::seconds(sge.length >> 20U));
     ibv_wc wc{};
     int completed = 0;
@@ -63,8 +63,8 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
         return rdma::expect(next_event(id.get(), stop, options.timeout), wanted, server, stop);
     };
 
-    // 1. From an IP address to an RDMA device: the kernel looks up the route, the neighbour and the
-    // GID to use. A neighbour that answered late is known at the next attempt.
+    // 1. Resolve the IP address to an RDMA device: the kernel looks up the route, the neighbour and
+    // the GID. If the neighbour's reply is late, the next attempt succeeds.
     const milliseconds attempt = std::min(options.timeout, milliseconds(1000));
     const auto end = util::deadline_in(options.timeout);
     rdma::CmEvent event;
@@ -80,8 +80,8 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
                       "rdma_resolve_route");
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
 
-    // 2. The local resources. The bytes that go out need no right at all, the buffer that a READ
-    // fills needs LOCAL_WRITE.
+    // 2. Local resources. The source of a WRITE needs no access rights; the destination of a READ
+    // needs LOCAL_WRITE.
     std::vector<std::byte> outgoing = common::pattern(length, text);
     std::vector<std::byte> returned(length);
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
@@ -103,12 +103,12 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     util::check_errno(rdma_create_qp(id.get(), pd.get(), &attributes), "rdma_create_qp");
     const rdma::CmQp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
-    // 3. Connect. rdma_cm picks the starting PSNs and walks the QP to RTS; the capability comes in
-    // the answer.
+    // 3. Connect. rdma_cm picks the first PSNs and moves the QP to RTS. The reply carries the
+    // capability.
     rdma_conn_param parameters{};
-    parameters.initiator_depth = 1;  // one READ outstanding
+    parameters.initiator_depth = 1;  // one outstanding READ
     parameters.retry_count = 7;
-    parameters.rnr_retry_count = 7;  // 7 stands for "without end"
+    parameters.rnr_retry_count = 7;  // 7: without limit
     util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
     event = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto remote = rdma::Capability::parse(event->param.conn);
@@ -119,12 +119,12 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
                           " bytes, fewer than --length " + std::to_string(length) +
                           ". Start it with a larger --memory.");
 
-    // 4. WRITE, then READ the same bytes back. The server's program takes no part in either.
+    // 4. WRITE, then READ the same bytes back. The server's CPU takes no part in either.
     transfer(id->qp, 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, options.timeout);
     transfer(id->qp, 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, options.timeout);
     log.event("memory", common::describe_memory(returned));
 
-    // 5. Disconnect: DREQ and DREP on the wire, the QP to ERR.
+    // 5. Disconnect: DREQ and DREP on the wire; the QP goes to ERR.
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
     expect(RDMA_CM_EVENT_DISCONNECTED);
     if (!std::ranges::equal(outgoing, returned))

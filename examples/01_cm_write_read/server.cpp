@@ -1,6 +1,5 @@
-// Step 01, the server: rdma_cm accepts a connection, hands out a capability, and then has
-// nothing left to do. The client writes and reads this program's memory without any of its
-// instructions running.
+// Step 01, the server: accepts rdma_cm connections and sends each client a capability. The client
+// then writes and reads this program's memory without running any of its instructions.
 #include <map>
 #include <string>
 #include <vector>
@@ -15,7 +14,7 @@
 
 namespace {
 
-// All that one client costs, in the order of creation: destroyed from the last to the first.
+// A client's resources in the order of creation; destroyed in reverse order.
 struct Session {
     rdma::CmId id;
     std::vector<std::byte> memory;
@@ -25,8 +24,8 @@ struct Session {
     rdma::CmQp qp{};
 };
 
-// 3. A client asks: make its PD, memory region, CQ and QP, and accept with the capability in the
-// private data.
+// 3. On a connection request: create PD, memory region, CQ and QP, and accept with the capability
+// in the private data.
 void accept(Session& session, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
     std::vector<std::byte>& memory = session.memory;
@@ -56,16 +55,16 @@ void accept(Session& session, runlog::Log& log) {
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
     parameters.private_data_len = bytes.size();
-    parameters.responder_resources = 1;  // one READ of the client's at a time
-    parameters.rnr_retry_count = 7;      // 7 stands for "without end"
+    parameters.responder_resources = 1;  // one outstanding READ of the client
+    parameters.rnr_retry_count = 7;      // 7: without limit
     util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
     log.event("exchange", rdma::describe(capability, "sent"));
 }
 
 int run(const common::ServerOptions& options, std::size_t memory_size, runlog::Log& log,
         util::StopSignal& stop) {
-    // 1. Listen. A port of rdma_cm is a number inside its messages, not a UDP port: every packet
-    // goes to UDP 4791.
+    // 1. Listen. An rdma_cm port is a field of its messages, not a UDP port: all packets go to UDP
+    // port 4791.
     const rdma::EventChannel channel = rdma::make_channel();
     const rdma::CmId listener = rdma::make_id(channel.get());
     util::Address address = options.address();
@@ -74,8 +73,8 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
     util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
 
-    // 2. Serve until SIGINT or SIGTERM. One thread is enough: the clients' work never passes
-    // through this loop.
+    // 2. Serve until SIGINT or SIGTERM. One thread is enough: the clients' RDMA operations do not
+    // pass through this loop.
     std::map<rdma_cm_id*, Session> sessions;
     while (util::wait_readable(channel->fd, stop, std::nullopt) == util::Ready::input) {
         rdma_cm_event* next = nullptr;
@@ -87,10 +86,10 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
                 try {
                     sessions[id] = {rdma::CmId{id}, std::vector<std::byte>(memory_size)};
                     accept(sessions[id], log);
-                } catch (const std::exception& error) {  // one client's failure is not the others'
+                } catch (const std::exception& error) {  // the other clients continue
                     log.error(error.what());
                     event.reset();
-                    sessions.erase(id);  // destroying the id refuses the client
+                    sessions.erase(id);  // destroying the id rejects the client
                 }
                 break;
             case RDMA_CM_EVENT_DISCONNECTED:
@@ -100,7 +99,7 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
             case RDMA_CM_EVENT_CONNECT_ERROR:
             case RDMA_CM_EVENT_UNREACHABLE:
             case RDMA_CM_EVENT_REJECTED:
-                event.reset();  // an id can go only when its events are acknowledged
+                event.reset();  // an id cannot be destroyed before its events are acknowledged
                 sessions.erase(id);
                 break;
             default:

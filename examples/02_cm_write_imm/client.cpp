@@ -1,5 +1,5 @@
-// Step 02, the client: one WRITE that the server's program does not notice, then WRITEs with immediate
-// data, each of which completes a receive there.
+// Step 02, the client: one WRITE that the server does not notice, then WRITEs with immediate data,
+// each of which completes a receive at the server.
 #include <arpa/inet.h>
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Writes message number `wr_id` into its slot, and waits until that has completed.
+// Writes message number `wr_id` into its slot and waits for the completion.
 void write(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t wr_id, const ibv_mr& local,
            const rdma::Capability& remote, util::StopSignal& stop, std::chrono::milliseconds time) {
     const std::uint32_t slot = wr_id % step02::slots;
@@ -55,10 +55,10 @@ int run(const common::ClientOptions& options, std::size_t length, std::uint64_t 
             "the server exposes less memory than the server of step 02. Is it the server of "
             "another step?");
 
-    // 2. A WRITE alone: the server's memory changes, its program does not notice.
+    // 2. A plain WRITE: the server's memory changes, but its program is not notified.
     write(client.qp(), IBV_WR_RDMA_WRITE, 0, *mr, remote, stop, options.timeout);
 
-    // 3. The same with immediate data: data, and a notification that cannot arrive before it.
+    // 3. WRITE with immediate data: the data, and a notification that cannot arrive before it.
     for (std::uint32_t i = 1; i <= count; ++i)
         write(client.qp(), IBV_WR_RDMA_WRITE_WITH_IMM, i, *mr, remote, stop, options.timeout);
 

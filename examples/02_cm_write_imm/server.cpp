@@ -1,5 +1,5 @@
-// Step 02, the server: memory as in step 01, and a row of receive requests. A WRITE with immediate
-// data consumes one of them, and that is how this program learns of it.
+// Step 02, the server: memory as in step 01, and posted receives. A WRITE with immediate data
+// consumes a receive, and its completion notifies this program.
 #include <arpa/inet.h>
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t receives = 4;
 
-// A receive request without a buffer: the data goes where the WRITE says, and the completion brings
-// only the 32 bits.
+// Posts a receive without a buffer: the WRITE names the data's destination, and the completion
+// carries only the 32 immediate bits.
 void post_receive(ibv_qp* qp, std::uint64_t wr_id) {
     ibv_recv_wr wr{};
     wr.wr_id = wr_id;
@@ -26,7 +26,7 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id) {
 }
 
 void serve(common::CmSession& session, runlog::Log& log) {
-    // 1. The receives are there before the client can send: it may do so as soon as it is accepted.
+    // 1. Post the receives before accepting: the client may send as soon as it is accepted.
     std::vector<std::byte> memory(step02::slots * step02::slot_size);
     const rdma::Mr mr{util::check_ptr(ibv_reg_mr(session.pd(), memory.data(), memory.size(),
                                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
@@ -43,14 +43,15 @@ void serve(common::CmSession& session, runlog::Log& log) {
                     .rkey = mr->rkey});
     session.await_established();
 
-    // 2. Each completion names a slot that is full now. The receive is consumed: post another.
+    // 2. Each completion gives the number of a slot that was filled. It consumed a receive: post
+    // another.
     bool is_connected = true;
     while (is_connected) {
-        is_connected = session.stays_connected();  // before the poll: the last completions count
+        is_connected = session.stays_connected();  // before polling, to get the last completions
         ibv_wc wc{};
         while (ibv_poll_cq(session.cq(), 1, &wc) > 0) {
             if (wc.status != IBV_WC_SUCCESS)
-                continue;  // the client has gone: the receives that are left complete as flushed
+                continue;  // disconnected: the remaining receives complete as flushed
             const std::uint32_t slot = ntohl(wc.imm_data);
             if (slot < step02::slots)
                 log.event("memory", common::describe_memory(std::span(memory).subspan(

@@ -1,5 +1,5 @@
-// What both programs of step 02 agree on: the exposed memory is a row of slots, and the immediate data
-// of a WRITE is the number of the slot it filled.
+// What both programs of step 02 agree on: the exposed memory is an array of slots, and the
+// immediate data of a WRITE is the number of the slot that it filled.
 #pragma once
 
 #include <cstddef>

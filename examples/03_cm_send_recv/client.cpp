@@ -1,5 +1,5 @@
-// Step 03, the client: SENDs. It knows neither an address nor a key of the server's memory, and it does
-// not know whether the server is ready.
+// Step 03, the client: SENDs. It knows no address or rkey of the server's memory, and it does not
+// know whether the server is ready.
 #include <string>
 #include <vector>
 
@@ -42,8 +42,8 @@ void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, util::StopSignal
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    // 1. Connect. rdma_cm lets each side set the RNR retries of the *other* side's device. So the
-    // number goes to the server in the request, and the server accepts with it.
+    // 1. Connect. In rdma_cm, each side sets the RNR retries of the *other* side's device: the
+    // request carries the number, and the server accepts with it.
     common::CmClient client(options.client, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(options.length, "Are you ready? ");
     const rdma::Mr mr{
@@ -56,8 +56,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto request = static_cast<std::byte>(options.rnr_retries);
     client.connect({&request, 1});
 
-    // 2. The first SEND comes too early. The device retries until the server has a receive posted.
-    // This program sees only that the completion takes long.
+    // 2. The first SEND is too early. The device retries until the server has posted a receive;
+    // this program only sees that the completion takes long.
     for (std::uint64_t wr_id = 1; wr_id <= options.count; ++wr_id)
         send(client.qp(), wr_id, *mr, stop, options.client.timeout);
 

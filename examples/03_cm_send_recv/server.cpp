@@ -1,6 +1,6 @@
-// Step 03, the server: two-sided communication. A SEND names no memory of the receiver; it consumes
-// the receive request that is next in the queue. Where there is none, the device answers "receiver not
-// ready". This program lets that happen on purpose.
+// Step 03, the server: two-sided communication. A SEND contains no remote address; it consumes the
+// next receive in the queue. If there is none, the device responds "receiver not ready". This
+// program provokes that.
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Options {
 
 constexpr std::uint32_t receives = 4;
 
-// Each request has a part of the memory for its message.
+// Returns the part of the memory that belongs to this receive.
 std::span<std::byte> buffer_of(std::span<std::byte> memory, std::uint64_t wr_id) {
     const std::size_t size = memory.size() / receives;
     return memory.subspan(wr_id % receives * size, size);
@@ -41,7 +41,7 @@ void post_receive(ibv_qp* qp, const ibv_mr& mr, std::span<std::byte> buffer, std
 
 void serve(common::CmSession& session, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
-    // 1. The server hands out no rkey: only its own receive requests name its memory.
+    // 1. The server sends no rkey: only its own receives refer to its memory.
     std::vector<std::byte> memory(receives * options.buffer);
     const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(session.pd(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
@@ -52,8 +52,8 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
                      .max_recv_sge = 1,
                      .max_inline_data = 0});
 
-    // 2. Accept: rnr_retry_count is that of the client's device. rdma_connect and rdma_accept each
-    // set the other side's.
+    // 2. Accept. rnr_retry_count is for the client's device: rdma_connect and rdma_accept each set
+    // the other side's.
     rdma_conn_param parameters{};
     const auto capability = rdma::Capability{}.serialize();  // nothing is exposed
     parameters.private_data = capability.data();
@@ -62,8 +62,8 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
         session.request().empty() ? 7 : std::to_integer<std::uint8_t>(session.request()[0]) & 7U;
     util::check_errno(rdma_accept(session.id(), &parameters), "rdma_accept");
 
-    // 3. How long an RNR NAK asks the sender to wait: a code of 5 bits (IBTA volume 1, table 45). The
-    // kernel's rdma_cm leaves 0, which is 655 ms.
+    // 3. The delay that an RNR NAK requests from the sender: a 5-bit code (IBTA volume 1, table
+    // 45). The kernel's rdma_cm leaves 0, which is 655 ms.
     ibv_qp_attr attr{};
     attr.min_rnr_timer = static_cast<std::uint8_t>(options.rnr_timer);
     util::check_rc(ibv_modify_qp(session.qp(), &attr, IBV_QP_MIN_RNR_TIMER), "ibv_modify_qp");
@@ -71,21 +71,21 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
              std::to_string(options.rnr_timer));
     session.await_established();
 
-    // 4. Be late, as a program that has other work to do.
+    // 4. Be late, like a program that has other work to do.
     log.note("busy for " + std::to_string(options.late_ms) + " ms, with no receive posted");
     const util::Deadline ready = util::deadline_in(std::chrono::milliseconds(options.late_ms));
     static_cast<void>(util::wait_readable(stop.fd(), stop, ready));
 
-    // 5. From here on some receive requests are always posted. Messages consume them in order.
+    // 5. From now on, receives are always posted. Messages consume them in order.
     for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
         post_receive(session.qp(), *mr, buffer_of(memory, wr_id), wr_id);
     bool is_connected = true;
     while (is_connected) {
-        is_connected = session.stays_connected();  // before the poll: the last completions count
+        is_connected = session.stays_connected();  // before polling, to get the last completions
         ibv_wc wc{};
         while (ibv_poll_cq(session.cq(), 1, &wc) > 0) {
             if (wc.status != IBV_WC_SUCCESS)
-                continue;  // the client has gone: the receives that are left complete as flushed
+                continue;  // disconnected: the remaining receives complete as flushed
             const auto buffer = buffer_of(memory, wc.wr_id);
             log.event("memory", common::describe_memory(buffer.first(wc.byte_len)));
             post_receive(session.qp(), *mr, buffer, wc.wr_id + receives);

@@ -32,8 +32,8 @@ void post_write(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, std::uint6
     util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-// The next completion has to have this status. A program must read `status` first: after an error
-// only wr_id, status, qp_num and vendor_err are valid.
+// Checks the status of the next completion. Read `status` first: after an error only wr_id, status,
+// qp_num and vendor_err are valid.
 void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
                    std::chrono::milliseconds time) {
     const auto end = util::deadline_in(time);
@@ -52,7 +52,7 @@ void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
 
 void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::Log& log,
                 util::StopSignal& stop) {
-    // 1. Each refusal ends its queue pair, so each has a connection of its own.
+    // 1. A refusal breaks the queue pair, so each case has its own connection.
     log.note("trying " + std::string(text(refusal)));
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
@@ -66,7 +66,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     const auto request = static_cast<std::byte>(refusal);
     const rdma::Capability remote = client.connect({&request, 1});
 
-    // 2. The WRITE is sent all the same: only the responder's device knows the rights.
+    // 2. The WRITE is sent anyway: only the responder's device knows the access rights.
     const std::uint64_t va =
         refusal == Refusal::OutOfBounds ? remote.va + remote.length - bytes.size() + 1 : remote.va;
     const std::uint32_t rkey =
@@ -74,13 +74,13 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     post_write(client.qp(), 1, *mr, va, rkey);
     expect_status(client.cq(), IBV_WC_REM_ACCESS_ERR, stop, options.timeout);
 
-    // 3. The queue pair is in ERR, and stays there.
+    // 3. The queue pair is in ERR and stays there.
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
     util::check_rc(ibv_query_qp(client.qp(), &attr, IBV_QP_STATE, &init), "ibv_query_qp");
     log.event("qp_state", {{"qpn", client.qp()->qp_num}, {"state", rdma::name_of(attr.qp_state)}});
 
-    // 4. A second request, with nothing wrong in it, is never sent.
+    // 4. A second, valid request is never sent.
     post_write(client.qp(), 2, *mr, remote.va, remote.rkey);
     expect_status(client.cq(), IBV_WC_WR_FLUSH_ERR, stop, options.timeout);
     client.disconnect();

@@ -1,5 +1,5 @@
-// The ways in which step 04's client is refused. The client names one in its connection request, and
-// the server prepares its memory for it.
+// The ways in which step 04's client is refused. The client's connection request names one, and the
+// server prepares its memory for it.
 #pragma once
 
 #include <array>

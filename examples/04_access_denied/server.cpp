@@ -1,5 +1,5 @@
-// Step 04, the server: exposes memory, each time with one thing wrong. The device refuses what the
-// client tries; this program has no part in it.
+// Step 04, the server: exposes memory, with one thing wrong in each case. The device refuses the
+// client's request without involving this program.
 #include <string>
 #include <vector>
 
@@ -25,8 +25,8 @@ void serve(common::CmSession& session, runlog::Log& log) {
     const step04::Refusal refusal = asked_for(session.request());
     log.note("this client tries " + std::string(text(refusal)));
 
-    // 1. The rights belong to the region. They are decided here, and the device checks them at each
-    // packet.
+    // 1. Access rights belong to the memory region. They are set here, and the device checks them
+    // for each packet.
     const bool is_read_only = refusal == step04::Refusal::MissingRight;
     std::vector<std::byte> memory(memory_size);
     rdma::Mr mr{util::check_ptr(
@@ -38,7 +38,7 @@ void serve(common::CmSession& session, runlog::Log& log) {
                                       .length = memory.size(),
                                       .rkey = mr->rkey};
 
-    // 2. After its region, a key is only a number.
+    // 2. Without its region, an rkey is only a number.
     if (refusal == step04::Refusal::Deregistered) {
         util::check_rc(ibv_dereg_mr(mr.release()), "ibv_dereg_mr");
         log.note("deregistered: the client's rkey is no longer valid");
@@ -53,7 +53,7 @@ void serve(common::CmSession& session, runlog::Log& log) {
     while (session.stays_connected()) {
     }
 
-    // 3. Not one byte has changed.
+    // 3. No byte has changed.
     log.event("memory", common::describe_memory(memory));
 }
 

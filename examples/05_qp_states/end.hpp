@@ -1,4 +1,4 @@
-// Step 05: one of the two queue pairs, with its memory, and what is tried with it.
+// Step 05: one of the two queue pairs with its memory, and the operations to try on it.
 #pragma once
 
 #include <cstring>
@@ -48,7 +48,7 @@ class End {
     std::uint32_t qpn() const { return qp_->qp_num; }
     const std::vector<std::byte>& memory() const { return memory_; }
 
-    /// A transition that has to succeed, or that the device has to refuse.
+    /// A transition that must succeed, or (refused) one that the device must refuse.
     void done(const Transition& transition) {
         if (const int error = attempt(transition, ""); error != 0)
             util::throw_system_error(error, "ibv_modify_qp");
@@ -94,8 +94,8 @@ class End {
 
     void dump() const { log_.event("qp_attr", describe(qp_.get())); }
 
-    /// Until all that was posted before has completed, SQD allows no transition but to ERR. The event
-    /// for that is IBV_EVENT_SQ_DRAINED; the attribute sq_draining says the same.
+    /// Until all earlier requests have completed, SQD allows no transition except to ERR. The event
+    /// IBV_EVENT_SQ_DRAINED reports that, and so does the attribute sq_draining.
     void await_drained() const {
         const util::Deadline deadline = util::deadline_in(time_limit);
         while (query(qp_.get()).sq_draining != 0)
@@ -110,7 +110,7 @@ class End {
                 .lkey = mr_->lkey};
     }
 
-    // The device, or the kernel before it, refuses a transition by the return value.
+    // Returns the errno with which the device or the kernel refuses the transition, or 0.
     int attempt(Transition transition, std::string_view why) {
         const auto from = rdma::name_of(query(qp_.get()).qp_state);
         const int error = ibv_modify_qp(qp_.get(), &transition.attributes, transition.mask);

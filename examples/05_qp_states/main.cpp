@@ -1,5 +1,5 @@
-// Step 05: a queue pair's life, state by state, by hand. Two queue pairs of this host talk to each
-// other, so that no second program and no connection manager is in the way.
+// Step 05: the states of a queue pair, by hand. Both queue pairs are on this host, so that there is
+// no second program and no connection manager.
 #include <string>
 
 #include "end.hpp"
@@ -14,7 +14,7 @@ using step05::to_init;
 using step05::to_rtr;
 using step05::to_rts;
 
-// Both ends have the same address: packets between them do not leave the device.
+// Both ends have the same address: their packets do not leave the device.
 Link link_to_itself(ibv_context* context) {
     for (const rdma::Gid& gid : rdma::gid_table(context))
         if (gid.type == IBV_GID_TYPE_ROCE_V2 || gid.type == IBV_GID_TYPE_IB)
@@ -28,16 +28,16 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     End a("a", context, pd.get(), "From a to b. ", log, stop);  // sends
     End b("b", context, pd.get(), "", log, stop);               // receives
 
-    // 1. RESET: a new queue pair has nothing but its number.
+    // 1. RESET: a new queue pair has only its number.
     a.dump();
     a.refused(to_rtr(link, b.qpn()), "RTR needs INIT first");
     a.refused(to_rts(link), "RTS needs INIT and RTR first");
 
-    // 2. INIT: bound to a port, with the rights that a peer's requests have. Receive requests may be
-    // posted, for nothing can arrive yet.
+    // 2. INIT: bound to a port, with the access rights for the peer's requests. Receives may be
+    // posted, although nothing can arrive yet.
     a.done(to_init(link));
     b.done(to_init(link));
-    a.done(to_init(link));  // again: port and rights may still be changed
+    a.done(to_init(link));  // again: port and access rights may still change
     a.dump();
     b.post_recv(1, "ibv_post_recv in INIT");
     a.refused(to_rts(link), "RTS needs RTR first");
@@ -45,13 +45,13 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     incomplete.mask &= ~IBV_QP_AV;
     a.refused(incomplete, "RTR needs the peer's address");
 
-    // 3. RTR, ready to receive: knows the peer and the PSN of its first packet.
+    // 3. RTR, ready to receive: knows the peer and the first PSN to expect.
     a.done(to_rtr(link, b.qpn()));
     b.done(to_rtr(link, a.qpn()));
     a.dump();
 
-    // 4. RTS, ready to send: has a PSN of its own and timers. The other end responds although it is
-    // still in RTR.
+    // 4. RTS, ready to send: has its own first PSN and timers. The other end responds although it
+    // is still in RTR.
     a.done(to_rts(link));
     a.dump();
     a.post_send(1, "ibv_post_send in RTS, to a queue pair in RTR");
@@ -60,12 +60,12 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     log.event("memory", common::describe_memory(b.memory()));
     a.refused(to_init(link), "the only way back is through RESET");
     b.done(to_rts(link));
-    auto changed = to(IBV_QPS_RTS);  // some attributes may be changed while it works
+    auto changed = to(IBV_QPS_RTS);  // some attributes may change in RTS
     changed.attributes.min_rnr_timer = 1;
     changed.mask |= IBV_QP_MIN_RNR_TIMER;
     b.done(changed);
 
-    // 5. SQD, send queue drained: what was posted before completes, what is posted now waits.
+    // 5. SQD, send queue drained: earlier requests complete, new requests wait.
     b.post_recv(2, "ibv_post_recv at b");
     b.post_recv(3, "ibv_post_recv at b");
     a.done(to(IBV_QPS_SQD));
@@ -77,7 +77,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
         throw util::Error("a request that was posted in SQD was sent before RTS.");
     log.note("no request is sent while the queue is in SQD");
     a.done(to(IBV_QPS_RTS));
-    // Soft-RoCE goes on with its queue only when the next request rings the doorbell (Linux 6.1,
+    // Soft-RoCE resumes its queue only when the next request rings the doorbell (Linux 6.1,
     // drivers/infiniband/sw/rxe/rxe_qp.c).
     const auto woken = a.completion_within(std::chrono::milliseconds(200));
     if (woken)
@@ -100,8 +100,8 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.expect(IBV_WC_WR_FLUSH_ERR);
     a.refused(to_rts(link), "the only way back is through RESET");
 
-    // 7. RESET again: as new, with other PSNs. The peer has to begin anew, too: it would take the
-    // first packet for a duplicate, or for one after a gap.
+    // 7. RESET again: like new, with other PSNs. The peer must restart, too: it would take the
+    // first packet for a duplicate or for one after a gap.
     Link again = link;
     again.psn = (link.psn + 0x1000) & 0xffffff;
     b.done(to(IBV_QPS_ERR));

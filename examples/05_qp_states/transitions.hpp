@@ -1,5 +1,5 @@
-// The transitions of step 05: for each state the attributes that ibv_modify_qp(3) demands on the
-// way to it, for a reliable connection.
+// The transitions of step 05 with the attributes that ibv_modify_qp(3) requires for each state of a
+// reliable connection.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct Transition {
     int mask = 0;
 };
 
-/// What both ends of a connection within one port agree on.
+/// What both ends of a connection within a port share.
 struct Link {
     rdma::Gid gid;
     ibv_mtu path_mtu = IBV_MTU_1024;
-    std::uint32_t psn = 0x00abcd;  ///< the first one, of either direction
+    std::uint32_t psn = 0x00abcd;  ///< first PSN of both directions
 };
 
 inline Transition to(ibv_qp_state state) {
@@ -41,7 +41,7 @@ inline Transition to_init(const Link& link) {
     return transition;
 }
 
-/// Everything about the peer: its QPN, its address, and the PSN it will begin with.
+/// RTR: the peer's QPN, address and first PSN.
 inline Transition to_rtr(const Link& link, std::uint32_t peer) {
     Transition transition = to(IBV_QPS_RTR);
     ibv_qp_attr& attributes = transition.attributes;
@@ -60,12 +60,12 @@ inline Transition to_rtr(const Link& link, std::uint32_t peer) {
     return transition;
 }
 
-/// Everything about this end as a sender: its first PSN, and how it retransmits.
+/// RTS: this end's first PSN, and how it retransmits.
 inline Transition to_rts(const Link& link) {
     Transition transition = to(IBV_QPS_RTS);
     ibv_qp_attr& attributes = transition.attributes;
     attributes.sq_psn = link.psn;
-    attributes.timeout = 14;  // 4.096 us * 2^14 = 67 ms until a request is retransmitted
+    attributes.timeout = 14;  // retransmits after 4.096 us * 2^14 = 67 ms without a response
     attributes.retry_cnt = 7;
     attributes.rnr_retry = 7;  // without limit
     attributes.max_rd_atomic = 1;
@@ -86,7 +86,7 @@ inline ibv_qp_attr query(ibv_qp* qp) {
     return attributes;
 }
 
-/// All that ibv_query_qp tells, as fields of a "qp_attr" event.
+/// The attributes that ibv_query_qp returns, as fields of a "qp_attr" event.
 inline runlog::Fields describe(ibv_qp* qp) {
     const ibv_qp_attr attributes = query(qp);
     return {{"qpn", qp->qp_num},

@@ -1,5 +1,5 @@
 // Step 06, the client: the same WRITE and READ as in step 01, over a connection that the two
-// programs make themselves.
+// programs set up themselves.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -30,8 +30,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     net::TcpChannel channel(
         net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
-    // 1. The device is the one that owns the address of this connection; on it, the same objects as
-    // in step 01.
+    // 1. Open the device that owns the local address of this connection, and create the same
+    // objects as in step 01.
     const step06::Port port = step06::open_port(channel.socket().local());
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> outgoing = common::pattern(options.length, "By hand. ");
@@ -54,8 +54,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                       .max_inline_data = 0};
     const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
 
-    // 2. The endpoints: what each side has to know of the other. This side exposes no memory; its
-    // PSN is its own choice.
+    // 2. The endpoints: what each side must know of the other. This side exposes no memory and
+    // chooses its own first PSN.
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = static_cast<std::uint32_t>(options.psn),
                        .lid = port.lid,

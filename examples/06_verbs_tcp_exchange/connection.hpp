@@ -18,7 +18,7 @@
 
 namespace step06 {
 
-/// An open device, and the port and the GID that belong to an address of this host.
+/// An open device, with the port and the GID of a local address.
 struct Port {
     rdma::Context context;
     std::uint8_t number = 0;
@@ -28,8 +28,8 @@ struct Port {
     std::uint16_t path_mtu = 0;  // bytes
 };
 
-/// The RoCE v2 GID that is `address`. Its index is never a constant: the order of a GID table
-/// depends on the driver, on the addresses and on when they were added. Throws util::Error,
+/// Opens the device with the RoCE v2 GID for `address`. The index is never a constant: the order of
+/// a GID table depends on the driver, the addresses and when they were added. Throws util::Error,
 /// std::system_error.
 inline Port open_port(const util::Address& address) {
     const auto wanted = address.ipv6_bytes();  // IPv4: ::ffff:192.0.2.1
@@ -63,7 +63,7 @@ inline Port open_port(const util::Address& address) {
                       "them, and names what is missing).");
 }
 
-/// INIT: the queue pair belongs to a port, and knows what the peer's requests may do.
+/// INIT: binds the queue pair to a port and sets the access rights for the peer's requests.
 inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_INIT;
@@ -76,17 +76,17 @@ inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
         "ibv_modify_qp(RESET to INIT)");
 }
 
-/// RTR, ready to receive: where the peer is, and the PSN of the first packet that comes from there.
-/// `traffic_class`: of all packets to it, DSCP in bits 7:2 and ECN in bits 1:0 (step 20).
+/// RTR, ready to receive: where the peer is, and the PSN of its first packet. `traffic_class`: of
+/// packets to the peer, DSCP in bits 7:2 and ECN in bits 1:0 (step 20).
 inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
                    std::uint8_t traffic_class = 0) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTR;
-    attr.path_mtu = rdma::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both can
+    attr.path_mtu = rdma::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both support
     attr.dest_qp_num = peer.qpn;
     attr.rq_psn = peer.psn;
-    attr.max_dest_rd_atomic = 1;  // READs and atomics of the peer's in flight
-    attr.min_rnr_timer = 12;      // 0.64 ms: how long the peer waits after "receiver not ready"
+    attr.max_dest_rd_atomic = 1;  // outstanding READs and atomics of the peer
+    attr.min_rnr_timer = 12;      // 0.64 ms: delay that "receiver not ready" requests of the peer
     attr.ah_attr.is_global = 1;   // RoCE packets always have an IP header
     attr.ah_attr.port_num = port.number;
     attr.ah_attr.grh.sgid_index = port.gid_index;
@@ -106,8 +106,8 @@ inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = psn;
     attr.max_rd_atomic = 1;  // at most the peer's max_dest_rd_atomic
-    attr.timeout = 14;       // retransmit after 4.096 us * 2^14 = 67 ms without a response,
-    attr.retry_cnt = 7;      // and give up after so many times
+    attr.timeout = 14;       // retransmits after 4.096 us * 2^14 = 67 ms without a response,
+    attr.retry_cnt = 7;      // and gives up after so many retries
     attr.rnr_retry = 7;      // 7: without limit
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |

@@ -1,4 +1,4 @@
-// Step 07, both sides: a starting PSN that nobody can guess.
+// Step 07, both sides: an unpredictable first PSN.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace step07 {
 
-/// 24 bits from OpenSSL's cryptographically secure generator, host byte order. Throws util::Error
-/// when the generator has no entropy: a PSN that can be guessed is never used instead.
+/// Returns 24 bits from OpenSSL's cryptographically secure generator, in host byte order. Throws
+/// util::Error if the generator has no entropy, instead of using a predictable PSN.
 inline std::uint32_t random_psn() {
     std::array<unsigned char, 3> bytes{};
     if (RAND_bytes(bytes.data(), bytes.size()) != 1)

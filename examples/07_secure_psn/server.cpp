@@ -1,5 +1,5 @@
-// Step 07, the server: no connection manager. Device, queue pair and memory are made by hand, and
-// the endpoints travel over a TLS connection between two programs that know each other.
+// Step 07, the server: no connection manager. The program creates device, queue pair and memory
+// itself, and exchanges the endpoints over TLS with mutual authentication.
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds exchange_time{5000};
 
 void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
-    // 1. The device is the one that owns the address which the client has reached.
+    // 1. Open the device that owns the address that the client connected to.
     const step06::Port port = step06::open_port(channel.socket().local());
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> memory(options.memory);
@@ -45,7 +45,7 @@ void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
                       .max_inline_data = 0};
     const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
 
-    // 2. The endpoints: what each side has to know of the other. The PSN is this side's choice.
+    // 2. The endpoints: what each side must know of the other. This side chooses its own first PSN.
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = step07::random_psn(),
                        .lid = port.lid,
@@ -66,8 +66,8 @@ void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
 
-    // 4. Neither side may send before the other is in RTR; and the memory stays until the client is
-    // done.
+    // 4. Neither side may send before the other is in RTR, and the memory must stay registered
+    // until the client is done.
     net::barrier(channel, limit);
     net::barrier(channel, {stop, std::nullopt});
     log.event("memory", common::describe_memory(memory));

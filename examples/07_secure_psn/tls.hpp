@@ -12,8 +12,8 @@
 
 namespace step07 {
 
-/// `peer_name`: the DNS name that the peer's certificate must have among its subjectAltNames.
-/// Throws util::Error where a file is missing or is not what it should be.
+/// `peer_name`: DNS name that must be among the subjectAltNames of the peer's certificate. Throws
+/// util::Error if a file is missing or invalid.
 inline net::SslContext make_ssl_context(net::TlsRole role, const net::TlsFiles& files,
                                         const std::string& peer_name) {
     using net::check_tls;
@@ -22,19 +22,19 @@ inline net::SslContext make_ssl_context(net::TlsRole role, const net::TlsFiles& 
     SSL_CTX* tls = context.get();
     check_tls(tls != nullptr, "SSL_CTX_new");
 
-    // TLS 1.3 and nothing older. The default list of groups has finite fields of up to 8192 bits: a
-    // client without a certificate could make a server calculate with them.
+    // TLS 1.3 only. The default groups include finite fields of up to 8192 bits: a client without a
+    // certificate could make the server spend CPU time on them.
     check_tls(SSL_CTX_set_min_proto_version(tls, TLS1_3_VERSION), "TLS 1.3");
     check_tls(SSL_CTX_set1_groups_list(tls, "X25519:P-256:P-384"), "X25519, P-256 and P-384");
 
-    // Who this side is: a certificate, and the private key that belongs to it.
+    // This side's identity: a certificate and its private key.
     net::check_files(files);
     check_tls(SSL_CTX_use_certificate_chain_file(tls, files.certificate.c_str()),
               files.certificate);
     check_tls(SSL_CTX_use_PrivateKey_file(tls, files.key.c_str(), SSL_FILETYPE_PEM), files.key);
 
-    // Who the peer must be. On both sides it has to present a certificate, issued by the only CA
-    // that is trusted, for this name.
+    // The peer's identity. Each side must present a certificate for this name, issued by the only
+    // trusted CA.
     check_tls(SSL_CTX_load_verify_file(tls, files.ca.c_str()), files.ca);
     SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     X509_VERIFY_PARAM* checks = SSL_CTX_get0_param(tls);
@@ -45,8 +45,8 @@ inline net::SslContext make_ssl_context(net::TlsRole role, const net::TlsFiles& 
     return context;
 }
 
-/// The same for what the command line says. PSNs are kept out of the log from here on, unless they
-/// were asked for.
+/// The same from command-line options. Keeps PSNs out of the log from now on, unless the user asked
+/// for them.
 inline std::unique_ptr<net::TlsContext> open_tls(net::TlsRole role,
                                                  const common::SecureOptions& options,
                                                  runlog::Log& log) {

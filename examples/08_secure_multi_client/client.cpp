@@ -1,5 +1,5 @@
-// Step 08, the client: one client, or many independent ones in one process. All are connected before
-// one of them works, and all have worked before one leaves.
+// Step 08, the client: one client, or many independent ones in one process. Each phase ends for all
+// clients before the next one begins.
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,7 +26,7 @@ struct Options {
     std::uint64_t length = 10'000;
 };
 
-constexpr unsigned most_in_log = 10;  // clients whose exchange is in the log
+constexpr unsigned most_in_log = 10;  // clients whose exchange is logged
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::need_open_files(options.clients + 32, fmt::format("--clients {}", options.clients));

@@ -1,4 +1,4 @@
-// Step 08, the server: the completions of all clients on one thread, and how each client goes.
+// Step 08, the server: one thread polls the completions of all clients and tracks their states.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace step08 {
 constexpr std::chrono::seconds drain_time{5};
 
 class Clients {
-    std::map<std::string, SharedDevice> devices_;  // by address; they outlive the clients
+    std::map<std::string, SharedDevice> devices_;  // by local address; must outlive the clients
 
   public:
     Clients(Hub& hub, Statistics& statistics, runlog::Log& log, std::chrono::seconds idle_time)
@@ -34,8 +34,8 @@ class Clients {
         client.times.tls = hub_.handshake_time(id);
     }
 
-    /// What the clients that reach this host by `address` share. Throws util::Error where no device
-    /// has it.
+    /// Returns what the clients connected to this local `address` share. Throws util::Error if no
+    /// device has it.
     const SharedDevice& device_of(const util::Address& address) {
         const auto [it, is_new] = devices_.try_emplace(address.host(), address);
         if (is_new)
@@ -44,21 +44,21 @@ class Clients {
         return it->second;
     }
 
-    // 1. Each event of the channel names the client whose queue has completions.
+    // 1. Each event identifies the client whose completion queue has entries.
     void on_completions(ibv_comp_channel* channel) {
         for (int turns = 0; turns < 64; ++turns) {
             ibv_cq* cq = nullptr;
             void* owner = nullptr;
             if (ibv_get_cq_event(channel, &cq, &owner) != 0)
-                return;  // there is no other one
+                return;  // no more events
             ibv_ack_cq_events(cq, 1);
             util::check_rc(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
             take_completions(*static_cast<ServedClient*>(owner));
         }
     }
 
-    // 2. As many as the queue holds, then it is another client's turn: the SENDs of one keep no other
-    // one waiting.
+    // 2. Poll at most one queue's worth, then serve the next client: one client's SENDs do not
+    // delay the others.
     void take_completions(ServedClient& client) {
         std::array<ibv_wc, PrivateSet::receives> wcs{};
         const int found = ibv_poll_cq(client.set->cq.get(), wcs.size(), wcs.data());
@@ -70,8 +70,8 @@ class Clients {
             release(client);
     }
 
-    // 3. In ERR a queue pair returns what is still posted. After the last completion the device has
-    // nothing of this client's any more, and its objects can be destroyed.
+    // 3. A queue pair in ERR flushes its posted receives. After the last completion the device no
+    // longer uses this client's objects, and they can be destroyed.
     void drain(ServedClient& client) {
         client.state = State::Draining;
         client.set->drain();
@@ -80,7 +80,7 @@ class Clients {
 
     void on_drained_late(ServedClient& client) {
         const Id id = client.id;
-        take_completions(client);  // the event may not have come yet
+        take_completions(client);  // the event may not have arrived yet
         if (!all.contains(id))
             return;
         log_.note(fmt::format("QP {:#08x} has not flushed all its receives: it is destroyed anyway",
@@ -118,7 +118,7 @@ class Clients {
                 expect_more(client);
         } else if (client.state != State::Draining) {
             ++statistics_.errors;
-            // After an error byte_len is not valid (ibv_poll_cq(3)).
+            // byte_len is invalid after an error (ibv_poll_cq(3)).
             hub_.lose(client.id, Loss::Failed,
                       wc.status == IBV_WC_SUCCESS
                           ? fmt::format("a SEND of {} bytes is not a report.", wc.byte_len)

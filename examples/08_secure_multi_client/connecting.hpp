@@ -11,14 +11,15 @@ namespace step08 {
 
 class Connecting {
   public:
-    /// `memory`: bytes that each client gets. The references must outlive this object.
+    /// `memory`: bytes per client. The references must outlive this object.
     Connecting(Hub& hub, Clients& clients, Statistics& statistics, runlog::Log& log,
                std::size_t memory)
         : hub_(hub), clients_(clients), statistics_(statistics), log_(log), memory_(memory) {
         hub_.watch(workers_.fd(), [this] { workers_.take_results(); });
     }
 
-    // 1. To INIT here, and to RTS on a thread that may wait: one a time for the clients of an address.
+    // 1. To INIT on this thread, to RTS on a worker that may block: one at a time per client
+    // address.
     void begin(ServedClient& client, const net::Endpoint& theirs) {
         net::check_gid(theirs, client.peer);
         client.set = std::make_unique<PrivateSet>(
@@ -26,7 +27,7 @@ class Connecting {
         client.set->prepare();
         client.dest_qpn = theirs.qpn;
         client.state = State::Connecting;
-        // The client stays in `clients_` until end() was called: see Service::on_lost().
+        // The client stays in `clients_` until end() is called: see Service::on_lost().
         workers_.submit(
             client.peer.host(), [&set = *client.set, theirs] { set.connect(theirs); },
             [this, &client, theirs](const std::exception_ptr& error) {
@@ -35,7 +36,7 @@ class Connecting {
     }
 
   private:
-    // 2. It is in RTR and may be sent requests: the client learns the endpoint only now.
+    // 2. The queue pair is in RTS and can receive requests: only now send the client its endpoint.
     void end(ServedClient& client, const net::Endpoint& theirs, const std::exception_ptr& error) {
         client.times.qp += client.watch.lap();
         client.state = State::Ready;
@@ -66,7 +67,7 @@ class Connecting {
     Statistics& statistics_;
     runlog::Log& log_;
     std::size_t memory_;
-    Workers workers_{4};  // the last: no call outlives what it works with
+    Workers workers_{4};  // the last member: workers must not outlive what they use
 };
 
 }  // namespace step08

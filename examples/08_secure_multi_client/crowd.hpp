@@ -15,12 +15,12 @@
 
 namespace step08 {
 
-/// They go phase by phase: none begins one before all others have ended the one before. A client that
-/// fails is out, and the others go on.
+/// Runs all clients phase by phase: a phase begins when all clients have finished the one before. A
+/// client that fails drops out.
 template <typename Client>
 class Crowd {
   public:
-    /// `at_once`: clients that a phase has on threads of their own at a time.
+    /// `at_once`: number of clients that run a phase in parallel, each on its own thread.
     Crowd(std::vector<std::unique_ptr<Client>> clients, std::size_t at_once, runlog::Log& log)
         : clients_(std::move(clients)), at_once_(at_once), log_(log) {}
 
@@ -43,7 +43,7 @@ class Crowd {
                                {"took_ms", took.count()}});
     }
 
-    /// A "setup" event.
+    /// Logs a "setup" event.
     void log_setup() const {
         SetupTimes setup;
         for (const auto& client : clients_)
@@ -52,7 +52,7 @@ class Crowd {
         log_.event("setup", setup.describe());
     }
 
-    /// How many have failed. Logs the number of those that were too many to name each.
+    /// Returns the number of failed clients, and logs how many were not reported by name.
     std::size_t failures() const {
         if (failures_ > named)
             log_.error(fmt::format("{} more clients failed.", failures_ - named));

@@ -1,6 +1,6 @@
 // Step 08, the server: many TLS connections and other descriptors on one thread. The hub accepts
-// connections, does their handshakes and hands their messages to its handler. No call of it waits for
-// one connection alone: what is awaited is a descriptor of one epoll instance, or a deadline.
+// connections, runs their handshakes and passes their messages to its handler. It never blocks on a
+// single connection: it waits for one epoll instance or a deadline.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ namespace step08 {
 
 /// Why a connection was lost.
 enum class Loss : std::uint8_t {
-    Closed,    // by the peer, or its machine has vanished
-    Late,      // it did not do in time what was expected
-    Tls,       // the handshake failed: no or a wrong certificate, another version, garbage
-    Protocol,  // it sent what the protocol does not have
-    Failed,    // what it asked for failed here, or its queue pair broke
+    Closed,    // by the peer, or the peer's host has vanished
+    Late,      // missed a deadline
+    Tls,       // failed handshake: missing or wrong certificate, other version, invalid data
+    Protocol,  // invalid message
+    Failed,    // a request of the peer failed here, or its queue pair broke
 };
 inline constexpr std::array<std::string_view, 5> loss_names{"closed", "late", "tls", "protocol",
                                                             "failed"};
 
-/// What the hub calls. Where on_open or on_message throws, the connection is lost, for
-/// net::ProtocolError as Protocol, for others as Failed.
+/// The hub's callbacks. If on_open or on_message throws, the hub closes the connection:
+/// net::ProtocolError counts as Protocol, other exceptions as Failed.
 class Handler {
   public:
     Handler() = default;
@@ -41,12 +41,12 @@ class Handler {
     Handler(Handler&&) = delete;
     Handler& operator=(Handler&&) = delete;
 
-    /// A peer has shown its certificate. From here on only the handler's deadlines hold.
+    /// The peer has presented its certificate. From now on only the handler's deadlines apply.
     virtual void on_open(Id id) = 0;
     virtual void on_message(Id id, const net::Message& message) = 0;
-    /// The deadline that the handler gave has passed.
+    /// The deadline set by the handler has passed.
     virtual void on_late(Id id) = 0;
-    /// The connection is gone; on_open may never have been called.
+    /// The connection is lost; on_open may not have been called before.
     virtual void on_lost(Id id, const util::Address& peer, Loss loss, const std::string& text) = 0;
 };
 
@@ -59,28 +59,28 @@ class Hub {
     }
 
     util::Address address() const { return listener_.address(); }
-    /// `on_ready` is called whenever `fd` can be read.
+    /// Calls `on_ready` whenever `fd` is readable.
     void watch(int fd, std::function<void()> on_ready) {
         watched_.emplace(next_, std::move(on_ready));
         poller_.add(fd, EPOLLIN, next_++);
     }
-    /// Until a stop is requested.
+    /// Runs until a stop is requested.
     void run(util::StopSignal& stop);
 
     const net::Socket& socket(Id id) const { return connections_.at(id).stream.socket(); }
-    /// Between the connection's arrival and its handshake's end.
+    /// Returns the time from accepting the connection to the end of its handshake.
     std::chrono::nanoseconds handshake_time(Id id) const {
         return connections_.at(id).handshake_time;
     }
 
     void send(Id id, util::Bytes message);
-    /// The handler hears nothing more of it. What was sent still goes, and the peer gets a second to
-    /// read it and close its end.
+    /// Closes the connection without further callbacks. Pending data is still sent, and the peer
+    /// has a second to read it and close its end.
     void close(Id id) { leave(id, connections_.at(id), State::Closing); }
-    /// The same, but on_lost() is called first, and the peer is sent `text` as a refusal where that is
-    /// possible. Nothing happens where the connection is gone already.
+    /// The same, but calls on_lost() first and sends the peer `text` as a refusal if possible. Does
+    /// nothing if the connection is already gone.
     void lose(Id id, Loss loss, const std::string& text);
-    /// For on_late(); also for an id whose connection is gone. nullopt: none any more.
+    /// Sets the deadline for on_late(), even if the connection is gone. nullopt: no deadline.
     void set_deadline(Id id, util::Deadline deadline) { handler_deadlines_.set(id, deadline); }
 
   private:
@@ -90,22 +90,22 @@ class Hub {
 
         net::MessageStream stream;
         State state = State::Newcomer;
-        std::uint32_t events = EPOLLIN;  // that the poller looks for
+        std::uint32_t events = EPOLLIN;  // that the poller waits for
         util::Clock::time_point arrived = util::Clock::now();
         std::chrono::nanoseconds handshake_time{};
 
         bool is_leaving() const { return state == State::Closing || state == State::Ended; }
     };
     static constexpr Id listener_id = 0;
-    static constexpr Id room_id = std::numeric_limits<Id>::max();  // to look for room again
+    static constexpr Id room_id = std::numeric_limits<Id>::max();  // when to check for room again
 
-    // hub_loop.hpp: the loop, and the connections that it takes in
+    // hub_loop.hpp: the loop, and accepting connections
     void check_deadlines();
     void accept_some();
     void take_in(net::Socket socket);
     void begin_handshakes();
     void look_for_room();
-    // hub_connection.hpp: what one connection goes through
+    // hub_connection.hpp: the life of a connection
     void advance(Id id, Connection& connection);
     void look_at_newcomer(Id id, Connection& connection);
     void converse(Id id, Connection& connection);
@@ -126,7 +126,7 @@ class Hub {
     std::unordered_map<Id, std::function<void()>> watched_;
     std::unordered_map<Id, Connection> connections_;
     Newcomers newcomers_;
-    std::size_t open_ = 0;  // connections in this state
+    std::size_t open_ = 0;  // number of connections in state Open
     Id next_ = 1;
     bool is_accepting_ = true;
 };

@@ -1,4 +1,4 @@
-// Step 08, the server: what one connection of the hub goes through, from its first byte to the close.
+// Step 08, the server: the life of a connection in the hub, from its first byte to the close.
 #pragma once
 
 #include <utility>
@@ -30,7 +30,7 @@ inline void Hub::look_at_newcomer(Id id, Connection& connection) {
     using enum Newcomers::State;
     const net::Socket& socket = connection.stream.socket();
     if (newcomers_.state_of(id) == Waiting) {
-        // The poller looks for nothing of it: the event says that it has been reset.
+        // The poller watches no events of this socket, so the event means that it was reset.
         lose(id, Loss::Closed, fmt::format("{} has disconnected.", socket.peer.text()));
     } else if (net::look_at_hello(socket) == net::Hello::Part) {
         if (newcomers_.state_of(id) == Silent)
@@ -63,7 +63,7 @@ inline void Hub::converse(Id id, Connection& connection) {
     update_poller(id, connection);
 }
 
-// What the handler throws concerns this connection alone.
+// An exception of the handler affects only this connection.
 template <typename Call>
 void Hub::tell(Id id, Call call) {
     try {
@@ -93,9 +93,9 @@ inline void Hub::lose(Id id, Loss loss, const std::string& text) {
     } else if (loss == Loss::Late) {
         leave(id, connection, State::Ended);
         deadlines_.clear(id);
-        connections_.erase(it);  // without TLS it cannot be sent a sentence
+        connections_.erase(it);  // without TLS, no message can be sent
     } else {
-        connection.stream.end();  // an alert may be on the link, and may still be read
+        connection.stream.end();  // a TLS alert may still be in flight to the peer
         leave(id, connection, State::Ended);
     }
     handler_.on_lost(id, peer, loss, text);
@@ -111,7 +111,7 @@ inline void Hub::leave(Id id, Connection& connection, State state) {
     update_poller(id, connection);
 }
 
-// What is to be said goes out as far as it can at present.
+// Sends pending data as far as possible without blocking.
 inline void Hub::say_farewell(Connection& connection) {
     try {
         if (connection.stream.flush()) {
@@ -119,7 +119,7 @@ inline void Hub::say_farewell(Connection& connection) {
             connection.state = State::Ended;
         }
     } catch (const util::Error&) {
-        connection.state = State::Ended;  // the peer is gone, and reads nothing more
+        connection.state = State::Ended;  // the peer is gone
     }
 }
 

@@ -1,4 +1,4 @@
-// Step 08, the server: the event loop of the hub, and the connections that it takes in.
+// Step 08, the server: the hub's event loop, which also accepts connections.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@ inline void Hub::run(util::StopSignal& stop) {
     watch(stop.fd(), [] {});
     unsigned busy_turns = 0;
     while (!stop.requested()) {
-        // 1. Sleep until a descriptor is ready or a deadline has passed.
+        // 1. Sleep until a descriptor is ready or a deadline passes.
         const util::Deadline own = deadlines_.nearest();
         const util::Deadline handlers = handler_deadlines_.nearest();
         const auto events = poller_.wait(!own        ? handlers
                                          : !handlers ? own
                                                      : std::min(own, handlers));
-        // 2. Each event is the listener's, that of a descriptor like the completion channel's, or a
-        // connection's.
+        // 2. Each event belongs to the listener, a watched descriptor such as the completion
+        // channel, or a connection.
         for (const util::Poller::Event& event : events) {
             if (event.key == listener_id)
                 accept_some();
@@ -29,8 +29,7 @@ inline void Hub::run(util::StopSignal& stop) {
             else if (const auto it = connections_.find(event.key); it != connections_.end())
                 advance(event.key, it->second);
         }
-        // 3. A peer is not late while its message may lie here unread. With more events than one
-        // turn takes, that holds for 64 turns.
+        // 3. Check deadlines only when no unread messages are left, but at least every 64 turns.
         busy_turns = events.size() == util::Poller::most ? busy_turns + 1 : 0;
         if (busy_turns % 64 == 0)
             check_deadlines();
@@ -44,7 +43,7 @@ inline void Hub::check_deadlines() {
     while (const auto id = deadlines_.take_past(now)) {
         const auto it = connections_.find(*id);
         if (it == connections_.end())
-            continue;  // the listener's, or room_id: look_for_room() follows
+            continue;  // the listener, or room_id: look_for_room() follows
         if (it->second.is_leaving())
             connections_.erase(it);
         else
@@ -58,7 +57,7 @@ inline void Hub::check_deadlines() {
         handler_.on_late(*id);
 }
 
-// A few at a time: the connections that exist have their turn in between.
+// Accepts a few connections at a time, so that existing connections are not delayed.
 inline void Hub::accept_some() {
     try {
         for (int tries = 0; tries < 16; ++tries) {
@@ -79,7 +78,7 @@ inline void Hub::accept_some() {
     } catch (const std::system_error& error) {
         if (error.code().value() != EMFILE && error.code().value() != ENFILE)
             throw;
-        // No descriptor is left: newcomers wait in the kernel for a second.
+        // No descriptors left: new connections wait in the kernel for a second.
         deadlines_.set(listener_id, util::deadline_in(std::chrono::seconds(1)));
     }
 }
@@ -101,7 +100,7 @@ inline void Hub::begin_handshakes() {
     }
 }
 
-// While there is no room, the listener is not looked at.
+// Stops polling the listener while there is no room.
 inline void Hub::look_for_room() {
     const bool is_full = connections_.size() - open_ >= bounds_.newcomers;
     const bool has_room =

@@ -1,5 +1,5 @@
-// Step 08, the server: the connections whose peer has not shown a certificate yet. How many there may
-// be, whose handshake is next, and which of them makes room for another one.
+// Step 08, the server: connections whose peer has not presented a certificate yet. Limits their
+// number, and selects the next handshake and the connection to drop when a new one needs room.
 #pragma once
 
 #include <algorithm>
@@ -15,26 +15,26 @@
 
 namespace step08 {
 
-/// Identifies a connection; never used twice.
+/// Identifies a connection; never reused.
 using Id = std::uint64_t;
 
-/// Silence costs a descriptor, so there may be many newcomers. A handshake costs CPU time: few
-/// at a time, and fewer of one source (an IPv4 address, or the first 64 bits of an IPv6 one).
+/// A silent connection costs a descriptor, so many are allowed. A handshake costs CPU time: few run
+/// concurrently, and fewer per source (an IPv4 address, or the first 64 bits of an IPv6 one).
 struct Bounds {
     std::size_t newcomers = 512;
     std::size_t handshakes = 32;
     std::size_t handshakes_a_source = 8;
-    std::chrono::milliseconds setup_time{10'000};  // to say the first byte, and for the handshake
+    std::chrono::milliseconds setup_time{10'000};  // until the first byte, and for the handshake
     std::chrono::milliseconds hello_time{2000};    // for the rest of a ClientHello
 };
 
 class Newcomers {
   public:
     enum class State : std::uint8_t {
-        Silent,     // nothing has come
-        Hello,      // a part of a ClientHello
-        Waiting,    // all of it: the server is to begin the handshake
-        Handshake,  // the server waits for the peer
+        Silent,     // no data yet
+        Hello,      // part of a ClientHello
+        Waiting,    // a complete ClientHello: the server must start the handshake
+        Handshake,  // handshake in progress
     };
 
     explicit Newcomers(const Bounds& bounds) : bounds_(bounds) {}
@@ -45,11 +45,11 @@ class Newcomers {
         if (std::exchange(one.state, state) != state)
             one.since = util::Clock::now();
     }
-    /// It has shown its certificate, or is gone.
+    /// Removes a connection after its handshake or its end.
     void remove(Id id) { all_.erase(id); }
     State state_of(Id id) const { return all_.at(id).state; }
 
-    /// The one that has waited for its handshake longest, of a source that may begin one.
+    /// Returns the connection that has waited longest, among sources below their handshake limit.
     std::optional<Id> next_handshake() const {
         std::map<Source, std::size_t> handshakes;
         std::size_t sum = 0;
@@ -67,8 +67,8 @@ class Newcomers {
         return found;
     }
 
-    /// Of the source with the most newcomers, the one that has kept the server waiting longest, and
-    /// for `hello_time` at least.
+    /// Returns the connection to drop: of the source with the most newcomers, the one that has kept
+    /// the server waiting longest, and for at least `hello_time`.
     std::optional<Id> makes_room() const {
         std::map<Source, std::size_t> newcomers;
         for (const auto& [id, one] : all_)
@@ -93,7 +93,7 @@ class Newcomers {
         util::Clock::time_point since = util::Clock::now();  // of this state
     };
 
-    // The owner of one address of an IPv6 network has all of them.
+    // The owner of one IPv6 address usually has the whole /64.
     static Source source_of(const util::Address& peer) {
         constexpr std::array<std::byte, 12> ipv4{
             {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, std::byte{0xff}, std::byte{0xff}}};

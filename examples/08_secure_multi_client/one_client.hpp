@@ -1,4 +1,4 @@
-// Step 08, the client: one client. It is step 07's, with a clock, a SEND after each round, and a goodbye.
+// Step 08, the client: a client as in step 07, with timing, a SEND per round, and an orderly close.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Process {
 
 class OneClient {
   public:
-    /// `log`: null: what this client exchanges is not logged.
+    /// `log`: null: does not log the exchange.
     OneClient(const Process& process, runlog::Log* log, unsigned number)
         : process_(process),
           log_(log),
@@ -80,7 +80,7 @@ class OneClient {
         log_->event("exchange", net::describe(theirs, "received", channel_->name()));
     }
 
-    // 2. WRITE and READ are between the devices: the server's program learns of them by the SEND.
+    // 2. WRITE and READ involve only the server's device; the SEND tells its program about them.
     void work() {
         std::uint64_t wr_id = 0;
         for (std::uint64_t round = 0; round < process_.operations; ++round) {
@@ -97,8 +97,8 @@ class OneClient {
         }
     }
 
-    // 3. No request of this client is outstanding: the server may drain and destroy its queue pair,
-    // and then this side its own.
+    // 3. This client has no outstanding requests: the server may drain and destroy its queue pair,
+    // and this side then its own.
     void disconnect() {
         net::finish(*channel_, process_.limit());
         ibv_qp_attr attr{};

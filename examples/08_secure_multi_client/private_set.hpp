@@ -1,5 +1,5 @@
-// Step 08, the server: what it has for one client. Nothing of it is another client's, so that an rkey
-// opens one client's memory to that client alone.
+// Step 08, the server: the resources of one client. Clients share none of them, so that an rkey
+// grants access to its own client only.
 #pragma once
 
 #include <array>
@@ -16,23 +16,23 @@ namespace step08 {
 
 constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
-/// In the order of creation; it is destroyed in the reverse one. Every call throws std::system_error
-/// or util::Error where a verb fails.
+/// In the order of creation; destroyed in reverse order. Every call throws std::system_error or
+/// util::Error if a verb fails.
 struct PrivateSet {
     static constexpr std::uint32_t receives = 4;
 
     const SharedDevice& device;
     rdma::Pd pd;
-    std::vector<std::byte> memory;  // exposed: the client writes and reads it
+    std::vector<std::byte> memory;  // exposed: read and written by the client
     rdma::Mr memory_mr;
-    std::array<std::byte, receives * Report::size> inbox{};  // where the client's SENDs go
+    std::array<std::byte, receives * Report::size> inbox{};  // receives the client's SENDs
     rdma::Mr inbox_mr;
     rdma::Cq cq;
     rdma::Qp qp;
     net::Endpoint mine;
-    std::uint32_t posted = 0;  // receives that have not completed
+    std::uint32_t posted = 0;  // outstanding receives
 
-    /// `owner` comes back with each event of the completion queue (ibv_get_cq_event(3)).
+    /// `owner`: context that the completion queue's events return (ibv_get_cq_event(3)).
     PrivateSet(const SharedDevice& shared, void* owner, std::size_t size)
         : device(shared),
           pd(util::check_ptr(ibv_alloc_pd(device.port.context.get()), "ibv_alloc_pd")),
@@ -67,29 +67,29 @@ struct PrivateSet {
         std::memcpy(mine.gid.data(), device.port.gid.raw, mine.gid.size());
     }
 
-    /// To INIT, with every receive posted before the first packet can come.
+    /// Moves the queue pair to INIT and posts all receives before the first packet can arrive.
     void prepare() {
         step06::to_init(qp.get(), device.port, peer_access);
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(wr_id);
     }
 
-    /// To RTS. Blocks while the kernel resolves the client's GID, for about a second where nobody
-    /// answers: for a thread that may wait.
+    /// Moves the queue pair to RTS. Blocks while the kernel resolves the client's GID, up to about
+    /// a second if there is no reply: call it on a thread that may block.
     void connect(const net::Endpoint& theirs) const {
         step06::to_rtr(qp.get(), device.port, theirs);
         step06::to_rts(qp.get(), mine.psn);
     }
 
-    /// To ERR: all receives that are still posted complete, with WR_FLUSH_ERR. After the last of
-    /// them the device uses this memory no more.
+    /// Moves the queue pair to ERR: all posted receives complete with WR_FLUSH_ERR. After the last
+    /// one the device no longer uses this memory.
     void drain() const {
         ibv_qp_attr attr{};
         attr.qp_state = IBV_QPS_ERR;
         util::check_rc(ibv_modify_qp(qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
     }
 
-    /// The part of the inbox that receive `wr_id` fills.
+    /// Returns the part of the inbox that receive `wr_id` fills.
     std::span<std::byte, Report::size> slot(std::uint64_t wr_id) {
         return std::span(inbox).subspan(wr_id * Report::size).first<Report::size>();
     }

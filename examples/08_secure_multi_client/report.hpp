@@ -1,5 +1,5 @@
-// Step 08, both sides: what a client SENDs after each round, the one-sided requests that the server's
-// CPU never saw. Four numbers of 8 bytes in network order.
+// Step 08, both sides: what a client SENDs after each round: the number of one-sided requests that
+// the server's CPU does not see. Four 8-byte numbers in network byte order.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace step08 {
 
-/// Since the report before.
+/// Counts since the previous report.
 struct Report {
     static constexpr std::size_t size = 32;
 

@@ -1,4 +1,4 @@
-// Step 08, the server: one client, what state it is in, and what of it is logged.
+// Step 08, the server: the state of a client, and its log events.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 
 namespace step08 {
 
-/// Once TLS has let it in. Each state waits for one thing, and has a deadline.
+/// States after the TLS handshake. Each state waits for one thing and has a deadline.
 enum class State : std::uint8_t {
-    Exchange,    // its endpoint
-    Connecting,  // its queue pair on this side to be in RTS
-    Ready,       // its own queue pair to be in RTR
-    Serving,     // its SENDs, until it is done
+    Exchange,    // the client's endpoint
+    Connecting,  // this side's queue pair in RTS
+    Ready,       // the client's queue pair in RTR
+    Serving,     // the client's SENDs, until it is done
     Draining,    // the completions of all receives
 };
 
 struct ServedClient {
-    /// Of more clients than these, only what goes wrong is logged.
+    /// With more clients, only errors are logged.
     static constexpr std::uint64_t most_in_log = 10;
 
     Id id = 0;
@@ -28,7 +28,7 @@ struct ServedClient {
     util::Address peer;
     State state = State::Exchange;
     bool is_connected = false;
-    bool is_lost = false;  // it has not said that it is done
+    bool is_lost = false;  // disconnected before it was done
     std::unique_ptr<PrivateSet> set;
     std::uint32_t dest_qpn = 0;
     Traffic sends;
@@ -37,7 +37,7 @@ struct ServedClient {
 
     bool is_in_log() const { return number <= most_in_log; }
 
-    /// A "client" event.
+    /// Returns the fields of a "client" event.
     runlog::Fields describe(std::string_view what) const {
         runlog::Fields fields{{"client", number}, {"peer", peer.text()}, {"state", what}};
         if (set) {

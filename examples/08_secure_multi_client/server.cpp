@@ -1,7 +1,7 @@
-// Step 08, the server: many clients on one thread. Each has a protection domain, memory, a completion
-// queue and a queue pair of its own. They share the device, the listening socket, and the completion
-// channel, which tells whose queue has completions. The one verb that may block, ibv_modify_qp to RTR,
-// is called on other threads.
+// Step 08, the server: many clients on one thread. Each client has its own protection domain,
+// memory, completion queue and queue pair. They share the device, the listening socket, and the
+// completion channel, which reports whose queue has completions. ibv_modify_qp to RTR, the only
+// verb that may block, runs on other threads.
 #include <csignal>
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Step 08, the server: what it does with each message of a client, each deadline and each loss.
+// Step 08, the server: how it handles each message, deadline and loss of a client.
 #pragma once
 
 #include <string>
@@ -48,7 +48,7 @@ class Service : public Handler {
     }
 
   private:
-    // 1. A client has shown its certificate. One too many is told so over TLS.
+    // 1. A client has presented its certificate. If there are too many, refuse it over TLS.
     void on_open(Id id) override {
         if (clients_.all.size() >= options_.clients) {
             ++statistics_.refused;
@@ -62,7 +62,7 @@ class Service : public Handler {
         set_deadline(id, options_.setup_time);
     }
 
-    // 2. Each state has one message that leads to the next; any other one ends the connection.
+    // 2. Each state accepts one message type; any other message ends the connection.
     void on_message(Id id, const net::Message& message) override {
         ServedClient& client = clients_.all.at(id);
         switch (client.state) {
@@ -82,7 +82,7 @@ class Service : public Handler {
                 break;
             case State::Serving:
                 net::check_type(message.type, net::MessageType::Done);
-                // Its last SEND may not have been looked at yet. A wrong one ends the connection.
+                // Its last SEND may not have been polled yet. An invalid one ends the connection.
                 clients_.take_completions(client);
                 if (!clients_.all.contains(id) || client.is_lost)
                     break;
@@ -95,7 +95,7 @@ class Service : public Handler {
         }
     }
 
-    // 3. What goes wrong with one client ends there.
+    // 3. An error of one client ends only that client.
     void on_lost(Id id, const util::Address& peer, Loss loss, const std::string& text) override {
         const auto it = clients_.all.find(id);
         statistics_.lost(log_, loss, peer, text, it == clients_.all.end() ? 0 : it->second.number);
@@ -103,7 +103,7 @@ class Service : public Handler {
             return;
         it->second.is_lost = true;
         if (it->second.state == State::Connecting)
-            hub_.set_deadline(id, std::nullopt);  // Connecting::end() goes on with it
+            hub_.set_deadline(id, std::nullopt);  // Connecting::end() will handle it
         else if (it->second.set)
             clients_.drain(it->second);
         else
@@ -137,7 +137,7 @@ class Service : public Handler {
                 log_.event("client", client.describe());
     }
 
-    static constexpr Id stats_id = 0;  // no connection's: --stats
+    static constexpr Id stats_id = 0;  // not used by any connection: --stats
 
     const Options& options_;
     runlog::Log& log_;

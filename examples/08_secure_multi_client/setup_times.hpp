@@ -1,4 +1,4 @@
-// Step 08, both sides: how long clients took to be set up, by phase.
+// Step 08, both sides: the duration of client setup, by phase.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace step08 {
 
-/// Of one client.
+/// Times of one client.
 struct PhaseTimes {
     std::chrono::nanoseconds tcp{}, tls{}, exchange{}, qp{};
 };
 
-/// Of any number of clients, in the same memory. Percentiles are off by 1.6 % at most.
+/// Times of many clients, in constant memory. Percentiles have an error of at most 1.6 %.
 class SetupTimes {
   public:
     void add(const PhaseTimes& times) {
@@ -28,8 +28,7 @@ class SetupTimes {
             latencies_[phase].add(all[phase].count(), pages_);
     }
 
-    /// A run log "setup" event: what half of the clients, and what all but one in a hundred, did not
-    /// exceed.
+    /// Fields of a run log "setup" event: the 50th and 99th percentiles.
     runlog::Fields describe() const {
         runlog::Fields fields{{"clients", clients_}};
         for (std::size_t phase = 0; phase < names.size() && clients_ > 0; ++phase) {
@@ -48,7 +47,7 @@ class SetupTimes {
     std::array<flow::Latency, names.size()> latencies_;
 };
 
-/// Tells the time since it was last asked, or made.
+/// Measures the time since the previous lap() or the construction.
 class Stopwatch {
   public:
     std::chrono::nanoseconds lap() {

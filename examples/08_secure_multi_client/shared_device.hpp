@@ -1,4 +1,4 @@
-// Step 08, the server: what all clients that reach this host by one address share.
+// Step 08, the server: what all clients connected to one local address share.
 #pragma once
 
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 
 namespace step08 {
 
-/// The open device, and the channel that all completion queues report to.
+/// The open device, and the channel for the events of all completion queues.
 struct SharedDevice {
     step06::Port port;
     rdma::CompChannel channel;
@@ -16,7 +16,7 @@ struct SharedDevice {
         : port(step06::open_port(address)),
           channel(util::check_ptr(ibv_create_comp_channel(port.context.get()),
                                   "ibv_create_comp_channel")) {
-        // ibv_get_cq_event() then returns at once where there is no event.
+        // ibv_get_cq_event() then returns immediately if there is no event.
         util::check_errno(fcntl(channel->fd, F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
     }
 };

@@ -1,4 +1,4 @@
-// Step 08, the server: what it counts.
+// Step 08, the server: its statistics.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace step08 {
 
-/// Requests of one kind, and the bytes of their payload.
+/// Number of requests of one kind, and their payload bytes.
 struct Traffic {
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
@@ -27,12 +27,12 @@ struct Traffic {
 
 class Statistics {
   public:
-    std::uint64_t refused = 0;  // beyond the bound on clients
-    std::uint64_t errors = 0;   // completions that were not a success
-    Traffic sends;              // as this side's completions say
-    Traffic writes, reads;      // as the clients say: nothing completes here
+    std::uint64_t refused = 0;  // over the limit of clients
+    std::uint64_t errors = 0;   // completions with an error
+    Traffic sends;              // according to this side's completions
+    Traffic writes, reads;      // according to the clients: no completion at the server
 
-    /// A client's queue pair is connected.
+    /// A client's queue pair is in RTS on this side.
     void connected() {
         ++total_;
         if (++clients_ > most_) {
@@ -41,17 +41,17 @@ class Statistics {
         }
     }
     void left() { --clients_; }
-    /// The client has said that its own queue pair is connected, too.
+    /// The client has confirmed that its own queue pair is connected, too.
     void set_up(const PhaseTimes& times) { setup_.add(times); }
 
-    /// One SEND has come. Of WRITEs and READs there is only the client's word.
+    /// Counts a received SEND and the WRITEs and READs that it reports.
     void add(const Report& report) {
         sends.add(1, Report::size);
         writes.add(report.writes, report.write_bytes);
         reads.add(report.reads, report.read_bytes);
     }
-    /// Counts it, and writes a "lost" event: of each kind ten between two statistics, so that a flood
-    /// does not fill the log. `client`: its number; 0: it had none yet.
+    /// Counts a loss and writes a "lost" event: at most ten of each kind between two statistics, so
+    /// that a flood does not fill the log. `client`: its number; 0: it had none yet.
     void lost(runlog::Log& log, Loss loss, const util::Address& peer, const std::string& text,
               std::uint64_t client) {
         constexpr std::uint64_t most_in_log = 10;
@@ -65,7 +65,7 @@ class Statistics {
         log.event("lost", std::move(fields));
     }
 
-    /// A "stats" and a "setup" event.
+    /// Writes a "stats" and a "setup" event.
     void write(runlog::Log& log) {
         in_log_ = {};
         runlog::Fields fields{
@@ -95,7 +95,7 @@ class Statistics {
     std::uint64_t total_ = 0;
     std::uint64_t most_ = 0;
     std::array<std::uint64_t, loss_names.size()> lost_{};    // by Loss
-    std::array<std::uint64_t, loss_names.size()> in_log_{};  // since the last statistics
+    std::array<std::uint64_t, loss_names.size()> in_log_{};  // since the previous statistics
     std::uint64_t memory_before_ = util::resident_memory();
     std::uint64_t memory_at_most_ = memory_before_;
     SetupTimes setup_;

@@ -1,6 +1,6 @@
-// Step 08, the server: calls that may block, on threads of their own, so that the thread with all the
-// connections waits for none of them. ibv_modify_qp to RTR is such a call: on RoCE the kernel resolves
-// the peer's GID in it, and an address that nobody answers for takes a second.
+// Step 08, the server: threads for calls that may block, so that the thread with all the
+// connections does not. ibv_modify_qp to RTR is such a call: on RoCE the kernel resolves the peer's
+// GID in it, which takes a second if there is no reply.
 #pragma once
 
 #include <algorithm>
@@ -24,13 +24,13 @@ namespace step08 {
 
 class Workers {
   public:
-    /// At most `threads` calls at a time. Throws std::system_error.
+    /// Runs at most `threads` calls in parallel. Throws std::system_error.
     explicit Workers(std::size_t threads)
         : ended_fd_(util::check_errno(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")) {
         for (std::size_t i = 0; i < threads; ++i)
             threads_.emplace_back([this] { work(); });
     }
-    /// Calls that have not begun are forgotten; those that have are waited for.
+    /// Discards calls that have not started; waits for those that have.
     ~Workers() {
         {
             const std::lock_guard lock(mutex_);
@@ -46,9 +46,9 @@ class Workers {
     Workers(Workers&&) = delete;
     Workers& operator=(Workers&&) = delete;
 
-    /// `call` is made on another thread. Of the calls with the same `key` one is made at a time, in
-    /// order: a peer whose calls block holds one thread, however many there are. `done` is called by
-    /// take_results() with what `call` has thrown, or null.
+    /// Runs `call` on another thread. Calls with the same `key` run one at a time, in order, so
+    /// that a peer whose calls block occupies only one thread. take_results() calls `done` with the
+    /// exception of `call`, or null.
     void submit(std::string key, std::function<void()> call,
                 std::function<void(std::exception_ptr)> done) {
         {
@@ -58,11 +58,11 @@ class Workers {
         changed_.notify_one();
     }
 
-    /// Can be read when there is something for take_results().
+    /// Readable when take_results() has work.
     int fd() const { return ended_fd_.get(); }
     void take_results() {
         eventfd_t count = 0;
-        eventfd_read(ended_fd_.get(), &count);  // fails where nothing has ended
+        eventfd_read(ended_fd_.get(), &count);  // fails if no call has ended
         std::vector<Job> ended;
         {
             const std::lock_guard lock(mutex_);
@@ -80,7 +80,7 @@ class Workers {
         std::exception_ptr error;
     };
 
-    // The first whose key no other thread works for.
+    // Returns the first job whose key is not in use by another thread.
     std::deque<Job>::iterator next() {
         return std::ranges::find_if(waiting_,
                                     [&](const Job& job) { return !busy_.contains(job.key); });
@@ -106,15 +106,15 @@ class Workers {
             busy_.erase(job.key);
             ended_.push_back(std::move(job));
             eventfd_write(ended_fd_.get(), 1);
-            changed_.notify_all();  // another one with this key may begin
+            changed_.notify_all();  // the next job with this key may start
         }
     }
 
     util::Fd ended_fd_;
-    std::mutex mutex_;  // of all that follows
+    std::mutex mutex_;  // protects the members below
     std::condition_variable changed_;
     std::deque<Job> waiting_;
-    std::set<std::string> busy_;  // the keys of the calls that are being made
+    std::set<std::string> busy_;  // keys of running calls
     std::vector<Job> ended_;
     bool is_stopping_ = false;
     std::vector<std::thread> threads_;

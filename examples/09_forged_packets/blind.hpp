@@ -1,4 +1,4 @@
-// Step 09, the client: what a secret PSN is worth against somebody who has to guess it. Which PSNs are
+// Step 09, the client: how well a secret PSN protects against guessing. Measures which PSNs are
 // accepted, how fast packets can be sent, and how the other numbers are chosen.
 #pragma once
 
@@ -20,7 +20,7 @@ class Blind {
   public:
     Blind(Stage& stage, runlog::Log& log) : stage_(stage), log_(log) {}
 
-    /// Each probe is made on a connection of its own.
+    /// Each probe uses its own connection.
     void measure() {
         measured_.write = window("WRITE request", [&](std::int32_t offset) {
             const CapturedFrame seen = stage_.connect("Honest. ");
@@ -45,7 +45,7 @@ class Blind {
         });
     }
 
-    /// So many WRITEs in which all is right but the PSN, which is a guess, at full speed.
+    /// Sends `count` WRITEs at full speed, valid except for their PSN, which is a guess.
     void guess(std::uint64_t count) {
         const CapturedFrame seen = stage_.connect("Honest. ");
         std::vector<Frame> frames;
@@ -67,7 +67,7 @@ class Blind {
                                {"state", burst.trial.state()}});
     }
 
-    /// Are the other numbers that have to be guessed chosen at random?
+    /// Checks whether the other numbers that an attacker must guess are random.
     void look_at_numbers() {
         constexpr int count = 8;
         std::vector<std::uint32_t> qpns;

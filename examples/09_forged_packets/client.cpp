@@ -1,5 +1,5 @@
-// Step 09, the client: honest, and in the same program an attacker who shows what packets made by somebody
-// else do to a connection. Only inside the lab.
+// Step 09, the client: an honest client, and in the same program an attacker that shows what forged
+// packets do to a connection. Lab only.
 #include "blind.hpp"
 #include "examples/07_secure_psn/tls.hpp"
 #include "examples/common/program.hpp"

@@ -1,4 +1,4 @@
-// Step 09, both sides: a connection by hand, as in step 06, that can go through RESET and begin again.
+// Step 09, both sides: a connection without rdma_cm as in step 06, which can restart through RESET.
 #pragma once
 
 #include <string_view>
@@ -46,7 +46,7 @@ inline rdma::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
     return rdma::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
 }
 
-/// `exposed`: null where this end exposes no memory.
+/// `exposed`: null if this side exposes no memory.
 inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step06::Port& port,
                                  const ibv_mr* exposed) {
     net::Endpoint endpoint{
@@ -60,8 +60,8 @@ inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step
     return endpoint;
 }
 
-/// To RESET: the queue pair forgets its peer, its PSNs and its requests, and keeps its number. The log
-/// gets a "qp" event, because the requests are counted from the first again.
+/// To RESET: the queue pair loses its peer, PSNs and requests, but keeps its number. Logs a "qp"
+/// event, because requests are counted from the first again.
 inline void reset(ibv_qp* qp, runlog::Log& log) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RESET;
@@ -69,17 +69,17 @@ inline void reset(ibv_qp* qp, runlog::Log& log) {
     log.event("qp", {{"qpn", qp->qp_num}, {"type", rdma::name_of(IBV_QPT_RC)}});
 }
 
-/// What happens to a request that is not acknowledged.
+/// What happens to an unacknowledged request.
 struct Retry {
-    std::uint8_t timeout;    // retransmit after 4.096 us * 2^timeout; 0: never
-    std::uint8_t retry_cnt;  // after so many times in a row: IBV_WC_RETRY_EXC_ERR
+    std::uint8_t timeout;    // retransmits after 4.096 us * 2^timeout; 0: never
+    std::uint8_t retry_cnt;  // consecutive retries before IBV_WC_RETRY_EXC_ERR
 };
 
-/// Of a WRITE to a queue pair in ERR, which is to fail soon: after three times 0.5 s.
+/// For a WRITE to a queue pair in ERR, which should fail soon: after three times 0.5 s.
 inline constexpr Retry giving_up{.timeout = 17, .retry_cnt = 2};
-/// Of the server, whose request stays outstanding until a response comes; and of the witness, whose WRITE
-/// waits behind thousands of packets, and must not be counted twice. No timeout is long enough for that:
-/// rxe starts its timer with one request, and lets it run out during another.
+/// For the server, whose request stays outstanding until a response arrives, and for the witness,
+/// whose WRITE waits for thousands of packets and must not be counted twice. No timeout is long
+/// enough: rxe starts its timer with one request, and the timer expires during another.
 inline constexpr Retry no_retry{.timeout = 0, .retry_cnt = 7};
 
 /// From RESET to RTS.

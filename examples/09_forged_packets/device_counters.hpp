@@ -1,4 +1,4 @@
-// Step 09, the server: what its device has counted.
+// Step 09, the server: its device's counters.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace step09 {
 
-/// The counters, once the device has counted `received` packets received; at the deadline whatever they
-/// are. The kernel answers with values that are up to 10 ms old (ib_core's "lifespan").
+/// Returns the counters once the device has received `received` packets, or at the deadline. The
+/// kernel's values are up to 10 ms old (ib_core's "lifespan").
 inline rdma::Counters counters_after(std::uint64_t received, const step06::Port& port,
                                      util::StopSignal& stop, util::Deadline deadline) {
     while (true) {

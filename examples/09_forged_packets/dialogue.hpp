@@ -1,24 +1,24 @@
-// Step 09, both sides: what the two programs say to each other beside the exchange of endpoints: the client
-// asks, the server does it and reports.
+// Step 09, both sides: the messages apart from the exchange of endpoints. The client requests, the
+// server executes and reports.
 //
 //     a request, 16 bytes:
 //     offset  0   4 bytes   "RW09"
 //             4   1         version, 1
-//             5   1         what is asked for: Ask
+//             5   1         the request: Ask
 //             6   2         0
-//             8   8         report once the device has counted so many packets received
+//             8   8         report after the device has received this many packets
 //     a report, 80 bytes:
 //             0   4         "RW09"
 //             4   1         version, 1
 //             5   1         0x80
 //             6   1         state of the queue pair: ibv_qp_state
-//             7   1         status of its oldest completion: ibv_wc_status; 0xff: there is none
+//             7   1         status of its oldest completion: ibv_wc_status; 0xff: none
 //             8   4         the PSN that the queue pair expects
-//            12   4         CRC-32 of all exposed memory, one connection's after the other's
+//            12   4         CRC-32 of the exposed memory of both connections, concatenated
 //            16   4         CRC-32 of the memory that a READ fills
 //            20   4         0
-//            24  24         the first bytes of the memory exposed on the connection under attack
-//            48   4 * 8     the device's counters, all ones where it has no such one: packets
+//            24  24         the first bytes of the memory exposed on the attacked connection
+//            48   4 * 8     the device's counters, all ones if it has no such counter: packets
 //                           received and sent, duplicate and out-of-sequence requests
 // Numbers are in network byte order.
 #pragma once
@@ -40,16 +40,16 @@ namespace step09 {
 enum class Ask : std::uint8_t {
     Report = 1,
     Connect,    ///< a new queue pair, an exchange of endpoints, RTS
-    Reconnect,  ///< the same queue pair through RESET, and again the PSN it had
-    Renew,      ///< the same queue pair through RESET, and a new PSN
-    PostWrite,  ///< a WRITE of 64 bytes to nowhere, to be left unanswered
-    PostRead,   ///< a READ of 64 bytes from nowhere
+    Reconnect,  ///< the same queue pair through RESET, with the same PSN
+    Renew,      ///< the same queue pair through RESET, with a new PSN
+    PostWrite,  ///< a WRITE of 64 bytes to an invalid address, without a response
+    PostRead,   ///< a READ of 64 bytes from an invalid address
     Done,
 };
 
 struct Request {
     Ask ask{};
-    std::uint64_t received = 0;  ///< 0: report at once
+    std::uint64_t received = 0;  ///< 0: report immediately
 
     bool operator==(const Request&) const = default;
 };
@@ -86,7 +86,7 @@ inline std::array<std::byte, request_size> serialize(const Request& request) {
     return bytes;
 }
 
-/// Throws util::Error where the bytes are none of this version; so does parse_report().
+/// Throws util::Error if the bytes are not a request of this version; likewise parse_report().
 inline Request parse_request(util::FixedBytes<request_size> bytes) {
     common::check_message(bytes, magic);
     const unsigned ask = util::be8<5>(bytes);

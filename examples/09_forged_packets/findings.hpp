@@ -1,4 +1,4 @@
-// Step 09, the client: what each forgery came to, an event of the run log as it happens, and the table at the end.
+// Step 09, the client: the result of each forgery, as log events and as a table at the end.
 #pragma once
 
 #include <span>
@@ -18,8 +18,8 @@ class Findings {
   public:
     explicit Findings(runlog::Log& log) : log_(log) {}
 
-    /// A packet to the server as responder. `refusal`: what it is that a NAK "Remote Access Error"
-    /// speaks of in this case.
+    /// A packet to the server as responder. `refusal`: what a NAK "Remote Access Error" refers to
+    /// in this case.
     void request(std::string_view name, std::string_view packet, const Trial& trial,
                  std::string_view refusal = "rkey") {
         Finding finding = begin(name, packet, trial);
@@ -28,7 +28,7 @@ class Findings {
         keep(std::move(finding), trial);
     }
 
-    /// A packet to the server as requester: `harm` says whether it did what its maker wanted.
+    /// A packet to the server as requester. `is_harmed`: the forgery had the intended effect.
     void answer(std::string_view name, std::string_view packet, const Trial& trial,
                 bool is_harmed) {
         Finding finding = begin(name, packet, trial);
@@ -38,7 +38,7 @@ class Findings {
         keep(std::move(finding), trial);
     }
 
-    /// The honest client's own WRITE afterwards, with this status.
+    /// The honest client's own next WRITE, with this status.
     void honest(std::string_view name, const Trial& trial, std::string_view status) {
         Finding finding = begin(name, "the client's own next WRITE", trial);
         finding.responder =
@@ -62,7 +62,7 @@ class Findings {
         std::string name, packet, responder, memory, state, stopped_by;
     };
 
-    // The witness's packet is counted, too.
+    // The counter includes the witness's packet.
     static bool was_counted(const Trial& trial) {
         return !trial.after.received || grown(trial.before.received, trial.after.received) > 1;
     }

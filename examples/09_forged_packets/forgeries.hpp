@@ -1,4 +1,4 @@
-// Step 09, the attacker: the forged packets. Each is the honest WRITE that was seen, with some fields
+// Step 09, the attacker: the forged packets. Each is a captured honest WRITE with some fields
 // changed.
 #pragma once
 
@@ -18,7 +18,7 @@ inline wire::Psn next_psn(const CapturedFrame& write) {
     return write.packet().bth->psn + 1;
 }
 
-// (a) Address, QPN, rkey and va are right: the PSN is not.
+// (a) Address, QPN, rkey and va are right, but not the PSN.
 inline void wrong_psn(Stage& stage, Findings& findings) {
     CapturedFrame seen = stage.connect("Honest. ");
     findings.request(
@@ -30,7 +30,7 @@ inline void wrong_psn(Stage& stage, Findings& findings) {
         stage.attempt(write_like(seen, next_psn(seen) - 1000, message("Forged (a2). "))));
 }
 
-// (b) The PSN is right: the rkey is not, or is one of another protection domain.
+// (b) The PSN is right, but the rkey is wrong or belongs to another protection domain.
 inline void wrong_rkey(Stage& stage, Findings& findings) {
     const auto forged = message("Forged (b). ");
     const auto with_key = [&](const CapturedFrame& seen, std::uint64_t va, std::uint32_t rkey) {
@@ -54,7 +54,7 @@ inline void wrong_rkey(Stage& stage, Findings& findings) {
     findings.honest("b3", trial, status);
 }
 
-// (c) All of it is right, and sent by somebody who is not the client.
+// (c) All fields are right, but the packet is not from the client.
 inline void third_party(Stage& stage, Findings& findings) {
     const CapturedFrame seen = stage.connect("Honest. ");
     const auto forged = message("Forged (c). ");
@@ -70,13 +70,13 @@ inline void third_party(Stage& stage, Findings& findings) {
                      })));
     findings.request("c2", "WRITE, all right, client's address",
                      stage.attempt(write_like(seen, next_psn(seen), forged)));
-    // The server expects the PSN behind the forged one: the client's own is a retransmission to it.
+    // The server expects the PSN after the forged one: it takes the client's own for a duplicate.
     std::string_view status;
     const Trial trial = stage.attempt_honest("Honest, after (c2). ", status);
     findings.honest("c3", trial, status);
 }
 
-// (d) Byte by byte what the client sent once.
+// (d) A byte-by-byte copy of a packet that the client sent.
 inline void replay(Stage& stage, Findings& findings) {
     const CapturedFrame first = stage.connect("First. ");
     stage.see_write("Second. ");
@@ -88,7 +88,7 @@ inline void replay(Stage& stage, Findings& findings) {
     findings.request("d3", "replay, reconnected, random PSN", stage.attempt(first.frame));
 }
 
-// (e) Responses to requests of the server's, to which the client has sent none.
+// (e) Responses to the server's requests that the client did not send.
 inline void forged_answers(Stage& stage, Findings& findings) {
     const auto server_qpn = [&] { return stage.client().target().theirs.qpn; };
     CapturedFrame request = stage.see_request(Ask::PostWrite);

@@ -1,5 +1,5 @@
-// Step 09, the client: its honest part. A connection as in step 07, made anew as often as it is
-// wanted, and a second pair of queue pairs, the witness.
+// Step 09, the client: its honest part. A connection as in step 07, which can be set up repeatedly,
+// and a second pair of queue pairs, the witness.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class HonestClient {
     const Report& report() const { return report_; }
     net::TimeLimit limit() { return {stop_, util::deadline_in(timeout_)}; }
 
-    /// A new connection with secret PSNs.
+    /// Sets up a new connection with secret PSNs.
     void connect() {
         make_target();
         ask(Ask::Connect, 0,
             [&] { exchange_and_raise(target_, step07::random_psn(), random_source, giving_up); });
     }
 
-    /// The same queue pairs once more, through RESET. Reconnect: with the PSNs they had.
+    /// Restarts the same queue pairs through RESET. Reconnect: with the same PSNs.
     void connect_again(Ask how) {
         ask(how, 0, [&] {
             reset(target_.qp.get(), log_);
@@ -55,7 +55,7 @@ class HonestClient {
         });
     }
 
-    /// A connection whose client answers nothing: its queue pair stays in RESET.
+    /// Sets up a connection whose client does not respond: its queue pair stays in RESET.
     void connect_deaf() {
         make_target();
         ask(Ask::Connect, 0, [&] {
@@ -67,8 +67,8 @@ class HonestClient {
         });
     }
 
-    /// Keeps what the server reports when it has done `what`, and its device has counted so many packets
-    /// received. `meanwhile`: this side's part of it.
+    /// Requests `what`, runs `meanwhile` as this side's part, and stores the server's report. The
+    /// server reports after its device has received `received` packets.
     template <typename Do = decltype([] {})>
     void ask(Ask what, std::uint64_t received = 0, Do meanwhile = {}) {
         channel_.send(serialize({.ask = what, .received = received}), limit());
@@ -78,8 +78,8 @@ class HonestClient {
         report_ = parse_report(bytes);
     }
 
-    /// A WRITE; its status, TIMEOUT where no completion came. `is_first`: no forged packet has had its
-    /// PSN before, so that the log may say which packet is its own.
+    /// Performs a WRITE and returns its status, TIMEOUT without a completion. `is_first`: no forged
+    /// packet has used its PSN before, so the log may identify its packet.
     std::string_view write(std::string_view text, bool is_first) {
         std::ranges::copy(common::pattern(message_size, text), own_.outgoing.begin());
         ibv_send_wr wr = own_.write_request({.va = target_.theirs.va, .rkey = target_.theirs.rkey},
@@ -97,8 +97,8 @@ class HonestClient {
         return rdma::name_of(wc->status);
     }
 
-    /// A WRITE of no bytes, which needs no key (IBTA volume 1, C9-88), and the wait for its ACK.
-    /// Returns its PSN.
+    /// Performs a WRITE of no bytes, which needs no rkey (IBTA volume 1, C9-88), and waits for its
+    /// ACK. Returns its PSN.
     std::uint32_t witness_writes() {
         const std::uint32_t psn = witness_psn_;
         witness_psn_ = (psn + 1) & wire::Psn::mask;

@@ -1,7 +1,7 @@
-// Step 09, both sides: where forged packets may go, to the lab's own addresses and nowhere else.
+// Step 09, both sides: restricts forged packets to the lab's own addresses.
 //
-// These are documentation prefixes, which no network in the world routes or assigns: 192.0.2.0/24
-// (TEST-NET-1, RFC 5737) and 2001:db8::/64 (of 2001:db8::/32, RFC 3849).
+// These are documentation prefixes, which are not routed on the Internet: 192.0.2.0/24 (TEST-NET-1,
+// RFC 5737) and 2001:db8::/64 (of 2001:db8::/32, RFC 3849).
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline bool is_in_lab(const wire::Ipv4Address& address) {
     return std::equal(lab.begin(), lab.end(), address.bytes.begin());
 }
 
-/// Also an IPv4-mapped address of the lab.
+/// Returns true for the lab's addresses, including IPv4-mapped ones.
 inline bool is_in_lab(const wire::Ipv6Address& address) {
     constexpr std::array<std::uint8_t, 8> lab{0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0};
     constexpr std::array<std::uint8_t, 12> mapped{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -48,21 +48,21 @@ inline bool is_in_lab(const util::Address& address) {
         what));
 }
 
-/// Throws util::Error naming the address where it is none of the lab's.
+/// Throws util::Error with the address if it is not one of the lab's.
 inline void require_lab(const util::Address& address) {
     if (!is_in_lab(address))
         refuse(fmt::format("{} is not one of the lab's addresses", address.host()));
 }
 
-/// Whether the packet is encrypted by IPsec (step 25).
+/// Returns true if the packet is encrypted with IPsec ESP (step 25).
 inline bool is_esp(const wire::Packet& packet) {
     constexpr std::uint8_t esp = wire::ip_protocol::encapsulation;
     return packet.ipv4 ? packet.ipv4->protocol == esp
                        : packet.ipv6 && packet.ipv6->next_header == esp;
 }
 
-/// Throws util::Error where `packet` is no RoCEv2 or ESP packet from one of the lab's addresses to
-/// another, without a VLAN tag.
+/// Throws util::Error unless `packet` is an untagged RoCEv2 or ESP packet between two of the lab's
+/// addresses.
 inline void require_lab(const wire::Packet& packet) {
     const bool is_roce_v2 = packet.is_roce() && packet.udp;
     if ((!is_roce_v2 && !is_esp(packet)) || !packet.vlans.empty())

@@ -1,4 +1,4 @@
-// Step 09, the attacker: how long somebody needs who sees no packet and guesses.
+// Step 09, the attacker: how long a blind attacker needs to guess.
 #pragma once
 
 #include <algorithm>
@@ -12,19 +12,18 @@
 
 namespace step09 {
 
-/// Of `space` equally likely combinations, `hits` do what the attacker wants.
+/// Of `space` equally likely combinations, `hits` have the effect that the attacker wants.
 struct Odds {
     double space = 1;
     double hits = 1;
 
-    /// Packets that try every combination until one is sure to hit: about twice as many as it takes
-    /// on average.
+    /// Packets needed to be sure of a hit: about twice the average.
     double packets() const { return space / hits; }
     double seconds(double packets_per_second) const { return packets() / packets_per_second; }
 };
 
-/// Packets a second on a link of `bits_per_second`, for a frame of `frame_bytes` without its FCS.
-/// On the wire it has 24 bytes more: preamble, FCS and the gap to the next (IEEE 802.3).
+/// Packets per second on a link of `bits_per_second`. `frame_bytes`: without the FCS. Each frame
+/// takes 24 more bytes on the wire: preamble, FCS and interframe gap (IEEE 802.3).
 inline double line_rate(double bits_per_second, std::size_t frame_bytes) {
     constexpr std::size_t around_a_frame = 24;
     constexpr std::size_t shortest_frame = 60;

@@ -1,4 +1,4 @@
-// Step 09, the client: what follows from the windows for somebody who guesses, as a table.
+// Step 09, the client: what the measured windows mean for a blind attacker, as a table.
 #pragma once
 
 #include <string_view>
@@ -11,13 +11,13 @@ namespace step09 {
 
 struct Measured {
     Window write, ack, nak, read_response;
-    double rate = 0;  // packets a second that the server's device takes
+    double rate = 0;  // packets per second that the server's device accepts
     std::size_t frame_bytes = 0;
     bool are_indices_known = false;  // 24 of an rkey's 32 bits can be predicted
 };
 
-/// What a blind attacker has to send, by what is not known. A wrong rkey with the right PSN ends the
-/// connection, so that the rows that guess it take as many connections, too.
+/// The packets that a blind attacker must send, by what is unknown. A wrong rkey with the right PSN
+/// breaks the connection, so guessing the rkey takes as many connections, too.
 class OddsTable {
   public:
     OddsTable(const Measured& measured, runlog::Log& log) : measured_(measured), log_(log) {}

@@ -1,6 +1,5 @@
-// Step 09, the attacker: packets made from one that was seen. What an attacker learns from a single
-// frame is in them, and some fields are changed. The result is wire::encode's, with the lengths and
-// the ICRC that belong to it.
+// Step 09, the attacker: packets derived from a captured one, with some fields changed. They
+// contain what an attacker learns from a single frame. wire::encode() computes lengths and ICRC.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +15,14 @@ namespace step09 {
 
 using Frame = std::vector<std::byte>;
 
-/// Of the AETH (IBTA volume 1, 9.7.5.2).
+/// AETH syndromes (IBTA volume 1, 9.7.5.2).
 namespace syndrome {
 inline constexpr std::uint8_t ack = 0x1f;  ///< without end-to-end flow control
 inline constexpr std::uint8_t psn_sequence_error = 0x60;
 inline constexpr std::uint8_t remote_access_error = 0x62;
 }  // namespace syndrome
 
-/// The sender that the packet claims, as the GID of a RoCEv2 endpoint; all zeros without an IP header.
+/// Returns the packet's source address as a RoCEv2 GID; all zeros without an IP header.
 inline wire::Gid source_gid(const wire::Packet& packet) {
     if (packet.ipv6)
         return packet.ipv6->src;
@@ -37,7 +36,7 @@ inline wire::Gid source_gid(const wire::Packet& packet) {
     return gid;
 }
 
-/// `seen` with the changes that `edit` makes. Its TTL or hop limit is 1: no router would forward it.
+/// Returns `seen` as changed by `edit`, with TTL or hop limit 1, so that no router forwards it.
 inline Frame altered(const CapturedFrame& seen, const std::function<void(wire::Packet&)>& edit) {
     wire::Packet packet = seen.packet();
     if (packet.ipv4)
@@ -48,7 +47,7 @@ inline Frame altered(const CapturedFrame& seen, const std::function<void(wire::P
     return wire::encode(packet);
 }
 
-/// A WRITE Only of `payload` with this PSN; the rest as in the WRITE Only that was seen.
+/// Returns a WRITE Only with this PSN and payload; the other fields are those of `write`.
 inline Frame write_like(const CapturedFrame& write, wire::Psn psn, util::Bytes payload) {
     return altered(write, [&](wire::Packet& packet) {
         packet.bth->psn = psn;
@@ -57,8 +56,8 @@ inline Frame write_like(const CapturedFrame& write, wire::Psn psn, util::Bytes p
     });
 }
 
-/// A response as if it were from the receiver of `request`. An RC packet does not name the queue pair
-/// that sent it: `dest_qpn` was learnt elsewhere.
+/// Returns a response that seems to come from the receiver of `request`. An RC packet does not
+/// contain the sender's QPN: `dest_qpn` must be known from elsewhere.
 inline Frame response(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                       std::uint8_t opcode, std::uint8_t syndrome, util::Bytes payload) {
     return altered(request, [&](wire::Packet& packet) {
@@ -77,14 +76,14 @@ inline Frame response(const CapturedFrame& request, std::uint32_t dest_qpn, wire
     });
 }
 
-/// An Acknowledge with this syndrome.
+/// Returns an Acknowledge with this syndrome.
 inline Frame acknowledge_of(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                             std::uint8_t syndrome) {
     constexpr std::uint8_t rc_acknowledge = 0x11;
     return response(request, dest_qpn, psn, rc_acknowledge, syndrome, {});
 }
 
-/// A READ response Only with `payload`.
+/// Returns a READ response Only with `payload`.
 inline Frame read_response_of(const CapturedFrame& request, std::uint32_t dest_qpn, wire::Psn psn,
                               util::Bytes payload) {
     constexpr std::uint8_t rc_read_response_only = 0x10;

@@ -1,5 +1,5 @@
-// Step 09, the attacker: frames of the program's own making onto an interface, past the kernel's RDMA
-// stack: packet(7).
+// Step 09, the attacker: sends raw frames to an interface with packet(7), bypassing the kernel's
+// RDMA stack.
 #pragma once
 
 #include <cerrno>
@@ -20,7 +20,7 @@ class RawSender {
     /// Opens the socket. Throws util::Error without root or CAP_NET_RAW, std::system_error
     /// otherwise.
     RawSender() : socket_(socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)) {
-        // Protocol 0: this socket receives nothing.
+        // Protocol 0: the socket receives nothing.
         if (!socket_ && (errno == EPERM || errno == EACCES))
             throw util::Error(
                 "not allowed to send raw packets: this step needs root. In the lab it has root: "
@@ -28,7 +28,7 @@ class RawSender {
         util::check_errno(socket_.get(), "socket(AF_PACKET)");
     }
 
-    /// The interface that frames leave by. Throws std::system_error naming it.
+    /// Selects the outgoing interface. Throws std::system_error if it does not exist.
     void use(const std::string& interface) {
         const unsigned index = if_nametoindex(interface.c_str());
         if (index == 0)
@@ -36,10 +36,9 @@ class RawSender {
         interface_ = static_cast<int>(index);
     }
 
-    /// A whole Ethernet frame, without its FCS, as it is: no field is changed or filled in. Throws
-    /// util::Error, and sends nothing, unless require_lab() accepts what the frame decodes to. Throws
-    /// std::system_error where the frame is longer than the interface's MTU allows, or the interface
-    /// is down.
+    /// Sends a complete Ethernet frame without FCS, unchanged. Throws util::Error, and sends
+    /// nothing, unless require_lab() accepts the decoded frame. Throws std::system_error if the
+    /// frame exceeds the interface's MTU or the interface is down.
     void send(util::Bytes frame) {
         require_lab(wire::decode(frame, wire::LinkType::Ethernet));
         sockaddr_ll to{};

@@ -1,4 +1,4 @@
-// Step 09, the client: device, protection domain and memory of its honest part, and its WRITEs.
+// Step 09, the client: device, protection domain, memory and WRITEs of its honest part.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ struct Resources {
 
     explicit Resources(const util::Address& address) : port(step06::open_port(address)) {}
 
-    /// A signalled WRITE of the first `length` bytes of `outgoing`; valid until the next call.
+    /// Returns a signalled WRITE of the first `length` bytes of `outgoing`; valid until the next
+    /// call.
     ibv_send_wr write_request(const common::RemoteMemory& remote, std::uint32_t length) {
         sge = {.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
                .length = length,
@@ -41,7 +42,7 @@ struct Resources {
         util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
     }
 
-    /// The rkeys of as many memory regions, registered one after the other.
+    /// Returns the rkeys of `count` memory regions, registered one after the other.
     std::vector<std::uint32_t> make_rkeys(int count) {
         std::vector<rdma::Mr> regions;
         std::vector<std::uint32_t> rkeys;

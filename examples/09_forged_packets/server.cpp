@@ -1,4 +1,4 @@
-// Step 09, the server: the side that is attacked.
+// Step 09, the server: the target of the attack.
 #include "examples/07_secure_psn/tls.hpp"
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"

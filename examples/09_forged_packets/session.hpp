@@ -1,4 +1,4 @@
-// Step 09, the server: it exposes memory, and reports what became of it, of the queue pair and of the
+// Step 09, the server: exposes memory and reports its contents, the queue pair's state and the
 // device's counters.
 #pragma once
 
@@ -79,7 +79,7 @@ class Session {
         net::barrier(channel_, limit());
     }
 
-    // A request that the client's queue pair does not answer: there is nothing at this address.
+    // Posts a request without a valid address, to which the client's queue pair does not respond.
     void post(ibv_wr_opcode opcode, const ibv_mr& local) {
         ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                     .length = static_cast<std::uint32_t>(local.length),
@@ -107,7 +107,7 @@ class Session {
             util::check_rc(
                 ibv_query_qp(target_.qp.get(), &attr, IBV_QP_STATE | IBV_QP_RQ_PSN, &unused),
                 "ibv_query_qp");
-        // Of the memory on both connections: the witness's is not to change either.
+        // The memory of both connections: the witness's must not change either.
         const std::uint32_t memory_crc =
             libdeflate_crc32(common::crc_of(exposed_), other_.data(), other_.size());
         Report report{.state = static_cast<std::uint8_t>(attr.qp_state),

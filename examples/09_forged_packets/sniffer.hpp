@@ -1,5 +1,5 @@
-// Step 09, the attacker: every RoCE packet that passes the interface, which an attacker on the path
-// can read.
+// Step 09, the attacker: captures the RoCE packets on the interface, as an attacker on the path
+// can.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace step09 {
 
-/// A whole Ethernet frame, kept.
+/// A copy of a complete Ethernet frame.
 struct CapturedFrame {
     std::vector<std::byte> frame;
 
@@ -25,15 +25,15 @@ struct CapturedFrame {
 
 class Sniffer {
   public:
-    /// Once this returns, packets are being kept. Throws util::Error, as capture::LiveSource does.
+    /// Starts the capture before it returns. Throws util::Error, like capture::LiveSource.
     explicit Sniffer(const std::string& interface)
         : source_({.interface = interface, .filter = {}}) {}
 
     using Test = std::function<bool(const wire::Packet&)>;
 
-    /// The packets since the last call, up to and including the first that `is_last` is true for.
-    /// Throws util::Error when none comes until the deadline, naming it as `what`, and where a stop
-    /// was requested.
+    /// Returns the packets since the last call, up to and including the first one that `is_last`
+    /// accepts. Throws util::Error with `what` if none arrives before the deadline or a stop was
+    /// requested.
     std::vector<CapturedFrame> until(const Test& is_last, std::string_view what,
                                      util::StopSignal& stop, util::Deadline deadline) {
         std::vector<CapturedFrame> seen;

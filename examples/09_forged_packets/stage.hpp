@@ -1,6 +1,6 @@
-// Step 09, the client: what is around a forgery, the honest client, a capture beside it, and a raw
-// socket. A packet of the witness follows each forged one. When it is acknowledged, the server's device
-// has processed what came before: nothing here waits for a time to pass.
+// Step 09, the client: the environment of a forgery: the honest client, a capture and a raw socket.
+// A packet of the witness follows each forged one. Its ACK proves that the server's device has
+// processed all earlier packets, so no fixed delays are needed.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ class Stage {
 
     HonestClient& client() { return client_; }
 
-    /// A new connection, and a first honest WRITE of it, as the attacker saw it.
+    /// Sets up a new connection and returns its first honest WRITE, as the attacker sees it.
     CapturedFrame connect(std::string_view text) {
         client_.connect();
         return see_write(text);
     }
 
-    /// An honest WRITE that must succeed, and its packet.
+    /// Performs an honest WRITE, which must succeed, and returns its packet.
     CapturedFrame see_write(std::string_view text) {
         if (const auto status = client_.write(text, true); status != "SUCCESS")
             throw util::Error("an honest WRITE failed: " + std::string(status) + ".");
@@ -42,7 +42,8 @@ class Stage {
         });
     }
 
-    /// A connection whose client answers nothing, and a request of the server's on it.
+    /// Sets up a connection whose client does not respond, and returns a request of the server on
+    /// it.
     CapturedFrame see_request(Ask how) {
         client_.connect_deaf();
         client_.ask(how);
@@ -56,15 +57,15 @@ class Stage {
         return around([&] { sender_.send(frame); });
     }
 
-    /// What an honest WRITE comes to; its status in `status`.
+    /// Returns the effects of an honest WRITE, and its status in `status`.
     Trial attempt_honest(std::string_view text, std::string_view& status) {
         return around([&] { status = client_.write(text, false); });
     }
 
     struct Burst {
         Trial trial;
-        std::uint64_t received = 0;  // by the server's device, of the packets sent
-        double seconds = 0;          // from the first packet to the answer behind the last
+        std::uint64_t received = 0;  // number of sent packets that the server's device received
+        double seconds = 0;          // from the first packet to the response after the last
 
         double rate() const { return static_cast<double>(received) / seconds; }
     };
@@ -100,8 +101,8 @@ class Stage {
         return trial;
     }
 
-    // The server's state when its device has worked through all that was sent before, and what it
-    // answered to that.
+    // Gets the server's state after its device has processed all earlier packets. Returns the
+    // device's responses to them.
     std::vector<std::string> observe(Report& report) {
         const std::uint32_t psn = client_.witness_writes();
         const auto limit = client_.limit();

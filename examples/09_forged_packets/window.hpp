@@ -1,4 +1,4 @@
-// Step 09, the attacker: which PSNs around an expected one are accepted, found by trying.
+// Step 09, the attacker: finds by trial which PSNs around the expected one are accepted.
 #pragma once
 
 #include <array>
@@ -15,11 +15,11 @@ inline constexpr std::uint32_t psn_count = 1U << 24;
 inline constexpr std::int32_t lowest_offset = -(1 << 23);
 inline constexpr std::int32_t highest_offset = (1 << 23) - 1;
 
-/// Offsets from the expected PSN, both included; none where `lowest` is above `highest`.
+/// Offsets from the expected PSN, both inclusive; empty if `lowest` is above `highest`.
 struct Window {
     std::int32_t lowest = 0;
     std::int32_t highest = -1;
-    unsigned probes = 0;  ///< PSNs that were tried
+    unsigned probes = 0;  ///< number of PSNs tried
 
     std::uint32_t size() const {
         return lowest > highest ? 0 : static_cast<std::uint32_t>(highest - lowest) + 1;
@@ -27,10 +27,11 @@ struct Window {
     bool operator==(const Window&) const = default;
 };
 
-/// Whether the PSN at this offset is accepted.
+/// Returns true if the PSN at this offset is accepted.
 using Accepts = std::function<bool(std::int32_t offset)>;
 
-/// The last accepted offset going from 0 through `stations`, each farther out than the one before.
+/// Returns the last accepted offset from 0 outwards. `stations`: offsets to try first, in ascending
+/// distance.
 inline std::int32_t edge(const std::array<std::int32_t, 3>& stations, const Accepts& accepts) {
     std::int32_t inside = 0;
     std::int32_t outside = 0;
@@ -55,10 +56,10 @@ inline std::int32_t edge(const std::array<std::int32_t, 3>& stations, const Acce
     return inside;
 }
 
-/// Tries the expected PSN, some at fixed distances to both sides, and then halves the distance
-/// between the farthest accepted and the nearest refused one until they are neighbours. What is
-/// found is the whole window where it has no holes and the expected PSN is in it. `accepts` is
-/// called at most once for each offset. Throws util::Error where the fixed ones show a hole.
+/// Tries the expected PSN and fixed offsets on both sides, and then bisects between the farthest
+/// accepted and the nearest refused offset. The result is the whole window if it is contiguous and
+/// includes the expected PSN. Calls `accepts` at most once per offset. Throws util::Error if the
+/// fixed offsets show a gap.
 inline Window measure_window(const Accepts& accepts) {
     Window window;
     const auto count = [&](std::int32_t offset) {

@@ -1,4 +1,4 @@
-// Step 10, the client: the same messages over each transport, then what only one of them has.
+// Step 10, the client: the same messages over each transport, then the features specific to one.
 #include <algorithm>
 #include <array>
 
@@ -28,7 +28,7 @@ struct Options {
 };
 
 step10::Result send_over(const Side& side, const Options& options, Part part) {
-    // The program has to keep to UD's limit: a longer message is lost without an error.
+    // UD is limited to the path MTU: a longer message is lost without an error.
     const std::uint64_t limit = part == Part::Ud ? side.port.path_mtu : options.length;
     const auto result = step10::send_numbered(
         side, {.part = part,
@@ -70,7 +70,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (is_wanted("ud"))
         results.push_back(send_over(side, options, Part::Ud));
 
-    // 2. What only one of them has.
+    // 2. The features specific to one transport.
     if (is_wanted("ud") && !options.messages_only) {
         step10::send_datagrams(side, q_key);
         step10::send_to_group(side, group, q_key);

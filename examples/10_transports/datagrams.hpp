@@ -1,5 +1,5 @@
-// Step 10, part 2: what only UD has. One queue pair sends to several, each received message has a
-// GRH in front of it, and two kinds of message are lost although the sender reads SUCCESS.
+// Step 10, part 2: the features of UD. One queue pair sends to several, each received message
+// begins with a GRH, and two kinds of messages are lost although the sender's status is SUCCESS.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace step10 {
 
-/// The numbers of the client's four messages, and of the server's answer.
+/// The numbers of the client's four messages and of the server's reply.
 enum Datagram : std::uint32_t { ToFirst, ToSecond, WrongKey, TooLong, Answer };
 
 inline void log_datagram(const Side& side, const ibv_wc& wc, std::span<const std::byte> slot) {
@@ -28,7 +28,7 @@ inline void log_datagram(const Side& side, const ibv_wc& wc, std::span<const std
 inline void send_datagrams(const Side& side, std::uint32_t q_key) {
     send(side, Request{.part = Part::Datagrams, .q_key = q_key});
 
-    // 1. One queue pair, and one address handle for the host with the server's two.
+    // 1. One queue pair, and one address handle for the host with the server's two queue pairs.
     const std::uint32_t mtu = side.port.path_mtu;
     const rdma::Cq cq = create_cq(side, Answer + 1);
     Slots slots(side, Answer, mtu + 1, "A datagram. ", IBV_ACCESS_LOCAL_WRITE);
@@ -42,8 +42,8 @@ inline void send_datagrams(const Side& side, std::uint32_t q_key) {
     const rdma::Ah host = create_ah(side, gid_of(first));
     side.barrier();
 
-    // 2. Four messages: two that arrive, one that the peer's device drops, and one that is not sent
-    // at all (IBTA volume 1, C10-93.1.1).
+    // 2. Four messages: two that arrive, one that the peer's device drops, and one that is never
+    // sent (IBTA volume 1, C10-93.1.1).
     std::vector<std::pair<std::string, ibv_wc_status>> fates;
     const auto post = [&](Datagram number, std::size_t length, std::uint32_t qpn, std::uint32_t key,
                           const std::string& what) {
@@ -57,7 +57,7 @@ inline void send_datagrams(const Side& side, std::uint32_t q_key) {
     post(TooLong, mtu + 1, second.qpn, q_key, fmt::format("{} B, one more than the MTU", mtu + 1));
     side.barrier();
 
-    // 3. What arrived, the server reports: a bit for each message.
+    // 3. The server reports which messages arrived: one bit each.
     const Report report = receive_report(side);
     for (std::size_t number = 0; number < fates.size(); ++number)
         side.log.event("fate",
@@ -69,7 +69,7 @@ inline void send_datagrams(const Side& side, std::uint32_t q_key) {
     side.barrier();
 }
 
-/// To the sender of a message. Its GRH has the sender's address, its completion the queue pair.
+/// Replies to a message. Its GRH has the sender's address, its completion the sender's QPN.
 inline void send_answer(const Side& side, ibv_qp* qp, ibv_wc message, std::span<std::byte> slot,
                         std::uint32_t q_key) {
     ibv_grh grh{};
@@ -83,7 +83,8 @@ inline void send_answer(const Side& side, ibv_qp* qp, ibv_wc message, std::span<
     next_completion(side, qp->send_cq);
 }
 
-/// How many datagrams with another Q_Key the port has dropped: the only trace of such a message.
+/// Returns the port's count of datagrams dropped for a wrong Q_Key: the only trace of such
+/// messages.
 inline std::uint32_t q_key_violations(const Side& side) {
     ibv_port_attr port{};
     util::check_rc(ibv_query_port(side.context(), side.port.number, &port), "ibv_query_port");
@@ -92,7 +93,7 @@ inline std::uint32_t q_key_violations(const Side& side) {
 
 /// The server.
 inline void receive_datagrams(const Side& side, const Request& request) {
-    // 1. Two queue pairs. A receive needs room for the GRH, too.
+    // 1. Two queue pairs. A receive also needs space for the GRH.
     const std::size_t room = grh_size + side.port.path_mtu + 1;
     const rdma::Cq cq = create_cq(side, 2 * Answer + 1);
     Slots slots(side, std::size_t{2} * Answer, room, "", IBV_ACCESS_LOCAL_WRITE);
@@ -108,7 +109,7 @@ inline void receive_datagrams(const Side& side, const Request& request) {
     const std::uint32_t violations = q_key_violations(side);
     side.barrier();
 
-    // 2. The client has sent all. The second queue pair answers.
+    // 2. The client has sent everything. The second queue pair replies.
     side.barrier_without_limit();
     Report report;
     for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), ToSecond + 1)) {

@@ -1,5 +1,5 @@
-// Step 10, both sides: numbered messages. The first four bytes of a message are its number, in
-// network byte order; the number is also the wr_id of its SEND.
+// Step 10, both sides: numbered messages. A message begins with its number, 4 bytes in network byte
+// order; the number is also the wr_id of its SEND.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ class Slots {
     std::span<std::byte> operator[](std::size_t i) {
         return std::span(bytes_).subspan(i * size_, size_);
     }
-    /// The first `length` bytes of a slot.
+    /// Returns an sge for the first `length` bytes of a slot.
     ibv_sge sge(std::size_t i, std::size_t length) {
         return {.addr = reinterpret_cast<std::uintptr_t>((*this)[i].data()),
                 .length = static_cast<std::uint32_t>(length),
@@ -40,15 +40,15 @@ class Slots {
     rdma::Mr mr_;
 };
 
-/// Where a datagram goes.
+/// The destination of a datagram.
 struct Destination {
     ibv_ah* ah;
     std::uint32_t qpn;
     std::uint32_t q_key;
 };
 
-/// Posts a signalled SEND of a slot's first `length` bytes. `to`: of UD; a connected queue pair has
-/// its peer.
+/// Posts a signalled SEND of a slot's first `length` bytes. `to`: for UD; null for a connected
+/// queue pair.
 inline void post_send(ibv_qp* qp, Slots& slots, std::size_t slot, std::uint32_t number,
                       std::size_t length, const Destination* to = nullptr) {
     util::put_be32<0>(slots[slot].first<4>(), number);
@@ -68,7 +68,7 @@ inline void post_send(ibv_qp* qp, Slots& slots, std::size_t slot, std::uint32_t 
     util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-/// A receive into the whole slot, whose index is the wr_id.
+/// Posts a receive for the whole slot; the wr_id is the slot's index.
 inline void post_recv(ibv_qp* qp, Slots& slots, std::size_t slot) {
     ibv_sge sge = slots.sge(slot);
     ibv_recv_wr wr{};
@@ -79,7 +79,7 @@ inline void post_recv(ibv_qp* qp, Slots& slots, std::size_t slot) {
     util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
 }
 
-/// Of the message that begins there.
+/// Returns the number of the message.
 inline std::uint32_t number_at(std::span<const std::byte> message) {
     return util::be32<0>(util::FixedBytes<4>(message.first<4>()));
 }
@@ -90,7 +90,7 @@ inline rdma::Cq create_cq(const Side& side, std::size_t entries) {
         "ibv_create_cq")};
 }
 
-/// A completion that must come. Throws util::Error when it does not.
+/// Returns the next completion. Throws util::Error if there is none in time.
 inline ibv_wc next_completion(const Side& side, ibv_cq* cq) {
     const auto wc = common::next_completion(cq, side.stop, util::deadline_in(side.timeout));
     if (!wc)
@@ -100,8 +100,8 @@ inline ibv_wc next_completion(const Side& side, ibv_cq* cq) {
     return *wc;
 }
 
-/// Up to `most` completions of messages that may be lost: ends when none has come for half a
-/// second.
+/// Returns up to `most` completions of messages that may be lost; stops after half a second without
+/// a completion.
 inline std::vector<ibv_wc> completions_until_quiet(const Side& side, ibv_cq* cq, std::size_t most) {
     constexpr std::chrono::milliseconds quiet{500};
     std::vector<ibv_wc> all;

@@ -1,5 +1,5 @@
-// Step 10, part 3: one SEND, several receivers. Each UD queue pair that has joined a group gets a
-// copy. On RoCE v2 the GID of a group is an IP multicast address, and the packets go there.
+// Step 10, part 3: one SEND, several receivers. Each UD queue pair in the group gets a copy. On
+// RoCE v2 the group's GID is an IP multicast address, which is the packets' destination.
 #pragma once
 
 #include <netinet/in.h>
@@ -14,7 +14,7 @@ namespace step10 {
 /// The queue pair number in the BTH of a multicast packet (IBTA volume 1, 10.5).
 constexpr std::uint32_t multicast_qpn = 0xffffff;
 
-/// Of an address as text, IPv4 as ::ffff:239.1.2.3. Throws util::Error.
+/// Parses an IP address into a GID, IPv4 as ::ffff:239.1.2.3. Throws util::Error.
 inline ibv_gid group_of(const std::string& text) {
     const auto address = util::Address::parse(text);
     if (!address)
@@ -39,7 +39,7 @@ inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t 
     const rdma::Ah ah = create_ah(side, group);
     const Destination to{ah.get(), multicast_qpn, q_key};
 
-    // One message while the group has two members, and one when the second has left.
+    // One message while the group has two members, and one after the second has left.
     for (std::uint32_t number = 0; number < slots.count(); ++number) {
         side.barrier();
         post_send(qp.get(), slots, number, number, 64, &to);
@@ -54,11 +54,11 @@ inline void send_to_group(const Side& side, const ibv_gid& group, std::uint32_t 
     }
 }
 
-/// The host's own membership: while the socket is open, the kernel accepts packets of the group
-/// from the interface, and reports this to routers and switches (IGMP, MLD). With Soft-RoCE
-/// ibv_attach_mcast does not do this, and packets that the host's IP drops never reach the device.
+/// Joins the group as a host: while the socket is open, the kernel accepts the group's packets on
+/// the interface and reports the membership to routers and switches (IGMP, MLD). With Soft-RoCE,
+/// ibv_attach_mcast does not do this, and the host's IP stack drops the packets before the device.
 inline util::Fd join_as_host(const Side& side, const ibv_gid& group) {
-    ibv_gid_entry entry{};  // it names the interface
+    ibv_gid_entry entry{};  // gives the interface
     util::check_rc(
         ibv_query_gid_ex(side.context(), side.port.number, side.port.gid_index, &entry, 0),
         "ibv_query_gid_ex");
@@ -83,7 +83,7 @@ struct Detach {
             rdma::report_failed_destroy("ibv_detach_mcast", rc);
     }
 };
-/// A queue pair's. It cannot be destroyed before it has left (EBUSY).
+/// A queue pair's membership. The queue pair cannot be destroyed before it has left (EBUSY).
 using Membership = std::unique_ptr<ibv_qp, Detach>;
 
 inline Membership join(const rdma::Qp& qp, const ibv_gid& group) {
@@ -93,7 +93,7 @@ inline Membership join(const rdma::Qp& qp, const ibv_gid& group) {
 
 /// The server.
 inline void receive_as_group(const Side& side, const Request& request) {
-    // 1. Two queue pairs, as any that receive datagrams.
+    // 1. Two queue pairs for datagrams.
     const rdma::Cq cq = create_cq(side, 4);
     Slots slots(side, 4, grh_size + 64, "", IBV_ACCESS_LOCAL_WRITE);
     const rdma::Qp first = create_qp(side, IBV_QPT_UD, cq.get(), 1, 2);
@@ -103,19 +103,19 @@ inline void receive_as_group(const Side& side, const Request& request) {
     for (std::size_t i = 0; i < slots.count(); ++i)
         post_recv(i % 2 == 0 ? first.get() : second.get(), slots, i);
 
-    // 2. The host joins, then both queue pairs.
+    // 2. First the host joins, then both queue pairs.
     const util::Fd host = join_as_host(side, request.group);
     const Membership of_first = join(first, request.group);
     Membership of_second = join(second, request.group);
 
-    // 3. A message for both; then the second leaves, and a message for one.
+    // 3. One message for both; then the second leaves, and one message for the first.
     for (const std::size_t members : {2U, 1U}) {
         if (members == 1)
             of_second.reset();
         side.barrier();
         side.barrier();
         Report report;
-        // Waits for one copy more than expected, which would be an error.
+        // Waits for one copy more than expected, to detect an error.
         for (const ibv_wc& wc : completions_until_quiet(side, cq.get(), members + 1)) {
             log_datagram(side, wc, slots[wc.wr_id]);
             ++report.arrived;

@@ -1,12 +1,12 @@
-// Step 10, both sides: a queue pair from ibv_create_qp to RTS. What ibv_modify_qp demands for a
-// transport is what this transport needs to know.
+// Step 10, both sides: a queue pair from ibv_create_qp to RTS. The attributes that ibv_modify_qp
+// requires show what each transport needs to know.
 #pragma once
 
 #include "side.hpp"
 
 namespace step10 {
 
-/// `receives`: room for receives of its own; 0 with a shared receive queue.
+/// `receives`: capacity of its own receive queue; 0 with a shared receive queue.
 inline rdma::Qp create_qp(const Side& side, ibv_qp_type type, ibv_cq* cq, std::uint32_t sends,
                           std::uint32_t receives, ibv_srq* srq = nullptr) {
     ibv_qp_init_attr attributes{};
@@ -38,8 +38,8 @@ inline net::Endpoint receive_endpoint(const Side& side) {
     return theirs;
 }
 
-/// Of RC, UC and XRC: such a queue pair has one peer. XRC's two ends have one half of RC each: the
-/// sender retransmits, the receiver acknowledges.
+/// For RC, UC and XRC: the queue pair has one peer. Each end of an XRC connection does half of RC's
+/// work: the sender retransmits, the receiver acknowledges.
 inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
     const bool acknowledges = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV;
     const bool retransmits = qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND;
@@ -53,8 +53,8 @@ inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
                       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
         "ibv_modify_qp(RESET to INIT)");
 
-    // All three: where the peer is, and the PSN of its first packet. UC drops what is out of
-    // sequence and sends nothing back.
+    // All three: the peer's address, and the PSN of its first packet. UC drops packets that are out
+    // of sequence, without a response.
     ibv_qp_attr rtr{};
     rtr.qp_state = IBV_QPS_RTR;
     rtr.path_mtu = rdma::mtu_of(std::min(side.port.path_mtu, peer.path_mtu));
@@ -67,8 +67,8 @@ inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
     rtr.ah_attr.grh.hop_limit = 64;
     int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     if (acknowledges) {
-        rtr.max_dest_rd_atomic = 1;  // READs and atomics of the peer in flight
-        rtr.min_rnr_timer = 12;      // 0.64 ms between two tries when no receive is posted
+        rtr.max_dest_rd_atomic = 1;  // outstanding READs and atomics of the peer
+        rtr.min_rnr_timer = 12;      // 0.64 ms between tries if no receive is posted
         mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
     }
     util::check_rc(ibv_modify_qp(qp, &rtr, mask), "ibv_modify_qp(INIT to RTR)");
@@ -80,7 +80,7 @@ inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
     rts.sq_psn = side.first_psn;
     mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
     if (retransmits) {
-        rts.timeout = 17;  // 4.096 us * 2^17 = 0.54 s: under emulation a response takes long
+        rts.timeout = 17;  // 4.096 us * 2^17 = 0.54 s: responses are slow under emulation
         rts.retry_cnt = 7;
         rts.rnr_retry = 7;  // 7: without limit
         rts.max_rd_atomic = 1;
@@ -89,8 +89,8 @@ inline void connect(const Side& side, ibv_qp* qp, const net::Endpoint& peer) {
     util::check_rc(ibv_modify_qp(qp, &rts, mask), "ibv_modify_qp(RTR to RTS)");
 }
 
-/// Of UD: it has no peer, no path MTU and no expected PSN, but a Q_Key. It receives only datagrams
-/// that carry this key.
+/// For UD: no peer, no path MTU and no expected PSN, but a Q_Key. The queue pair receives only
+/// datagrams with this key.
 inline void open_for_datagrams(const Side& side, ibv_qp* qp, std::uint32_t q_key) {
     ibv_qp_attr init{};
     init.qp_state = IBV_QPS_INIT;
@@ -109,7 +109,7 @@ inline void open_for_datagrams(const Side& side, ibv_qp* qp, std::uint32_t q_key
                    "ibv_modify_qp(RTR to RTS)");
 }
 
-/// The host that datagrams go to. The number of the queue pair there is in each request.
+/// Creates a handle for the host that datagrams go to. Each request gives the QPN there.
 inline rdma::Ah create_ah(const Side& side, const ibv_gid& gid) {
     ibv_ah_attr attributes{};
     attributes.is_global = 1;

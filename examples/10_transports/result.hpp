@@ -1,5 +1,5 @@
-// Step 10, both sides: what became of the numbered messages over one transport, and the transports
-// compared.
+// Step 10, both sides: the result of the numbered messages over one transport, and a comparison of
+// the transports.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ inline ibv_qp_type type_of(Part part) {
     return part == Part::Rc ? IBV_QPT_RC : part == Part::Uc ? IBV_QPT_UC : IBV_QPT_UD;
 }
 
-/// RoCE packets that the device has counted since this was made; nullopt where it has no counter of
-/// this name, which is rxe's.
+/// Counts RoCE packets with a device counter since construction; nullopt if the device does not
+/// have the counter (the names are rxe's).
 class PacketCount {
   public:
     PacketCount(const Side& side, const char* counter)
@@ -41,7 +41,7 @@ class PacketCount {
     std::optional<std::uint64_t> before_;
 };
 
-/// What became of the messages over one transport; the packets are those that the devices counted.
+/// The result of the messages over one transport; packets are counted by the devices.
 struct Result {
     Request request;
     std::uint32_t successes = 0;

@@ -1,4 +1,4 @@
-// Step 10, the server: receives over the transport that the client asks for, and reports what
+// Step 10, the server: receives over the transport that the client requests, and reports what
 // arrived.
 #include "datagrams.hpp"
 #include "examples/common/exchange_server.hpp"
@@ -16,7 +16,7 @@ using step10::Part;
 
 constexpr std::chrono::seconds timeout{10};
 
-// One part of the lesson after the other, as the client asks for them.
+// Runs the parts of the lesson that the client requests, one after the other.
 void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     step06::Port port = step06::open_port(channel.socket().local());
     rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};

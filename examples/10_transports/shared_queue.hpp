@@ -1,5 +1,5 @@
-// Step 10, part 4: a receive queue that several queue pairs share. The next receive goes to the
-// message that comes next, on whichever queue pair; and an event reports that few are left.
+// Step 10, part 4: a receive queue that several queue pairs share. Each message takes the next
+// receive, on whichever queue pair it arrives. An event reports that few receives are left.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ namespace step10 {
 constexpr std::size_t sharers = 3;
 constexpr std::uint32_t shared_receives = 10;
 constexpr std::uint32_t shared_limit = 4;
-/// How many messages each queue pair sends in each round.
+/// Messages per queue pair in each round.
 constexpr std::array<std::array<std::uint32_t, sharers>, 3> rounds{
     {{4, 1, 1}, {0, 0, 1}, {1, 6, 0}}};
 
-/// `srq`: of the server's; the client's have none.
+/// `srq`: the server's; the client's queue pairs have none.
 inline std::vector<rdma::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_srq* srq) {
     std::vector<rdma::Qp> qps;
     for (std::size_t i = 0; i < sharers; ++i) {
@@ -30,7 +30,7 @@ inline std::vector<rdma::Qp> connect_sharers(const Side& side, ibv_cq* cq, ibv_s
     return qps;
 }
 
-/// The client: three connections, of which one is busier than the others.
+/// The client: three connections, one of them busier than the others.
 inline void send_to_shared_queue(const Side& side) {
     send(side, Request{.part = Part::SharedQueue});
     const rdma::Cq cq = create_cq(side, shared_receives);
@@ -60,14 +60,14 @@ inline void post_srq_recv(ibv_srq* srq, Slots& slots, std::size_t slot) {
     util::check_rc(ibv_post_srq_recv(srq, &wr, &bad_wr), "ibv_post_srq_recv");
 }
 
-/// The event comes once; then the limit is 0 until it is set again.
+/// The event occurs once; then the limit is 0 until it is set again.
 inline void arm_limit(ibv_srq* srq) {
     ibv_srq_attr attributes{};
     attributes.srq_limit = shared_limit;
     util::check_rc(ibv_modify_srq(srq, &attributes, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
-/// Takes the device's next event where there is one, or one comes within the time.
+/// Returns true if the device's next event arrives in time and is IBV_EVENT_SRQ_LIMIT_REACHED.
 inline bool limit_was_reached(const Side& side, std::chrono::milliseconds time) {
     if (util::wait_readable(side.context()->async_fd, side.stop, util::deadline_in(time)) !=
         util::Ready::input)
@@ -81,7 +81,7 @@ inline bool limit_was_reached(const Side& side, std::chrono::milliseconds time) 
 
 /// The server.
 inline void receive_in_shared_queue(const Side& side) {
-    // 1. The shared receive queue, ten receives in it, and three queue pairs without their own.
+    // 1. The shared receive queue with ten receives, and three queue pairs without their own.
     const rdma::Cq cq = create_cq(side, std::size_t{2} * shared_receives);
     ibv_srq_init_attr attributes{};
     attributes.attr = {.max_wr = shared_receives, .max_sge = 1, .srq_limit = 0};
@@ -106,8 +106,8 @@ inline void receive_in_shared_queue(const Side& side) {
             taken.push_back(wc.wr_id);
         }
 
-        // 3. Below the limit the event must come, and may take time; above it there is none. Post
-        // the receives that were taken, and set the limit again.
+        // 3. Below the limit the event must occur, perhaps with a delay; above it, it must not.
+        // Post new receives and set the limit again.
         const bool is_low = shared_receives - taken.size() < shared_limit;
         if (!limit_was_reached(side, is_low ? side.timeout : std::chrono::milliseconds(0)))
             continue;

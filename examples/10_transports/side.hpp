@@ -1,5 +1,5 @@
-// Step 10, both sides: what a program has for all parts of the lesson, and the two messages about a
-// part that travel over the TCP connection. In network byte order, a client's Request:
+// Step 10, both sides: what all parts of the lesson share, and the two messages that travel over
+// the TCP connection for each part. In network byte order, a client's Request:
 //
 //     offset  0   4 bytes   "RW10"
 //             4   1         version, 1
@@ -11,7 +11,7 @@
 //            20  16         GID of the multicast group
 //
 // and a server's Report: "RW10", the version and 3 zeros; then 4 bytes each for messages received,
-// packets received, and a value of the part's own.
+// packets received, and a value specific to the part.
 #pragma once
 
 #include <array>
@@ -38,9 +38,9 @@ struct Side {
 
     ibv_context* context() const { return port.context.get(); }
     net::TimeLimit limit() const { return {stop, util::deadline_in(timeout)}; }
-    /// Returns when the peer is at the same place.
+    /// Waits until the peer reaches the same barrier.
     void barrier() const { net::barrier(channel, limit()); }
-    /// The same without a time limit: only the end of the TCP connection ends the wait.
+    /// The same without a time limit: only the end of the TCP connection ends it.
     void barrier_without_limit() const { net::barrier(channel, {stop, std::nullopt}); }
 };
 
@@ -80,7 +80,8 @@ inline void send(const Side& side, const Request& request) {
     side.channel.send(bytes, side.limit());
 }
 
-/// Waits without a time limit. Throws util::Error when the client is gone, or sent something else.
+/// Waits without a time limit. Throws util::Error if the client has disconnected or the request is
+/// invalid.
 inline Request receive_request(const Side& side) {
     const auto bytes =
         common::receive_message<Request::size>(side.channel, magic, {side.stop, std::nullopt});

@@ -1,5 +1,5 @@
-// Step 10, part 1: the same numbered messages over RC, UC or UD. How many had SUCCESS at the
-// sender, and which arrived?
+// Step 10, part 1: the same numbered messages over RC, UC or UD. How many complete with SUCCESS at
+// the sender, and which arrive?
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace step10 {
 
-/// A receive over UD begins with this many bytes of the "global route header" (IBTA volume 1, 8.3),
-/// or what RoCE v2 has in its place.
+/// A UD receive begins with a "global route header" of this many bytes (IBTA volume 1, 8.3), or
+/// what RoCE v2 stores there.
 constexpr std::size_t grh_size = 40;
 
 /// The client.
@@ -23,7 +23,7 @@ inline Result send_numbered(const Side& side, const Request& request) {
     constexpr std::uint32_t window = 8;  // messages in flight
     send(side, request);
 
-    // 1. A queue pair of the transport, and of UD the address of the server's.
+    // 1. A queue pair of the transport; for UD, also an address handle for the server.
     const rdma::Cq cq = create_cq(side, window);
     Slots slots(side, window, request.length, "Numbered. ", 0);
     const rdma::Qp qp = create_qp(side, type_of(request.part), cq.get(), window, 1);
@@ -41,7 +41,8 @@ inline Result send_numbered(const Side& side, const Request& request) {
     const PacketCount back(side, "rcvd_pkts");
     side.barrier();
 
-    // 2. SUCCESS: of RC, the peer's device has acknowledged the message; of UC and UD, it was sent.
+    // 2. SUCCESS means for RC that the peer's device acknowledged the message, for UC and UD that
+    // it was sent.
     Result result{request, 0, {}, {}, {}};
     const auto complete_one = [&] {
         result.successes += next_completion(side, cq.get()).status == IBV_WC_SUCCESS;
@@ -54,7 +55,7 @@ inline Result send_numbered(const Side& side, const Request& request) {
     for (std::uint32_t left = std::min(window, request.messages); left > 0; --left)
         complete_one();
 
-    // 3. What arrived, the server reports.
+    // 3. The server reports what arrived.
     side.barrier();
     result.report = receive_report(side);
     result.packets_out = out.value();
@@ -64,7 +65,7 @@ inline Result send_numbered(const Side& side, const Request& request) {
 
 /// The server.
 inline void receive_numbered(const Side& side, const Request& request) {
-    // 1. A receive for each message.
+    // 1. One receive per message.
     const std::size_t header = request.part == Part::Ud ? grh_size : 0;
     const rdma::Cq cq = create_cq(side, request.messages);
     Slots slots(side, request.messages, header + request.length, "", IBV_ACCESS_LOCAL_WRITE);
@@ -80,7 +81,7 @@ inline void receive_numbered(const Side& side, const Request& request) {
     const PacketCount in(side, "rcvd_pkts");
     side.barrier();
 
-    // 2. The client has sent all. Only the numbers tell which messages are missing.
+    // 2. The client has sent everything. Only the numbers show which messages are missing.
     side.barrier_without_limit();
     std::vector<bool> came(request.messages);
     std::uint32_t arrived = 0;

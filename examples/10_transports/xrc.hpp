@@ -1,9 +1,9 @@
 // Step 10, part 5: XRC, "extended reliable connection": RC without a queue pair for each pair of
-// processes. A host has one receiving queue pair for each sender, however many processes it has.
-// Each message names the shared receive queue, and so the process, that it is for.
+// processes. A host has one receiving queue pair per sender, whatever its number of processes. Each
+// message gives the shared receive queue, and so the process, that it is for.
 //
-// Not run so far: Soft-RoCE does not have it. Written after ibv_open_xrcd(3), ibv_create_srq_ex(3),
-// ibv_create_qp_ex(3) and IBTA volume 1, annex A14.
+// Not tested yet: Soft-RoCE does not support XRC. Written from ibv_open_xrcd(3),
+// ibv_create_srq_ex(3), ibv_create_qp_ex(3) and IBTA volume 1, annex A14.
 #pragma once
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ inline std::string no_xrc(const Side& side) {
 inline void send_over_xrc(const Side& side) {
     send(side, Request{.part = Part::Xrc});
 
-    // 1. A queue pair that only sends. It belongs to a protection domain, as an RC one.
+    // 1. A queue pair that only sends. Like RC, it belongs to a protection domain.
     const rdma::Cq cq = create_cq(side, xrc_queues);
     Slots slots(side, xrc_queues, 64, "For one of you. ", 0);
     ibv_qp_init_attr_ex attributes{};
@@ -76,14 +76,14 @@ inline void receive_over_xrc(const Side& side) {
     if (!has_xrc(side))
         throw util::Error(no_xrc(side));
 
-    // 1. The domain. Processes that share one open the same file.
+    // 1. The XRC domain. Processes that share a domain open the same file.
     ibv_xrcd_init_attr domain{};
     domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-    domain.fd = -1;  // of this process alone
+    domain.fd = -1;  // not shared with other processes
     domain.oflags = O_CREAT;
     const rdma::Xrcd xrcd{util::check_ptr(ibv_open_xrcd(side.context(), &domain), "ibv_open_xrcd")};
 
-    // 2. Receive queues in it, each with a number for the sender and a receive.
+    // 2. Receive queues in the domain, each with a number for the sender and one receive.
     const rdma::Cq cq = create_cq(side, xrc_queues);
     Slots slots(side, xrc_queues, 64, "", IBV_ACCESS_LOCAL_WRITE);
     std::vector<rdma::Srq> queues;
@@ -96,7 +96,7 @@ inline void receive_over_xrc(const Side& side) {
         attributes.srq_type = IBV_SRQT_XRC;
         attributes.pd = side.pd.get();
         attributes.xrcd = xrcd.get();
-        attributes.cq = cq.get();  // a queue pair of XRC_RECV has none
+        attributes.cq = cq.get();  // an XRC_RECV queue pair has no completion queue
         queues.emplace_back(
             util::check_ptr(ibv_create_srq_ex(side.context(), &attributes), "ibv_create_srq_ex"));
         util::check_rc(ibv_get_srq_num(queues[i].get(), &numbers[i]), "ibv_get_srq_num");
@@ -104,7 +104,7 @@ inline void receive_over_xrc(const Side& side) {
         post_srq_recv(queues[i].get(), slots, i);
     }
 
-    // 3. One queue pair for all messages of this sender. It has no queue of its own.
+    // 3. One queue pair for all messages of this sender. It has no queues of its own.
     ibv_qp_init_attr_ex attributes{};
     attributes.qp_type = IBV_QPT_XRC_RECV;
     attributes.comp_mask = IBV_QP_INIT_ATTR_XRCD;

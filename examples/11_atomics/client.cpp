@@ -1,6 +1,6 @@
-// Step 11, the client: several clients in one program, each with a connection of its own, whose
-// requests are in flight concurrently on the same two words. One word is counted up, the other one is
-// raised to the highest bid; then two requests are refused.
+// Step 11, the client: several clients in one program, each with its own connection. Their requests
+// are concurrently in flight to the same two words: a counter, and a maximum that is raised to the
+// highest bid. Then two requests are refused.
 #include <deque>
 
 #include "cmp_swap.hpp"
@@ -21,7 +21,7 @@ struct Options {
     std::uint64_t in_flight = 2;
 };
 
-// Throws util::Error unless each number from 0 was found once.
+// Throws util::Error unless each number from 0 was found exactly once.
 void check_each_once(std::vector<std::uint64_t> found) {
     std::ranges::sort(found);
     for (std::uint64_t expected = 0; expected < found.size(); ++expected)
@@ -38,31 +38,31 @@ void log_good(runlog::Log& log, const std::string& what, runlog::Fields more = {
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    // 1. All are connected before one begins.
+    // 1. Connect all clients before the first begins.
     std::deque<step11::Connection> clients;
     while (clients.size() < options.clients)
         clients.emplace_back(clients.size() + 1, options.client, options.in_flight, log, stop);
 
-    // 2. FETCH_ADD: all count.
+    // 2. FETCH_ADD: all clients count.
     const std::vector<std::uint64_t> found = step11::count(clients, options.adds, log);
     check_each_once(found);
     log_good(log,
              fmt::format("{} FETCH_ADDs found 0 to {}, each once", found.size(), found.size() - 1));
 
-    // 3. CMP_SWAP: all bid for the maximum.
+    // 3. CMP_SWAP: all clients bid for the maximum.
     const step11::Contest contest = step11::bid(clients, options.bids, log);
     log_good(log,
              fmt::format("{} CMP_SWAPs for {} bids: {} swapped, {} lost", contest.swaps,
                          options.bids * clients.size(), contest.swaps - contest.lost, contest.lost),
              {{"swaps", contest.swaps}, {"lost", contest.lost}});
 
-    // 4. Refused by the server's device; and the words are as they were.
+    // 4. Two requests that the server's device refuses, without changing the words.
     log.note("trying an address that is not a multiple of 8");
     step11::be_refused(options.client, Key::WithAtomics, 1, IBV_WC_REM_INV_REQ_ERR, log, stop);
     log.note("trying a key without the right to atomics");
     step11::be_refused(options.client, Key::WithoutAtomics, 0, IBV_WC_REM_ACCESS_ERR, log, stop);
 
-    // 5. What the words are in the end. The server looks at them, too.
+    // 5. The final values. The server reads them, too.
     const std::uint64_t counter = step11::read(clients.front(), offsetof(Words, counter), log);
     const std::uint64_t maximum = step11::read(clients.front(), offsetof(Words, maximum), log);
     log.event("words", {{"counter", counter}, {"maximum", maximum}});

@@ -1,5 +1,5 @@
-// Step 11, CMP_SWAP: a maximum without a lock. When a swap fails, another one has succeeded, and the
-// value found is that one's. So somebody always succeeds, and nobody waits for a client that has died.
+// Step 11, CMP_SWAP: a maximum without a lock. A swap fails only if another one has succeeded, and
+// it returns that one's value. So one client always makes progress, and none waits for a dead one.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace step11 {
 
-/// How a contest went.
+/// The result of a contest.
 struct Contest {
-    std::uint64_t swaps = 0;  // CMP_SWAPs, and among them
+    std::uint64_t swaps = 0;  // number of CMP_SWAPs, including
     std::uint64_t lost = 0;   // those that found another value than `compare` and wrote nothing
 };
 
-/// Writes `swap` to the maximum, if it is `compare`. What it was before comes into the slot 0.
+/// Sets the maximum to `swap` if it equals `compare`. Slot 0 gets its previous value.
 inline void post_compare_swap(Connection& on, std::uint64_t compare, std::uint64_t swap) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(on.found.data()),
                 .length = sizeof on.found[0],
@@ -34,12 +34,12 @@ inline void post_compare_swap(Connection& on, std::uint64_t compare, std::uint64
     util::check_rc(ibv_post_send(on.client.qp(), &wr, &bad_wr), "ibv_post_send");
 }
 
-/// Each client raises the maximum to its own bids. With 4 clients those of client 1 are 1, 5, 9 …
+/// Each client raises the maximum to its own bids. With 4 clients, client 1 bids 1, 5, 9 …
 inline Contest bid(std::deque<Connection>& clients, std::uint64_t bids, runlog::Log& log) {
     struct Bidder {
         Connection* on;
-        std::uint64_t bid;        // the next one
-        std::uint64_t known = 0;  // the maximum, as far as this client knows
+        std::uint64_t bid;        // the next bid
+        std::uint64_t known = 0;  // the maximum that this client knows
     };
     std::vector<Bidder> bidders;
     bidders.reserve(clients.size());
@@ -50,8 +50,8 @@ inline Contest bid(std::deque<Connection>& clients, std::uint64_t bids, runlog::
     };
     Contest contest;
     while (std::ranges::any_of(bidders, has_bid)) {
-        // 1. Whoever has a bid left tries to replace the maximum that it knows; the last one of the
-        // turn before is the first now.
+        // 1. Each client with a bid left tries to replace the maximum that it knows, in reverse
+        // order of the previous turn.
         std::ranges::reverse(bidders);
         for (const Bidder& bidder : bidders)
             if (has_bid(bidder))
@@ -59,13 +59,13 @@ inline Contest bid(std::deque<Connection>& clients, std::uint64_t bids, runlog::
         for (Bidder& bidder : bidders) {
             if (!has_bid(bidder))
                 continue;
-            // 2. The value found tells whether the swap was made; the status is SUCCESS either way.
+            // 2. The value found shows whether the swap was made; the status is SUCCESS either way.
             const std::uint64_t found = bidder.on->complete(0, "ATOMIC_CMP_AND_SWP");
             const bool is_swapped = found == bidder.known;
             bidder.on->log_found(found, is_swapped ? "swapped" : "not swapped", log);
             ++contest.swaps;
             contest.lost += is_swapped ? 0 : 1;
-            // 3. A loser knows more than before, and gives up the bids that are not higher.
+            // 3. A loser learns the new maximum and skips its bids that are not higher.
             bidder.known = is_swapped ? bidder.bid : found;
             while (bidder.bid <= bidder.known)
                 bidder.bid += clients.size();

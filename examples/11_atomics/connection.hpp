@@ -1,4 +1,4 @@
-// Step 11, one of the clients: a connection of its own, and memory for what its atomics find.
+// Step 11: a client's connection, and memory for the results of its atomics.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 
 namespace step11 {
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 struct Connection {
     std::uint64_t number;              // of the client, from 1
-    std::uint64_t posted;              // the last wr_id
-    std::uint64_t completed = posted;  // the same of completions, which come in the same order
-    std::vector<std::uint64_t> found;  // what a word was before: a slot for each atomic in flight
+    std::uint64_t posted;              // last wr_id posted
+    std::uint64_t completed = posted;  // last wr_id completed; completions are in order
+    std::vector<std::uint64_t> found;  // a word's previous value: a slot for each atomic in flight
     common::CmClient client;
     rdma::Mr mr;
     rdma::Capability remote;  // the words
@@ -26,7 +26,7 @@ struct Connection {
     Connection(std::uint64_t client_number, const common::ClientOptions& options,
                std::size_t in_flight, runlog::Log& log, util::StopSignal& stop)
         : number(client_number),
-          posted(100 * client_number),  // so that a line of the log tells whose it is
+          posted(100 * client_number),  // wr_ids in the log show the client
           found(in_flight),
           client(options, static_cast<int>(in_flight), log, stop),
           mr(util::check_ptr(ibv_reg_mr(client.pd(), found.data(), in_flight * sizeof(found[0]),
@@ -41,7 +41,8 @@ struct Connection {
                         .max_recv_sge = 1,
                         .max_inline_data = 0});
 
-        // initiator_depth: READs and atomics that this end has in flight. The server may grant fewer.
+        // initiator_depth: READs and atomics that this side has in flight. The server may grant
+        // fewer.
         const Key key = Key::WithAtomics;
         rdma_conn_param parameters{};
         parameters.private_data = &key;
@@ -55,7 +56,7 @@ struct Connection {
         log_depth(client.qp(), log);
     }
 
-    /// Waits for the oldest atomic in flight, whose result comes into `slot`. Returns the result.
+    /// Waits for the oldest atomic in flight and returns its result, which is in `slot`.
     std::uint64_t complete(std::size_t slot, std::string_view what) {
         client.expect_success(what);
         ++completed;

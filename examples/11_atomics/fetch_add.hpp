@@ -1,5 +1,5 @@
-// Step 11, FETCH_ADD: nobody waits for anybody, and no update is lost. Each atomic finds what the one
-// before it has left, so the values found are numbers that are given out: 0 to the last, each once.
+// Step 11, FETCH_ADD: no client waits for another, and no update is lost. Each atomic finds the
+// value that the previous one left, so the values found are 0 to the last, each once.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace step11 {
 
-/// Adds to the word at this offset. What the word was before comes into the slot, as a number in this
-/// host's byte order.
+/// Adds to the word at this offset. The slot gets the word's previous value in this host's byte
+/// order.
 inline void post_fetch_add(Connection& on, std::size_t word, std::uint64_t add, std::size_t slot) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(&on.found[slot]),
                 .length = sizeof on.found[slot],
@@ -40,11 +40,11 @@ inline std::vector<std::uint64_t> count(std::deque<Connection>& clients, std::ui
     std::vector<std::uint64_t> all;
     for (std::uint64_t left = times; left > 0;) {
         const auto batch = std::min<std::uint64_t>(left, clients.front().found.size());
-        // 1. All clients post; which request is executed first is up to the server's device.
+        // 1. All clients post; the server's device decides which request is executed first.
         for (std::size_t slot = 0; slot < batch; ++slot)
             for (Connection& client : clients)
                 post_fetch_add(client, offsetof(Words, counter), 1, slot);
-        // 2. All take what they found.
+        // 2. All clients take their results.
         for (Connection& client : clients)
             for (std::size_t slot = 0; slot < batch; ++slot)
                 all.push_back(complete_fetch_add(client, slot, log));
@@ -53,8 +53,7 @@ inline std::vector<std::uint64_t> count(std::deque<Connection>& clients, std::ui
     return all;
 }
 
-/// A word, read by adding nothing to it: whole, and in this host's byte order, which the bytes of a
-/// READ are not in.
+/// Reads a word by adding 0: atomic, and in this host's byte order, unlike a READ.
 inline std::uint64_t read(Connection& on, std::size_t word, runlog::Log& log) {
     post_fetch_add(on, word, 0, 0);
     return complete_fetch_add(on, 0, log);

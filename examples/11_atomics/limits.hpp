@@ -1,5 +1,5 @@
-// Step 11, both sides: whether the device has atomics, and how many READs and atomics a device and a
-// connection have in flight.
+// Step 11, both sides: whether the device supports atomics, and how many READs and atomics a device
+// and a connection support in flight.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace step11 {
 
-/// What the device can do. Throws util::Error when it has no atomics.
+/// Returns the device's attributes. Throws util::Error if it does not support atomics.
 inline ibv_device_attr query_device(ibv_context* context) {
     ibv_device_attr attr{};
     util::check_rc(ibv_query_device(context, &attr), "ibv_query_device");
@@ -31,7 +31,8 @@ inline void log_device(ibv_context* context, const ibv_device_attr& attr, runlog
                           {"max_qp_init_rd_atom", attr.max_qp_init_rd_atom}});
 }
 
-/// What both ends of a connection have agreed upon, and the rights that rdma_cm gave the queue pair.
+/// Logs the depths that both ends agreed on, and the access rights that rdma_cm gave the queue
+/// pair.
 inline void log_depth(ibv_qp* qp, runlog::Log& log) {
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};

@@ -12,9 +12,9 @@
 
 namespace step11 {
 
-/// A FETCH_ADD of 1 by this key, `offset` bytes after the first word, which has to complete with
-/// `wanted`. It ends its queue pair, so it has a connection of its own (step 04). Throws util::Error
-/// when it ends in another way.
+/// Posts a FETCH_ADD of 1 with this key, `offset` bytes after the first word, which must complete
+/// with `wanted`. It breaks its queue pair, so it has its own connection (step 04). Throws
+/// util::Error on another result.
 inline void be_refused(const common::ClientOptions& options, Key key, std::size_t offset,
                        ibv_wc_status wanted, runlog::Log& log, util::StopSignal& stop) {
     common::CmClient client(options, 1, log, stop);
@@ -22,7 +22,7 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
     const rdma::Mr mr{util::check_ptr(
         ibv_reg_mr(client.pd(), &found, sizeof found, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
 
-    // 1. A queue pair that takes FETCH_ADDs by ibv_wr_*, too: that has to be said when it is made.
+    // 1. A queue pair that supports FETCH_ADD with ibv_wr_*: this must be requested at creation.
     ibv_qp_init_attr_ex init{};
     init.qp_type = IBV_QPT_RC;
     init.send_cq = client.cq();
@@ -62,7 +62,7 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
         util::check_rc(ibv_wr_complete(extended), "ibv_wr_complete");
     }
 
-    // 3. The error, and what became of the queue pair.
+    // 3. The error, and the resulting state of the queue pair.
     client.expect_status(wanted);
     log_state(client.qp(), log);
     client.disconnect();

@@ -1,5 +1,5 @@
-// Step 11, the server: one pair of words for all clients, which change them concurrently. The device
-// executes one atomic after the other; this program only looks at the words in the end.
+// Step 11, the server: one pair of words that all clients change concurrently. The device executes
+// the atomics one by one; this program only reads the words at the end.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -20,7 +20,7 @@ struct Session {
     rdma::CmQp qp{};
 };
 
-// 2. A client asks: a queue pair, and the capability for the words.
+// 2. On a connection request: a queue pair, and the capability for the words.
 void accept(Session& session, const step11::SharedWords& shared, const rdma_conn_param& request,
             const Options& options, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
@@ -41,9 +41,9 @@ void accept(Session& session, const step11::SharedWords& shared, const rdma_conn
         .rkey = (is_without ? shared.mr_without_atomics : shared.mr)->rkey};
     const auto bytes = capability.serialize();
 
-    // responder_resources: READs and atomics of the client that this end has in flight, and whose
-    // results it keeps. The request's is the client's initiator_depth. When it is not 0, rdma_cm
-    // gives the queue pair the right to atomics, which it needs as well as the memory.
+    // responder_resources: READs and atomics of the client in flight, whose results this side
+    // stores. The request carries the client's initiator_depth. If it is not 0, rdma_cm gives the
+    // queue pair the right to atomics, which it needs in addition to the memory's.
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
     parameters.private_data_len = bytes.size();
@@ -69,20 +69,20 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                 if (!shared)
                     shared.emplace(id->verbs, log);
                 accept(sessions[id], *shared, event->param.conn, options, log);
-            } catch (const std::exception& error) {  // one client's failure is not the others'
+            } catch (const std::exception& error) {  // the other clients continue
                 log.error(error.what());
                 event.reset();
-                sessions.erase(id);  // destroying the id refuses the client
+                sessions.erase(id);  // destroying the id rejects the client
             }
         } else if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
             step11::log_depth(id->qp, log);
         } else if (common::is_end(event->event)) {
             if (event->event == RDMA_CM_EVENT_DISCONNECTED)
                 step11::log_state(id->qp, log);  // ERR, if a request was refused
-            event.reset();  // an id can go only when its events are acknowledged
+            event.reset();  // an id cannot be destroyed before its events are acknowledged
             sessions.erase(id);
         }
-        // 3. The last client has gone: what have they left?
+        // 3. The last client has disconnected: log the words' final values.
         if (sessions.empty() && shared) {
             shared->log_words(log);
             shared.reset();

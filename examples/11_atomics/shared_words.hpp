@@ -1,4 +1,4 @@
-// Step 11, the server: what all of its clients share, the words and two keys to them.
+// Step 11, the server: what all clients share: the words and two keys for them.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace step11 {
 
-/// Made for the first client, and gone with the last one. Throws util::Error when the device has no
-/// atomics, and std::system_error when a verb fails.
+/// Created for the first client, destroyed with the last. Throws util::Error if the device does not
+/// support atomics, std::system_error if a verb fails.
 struct SharedWords {
     ibv_device_attr device;
     rdma::Pd pd;
@@ -18,8 +18,7 @@ struct SharedWords {
     rdma::Mr mr, mr_without_atomics;
     rdma::Cq cq;  // stays empty: no atomic of a client completes at the server
 
-    // The right to atomics is one of its own. Like the right to write it needs LOCAL_WRITE
-    // (ibv_reg_mr(3)).
+    // REMOTE_ATOMIC is a separate right. Like REMOTE_WRITE it requires LOCAL_WRITE (ibv_reg_mr(3)).
     SharedWords(ibv_context* context, runlog::Log& log)
         : device(query_device(context)),
           pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
@@ -35,7 +34,7 @@ struct SharedWords {
         log_device(context, device, log);
     }
 
-    /// What this host's CPU reads, as the device has left it.
+    /// Logs the words as this host's CPU reads them.
     void log_words(runlog::Log& log) {
         log.event("words", {{"counter", std::atomic_ref(words.counter).load()},
                             {"maximum", std::atomic_ref(words.maximum).load()}});

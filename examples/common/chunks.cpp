@@ -8,7 +8,7 @@
 namespace common {
 namespace {
 
-constexpr std::uint32_t magic = magic_of_step(15);  // step 15 has it first
+constexpr std::uint32_t magic = magic_of_step(15);  // first used by step 15
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The client of an rdma_cm connection, as step 01 writes it out, for the steps behind it.
+// The client of an rdma_cm connection as in step 01, for later steps.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace common {
 
-/// One connection. Every call that fails throws util::Error or std::system_error.
+/// A connection. Every call throws util::Error or std::system_error on failure.
 class CmClient {
   public:
-    /// Resolves the server's address and the route to it; makes the protection domain and a
-    /// completion queue of `completions` entries. The references must outlive the client.
+    /// Resolves the server's address and route; allocates the protection domain and a completion
+    /// queue with `completions` entries. The references must outlive the client.
     CmClient(const ClientOptions& options, int completions, runlog::Log& log,
              util::StopSignal& stop);
 
@@ -27,37 +27,37 @@ class CmClient {
     ibv_qp* qp() const { return id_->qp; }
     ibv_cq* cq() const { return completions_->cq.get(); }
 
-    /// An RC queue pair. Receives that must be there for the server's first message are posted
-    /// between this and connect().
+    /// Creates an RC queue pair. Receives for the server's first message must be posted between
+    /// this call and connect().
     void make_qp(const ibv_qp_cap& cap);
 
-    /// Connects, with `private_data` in the request (at most 56 bytes: rdma_connect(3)); the
-    /// capability comes in the server's answer.
+    /// Connects and returns the capability in the server's reply. `private_data` goes into the
+    /// request (at most 56 bytes: rdma_connect(3)).
     rdma::Capability connect(std::span<const std::byte> private_data = {});
-    /// The same for a caller that has called rdma_connect(3) itself.
+    /// The same, if the caller has called rdma_connect(3) itself.
     rdma::Capability await_established();
 
-    /// All of the private data in the server's answer, which rdma_cm pads with zeros; the
-    /// capability is its beginning.
+    /// The private data of the server's reply, padded with zeros by rdma_cm; it begins with the
+    /// capability.
     std::span<const std::byte> answer() const { return answer_; }
 
-    /// The next completion, whatever its status; nullopt when --timeout passed or a stop was
+    /// Returns the next completion, whatever its status; nullopt after --timeout or if a stop was
     /// requested.
     std::optional<ibv_wc> completion();
-    /// The same, until the deadline; and nullopt as soon as the server has ended the connection and
-    /// all completions were taken.
+    /// The same, until the deadline. Also returns nullopt once the server has disconnected and all
+    /// completions were polled.
     std::optional<ibv_wc> completion_while_connected(util::Deadline deadline);
-    /// The completion of the only request outstanding. Throws util::Error where it failed or did
-    /// not come, naming the request as `what`.
+    /// Waits for the completion of the only outstanding request. Throws util::Error, with `what` as
+    /// the request's name, if it failed or timed out.
     void expect_success(std::string_view what);
-    /// Where the request is to end in this error. Throws util::Error where it ends in another way.
+    /// Throws util::Error if the request completes with another status.
     void expect_status(ibv_wc_status wanted);
 
-    /// For who waits for several things at once: what to poll for completions, and for the end of
-    /// the connection.
+    /// For callers that wait for several things: the completion queue to poll, and the descriptor
+    /// that becomes readable when the connection ends.
     rdma::CompletionQueue& completions() { return *completions_; }
     int events_fd() const { return channel_->fd; }
-    /// Takes the connection's events that are there, and says whether the server has ended it.
+    /// Processes pending connection events. Returns true if the server has disconnected.
     bool has_ended();
 
     void disconnect();

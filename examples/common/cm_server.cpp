@@ -74,7 +74,7 @@ std::optional<rdma_cm_event_type> CmServer::take_event(const rdma_cm_id* id,
         waiting_.push_back({rdma::CmId{about}, {data.begin(), data.end()}});
         return std::nullopt;
     }
-    event.reset();  // an id can go only when its events are acknowledged
+    event.reset();  // an id cannot be destroyed before its events are acknowledged
     if (is_end(type))
         std::erase_if(waiting_, [&](const Request& request) { return request.id.get() == about; });
     return about == id ? std::optional(type) : std::nullopt;

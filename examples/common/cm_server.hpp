@@ -1,5 +1,5 @@
-// The server of rdma_cm, as step 01 writes it out: listening, and a server for steps that serve
-// one client after the other and have work of their own with each.
+// The rdma_cm server as in step 01: the listener, and a server that serves one client at a time,
+// for steps that do more with each client.
 #pragma once
 
 #include <cstddef>
@@ -18,38 +18,39 @@
 
 namespace common {
 
-/// An id that listens where `options` say; logs "ready". Throws util::Error or std::system_error.
+/// Returns an id that listens as `options` say; logs "ready". Throws util::Error,
+/// std::system_error.
 rdma::CmId make_listener(rdma_event_channel* channel, const ServerOptions& options,
                          runlog::Log& log);
 
-/// Whether an event of this type ends a connection, or says that it was not made.
+/// Returns true if an event of this type ends a connection or reports that it failed.
 bool is_end(rdma_cm_event_type type);
 
 class CmServer;
 
-/// One client's connection, from its request on. Every call that fails throws util::Error or
-/// std::system_error; destroying it refuses or ends the connection.
+/// A client's connection, from its request on. Every call throws util::Error or std::system_error
+/// on failure. The destructor rejects or ends the connection.
 class CmSession {
   public:
-    /// What the client sent with its request. rdma_cm pads it with zeros.
+    /// The private data of the client's request, padded with zeros by rdma_cm.
     std::span<const std::byte> request() const { return request_; }
 
     ibv_pd* pd() const { return pd_.get(); }
     ibv_qp* qp() const { return id_->qp; }
     rdma_cm_id* id() const { return id_.get(); }
 
-    /// An RC queue pair, and a completion queue for all its requests.
+    /// Creates an RC queue pair, and a completion queue for all its requests.
     void make_qp(const ibv_qp_cap& cap);
-    /// Accepts with the capability as private data. The client may send from here on, and its
-    /// device tries `rnr_retries` times again where no receive is posted; 7: without end.
+    /// Accepts with the capability as private data. The client may send from then on; its device
+    /// retries `rnr_retries` times if no receive is posted; 7: without limit.
     void accept(const rdma::Capability& capability, std::uint8_t rnr_retries = 7);
-    /// Waits until the client says that the connection is up.
+    /// Waits until the client confirms that the connection is established.
     void await_established();
 
     ibv_cq* cq() const { return completions_->cq.get(); }
 
-    /// Waits a millisecond, and says whether the client is still connected. False as well when a stop
-    /// was requested. Completions may be left in either case.
+    /// Waits a millisecond. Returns false if the client has disconnected or a stop was requested;
+    /// completions may still be left.
     bool stays_connected();
 
   private:
@@ -70,8 +71,8 @@ class CmServer {
     /// Listens. The references must outlive the server.
     CmServer(const ServerOptions& options, runlog::Log& log, util::StopSignal& stop);
 
-    /// Serves one client after the other until a stop is requested. One that asks while another is
-    /// served waits; what goes wrong with one is logged, and the next one is served.
+    /// Serves one client after the other until a stop is requested. Further clients wait. A failure
+    /// with one client is logged, and the next one is served.
     void serve_each(const std::function<void(CmSession&)>& serve);
 
   private:
@@ -81,10 +82,10 @@ class CmServer {
         std::vector<std::byte> private_data;
     };
 
-    /// Null when a stop was requested.
+    /// Returns null if a stop was requested.
     std::unique_ptr<CmSession> next_client();
-    /// Takes an event that is there or comes before the deadline, keeps requests for
-    /// next_client(), and returns the type of one that is about `id`.
+    /// Takes an event that arrives before the deadline, queues requests for next_client(), and
+    /// returns the event's type if it is about `id`.
     std::optional<rdma_cm_event_type> take_event(const rdma_cm_id* id, util::Deadline deadline);
 
     runlog::Log& log_;

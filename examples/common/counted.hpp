@@ -1,6 +1,6 @@
-// What the RDMA device counts of losses. The names are rxe's (the kernel's
-// drivers/infiniband/sw/rxe/rxe_hw_counters.c); a network card has others, and counts there as 0.
-// They are the device's: other programs' packets are in them, too.
+// The RDMA device's loss counters. The names are rxe's (the kernel's
+// drivers/infiniband/sw/rxe/rxe_hw_counters.c); other devices' counters have other names and read
+// as 0. The counters are per device: they include other programs' packets.
 #pragma once
 
 #include <thread>
@@ -16,7 +16,7 @@ class Counted {
     explicit Counted(const ibv_context* context, const rdma::Gid& gid)
         : device_(ibv_get_device_name(context->device)), port_(gid.port), before_(read()) {}
 
-    /// By how much it has grown since. The kernel answers with values that are up to 12 ms old
+    /// Returns the increase since construction. The kernel's values are up to 12 ms old
     /// (hw_counters/lifespan).
     std::uint64_t since(const std::string& name) const {
         if (now_.empty()) {

@@ -1,4 +1,4 @@
-// The server of an exchange by hand: one client after the other, over TCP connections.
+// The server of the exchange over TCP: serves one client after the other.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,8 @@
 
 namespace common {
 
-/// Listens, says that it is ready, and serves each client until a stop is requested. What goes
-/// wrong with one is logged, and the next one is served. Throws std::system_error where it cannot
-/// listen.
+/// Listens, logs "ready", and serves each client until a stop is requested. A failure with one
+/// client is logged, and the next one is served. Throws std::system_error if it cannot listen.
 void serve_each(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                 const std::function<void(net::Socket)>& serve);
 

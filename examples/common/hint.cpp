@@ -11,7 +11,7 @@ namespace common {
 namespace {
 
 struct Row {
-    std::string_view call;  // how the failed call's name begins; empty: any
+    std::string_view call;  // beginning of the failed call's name; empty: any
     int error;
     std::string_view hint;
 };

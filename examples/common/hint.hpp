@@ -1,4 +1,4 @@
-// What to try when a verbs or rdma_cm call fails, for the failures a newcomer meets.
+// What to try after common failures of verbs and rdma_cm calls.
 #pragma once
 
 #include <string>
@@ -6,11 +6,10 @@
 
 namespace common {
 
-/// The call a util::check_* error names, "rdma_bind_addr(192.0.2.9 port 18515)".
+/// Returns the call in a util::check_* error: "rdma_bind_addr(192.0.2.9 port 18515)".
 std::string call_of(const std::system_error& error);
 
-/// One or two sentences beginning with a space; empty where nothing better than the error itself
-/// can be said.
+/// Returns one or two sentences that begin with a space; empty if there is no hint for this error.
 std::string hint_for(const std::system_error& error);
 
 }  // namespace common

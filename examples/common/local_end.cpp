@@ -22,8 +22,8 @@ std::string only_device() {
     return names.front();
 }
 
-// The RoCE v2 entry a person would pick: of the family in use, and global rather than link-local,
-// which would need a scope on the other end too.
+// Prefers a RoCE v2 entry of the given family, and a global address over a link-local one, which
+// would need a scope on the other host too.
 rdma::Gid usual_gid(ibv_context* context, bool ipv6) {
     auto table = rdma::gid_table(context);
     std::erase_if(table, [](const rdma::Gid& gid) { return gid.type != IBV_GID_TYPE_ROCE_V2; });

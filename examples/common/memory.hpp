@@ -1,4 +1,4 @@
-// Bytes worth sending, and what a log says of bytes that arrived.
+// Test data, and log fields that describe received data.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace common {
 
-/// `size` bytes that say `text` again and again: easy to spot in a packet's payload. An empty text
-/// gives zeros.
+/// Returns `size` bytes that repeat `text`, which is easy to spot in a packet's payload. An empty
+/// text gives zeros.
 std::vector<std::byte> pattern(std::size_t size, std::string_view text);
 
-/// `size` bytes of which no two pieces are alike, the same each time: what comes to the wrong place
-/// is seen.
+/// Returns `size` bytes without repeating blocks, the same on each call, so that misplaced data is
+/// detected.
 std::vector<std::byte> unlike_bytes(std::size_t size);
 
-/// CRC-32, ISO-HDLC, as zlib's.
+/// CRC-32 (ISO-HDLC, as in zlib).
 std::uint32_t crc_of(std::span<const std::byte> bytes);
 
-/// A run log "memory" event: address, length, CRC-32 (ISO-HDLC, as zlib's) and the first bytes,
-/// unprintable ones as '.'.
+/// Fields of a run log "memory" event: address, length, CRC-32 (ISO-HDLC, as in zlib) and the first
+/// bytes, unprintable ones as '.'.
 runlog::Fields describe_memory(std::span<const std::byte> memory);
 
 }  // namespace common

@@ -1,5 +1,5 @@
-// The first bytes of each message that a step's two programs send each other over the connection of
-// the exchange, or as rdma_cm's private data. What follows them is the step's own.
+// The header of each message that a step's programs exchange over the exchange connection or as
+// rdma_cm private data. The step defines the rest.
 //
 //     offset  0   2 bytes   "RW"
 //             2   2         the step's number, two digits
@@ -19,13 +19,13 @@ namespace common {
 
 inline constexpr std::uint8_t message_version = 1;
 
-/// Another one for each step: tests/lint/verbs holds the number to the step's folder.
+/// The magic of a step; tests/lint/verbs checks that the number matches the step's folder.
 consteval std::uint32_t magic_of_step(unsigned step) {
     return std::uint32_t{'R'} << 24 | std::uint32_t{'W'} << 16 | ('0' + step / 10 % 10) << 8 |
            ('0' + step % 10);
 }
 
-/// N zeros after a magic and the version.
+/// Returns N bytes: magic, version, and zeros.
 template <std::size_t N>
 std::array<std::byte, N> begin_message(std::uint32_t magic) {
     std::array<std::byte, N> bytes{};
@@ -34,7 +34,7 @@ std::array<std::byte, N> begin_message(std::uint32_t magic) {
     return bytes;
 }
 
-/// Throws util::Error where it begins in another way.
+/// Throws util::Error if the message has another magic or version.
 template <std::size_t N>
 void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
     if (util::be32<0>(in) != magic || util::be8<4>(in) != message_version)
@@ -43,7 +43,7 @@ void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
             "from the same sources?");
 }
 
-/// Waits until `limit` for a whole message. Throws util::Error where none comes, or another one.
+/// Waits until `limit` for a complete message. Throws util::Error if it is missing or invalid.
 template <std::size_t N>
 std::array<std::byte, N> receive_message(net::Channel& channel, std::uint32_t magic,
                                          const net::TimeLimit& limit) {

@@ -30,7 +30,7 @@ CommandLine::CommandLine(std::string role, const std::string& about)
     : impl_(std::make_unique<Impl>()) {
     impl_->role = std::move(role);
     impl_->app.description(about);
-    // Said twice, the last counts: a script's default can be overruled at the end of the line.
+    // The last occurrence of an option counts, so a script's defaults can be overridden.
     impl_->app.option_defaults()->take_last();
     impl_->app
         .add_option("--run-log", impl_->run_log,
@@ -163,7 +163,7 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
     if (impl_->timeout != nullptr)
         *impl_->timeout =
             std::chrono::milliseconds(static_cast<std::int64_t>(impl_->timeout_s * 1000));
-    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    std::signal(SIGXFSZ, SIG_IGN);  // exceeding ulimit -f makes write() fail instead
     try {
         util::StopSignal stop;
         runlog::Log log(impl_->role, impl_->run_log);

@@ -1,9 +1,7 @@
-// What the main() of every step has in common, so that a step's file holds only its lesson: the
-// options, the run log, stopping on SIGINT and SIGTERM, and errors as one sentence with an exit
-// code.
+// What main() of every step has in common: the options, the run log, stopping on SIGINT and
+// SIGTERM, and errors as one sentence with an exit code.
 //
-// Exit codes: 0 done (a server: stopped by a signal), 1 the run failed, 2 the command line was
-// wrong.
+// Exit codes: 0 success (a server: stopped by a signal), 1 the run failed, 2 invalid command line.
 #pragma once
 
 #include <chrono>
@@ -20,16 +18,15 @@
 
 namespace common {
 
-/// How a step finds its own end: by address, or by the device (and GID index) the address belongs
-/// to.
+/// How a step selects its local address: by the address, or by device (and GID index).
 struct LocalEnd {
     std::string address;                     // --bind or --source; empty: not given
     std::string device;                      // --device; empty: not given
     std::optional<std::uint32_t> gid_index;  // --gid-index
 
-    /// The address to bind to; nullopt where the user left the choice to us. `ipv6`: the family
-    /// wanted of a device that has both. Throws util::Error where there is no such address, device
-    /// or GID.
+    /// Returns the address to bind to; nullopt if the user selected none. `ipv6`: the family to
+    /// prefer if the device has both. Throws util::Error if the address, device or GID does not
+    /// exist.
     std::optional<util::Address> resolve(std::uint16_t port, bool ipv6) const;
 };
 
@@ -37,8 +34,8 @@ struct ServerOptions {
     LocalEnd local;
     std::uint16_t port = 18515;
 
-    /// Where to listen: at the end that was chosen, IPv4 where it has both families, else at any
-    /// address. Throws as LocalEnd::resolve().
+    /// The address to listen on: the selected one, IPv4 if it has both families; by default any
+    /// address. Throws like LocalEnd::resolve().
     util::Address address() const {
         return local.resolve(port, false).value_or(util::Address::any(port));
     }
@@ -50,16 +47,15 @@ struct ClientOptions {
     LocalEnd local;
     std::chrono::milliseconds timeout{5000};
 
-    /// The server's address. Throws util::Error.
+    /// Returns the server's address. Throws util::Error.
     util::Address resolve_server() const { return util::Address::resolve(server, port, timeout); }
 };
 
-/// Waits a millisecond between two looks at something. False when the deadline has passed or a stop
-/// was requested.
+/// Sleeps for a millisecond. Returns false if the deadline has passed or a stop was requested.
 bool nap(util::StopSignal& stop, util::Deadline deadline);
 
-/// The command line of a step. CLI11 stays inside program.cpp: it costs eight seconds a translation
-/// unit.
+/// The command line of a step. Only program.cpp includes CLI11, which adds eight seconds to a
+/// translation unit.
 class CommandLine {
   public:
     CommandLine(std::string role, const std::string& about);
@@ -75,16 +71,16 @@ class CommandLine {
     void flag(const std::string& name, bool& value, const std::string& help);
     void number(const std::string& flag, std::uint64_t& value, std::uint64_t least,
                 std::uint64_t most, const std::string& help);
-    /// Bytes: a number, or one with a unit, "64MiB" or "1g" (powers of 1024).
+    /// Bytes: a number with an optional unit, "64MiB" or "1g" (powers of 1024).
     void size(const std::string& flag, std::uint64_t& value, std::uint64_t least,
               std::uint64_t most, const std::string& help);
-    /// Bytes: one of the five path MTUs that verbs knows.
+    /// Bytes: one of the five path MTUs of verbs.
     void path_mtu(std::uint64_t& value, const std::string& help);
     void text(const std::string& flag, std::string& value, const std::string& help);
 
     using Run = std::function<int(runlog::Log&, util::StopSignal&)>;
 
-    /// Parses, opens the run log, runs, and turns what was thrown into a sentence on standard
+    /// Parses, opens the run log, calls `run`, and prints an exception as a sentence on standard
     /// error.
     int main(int argc, char** argv, const Run& run);
 

@@ -19,7 +19,7 @@ RcConnection::RcConnection(const RcSide& side, const Wanted& wanted) {
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = wanted.cq;
     attributes.recv_cq = wanted.cq;
-    attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED have a completion
+    attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED generate a completion
     attributes.cap = {.max_send_wr = wanted.max_send_wr,
                       .max_recv_wr = wanted.max_recv_wr,
                       .max_send_sge = 1,

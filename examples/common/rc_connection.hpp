@@ -1,5 +1,5 @@
-// A reliable connection by hand, as step 06 writes it out, for later steps: both ends make one at the
-// same time, over the channel that they have.
+// A reliable connection without rdma_cm, as in step 06, for later steps. Both sides construct one
+// at the same time, over an existing channel.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace common {
 
-/// What all connections of a program use. The references must outlive them.
+/// What all connections of a program share. The references must outlive them.
 struct RcSide {
     net::Channel& channel;
     ibv_context* context;
@@ -28,33 +28,33 @@ struct RcSide {
 
     net::TimeLimit limit() const { return {stop, util::deadline_in(time)}; }
     void barrier() const { net::barrier(channel, limit()); }
-    /// However long the peer takes: only the end of the channel ends the wait.
+    /// Waits for the peer without a time limit; ends with an error when the channel is closed.
     void barrier_without_limit() const { net::barrier(channel, {stop, std::nullopt}); }
-    /// For loops that may find all they wait for, and so never wait. Throws util::Error.
+    /// For loops that may never wait. Throws util::Error if a stop was requested.
     void check_stop() const;
 };
 
 class RcConnection {
   public:
     struct Wanted {
-        ibv_cq* cq = nullptr;  // of sends and receives
+        ibv_cq* cq = nullptr;  // for sends and receives
         std::uint32_t first_psn = 0;
         std::uint32_t max_send_wr = 1;
-        std::optional<RetryPolicy> retry = RetryPolicy{};  // nullopt: the caller goes on from RTR
-        unsigned path_mtu = 4096;  // bytes, at most; the device and the peer may have less
+        std::optional<RetryPolicy> retry = RetryPolicy{};  // nullopt: stays in RTR
+        unsigned path_mtu = 4096;  // bytes, upper limit; the device or the peer may support less
         std::uint32_t max_recv_wr = 1;
-        int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;  // of the peer's requests
-        std::uint8_t traffic_class = 0;   // DSCP and ECN of what is sent
-        std::uint8_t reads = 1;           // READs and atomics outstanding, in each direction
-        const ibv_mr* exposed = nullptr;  // memory whose address and rkey the peer gets
+        int access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;  // for the peer's requests
+        std::uint8_t traffic_class = 0;   // DSCP and ECN of sent packets
+        std::uint8_t reads = 1;           // outstanding READs and atomics in each direction
+        const ibv_mr* exposed = nullptr;  // memory whose address and rkey are sent to the peer
     };
 
-    /// In RTS. Nothing may be sent before the next barrier: the peer may not be in RTR yet. Throws
-    /// util::Error, std::system_error.
+    /// Moves the queue pair to RTS. The caller must not send before the next barrier: the peer may
+    /// not be in RTR yet. Throws util::Error, std::system_error.
     RcConnection(const RcSide& side, const Wanted& wanted);
 
     ibv_qp* qp() const { return qp_.get(); }
-    /// The peer's `exposed`.
+    /// Address and rkey of the peer's `exposed` memory.
     const RemoteMemory& remote() const { return remote_; }
     std::uint64_t remote_length() const { return remote_length_; }
     unsigned path_mtu() const { return path_mtu_; }

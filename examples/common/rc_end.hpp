@@ -1,5 +1,5 @@
-// One end of a program whose links are made by hand (RcConnection): a TCP connection to the peer, the
-// device that is on the way to it, and a protection domain. Step 06 writes it out.
+// One side of a program with RcConnections: a TCP connection to the peer, the device that routes to
+// it, and a protection domain, as in step 06.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,14 @@
 
 namespace common {
 
-/// What it is made with must outlive it.
+/// The constructor's arguments must outlive it.
 class RcEnd {
   public:
-    /// The client's: connects to its server. Throws util::Error, std::system_error.
+    /// Client: connects to the server. Throws util::Error, std::system_error.
     RcEnd(const ClientOptions& options, runlog::Log& log, util::StopSignal& stop);
 
-    /// Of a connection that there is. `time`: for whatever is waited for. Throws util::Error where
-    /// its address is no RDMA device's.
+    /// Uses an established connection. `time`: time limit of each wait. Throws util::Error if the
+    /// connection's address does not belong to an RDMA device.
     RcEnd(net::Socket socket, runlog::Log& log, util::StopSignal& stop,
           std::chrono::milliseconds time);
 
@@ -29,7 +29,7 @@ class RcEnd {
     ~RcEnd() = default;
 
     const RcSide& side() const { return side_; }
-    /// The TCP connection's other end.
+    /// The remote address of the TCP connection.
     const util::Address& peer() const { return channel_.socket().peer; }
 
   private:
@@ -39,7 +39,7 @@ class RcEnd {
     RcSide side_;
 };
 
-/// serve_each() with an end for each client; one whose machine has vanished is given up.
+/// serve_each() with an RcEnd per client; drops a client whose host has vanished.
 void serve_rc_clients(const util::Address& address, runlog::Log& log, util::StopSignal& stop,
                       const std::function<void(const RcSide&)>& serve);
 

@@ -1,4 +1,4 @@
-// One work request and its completion, as step 01 writes them out.
+// One work request and its completion, as in step 01.
 #pragma once
 
 #include <chrono>
@@ -11,23 +11,22 @@
 
 namespace common {
 
-/// A peer's memory: its address there, and the key that grants access to it.
+/// A peer's memory: its virtual address and rkey.
 struct RemoteMemory {
     std::uint64_t va = 0;
     std::uint32_t rkey = 0;
 };
 
-/// The next completion of `cq`, polled for once a millisecond; nullopt when the deadline has passed
-/// or a stop was requested. An error completion is returned like any other.
+/// Polls `cq` once a millisecond and returns the next completion, whatever its status; nullopt if
+/// the deadline has passed or a stop was requested.
 std::optional<ibv_wc> next_completion(ibv_cq* cq, util::StopSignal& stop, util::Deadline deadline);
 
-/// Posts `wr`, signalled, to a queue pair that has no other request outstanding, and returns its
-/// completion. `time`: for a request of less than 1 MiB; one second more for each MiB. Throws
-/// util::Error when the request fails or does not complete in that time, std::system_error when it
-/// cannot be posted.
+/// Posts `wr`, signalled, to a queue pair without outstanding requests, and returns its completion.
+/// `time`: time limit for less than 1 MiB; each MiB adds one second. Throws util::Error if the
+/// request fails or times out, std::system_error if posting fails.
 ibv_wc perform(ibv_qp* qp, ibv_send_wr& wr, util::StopSignal& stop, std::chrono::milliseconds time);
 
-/// A WRITE or READ of the whole of `local`, performed.
+/// Performs a WRITE or READ of the whole of `local`.
 void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_mr& local,
               const RemoteMemory& remote, util::StopSignal& stop, std::chrono::milliseconds time);
 

@@ -13,7 +13,7 @@
 namespace common {
 namespace {
 
-// An NSS key log that only its owner can read, whoever made the file.
+// Writes an NSS key log. Restricts the file to its owner even if it exists.
 void log_secrets_to_file(net::TlsContext& tls, const std::string& path) {
     auto file = std::make_shared<util::Fd>(
         open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));

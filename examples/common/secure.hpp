@@ -1,5 +1,5 @@
-// What the steps with a TLS exchange have in common: where the certificates are, whom to expect,
-// and what of the secrets a person asked to see.
+// What the steps with a TLS exchange have in common: certificates, the peer's expected name, and
+// which secrets may be written.
 #pragma once
 
 #include <string>
@@ -16,11 +16,11 @@ struct SecureOptions {
     std::string keylog;                        // --keylog: a file, or "-" for the run log
 };
 
-/// This role's files of `make certs`.
+/// The files that `make certs` creates for this role.
 net::TlsFiles tls_files(net::TlsRole role, const SecureOptions& options);
 
-/// Keeps PSNs out of the log from here on and TLS secrets out of every file, unless they were asked
-/// for. Throws util::Error where the key log cannot be written.
+/// Keeps PSNs out of the log from now on and TLS secrets out of every file, unless the user asked
+/// for them. Throws util::Error if the key log cannot be written.
 void reveal_what_was_asked_for(net::TlsContext& tls, const SecureOptions& options,
                                runlog::Log& log);
 

@@ -23,10 +23,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t hold_back_ns = 5'000'000;  // between taking a time and publishing the record
+constexpr std::int64_t hold_back_ns = 5'000'000;  // maximum delay between timestamp and publication
 
-// The rings that the program's threads write to. They stay mapped: objects that live until the end
-// of the program still call verbs.
+// The rings that the program's threads write to. They stay mapped: objects with static lifetime
+// still call verbs at exit.
 tracelog::RegionHeader* make_region() {
     constexpr std::uint32_t rings = 64;
     constexpr std::uint64_t ring_bytes = (16U << 20U) + tracelog::ring_header_bytes;
@@ -41,11 +41,11 @@ tracelog::RegionHeader* make_region() {
     return region;
 }
 
-// Writes the records into the log: from time to time, and before each event of the program's own,
-// so that the log has all in the order in which it happened.
+// Writes the records into the log: periodically, and before each of the program's own events, so
+// that the log is in chronological order.
 class Tracer {
   public:
-    static inline Tracer* current = nullptr;  // of the run that goes on
+    static inline Tracer* current = nullptr;  // of the current run
 
     explicit Tracer(runlog::Log& log) : log_(log), header_(make_region()), region_(header_, pid()) {
         interpose::trace_into(header_);
@@ -72,7 +72,7 @@ class Tracer {
     Tracer(Tracer&&) = delete;
     Tracer& operator=(Tracer&&) = delete;
 
-    /// Writes what was called until now; from here on nothing, where `is_held`.
+    /// Writes all calls so far; with `is_held`, stops writing.
     void write_and_hold(bool is_held) {
         const std::scoped_lock lock(mutex_);
         is_held_ = is_held;
@@ -80,7 +80,7 @@ class Tracer {
             take_or_fail(all_times);
     }
 
-    /// What was called until now. Throws util::Error as the log does.
+    /// Writes all calls so far. Throws util::Error like the log.
     void drain(std::int64_t until_ns) {
         const std::scoped_lock lock(mutex_);
         if (failure_)
@@ -104,7 +104,7 @@ class Tracer {
         try {
             take(until_ns);
         } catch (...) {
-            failure_ = std::current_exception();  // the program's next event throws it
+            failure_ = std::current_exception();  // rethrown at the program's next event
         }
     }
 
