@@ -34,7 +34,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     a.refused(to_rts(link), "RTS needs INIT and RTR first");
 
     // 2. INIT: bound to a port, with the access rights for the peer's requests. Receives may be
-    // posted, although nothing can arrive yet.
+    // posted before anything can arrive.
     a.done(to_init(link));
     b.done(to_init(link));
     a.done(to_init(link));  // again: port and access rights may still change

@@ -86,7 +86,7 @@ inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
     attr.dest_qp_num = peer.qpn;
     attr.rq_psn = peer.psn;
     attr.max_dest_rd_atomic = 1;  // outstanding READs and atomics of the peer
-    attr.min_rnr_timer = 12;      // 0.64 ms: delay that "receiver not ready" requests of the peer
+    attr.min_rnr_timer = 12;      // 0.64 ms: how long the peer waits after "receiver not ready"
     attr.ah_attr.is_global = 1;   // RoCE packets always have an IP header
     attr.ah_attr.port_num = port.number;
     attr.ah_attr.grh.sgid_index = port.gid_index;

@@ -1,13 +1,13 @@
-// Step 12, both sides: before each connection the client tells the server its part, over the TCP
+// Step 12, both sides: the request that the client sends before each connection, over the TCP
 // connection of the exchange. In network byte order:
 //
 //     offset  0   4 bytes   "RW12"
 //             4   1         version, 1
 //             5   1         task
-//             6   2         RNR timer, a code of 5 bits
-//             8   4         receives to post at first
-//            12   4         messages that will come
-//            16   4         milliseconds of work for each of them
+//             6   2         RNR timer, a 5-bit code
+//             8   4         receives to post initially
+//            12   4         messages to expect
+//            16   4         milliseconds of work per message
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@
 namespace step12 {
 
 enum class Task : std::uint8_t {
-    Expose = 1,   ///< memory, and do nothing
-    ReceiveLate,  ///< each message after a barrier
+    Expose = 1,   ///< memory, and does nothing else
+    ReceiveLate,  ///< posts the receive for each message only after a barrier
     Overrun,      ///< receive more messages than the completion queue holds
     Receive,      ///< messages, as fast as the work allows
-    GiveCredits,  ///< the same, and say how many may come
+    GiveCredits,  ///< the same, and sends credits
     Done,
 };
 
@@ -52,7 +52,7 @@ struct Ask {
         side.channel.send(bytes, side.limit());
     }
 
-    /// Waits for as long as the client takes. Throws util::Error where it is gone, or a value is
+    /// Waits without a time limit. Throws util::Error if the client has disconnected or a value is
     /// out of range.
     static Ask receive(const Side& side) {
         const auto bytes =

@@ -1,4 +1,4 @@
-// Step 12, the client: how a program learns that its work is done, in five parts.
+// Step 12, the client: how a program learns that its requests are complete, in five parts.
 #include "credit_sender.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"

@@ -1,5 +1,5 @@
-// Step 12, both sides: a queue pair connected as in step 06. Each part of the step makes one, with
-// the completion queue and the capacities that it needs.
+// Step 12, both sides: a queue pair connected as in step 06. Each part of the step creates one with
+// its own completion queue and capacities.
 #pragma once
 
 #include <cstring>
@@ -11,7 +11,7 @@
 
 namespace step12 {
 
-/// What all connections of a program use.
+/// What all connections of a program share.
 struct Side {
     net::Channel& channel;
     const step06::Port& port;
@@ -25,37 +25,37 @@ struct Side {
     util::Deadline deadline() const { return util::deadline_in(time); }
     net::TimeLimit limit() const { return {stop, deadline()}; }
     void barrier() const { net::barrier(channel, limit()); }
-    /// However long the peer takes.
+    /// Waits for the peer without a time limit.
     void last_barrier() const { net::barrier(channel, {stop, std::nullopt}); }
-    /// For loops in which each completion is there at once.
+    /// For loops whose completions are always available, so that they never wait.
     void check_stop() const {
         if (stop.requested())
             throw util::Error("stopped by a signal.");
     }
 };
 
-/// `cap`: what is asked for; then what the device gave, which may be more.
+/// `cap`: the requested capacities; on return the actual ones, which may be larger.
 inline rdma::Qp make_qp(const Side& side, ibv_cq* cq, ibv_qp_cap& cap) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq;
     attributes.recv_cq = cq;
-    attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED have a completion
+    attributes.sq_sig_all = 0;  // only requests with IBV_SEND_SIGNALED generate a completion
     attributes.cap = cap;
     rdma::Qp qp{util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp")};
     cap = attributes.cap;
     return qp;
 }
 
-/// 4.096 us * 2^20 = 4 s without an acknowledgement before the device retransmits: longer than any
-/// ACK takes under emulation.
+/// The device retransmits after 4.096 us * 2^20 = 4 s without an ACK: longer than any ACK takes
+/// under emulation.
 struct Retries {
     std::uint8_t timeout = 20;
     std::uint8_t retry_cnt = 7;
 };
 
-/// From RESET to RTS. Nothing may be sent before the next barrier: the peer may not be in RTR yet.
-/// `exposed`: memory for the peer. Returns the peer's.
+/// From RESET to RTS. The caller must not send before the next barrier: the peer may not be in RTR
+/// yet. `exposed`: memory for the peer. Returns the peer's.
 inline common::RemoteMemory connect(const Side& side, ibv_qp* qp, const Retries& retries = {},
                                     const ibv_mr* exposed = nullptr) {
     net::Endpoint mine{.qpn = qp->qp_num,
@@ -91,8 +91,8 @@ inline common::RemoteMemory connect(const Side& side, ibv_qp* qp, const Retries&
     return {.va = theirs.va, .rkey = theirs.rkey};
 }
 
-/// A WRITE of the whole of `mr` to the beginning of the peer's memory. `flags`: IBV_SEND_SIGNALED
-/// or 0.
+/// Returns a WRITE of the whole of `mr` to the start of the peer's memory. `flags`:
+/// IBV_SEND_SIGNALED or 0.
 inline ibv_send_wr write_request(std::uint64_t wr_id, ibv_sge& sge,
                                  const common::RemoteMemory& remote, unsigned flags) {
     ibv_send_wr wr{};

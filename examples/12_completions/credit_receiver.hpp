@@ -1,4 +1,4 @@
-// Step 12, part 5, the server: each message makes some work, and then its receive is posted again.
+// Step 12, part 5, the server: does some work for each message, and then reposts its receive.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace step12 {
 
 inline void receive_messages(const Side& side, const Ask& ask) {
-    // 1. A connection, with the client's choice of how long an RNR NAK asks the sender to wait.
+    // 1. A connection. The client chooses the delay that this side's RNR NAKs request.
     std::vector<std::byte> bytes(ask.receives * message_size);
     const auto buffer = [&](std::uint64_t i) {
         return std::span(bytes).subspan(i * message_size, message_size);
@@ -35,10 +35,10 @@ inline void receive_messages(const Side& side, const Ask& ask) {
         post_receive(qp.get(), i, buffer(i), mr->lkey);
     side.barrier();
 
-    // 2. Receive, work, post the receive again. After half of the receives, the sender is given as
-    // many credits: inline, so the bytes need neither a registered buffer nor one that lasts.
-    std::uint32_t unannounced = 0;       // receives posted again that the sender does not know of
-    std::uint32_t given = ask.receives;  // credits, with those that the sender begins with
+    // 2. Receive, work, repost the receive. After half of the receives, return as many credits in
+    // an inline message, which needs no registered buffer.
+    std::uint32_t unannounced = 0;       // reposted receives that the sender does not know of yet
+    std::uint32_t given = ask.receives;  // credits, including the sender's initial ones
     std::uint64_t wr_id = 1000;
     for (std::uint32_t received = 0; received < ask.messages;) {
         side.check_stop();

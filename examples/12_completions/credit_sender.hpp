@@ -1,5 +1,5 @@
-// Step 12, part 5, the client: without credits, a sender that is faster than the receiver runs into
-// RNR NAKs ("receiver not ready"). With them it waits for the receiver instead.
+// Step 12, part 5, the client: without credits, a sender that is faster than the receiver gets RNR
+// NAKs ("receiver not ready"). With credits it waits for the receiver instead.
 #pragma once
 
 #include <vector>
@@ -19,7 +19,7 @@ struct CreditOptions {
     std::uint64_t long_rnr_timer = 24;  // 40.96 ms
 };
 
-/// RNR NAKs that the device has counted; nullopt where it does not.
+/// Returns the device's count of RNR NAKs; nullopt if it has no such counter.
 inline std::optional<std::uint64_t> rnr_naks(const Side& side) {
     const auto counters =
         rdma::read_counters(ibv_get_device_name(side.context()->device), side.port.number);
@@ -29,8 +29,8 @@ inline std::optional<std::uint64_t> rnr_naks(const Side& side) {
 
 inline void send_messages(const Side& side, const CreditOptions& options, std::string_view way,
                           Task task, std::uint64_t rnr_timer) {
-    // 1. A connection. Messages of credits need receives here, as any message does: the server gives
-    // half of its receives back in one message, so no more than three can be outstanding.
+    // 1. A connection. Credit messages need receives here. The server returns half of its receives
+    // in one message, so at most three messages can be outstanding.
     constexpr std::size_t answers = 4;
     Ask{.task = task,
         .rnr_timer = static_cast<std::uint16_t>(rnr_timer),
@@ -57,15 +57,15 @@ inline void send_messages(const Side& side, const CreditOptions& options, std::s
         post_receive(qp.get(), i, answer(i), mr->lkey);
     side.barrier();
 
-    // 2. Messages, as many as the send queue and the credits allow. The sender begins with a credit
-    // for each receive that the server has posted at first.
+    // 2. Messages, as many as the send queue and the credits allow. The sender starts with one
+    // credit for each receive that the server has initially posted.
     const bool has_credits = task == Task::GiveCredits;
     std::uint64_t credits = options.receives;
     std::uint64_t credit_messages = 0;
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = message_size,
                 .lkey = mr->lkey};
-    // The server works on all that it has received before it responds.
+    // The server processes all received messages before it responds.
     const auto deadline = [&] {
         return util::deadline_in(side.time +
                                  std::chrono::milliseconds(options.receives * options.work_ms));

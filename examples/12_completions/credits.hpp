@@ -1,5 +1,5 @@
 // Step 12, part 5: the messages of a sender and a receiver with credits. A credit is the permission
-// to send one message: the receiver gives it when it has posted a receive.
+// to send one message: the receiver grants it after posting a receive.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace step12 {
 inline constexpr std::size_t message_size = 64;
 inline constexpr std::size_t credit_size = 16;
 
-// How many credits, in network byte order, and a text for whoever reads the packet. (Wireshark takes
-// shorter messages for broken RPC over RDMA.)
+// A number of credits in network byte order, and a readable text. (Wireshark takes shorter messages
+// for malformed RPC over RDMA.)
 inline std::array<std::byte, credit_size> credit_message(std::uint32_t credits) {
     std::array<std::byte, credit_size> bytes{};
     std::ranges::copy(common::pattern(credit_size, "    more for you"), bytes.begin());

@@ -1,5 +1,4 @@
-// Step 12: two ways to wait for a completion, and the order of calls in which the second one misses
-// none.
+// Step 12: two ways to wait for a completion, and the order of calls that makes events reliable.
 #pragma once
 
 #include <optional>
@@ -17,10 +16,10 @@ inline std::optional<ibv_wc> poll_once(ibv_cq* cq) {
     return found > 0 ? std::optional(wc) : std::nullopt;
 }
 
-/// Polling: looks until a completion is there. No system call, and no rest for the CPU.
+/// Polling: checks until there is a completion. No system calls, but the CPU is always busy.
 inline std::optional<ibv_wc> next_by_polling(ibv_cq* cq, util::StopSignal& stop,
                                              util::Deadline deadline) {
-    constexpr unsigned seldom = 256;  // reading the clock takes longer than polling once
+    constexpr unsigned seldom = 256;  // reading the clock takes longer than a poll
     for (unsigned turn = 1;; ++turn) {
         if (const auto wc = poll_once(cq))
             return wc;
@@ -29,7 +28,7 @@ inline std::optional<ibv_wc> next_by_polling(ibv_cq* cq, util::StopSignal& stop,
     }
 }
 
-/// Events: sleeps until the completion queue reports to its channel that it has something.
+/// Events: sleeps until the completion queue sends an event to its channel.
 class Events {
   public:
     Events(ibv_cq* cq, ibv_comp_channel* channel, util::StopSignal& stop)
@@ -38,8 +37,8 @@ class Events {
     Events& operator=(const Events&) = delete;
     Events(Events&&) = delete;
     Events& operator=(Events&&) = delete;
-    // ibv_destroy_cq waits until each event is acknowledged. To acknowledge takes a lock, so this is
-    // done for all of them together (ibv_get_cq_event(3)).
+    // ibv_destroy_cq waits until all events are acknowledged. Acknowledging takes a lock, so all
+    // events are acknowledged together (ibv_get_cq_event(3)).
     ~Events() { ibv_ack_cq_events(cq_, taken_); }
 
     std::optional<ibv_wc> next(util::Deadline deadline) {
@@ -47,7 +46,7 @@ class Events {
             if (const auto wc = poll_once(cq_))
                 return wc;
             arm();
-            // Poll again: a completion between the first poll and the arming makes no event.
+            // Poll again: a completion between the first poll and arm() causes no event.
             if (const auto wc = poll_once(cq_))
                 return wc;
             if (!sleep(deadline))
@@ -55,10 +54,10 @@ class Events {
         }
     }
 
-    /// The next completion makes an event; those after it, and those that are there, do not.
+    /// The next completion causes an event. Later ones do not, nor do those already in the queue.
     void arm() { util::check_rc(ibv_req_notify_cq(cq_, 0), "ibv_req_notify_cq"); }
 
-    /// Waits for an event and takes it; false when the deadline has passed or a stop was requested.
+    /// Waits for an event. Returns false if the deadline has passed or a stop was requested.
     bool sleep(util::Deadline deadline) {
         if (util::wait_readable(channel_->fd, stop_, deadline) != util::Ready::input)
             return false;

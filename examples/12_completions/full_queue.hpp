@@ -1,4 +1,4 @@
-// Step 12, part 2: a send queue that is full, and when it has room again.
+// Step 12, part 2: a full send queue, and when its slots become free.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 namespace step12 {
 
 inline void fill_the_queue(const Side& side) {
-    // 1. A connection with a send queue of 16 slots, or more.
+    // 1. A connection with a send queue of at least 16 slots.
     constexpr std::uint32_t asked = 16;
     Ask{.task = Task::Expose}.send(side);
     const rdma::Cq cq{
@@ -30,8 +30,8 @@ inline void fill_the_queue(const Side& side) {
     side.barrier();
     side.log.event("send_queue", {{"asked", asked}, {"slots", cap.max_send_wr}});
 
-    // 2. Four times as many requests in one list, so that no ACK comes in between. None is
-    // signalled. bad_wr is the first one that was not taken.
+    // 2. Four times as many unsignalled requests in one list, so that no ACK arrives in between.
+    // bad_wr is the first request that was rejected.
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = static_cast<std::uint32_t>(bytes.size()),
                 .lkey = mr->lkey};
@@ -47,8 +47,8 @@ inline void fill_the_queue(const Side& side) {
                                   {"taken", taken},
                                   {"error", error == 0 ? "none" : strerrorname_np(error)}});
 
-    // 3. One more, signalled. Nothing tells this program when the ACKs have come, and it polls
-    // nothing: it tries until the request is taken, for two seconds.
+    // 3. One more, signalled. There is no completion to poll that reports the ACKs: the program
+    // retries for two seconds until the request is accepted.
     ibv_send_wr more = write_request(taken + 1, sge, remote, IBV_SEND_SIGNALED);
     const util::Deadline deadline = util::deadline_in(std::chrono::seconds(2));
     int later = 0;
@@ -59,7 +59,7 @@ inline void fill_the_queue(const Side& side) {
     } while (later == ENOMEM && !util::is_past(deadline) && !side.stop.requested());
     side.log.event("send_queue",
                    {{"polled", 0}, {"later", later == 0 ? "taken" : strerrorname_np(later)}});
-    if (later == 0)  // else the queue is full for ever: no completion will free a slot
+    if (later == 0)  // otherwise the queue stays full: no completion will free a slot
         rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()),
                              "RDMA_WRITE");
     side.barrier();

@@ -1,5 +1,5 @@
-// Step 12, part 3: when a buffer may be used again. With IBV_SEND_INLINE at once, without it when
-// the completion has come.
+// Step 12, part 3: when a buffer may be reused. With IBV_SEND_INLINE after posting, otherwise after
+// the completion.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ inline constexpr std::size_t inline_message_size = 32;
 
 /// The client.
 inline void send_inline(const Side& side) {
-    // 1. max_inline_data: so many bytes fit into a request itself.
+    // 1. max_inline_data: the number of bytes that fit into a request itself.
     constexpr std::uint32_t asked = 64;
     constexpr std::uint32_t messages = 3;
     Ask{.task = Task::ReceiveLate, .messages = messages}.send(side);
@@ -42,8 +42,8 @@ inline void send_inline(const Side& side) {
     side.barrier();
     side.log.event("inline", {{"asked", asked}, {"got", cap.max_inline_data}});
 
-    // 2. Each message is posted and overwritten at once. The server posts its receive only after the
-    // barrier; until then its RNR NAKs make the device send the message again and again.
+    // 2. Post each message and overwrite it immediately. The server posts its receive only after
+    // the barrier; until then its RNR NAKs make the device retransmit the message.
     struct Message {
         std::string_view what;
         std::vector<std::byte>& buffer;
@@ -72,7 +72,7 @@ inline void send_inline(const Side& side) {
         side.barrier();
         rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()), "SEND");
 
-        // 3. A READ of what arrived there.
+        // 3. READ the message that arrived at the server.
         common::transfer(qp.get(), ++wr_id, IBV_WR_RDMA_READ, *returned_mr, remote, side.stop,
                          side.time);
         const std::string_view arrived(reinterpret_cast<const char*>(returned.data()), 5);
@@ -83,7 +83,7 @@ inline void send_inline(const Side& side) {
         side.barrier();
     }
 
-    // 4. What the device refuses: a byte more than max_inline_data, and a max_inline_data of 1 MiB.
+    // 4. The device refuses one byte more than max_inline_data, and a max_inline_data of 1 MiB.
     const auto log_refusal = [&](std::string_view what, int error) {
         side.log.event("inline",
                        {{"what", what}, {"error", error == 0 ? "none" : strerrorname_np(error)}});

@@ -1,5 +1,5 @@
-// Step 12, part 4: a completion queue of the requester that is too small. "The CQ cannot be used"
-// then, says ibv_poll_cq(3). This measures what the device does.
+// Step 12, part 4: a completion queue of the requester that is too small. According to
+// ibv_poll_cq(3) "the CQ cannot be used" then. This measures what the device does.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace step12 {
 
-/// Takes the device's asynchronous events: those within two seconds, and after each of them those
-/// within a fifth of one. How many report that a completion queue was overrun?
+/// Returns the number of events that report a completion queue overrun. Waits two seconds for the
+/// first asynchronous event, and 0.2 s for each further one.
 inline std::size_t count_overruns(const Side& side) {
     std::chrono::milliseconds time{2000};
     std::size_t overruns = 0;
@@ -42,7 +42,8 @@ inline std::string_view state_of(ibv_qp* qp) {
 }
 
 inline void overrun_own_queue(const Side& side) {
-    // 1. A completion queue of 4 entries, or more, and a send queue with room for three more.
+    // 1. A completion queue of at least 4 entries, and a send queue with room for three more
+    // requests.
     Ask{.task = Task::Expose}.send(side);
     const rdma::Cq cq{
         util::check_ptr(ibv_create_cq(side.context(), 4, nullptr, nullptr, 0), "ibv_create_cq")};
@@ -59,7 +60,7 @@ inline void overrun_own_queue(const Side& side) {
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
 
-    // 2. Three signalled WRITEs more than the queue holds, and nobody polls.
+    // 2. Three signalled WRITEs more than the queue holds, without polling.
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = static_cast<std::uint32_t>(bytes.size()),
                 .lkey = mr->lkey};
@@ -74,7 +75,7 @@ inline void overrun_own_queue(const Side& side) {
     const std::size_t events = count_overruns(side);
     const std::size_t polled = poll_all(cq.get());
 
-    // 3. Does the queue still work?
+    // 3. Test whether the queue still works.
     post(writes + 1);
     const auto wc = common::next_completion(cq.get(), side.stop, side.deadline());
     side.log.event("overrun", {{"queue", "the requester's"},

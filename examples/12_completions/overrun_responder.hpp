@@ -10,7 +10,7 @@ namespace step12 {
 
 /// The client.
 inline void overrun_their_queue(const Side& side) {
-    // 1. A connection that gives up early: 0.27 s for an acknowledgement, and two retries.
+    // 1. A connection that fails early: a timeout of 0.27 s, and two retries.
     constexpr std::uint32_t messages = 12;
     Ask{.task = Task::Overrun, .receives = messages, .messages = messages}.send(side);
     const rdma::Cq cq{util::check_ptr(ibv_create_cq(side.context(), messages, nullptr, nullptr, 0),
@@ -27,7 +27,7 @@ inline void overrun_their_queue(const Side& side) {
     connect(side, qp.get(), {.timeout = 16, .retry_cnt = 2});
     side.barrier();
 
-    // 2. All messages, and their completions: SUCCESS for those that were acknowledged.
+    // 2. All messages, and their completions: SUCCESS for acknowledged ones.
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = static_cast<std::uint32_t>(bytes.size()),
                 .lkey = mr->lkey};
@@ -49,7 +49,7 @@ inline void overrun_their_queue(const Side& side) {
 
 /// The server.
 inline void be_overrun(const Side& side, const Ask& ask) {
-    // 1. A receive for each message, and a completion queue for a third of them.
+    // 1. One receive per message, and a completion queue for a third of them.
     const rdma::Cq cq{util::check_ptr(
         ibv_create_cq(side.context(), static_cast<int>(ask.messages / 3), nullptr, nullptr, 0),
         "ibv_create_cq")};
@@ -79,7 +79,7 @@ inline void be_overrun(const Side& side, const Ask& ask) {
                                   cq->cqe, ask.messages));
     side.barrier();
 
-    // 2. Nobody polls until the device has reported the overrun.
+    // 2. Do not poll before the device has reported the overrun.
     const std::size_t events = count_overruns(side);
     const std::string_view state = state_of(qp.get());
     const std::size_t polled = poll_all(cq.get());

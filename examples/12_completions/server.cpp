@@ -1,4 +1,4 @@
-// Step 12, the server: does what the client asks for, part by part. In most parts it only exposes
+// Step 12, the server: runs the parts that the client requests. In most parts it only exposes
 // memory.
 #include <vector>
 
@@ -37,7 +37,7 @@ void expose(const Side& side) {
     side.log.event("memory", common::describe_memory(memory));
 }
 
-// Part 3: each receive is posted when the client has overwritten its buffer.
+// Part 3: posts each receive after the client has overwritten its buffer.
 void receive_late(const Side& side, const Ask& ask) {
     std::vector<std::byte> bytes(step12::inline_message_size);
     const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(),

@@ -1,5 +1,4 @@
-// Step 12: what was measured in two ways, as a table. The ratio is the second column's number divided
-// by the first one's.
+// Step 12: a table of two measurements. The ratio is the second column divided by the first.
 #pragma once
 
 #include <algorithm>

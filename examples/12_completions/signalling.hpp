@@ -1,5 +1,5 @@
-// Step 12, part 2: not every request needs a completion. One that succeeds reports all requests
-// before it; and it frees their slots in the send queue.
+// Step 12, part 2: not every request needs a completion. A successful completion also reports all
+// earlier requests, and frees their slots in the send queue.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace step12 {
 
-// A request holds its slot until a completion of it, or of a later request, has been polled: a
-// program may rely on no more. mlx5 counts in this way (rdma-core, providers/mlx5/qp.c,
-// mlx5_wq_overflow()); some devices free the slot earlier.
+// A request holds its slot until its own or a later completion has been polled: a program may rely
+// on no more. mlx5 counts like this (rdma-core, providers/mlx5/qp.c, mlx5_wq_overflow()); some
+// devices free the slot earlier.
 class SlotCount {
   public:
     explicit SlotCount(std::uint64_t slots) : slots_(slots) {}
@@ -48,7 +48,7 @@ struct SignallingCost {
 };
 
 inline void signal_some(const Side& side, const SignallingOptions& options) {
-    // 1. A connection with a send queue of 16 slots, or more.
+    // 1. A connection with a send queue of at least 16 slots.
     constexpr std::uint32_t slots = 16;
     Ask{.task = Task::Expose}.send(side);
     const rdma::CompChannel channel{
@@ -72,8 +72,8 @@ inline void signal_some(const Side& side, const SignallingOptions& options) {
                         "the first completion. Choose a smaller number.",
                         options.every, cap.max_send_wr));
 
-    // 2. So many WRITEs, one in `every` signalled, and the last one: else nothing would report that
-    // all are done.
+    // 2. WRITEs, of which every `every`-th is signalled, and the last one: otherwise nothing
+    // reports that all are done.
     Events events(cq.get(), channel.get(), side.stop);
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
                 .length = static_cast<std::uint32_t>(bytes.size()),
@@ -98,7 +98,7 @@ inline void signal_some(const Side& side, const SignallingOptions& options) {
         cost.used += util::ThreadUsage::now() - before;
     };
 
-    // 3. All signalled, and some: in turns, as in part 1.
+    // 3. Alternate between all signalled and some signalled, as in part 1.
     constexpr std::uint64_t turn = 32;
     constexpr std::uint64_t turns_to_write = 10;
     SignallingCost all;

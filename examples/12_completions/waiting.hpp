@@ -1,4 +1,4 @@
-// Step 12, part 1: what each of the two ways to wait costs.
+// Step 12, part 1: the cost of the two ways to wait.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ inline void log_cost(const Side& side, std::string_view way, const WaitingOption
 }
 
 inline void compare_waiting(const Side& side, const WaitingOptions& options) {
-    // 1. A completion queue that reports to a channel, and a connection.
+    // 1. A completion queue with an event channel, and a connection.
     Ask{.task = Task::Expose}.send(side);
     const rdma::CompChannel channel{
         util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
@@ -69,8 +69,8 @@ inline void compare_waiting(const Side& side, const WaitingOptions& options) {
     const common::RemoteMemory remote = connect(side, qp.get());
     side.barrier();
 
-    // 2. Pings: a WRITE, and the wait for its completion. The two ways take turns of ten, so that
-    // both meet whatever else the machine does.
+    // 2. Pings: a WRITE and the wait for its completion. The two ways alternate every ten pings, so
+    // that other load on the host affects both.
     Events events(cq.get(), channel.get(), side.stop);
     const auto by_polling = [&](util::Deadline deadline) {
         return next_by_polling(cq.get(), side.stop, deadline);
@@ -108,7 +108,7 @@ inline void compare_waiting(const Side& side, const WaitingOptions& options) {
         }
     }
 
-    // 3. And a wait in which nothing comes.
+    // 3. Wait without any completion.
     const auto idle = [&](const auto& next, WaitingCost& cost) {
         const auto before = util::ThreadUsage::now();
         if (next(util::deadline_in(std::chrono::milliseconds(options.idle_ms))))

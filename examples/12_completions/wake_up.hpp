@@ -1,4 +1,4 @@
-// Step 12, part 1: how a program that sleeps misses its completion, and how it does not.
+// Step 12, part 1: how a sleeping program misses a completion, and how to avoid that.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 namespace step12 {
 
 inline void miss_a_wake_up(const Side& side) {
-    // 1. A completion queue that reports to a channel, and a connection.
+    // 1. A completion queue with an event channel, and a connection.
     Ask{.task = Task::Expose}.send(side);
     const rdma::CompChannel channel{
         util::check_ptr(ibv_create_comp_channel(side.context()), "ibv_create_comp_channel")};
@@ -36,7 +36,7 @@ inline void miss_a_wake_up(const Side& side) {
                 .length = static_cast<std::uint32_t>(bytes.size()),
                 .lkey = mr->lkey};
     std::uint64_t wr_id = 0;
-    // Polls in vain, posts a WRITE, and is busy until its completion is there.
+    // Polls an empty queue, posts a WRITE, and stays busy until it has completed.
     const auto poll_and_be_busy = [&](std::chrono::milliseconds time) {
         if (poll_once(cq.get()))
             throw util::Error("a completion arrived although no request was posted.");
@@ -49,8 +49,8 @@ inline void miss_a_wake_up(const Side& side) {
         side.log.event("wake_up", {{"order", order}, {"outcome", outcome}});
     };
 
-    // 2. The wrong order: poll, arm, sleep. Only time tells that the completion is there; where it
-    // was too little, the next attempt takes twice as much.
+    // 2. The wrong order: poll, arm, sleep. The busy time must be long enough for the completion to
+    // arrive; if it was not, the next attempt doubles it.
     for (std::chrono::milliseconds busy{20}; busy < std::chrono::seconds(2); busy *= 2) {
         poll_and_be_busy(busy);
         events.arm();

@@ -1,5 +1,5 @@
-// Step 13, part 2: a program that uses some of its buffers often and most of them seldom, with a
-// cache of registrations and without one.
+// Step 13, part 2: a program that uses a few of its buffers often and most of them rarely, with and
+// without a registration cache.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ struct CacheOptions {
     std::uint64_t seed = 1;
 };
 
-/// Buffer n is used 1 / (n + 1) times as often as buffer 0: Zipf's law, as caches meet it. The same
-/// numbers for the same seed, on any machine.
+/// Returns buffer numbers by Zipf's law: buffer n is used 1 / (n + 1) times as often as buffer 0.
+/// The same seed gives the same numbers on any host.
 inline std::vector<std::size_t> zipf(std::uint64_t buffers, std::uint64_t count,
                                      std::uint64_t seed) {
     std::vector<double> sums;
@@ -36,7 +36,7 @@ inline std::vector<std::size_t> zipf(std::uint64_t buffers, std::uint64_t count,
     return uses;
 }
 
-/// What the cache calls for memory that it does not hold yet.
+/// Returns a cache that registers memory with ibv_reg_mr.
 inline rdma::MrCache make_cache(ibv_pd* pd, std::uint64_t room) {
     return {room, [pd](std::span<std::byte> memory) {
                 return rdma::Mr{
@@ -47,7 +47,7 @@ inline rdma::MrCache make_cache(ibv_pd* pd, std::uint64_t room) {
 }
 
 inline void use_buffers(const Host& host, const CacheOptions& options) {
-    // 1. The buffers, and the order in which they are used.
+    // 1. The buffers, and the order of their use.
     constexpr std::uint64_t buffers = 64;
     constexpr std::uint64_t length = 256 << 10;
     constexpr std::uint64_t turn = 1000;
@@ -63,7 +63,7 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
                 held.write();
             const auto buffer = pages.bytes().subspan(use * length, length);
 
-            // 2. Without a cache: a registration for each use.
+            // 2. Without a cache: one registration per use.
             each_ns += time_of([&] {
                 ibv_mr* mr =
                     util::check_ptr(ibv_reg_mr(host.pd, buffer.data(), buffer.size(),
@@ -72,8 +72,8 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
                 util::check_rc(ibv_dereg_mr(mr), "ibv_dereg_mr");
             });
 
-            // 3. With one: a look into a map, and a registration where that has no region. Where
-            // there is no room left, the region that was used longest ago goes.
+            // 3. With a cache: a lookup, and a registration on a miss. If the cache is full, it
+            // evicts the least recently used region.
             cached_ns += time_of([&] { cache.take(buffer); });
         }
     }

@@ -19,7 +19,7 @@
 
 namespace step13 {
 
-/// Nanoseconds that `work` takes.
+/// Returns the duration of `work` in nanoseconds.
 template <typename Work>
 std::uint64_t time_of(const Work& work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -28,7 +28,7 @@ std::uint64_t time_of(const Work& work) {
         std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
 }
 
-/// Samples in nanoseconds: the median, and how far they lie apart.
+/// Minimum, median and maximum of samples in nanoseconds.
 struct Spread {
     std::uint64_t min = 0, p50 = 0, max = 0;
 
@@ -66,19 +66,19 @@ struct Cost {
     }
 };
 
-/// `repeats` times, but a size that takes long no longer than a second and no fewer than three
-/// times. Throws std::system_error where the device or the limit refuses, util::Error on a stop.
+/// Measures `repeats` times, but stops after a second if it has at least three samples. Throws
+/// std::system_error if the device or the limit refuses, util::Error on a stop.
 inline Cost measure(const Host& host, const Plan& plan, std::uint64_t repeats) {
     constexpr std::chrono::seconds long_enough{1};
     const auto begin = std::chrono::steady_clock::now();
     const std::string call = fmt::format("ibv_reg_mr({} bytes)", plan.length);
-    const common::HeldTrace held;  // to write a line of the log takes longer than a call
+    const common::HeldTrace held;  // writing a log line takes longer than a call
     std::optional<Pages> pages;
     std::vector<std::uint64_t> reg, dereg;
     while (reg.size() < repeats &&
            (reg.size() < 3 || std::chrono::steady_clock::now() - begin < long_enough)) {
         host.check_stop();
-        // 1. Memory. Untouched memory is new each time: the registration touches it.
+        // 1. Memory. Untouched memory is allocated anew each time, because registration touches it.
         if (!pages || !plan.is_touched) {
             pages.reset();
             pages.emplace(plan.length, plan.backing);
@@ -87,7 +87,7 @@ inline Cost measure(const Host& host, const Plan& plan, std::uint64_t repeats) {
         }
         const std::span<std::byte> memory = pages->bytes();
 
-        // 2. The kernel pins each page, and the device gets a list of them.
+        // 2. The kernel pins each page and passes the list to the device.
         ibv_mr* mr = nullptr;
         reg.push_back(time_of([&] {
             mr = util::check_ptr(ibv_reg_mr(host.pd, memory.data(), memory.size(),
@@ -95,7 +95,7 @@ inline Cost measure(const Host& host, const Plan& plan, std::uint64_t repeats) {
                                  call);
         }));
 
-        // 3. Both forget the pages.
+        // 3. The device drops the list, and the kernel unpins the pages.
         dereg.push_back(time_of([&] { util::check_rc(ibv_dereg_mr(mr), "ibv_dereg_mr"); }));
     }
     const std::size_t done = reg.size();

@@ -1,5 +1,5 @@
-// Step 13, part 4: the locked-memory limit. Pinned pages count for each registration, of whatever
-// memory.
+// Step 13, part 4: the locked-memory limit. Every registration counts its pinned pages, even if
+// they are already pinned.
 #pragma once
 
 #include <span>
@@ -15,11 +15,10 @@
 
 namespace step13 {
 
-// It comes last: once a process has changed its capabilities, the kernel takes no ibv_post_send
-// from it on a device that it opened before (drivers/infiniband/core/uverbs_main.c,
-// ib_safe_file_access).
+// Must run last: after a process has changed its capabilities, the kernel rejects its ibv_post_send
+// on devices opened before (drivers/infiniband/core/uverbs_main.c, ib_safe_file_access).
 inline void meet_the_limit(const Host& host) {
-    // 1. A limit of 256 KiB that counts.
+    // 1. Set a limit of 256 KiB and make it apply.
     constexpr std::uint64_t allowed = 256 << 10;
     const Pages pages(64 << 10, Backing::small);
     const std::span<std::byte> memory = pages.bytes();
@@ -30,7 +29,7 @@ inline void meet_the_limit(const Host& host) {
             "this process has CAP_IPC_LOCK, so no limit applies: the capability is dropped for "
             "this part");
 
-    // 2. The same 64 KiB, registered again and again.
+    // 2. Register the same 64 KiB repeatedly.
     const std::string call = fmt::format("ibv_reg_mr({} bytes)", memory.size());
     try {
         while (regions.size() < 16)

@@ -1,5 +1,5 @@
-// Step 13: what registering memory costs, where it ends, and what helps to do it less often. One
-// program; no packet leaves the host.
+// Step 13: the cost and the limits of memory registration, and ways to register less often. One
+// program; no packets leave the host.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ using namespace step13;
 struct Options {
     std::string device;
     bool sizes = false, cache = false, windows = false, limit = false;
-    std::uint64_t most = 0;  // 0: as memory allows
+    std::uint64_t most = 0;  // 0: depends on the available memory
     std::uint64_t repeats = 9;
     std::string csv;
     CacheOptions use;
@@ -33,8 +33,8 @@ struct Options {
 void measure_sizes(const Host& host, const Options& options) {
     const std::uint64_t most = largest_size(options.most, host.log);
     const auto huge = huge_backing(most, host.log);
-    // A virtual machine has its memory from the host only once it was touched: that is not to be
-    // measured. And a first registration is slower than all that follow.
+    // A virtual machine gets memory from its host on the first touch, which must not be measured.
+    // The first registration is also slower than later ones.
     Pages(most, Backing::small).touch();
     measure(host, {smallest, Backing::small, true}, 1);
     std::vector<Cost> costs;
@@ -69,7 +69,7 @@ void try_windows(const Host& host, const Options& options) {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (!options.csv.empty())
-        write_csv(options.csv, {});  // better now than after the measurement
+        write_csv(options.csv, {});  // fail before the measurement rather than after it
     const auto names = rdma::device_names();
     if (options.device.empty() && names.empty())
         throw util::Error(

@@ -1,4 +1,4 @@
-// Step 13: memory of a known kind: pages that exist or not yet, small or huge.
+// Step 13: memory with a given kind of pages: touched or untouched, small or huge.
 // Source: mmap(2), madvise(2), proc(5).
 #pragma once
 
@@ -18,23 +18,23 @@ namespace step13 {
 
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// The host's ordinary page: 4096 bytes on x86-64.
+/// The size of an ordinary page: 4096 bytes on x86-64.
 inline std::size_t small_page() {
     static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     return size;
 }
 
 enum class Backing {
-    small,        // even where the kernel prefers huge ones
-    transparent,  // huge where the kernel finds them: MADV_HUGEPAGE
+    small,        // even if the kernel prefers huge pages
+    transparent,  // huge if the kernel has them: MADV_HUGEPAGE
     hugetlb,      // from the pool of /proc/sys/vm/nr_hugepages
 };
 
 class Pages {
   public:
-    /// Throws std::system_error naming the call.
+    /// Throws std::system_error.
     Pages(std::size_t length, Backing backing) : length_(length) {
-        // Room to begin at a multiple of the huge page.
+        // Extra space for alignment to a huge page.
         mapped_ = backing == Backing::transparent ? length + huge_page : length;
         const int pool = backing == Backing::hugetlb ? MAP_HUGETLB | (21 << MAP_HUGE_SHIFT) : 0;
         map_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | pool,
@@ -44,7 +44,7 @@ class Pages {
         first_ = static_cast<std::byte*>(map_);
         if (backing == Backing::transparent)
             first_ += huge_page - reinterpret_cast<std::uintptr_t>(map_) % huge_page;
-        // A kernel without transparent huge pages knows neither advice: its pages are small.
+        // madvise fails on a kernel without transparent huge pages: its pages are small.
         if (backing != Backing::hugetlb)
             madvise(first_, length_, backing == Backing::small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     }
@@ -56,14 +56,13 @@ class Pages {
 
     std::span<std::byte> bytes() const { return {first_, length_}; }
 
-    /// Every page exists from here on.
+    /// Allocates every page.
     void touch() const {
         for (std::size_t at = 0; at < length_; at += small_page())
             first_[at] = std::byte{1};
     }
 
-    /// What munmap does, and an mmap that happens to get the same address: the address has other
-    /// pages.
+    /// Replaces the pages at this address, as munmap does if a later mmap gets the same address.
     void remap() const {
         if (mmap(first_, length_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
                  -1, 0) == MAP_FAILED)
@@ -77,7 +76,7 @@ class Pages {
     std::byte* first_;
 };
 
-/// The bytes of this process that are in transparent huge pages.
+/// Returns the number of bytes of this process in transparent huge pages.
 inline std::uint64_t bytes_in_huge_pages() {
     std::ifstream lines("/proc/self/smaps_rollup");
     for (std::string word; lines >> word;) {
@@ -89,7 +88,7 @@ inline std::uint64_t bytes_in_huge_pages() {
     return 0;
 }
 
-/// Whether memory that was asked for as transparent huge pages is made of them.
+/// Returns true if the kernel provides transparent huge pages on request.
 inline bool has_transparent_huge_pages() {
     const Pages pages(huge_page, Backing::transparent);
     const auto before = bytes_in_huge_pages();

@@ -1,5 +1,5 @@
 // Step 13: two connected queue pairs of this program, as in step 05. One sends requests to memory
-// of the other one.
+// of the other.
 #pragma once
 
 #include <chrono>
@@ -16,11 +16,11 @@
 
 namespace step13 {
 
-/// What all parts use.
+/// What all parts share.
 struct Host {
     ibv_context* context = nullptr;
     ibv_pd* pd = nullptr;
-    step05::Link link;  // of the device to itself
+    step05::Link link;  // from the device to itself
     runlog::Log& log;
     util::StopSignal& stop;
 
@@ -43,10 +43,10 @@ class Pair {
     }
 
     ibv_qp* requester() const { return requester_.get(); }
-    /// Memory and windows are this one's.
+    /// The queue pair that owns memory and windows.
     ibv_qp* owner() const { return owner_.get(); }
 
-    /// The next completion of a queue pair. Its status may be an error. Throws util::Error.
+    /// Returns the next completion, whatever its status. Throws util::Error.
     ibv_wc completion(const ibv_qp* qp) const {
         const auto wc = step12::next_by_polling(qp->send_cq, stop_,
                                                 util::deadline_in(std::chrono::milliseconds(5000)));
@@ -56,7 +56,7 @@ class Pair {
         return *wc;
     }
 
-    /// The requester's WRITE of `from` to an address of the owner.
+    /// Performs a WRITE of `from` by the requester to an address of the owner.
     ibv_wc_status write(ibv_sge from, const std::byte* to, std::uint32_t rkey) const {
         ibv_send_wr wr{};
         wr.opcode = IBV_WR_RDMA_WRITE;

@@ -1,4 +1,4 @@
-// Step 13, part 1: which sizes are measured, of which pages.
+// Step 13, part 1: the sizes and kinds of pages to measure.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ inline std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{} {}", bytes, units[unit]);
 }
 
-/// `asked`, or where that is 0 what this host has room for. Throws util::Error where it has less.
+/// Returns `asked`, or if it is 0 a size that fits this host. Throws util::Error if memory is
+/// short.
 inline std::uint64_t largest_size(std::uint64_t asked, runlog::Log& log) {
     constexpr std::uint64_t most_of_all = std::uint64_t{1} << 30;
     const std::uint64_t available = util::available_memory();
@@ -61,12 +62,12 @@ inline std::uint64_t largest_size(std::uint64_t asked, runlog::Log& log) {
     return most;
 }
 
-/// nullopt where the kernel has no huge pages to give, which it logs.
+/// Returns nullopt, and logs why, if the kernel has no huge pages.
 inline std::optional<Backing> huge_backing(std::uint64_t most, runlog::Log& log) {
     try {
         const Pages all(std::max<std::uint64_t>(most / huge_page, 1) * huge_page, Backing::hugetlb);
         return Backing::hugetlb;
-    } catch (const std::system_error&) {  // the pool has fewer; as a rule it has none
+    } catch (const std::system_error&) {  // the pool is too small; by default it is empty
     }
     if (has_transparent_huge_pages())
         return Backing::transparent;
@@ -76,7 +77,7 @@ inline std::optional<Backing> huge_backing(std::uint64_t most, runlog::Log& log)
     return std::nullopt;
 }
 
-/// Each size four times the one before, the last one as it was asked for.
+/// Sizes grow by a factor of four; the last one is `most`.
 inline std::vector<Plan> plans_up_to(std::uint64_t most, std::optional<Backing> huge) {
     std::vector<Plan> plans;
     for (std::uint64_t size = smallest;; size = std::min(size * 4, most)) {

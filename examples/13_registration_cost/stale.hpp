@@ -1,4 +1,4 @@
-// Step 13, part 2: what a cache of registrations does that nobody tells of munmap.
+// Step 13, part 2: the effect of munmap on a registration cache that is not notified.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace step13 {
 
 inline void write_to_remapped_memory(const Host& host, bool is_told) {
-    // 1. A cache has registered memory.
+    // 1. A cache registers memory.
     const Pair pair(host);
     const Pages source(small_page(), Backing::small);
     std::ranges::fill(source.bytes(), std::byte{'x'});
@@ -22,17 +22,17 @@ inline void write_to_remapped_memory(const Host& host, bool is_told) {
     rdma::MrCache cache = make_cache(host.pd, 1 << 20);
     cache.take(memory.bytes());
 
-    // 2. The address gets other pages. The region still has the old ones.
+    // 2. The address gets other pages, but the region keeps the old ones.
     if (is_told)
         cache.forget(memory.bytes());
     memory.remap();
 
-    // 3. The memory is used again: the cache has a region for this address. A peer writes.
+    // 3. The program uses the memory again: the cache has a region for this address. A peer writes.
     const auto mr = cache.take(memory.bytes());
     const ibv_wc_status status =
         pair.write(sge_of(source.bytes(), *source_mr), memory.bytes().data(), mr->rkey);
 
-    // 4. Who has the bytes?
+    // 4. Check whether the bytes arrived in the memory.
     const bool is_written = memory.bytes()[0] == std::byte{'x'};
     host.log.event("remapped", {{"cache", is_told ? "told" : "not told"},
                                 {"status", rdma::name_of(status)},

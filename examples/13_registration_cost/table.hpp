@@ -1,4 +1,4 @@
-// Step 13, part 1: all that was measured, for people as a table and for programs as CSV.
+// Step 13, part 1: the results as a table for people and as CSV for programs.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline std::string microseconds(std::uint64_t ns) {
     return fmt::format("{:.1f}", static_cast<double>(ns) / 1000);
 }
 
-/// The medians in microseconds, one line for each size.
+/// The medians in microseconds, one line per size.
 inline void write_table(const std::vector<Cost>& costs, runlog::Log& log) {
     // By size: small pages untouched and touched, huge ones untouched and touched.
     std::map<std::size_t, std::array<const Cost*, 4>> sizes;

@@ -1,4 +1,4 @@
-// Step 13, part 3: what binding a window takes, beside registering the same memory.
+// Step 13, part 3: the cost of binding a window, compared with registering the same memory.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ inline void measure_binding(const Host& host, std::uint64_t repeats) {
         {
             const common::HeldTrace held;
 
-            // 1. Bind, and wait for the completion.
+            // 1. Bind and wait for the completion.
             ibv_mw_bind bind{};
             bind.send_flags = IBV_SEND_SIGNALED;
             bind.bind_info.mr = exposed.mr.get();

@@ -1,5 +1,5 @@
-// Step 13, part 3: a memory window of type 1. Its owner binds and unbinds it, as often as it likes;
-// it is valid for all queue pairs of the protection domain.
+// Step 13, part 3: a memory window of type 1. Its owner can bind and unbind it repeatedly; it is
+// valid for all queue pairs of the protection domain.
 // Source: ibv_alloc_mw(3), ibv_bind_mw(3); IBTA volume 1, 10.6.
 #pragma once
 
@@ -13,11 +13,11 @@ inline void try_type_1(const Host& host) {
     const Exposed exposed(host, 4 * Exposed::window_length);
     const Pair pair(host);
 
-    // 2. A window: a key without memory.
+    // 2. A window: an rkey without memory.
     rdma::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_1), "ibv_alloc_mw")};
 
-    // 3. It gets a part of the region. libibverbs makes a request of it, which completes, and
-    // writes the new key to mw->rkey.
+    // 3. Bind it to a part of the region. libibverbs posts a request for this, which completes, and
+    // writes the new rkey to mw->rkey.
     ibv_mw_bind bind{};
     bind.send_flags = IBV_SEND_SIGNALED;
     bind.bind_info.mr = exposed.mr.get();
@@ -28,7 +28,7 @@ inline void try_type_1(const Host& host) {
     attempts.succeeds("bind to 4 KiB", pair.completion(pair.owner()).status);
     const std::uint32_t rkey = mw->rkey;
 
-    // 4. The peer writes into the window, and beside it.
+    // 4. The peer writes into the window, and outside it.
     attempts.succeeds("WRITE into the window",
                       pair.write(exposed.source, exposed.window.data(), rkey));
     const ibv_wc_status beside = pair.write(exposed.source, exposed.pages.bytes().data(), rkey);
@@ -38,8 +38,8 @@ inline void try_type_1(const Host& host) {
             "this device checks the bounds of the region, not of the window: the peer must be "
             "trusted");
 
-    // 5. The owner takes the key back: the window gets a part of no length. A refusal breaks the
-    // connection: another pair.
+    // 5. The owner revokes the rkey by binding the window with length 0. A refusal has broken the
+    // connection: use another pair.
     const Pair again(host);
     bind.bind_info.length = 0;
     util::check_rc(ibv_bind_mw(again.owner(), mw.get(), &bind), "ibv_bind_mw");
@@ -47,7 +47,7 @@ inline void try_type_1(const Host& host) {
     attempts.is_refused("WRITE with the old key",
                         again.write(exposed.source, exposed.window.data(), rkey));
 
-    // 6. The key goes.
+    // 6. Deallocate the window.
     util::check_rc(ibv_dealloc_mw(mw.release()), "ibv_dealloc_mw");
 }
 

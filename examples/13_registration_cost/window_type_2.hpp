@@ -1,5 +1,5 @@
-// Step 13, part 3: a memory window of type 2. It is bound by a request in the send queue, to one
-// queue pair, and the peer can give its key back.
+// Step 13, part 3: a memory window of type 2. A request in the send queue binds it to one queue
+// pair, and the peer can invalidate its rkey.
 // Source: ibv_alloc_mw(3), ibv_post_send(3); IBTA volume 1, 10.6.
 #pragma once
 
@@ -14,8 +14,8 @@ inline void try_type_2(const Host& host) {
     const Pair pair(host);
     rdma::Mw mw{util::check_ptr(ibv_alloc_mw(host.pd, IBV_MW_TYPE_2), "ibv_alloc_mw")};
 
-    // 2. Bind it. The owner chooses the last byte of the key: another one each time, so that an old
-    // key is never valid again.
+    // 2. Bind it. The owner chooses the last byte of the rkey: a new value each time, so that an
+    // old rkey is never valid again.
     ibv_send_wr bind{};
     bind.opcode = IBV_WR_BIND_MW;
     bind.send_flags = IBV_SEND_SIGNALED;
@@ -34,7 +34,7 @@ inline void try_type_2(const Host& host) {
     attempts.succeeds("WRITE into the window",
                       pair.write(exposed.source, exposed.window.data(), rkey));
 
-    // 4. "Done": a SEND that also invalidates the key. No byte is necessary for that.
+    // 4. "Done": a SEND that also invalidates the rkey. It needs no payload.
     ibv_recv_wr receive{};
     ibv_recv_wr* bad_recv = nullptr;
     util::check_rc(ibv_post_recv(pair.owner(), &receive, &bad_recv), "ibv_post_recv");
@@ -46,12 +46,12 @@ inline void try_type_2(const Host& host) {
     attempts.succeeds("SEND with invalidate, from the peer",
                       pair.completion(pair.requester()).status);
 
-    // 5. The completion of the receive says which key is no longer valid.
+    // 5. The completion of the receive gives the invalidated rkey.
     const ibv_wc wc = pair.completion(pair.owner());
     if (wc.status != IBV_WC_SUCCESS || wc.invalidated_rkey != rkey)
         throw util::Error("the receiver's completion does not name the invalidated key.");
-    // Soft-RoCE (Linux 6.1, rxe_resp.c) sets the kernel's bit for it, which means something else to
-    // a program.
+    // Soft-RoCE (Linux 6.1, rxe_resp.c) sets the kernel's flag, which has another meaning in user
+    // space.
     if ((wc.wc_flags & IBV_WC_WITH_INV) == 0)
         host.log.note(fmt::format(
             "the completion names the key, but its flags ({:#x}) have no IBV_WC_WITH_INV ({:#x})",
@@ -59,7 +59,7 @@ inline void try_type_2(const Host& host) {
     attempts.is_refused("WRITE with the invalidated key",
                         pair.write(exposed.source, exposed.window.data(), rkey));
 
-    // 6. The window goes.
+    // 6. Deallocate the window.
     util::check_rc(ibv_dealloc_mw(mw.release()), "ibv_dealloc_mw");
 }
 

@@ -1,5 +1,5 @@
-// Step 13, part 3: what the lessons about memory windows have in common: a region that may have
-// windows, and the results of what is tried.
+// Step 13, part 3: what the lessons about memory windows share: a region that allows windows, and
+// the results of the attempts.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace step13 {
 
-/// Memory whose region allows windows, and the part of it that a window grants access to.
+/// Memory whose region allows windows, and the part that a window exposes.
 struct Exposed {
     static constexpr std::size_t window_length = 4096;
 
@@ -34,8 +34,8 @@ struct Exposed {
     }
 };
 
-/// Logs what came of a request that has to succeed, or that the device has to refuse. Throws
-/// util::Error.
+/// Logs the result of a request that must succeed, or that the device must refuse. Throws
+/// util::Error on another result.
 class Attempts {
   public:
     Attempts(runlog::Log& log, unsigned type) : log_(log), type_(type) {}

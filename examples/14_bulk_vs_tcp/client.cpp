@@ -1,5 +1,5 @@
-// Step 14, the client: the same bytes by RDMA WRITE, by TCP, and by TCP with MSG_ZEROCOPY, one after
-// the other; how long each takes, and what it costs both machines.
+// Step 14, the client: transfers the same bytes by RDMA WRITE, TCP, and TCP with MSG_ZEROCOPY, and
+// measures the time and the CPU time of both hosts.
 #include <string>
 #include <vector>
 
@@ -34,11 +34,11 @@ Outcome move_bytes(const common::RcSide& side, util::Address server, const std::
     outcome.expected_crc = plan.expected_crc(source);
     step14::Meter meter(transport, plan.size);
 
-    // 1. The server allocates memory, and says where it can be reached.
+    // 1. The server allocates memory and reports that it is ready.
     Ask{transport == "rdma" ? Task::Write : Task::Stream, plan}.send(side.channel, side.limit());
     const auto ready = step14::Ready::receive(side.channel, side.limit());
 
-    // 2. The bytes. Only this is timed.
+    // 2. Transfer the bytes. Only this part is timed.
     if (transport == "rdma") {
         step14::write_all(side, plan, depth, source, meter, outcome.client);
     } else {
@@ -55,7 +55,7 @@ Outcome move_bytes(const common::RcSide& side, util::Address server, const std::
     }
     side.barrier();
 
-    // 3. Are they the same bytes? The server reports what is in its memory.
+    // 3. Compare the bytes: the server reports the CRC-32 of its memory.
     outcome.server = step14::Result::receive(side.channel, side.limit());
     outcome.elapsed_ns = meter.elapsed_ns();
     outcome.mib_per_s = meter.mib_per_s();

@@ -1,5 +1,5 @@
-// How far a transfer is: a bar for who watches, and points for a plot. Neither writes a line while
-// time is taken.
+// The progress of a transfer: a bar on the terminal, and points for a plot. Log lines are written
+// only after the measurement.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Meter {
 
     void start() { points_.push_back({started_ns_ = runlog::now_ns(), 0}); }
 
-    /// So many bytes have arrived, as far as this end knows.
+    /// Records that this many bytes have arrived, as far as this side knows.
     void at(std::uint64_t bytes) {
         if (bytes < size_ && bytes < points_.back().bytes + size_ / most_points)
             return;
@@ -46,7 +46,7 @@ class Meter {
         return static_cast<double>(size_) / (1 << 20) / (static_cast<double>(elapsed_ns()) / 1e9);
     }
 
-    /// As "progress" events.
+    /// Writes the points as "progress" events.
     void write(runlog::Log& log) const {
         for (const Point& point : points_)
             log.event("progress", {{"transport", transport_},
@@ -54,7 +54,7 @@ class Meter {
                                    {"bytes", point.bytes}});
     }
 
-    /// The bar's line is for others again.
+    /// Clears the line of the bar.
     void wipe() {
         if (drawn_ns_ != 0)
             std::fputs("\r\033[K", stderr);

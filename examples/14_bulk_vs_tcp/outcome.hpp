@@ -1,4 +1,4 @@
-// What a transfer took, for the log, as a table and as CSV.
+// The cost of a transfer, for the log, as a table and as CSV.
 #pragma once
 
 #include <fstream>

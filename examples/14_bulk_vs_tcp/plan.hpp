@@ -1,5 +1,5 @@
-// A transfer of any size through memory of a fixed one: chunk after chunk into the places of a
-// buffer, again and again. Both ends know the plan, and so what must be in the memory at the end.
+// A transfer of any size through a buffer of fixed size: chunks fill its places in turn,
+// repeatedly. Both sides know the plan, and so the expected contents of the memory at the end.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace step14 {
 
 struct Plan {
     std::uint64_t size = 0;    // bytes in all
-    std::uint64_t chunk = 0;   // bytes of a WRITE, or of a send(2)
-    std::uint64_t buffer = 0;  // bytes of memory at each end; whole chunks
+    std::uint64_t chunk = 0;   // bytes per WRITE or send(2)
+    std::uint64_t buffer = 0;  // bytes of memory on each side; a multiple of the chunk
 
-    /// Throws util::Error where the sizes do not fit each other.
+    /// Throws util::Error if the sizes are inconsistent.
     static Plan of(std::uint64_t size, std::uint64_t chunk, std::uint64_t buffer) {
         chunk = std::min(chunk, size);
         if (size % chunk != 0)
@@ -31,13 +31,13 @@ struct Plan {
 
     std::uint64_t chunks() const { return size / chunk; }
     std::uint64_t places() const { return std::max<std::uint64_t>(buffer / chunk, 1); }
-    /// Where chunk `i` goes to in the receiver's memory, in bytes.
+    /// Returns the offset of chunk `i` in the receiver's memory.
     std::uint64_t place_of(std::uint64_t i) const { return i % places() * chunk; }
-    /// Where it comes from in the sender's: each round another one, so that the last round differs
-    /// from the one before.
+    /// Returns its offset in the sender's memory. It changes each round, so that the last round
+    /// differs from the one before.
     std::uint64_t source_of(std::uint64_t i) const { return (i + i / places()) % places() * chunk; }
 
-    /// CRC-32 of the receiver's memory when all has arrived, each chunk in its place.
+    /// Returns the CRC-32 of the receiver's memory after a complete transfer.
     std::uint32_t expected_crc(std::span<const std::byte> source) const {
         std::uint32_t crc = 0;
         for (std::uint64_t place = 0; place < places(); ++place) {

@@ -1,9 +1,9 @@
-// What client and server say to each other before and after a transfer, in network byte order:
+// The messages of client and server before and after a transfer, in network byte order:
 //
 //     client: "RW14", version 1, task (1 byte), 2 unused; size, chunk, buffer (8 bytes each)
 //     server: "RW14", version 1, 1 unused, TCP port (2)                     when it is ready
-//     server: "RW14", version 1, 3 unused, CRC-32 of its memory (4), 4 unused, and its processor
-//             time in microseconds: user, system, and of the machine (8 each)      at the end
+//     server: "RW14", version 1, 3 unused, CRC-32 of its memory (4), 4 unused, and its CPU time
+//             in microseconds: user, system, and of the whole host (8 each)       at the end
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ struct Ask {
         channel.send(bytes, limit);
     }
 
-    /// Throws util::Error where it asks for nothing that can be.
+    /// Throws util::Error if the request is invalid.
     static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);

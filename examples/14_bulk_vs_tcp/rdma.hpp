@@ -1,5 +1,5 @@
-// The transfer by RDMA WRITE: the client's device puts the bytes into the server's memory, and the
-// server's program has no part in it.
+// The transfer by RDMA WRITE: the device writes the bytes into the server's memory without
+// involving the server's program.
 #pragma once
 
 #include <algorithm>
@@ -16,18 +16,18 @@
 
 namespace step14 {
 
-// 4 s, so that nothing is retransmitted needlessly where a response may take long: under emulation.
+// 4 s, to avoid needless retransmissions if responses are slow under emulation.
 constexpr common::RetryPolicy long_timeout{.timeout = 20, .retry_cnt = 7};
 
-// Whoever follows the run waits 300 ms for an event that belongs to a packet.
+// A follower of the run waits 300 ms for a packet's event.
 constexpr std::chrono::milliseconds log_interval{150};
 
 struct Depth {
-    std::uint64_t requests = 16;  // posted and not yet completed
+    std::uint64_t requests = 16;  // outstanding requests
     std::uint64_t signal_every = 4;
 };
 
-/// Client: to the last completion. Then all bytes are in the server's memory.
+/// Client: returns after the last completion. Then all bytes are in the server's memory.
 inline void write_all(const common::RcSide& side, const Plan& plan, const Depth& depth,
                       std::vector<std::byte>& source, Meter& meter, util::CpuUsage& used) {
     const rdma::Mr mr{
@@ -56,7 +56,7 @@ inline void write_all(const common::RcSide& side, const Plan& plan, const Depth&
             wr.opcode = IBV_WR_RDMA_WRITE;
             wr.sg_list = &sge;
             wr.num_sge = 1;
-            // A completion stands for all requests before it. The last one needs its own.
+            // A completion covers all requests before it. The last request needs its own.
             if ((posted + 1) % depth.signal_every == 0 || posted + 1 == plan.chunks())
                 wr.send_flags = IBV_SEND_SIGNALED;
             wr.wr.rdma.remote_addr = link.remote().va + plan.place_of(posted);
@@ -75,7 +75,7 @@ inline void write_all(const common::RcSide& side, const Plan& plan, const Depth&
     used = util::CpuUsage::now() - before;
 }
 
-/// Server: exposes memory, and waits until the client is done.
+/// Server: exposes memory and waits until the client is done.
 inline Result expose(const common::RcSide& side, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),

@@ -1,5 +1,5 @@
-// Step 14, the server: exposes memory to WRITEs, or receives a stream into it; then it reports what it
-// has and what that cost it.
+// Step 14, the server: exposes memory to WRITEs or receives a stream into it, and reports the
+// contents and the cost.
 #include <vector>
 
 #include "examples/common/rc_end.hpp"

@@ -1,5 +1,5 @@
-// The same transfer over a TCP connection: send(2) into the kernel's memory and recv(2) out of it, or
-// with MSG_ZEROCOPY.
+// The same transfer over TCP: with send(2), which copies into the kernel, and recv(2), or with
+// MSG_ZEROCOPY.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace step14 {
                                   error == 0 ? "it closed the connection" : std::strerror(error)));
 }
 
-/// The part of what was sent that the peer's kernel has acknowledged.
+/// Returns how many of the sent bytes the peer's kernel has acknowledged.
 inline std::uint64_t acknowledged(const net::Socket& socket, std::uint64_t sent) {
     int queued = 0;
     util::check_errno(ioctl(socket.fd.get(), SIOCOUTQ, &queued), "ioctl(SIOCOUTQ)");
@@ -36,11 +36,11 @@ inline std::uint64_t acknowledged(const net::Socket& socket, std::uint64_t sent)
 struct Stream {
     bool is_zerocopy = false;
     std::uint64_t calls = 0;
-    std::uint64_t copied = 0;  // of MSG_ZEROCOPY's calls
+    std::uint64_t copied = 0;  // MSG_ZEROCOPY calls whose data the kernel copied
     util::CpuUsage used{};
 };
 
-/// Client: until the server's program has said that it has all.
+/// Client: returns after the server's program has confirmed that it has all bytes.
 inline void send_all(const common::RcSide& side, const net::Socket& socket, const Plan& plan,
                      const std::vector<std::byte>& source, Stream& stream, Meter& meter) {
     const int on = 1;
@@ -74,13 +74,13 @@ inline void send_all(const common::RcSide& side, const net::Socket& socket, cons
             meter.at(std::min(acknowledged(socket, sent), plan.size - 1));
             deadline = side.limit().deadline;
         } else if (errno == EAGAIN || errno == ENOBUFS) {
-            // Full; of notifications, too (ENOBUFS), and those that are there wake poll(2) at once.
+            // The socket or the notification queue (ENOBUFS) is full; notifications wake poll(2).
             wait(false);
         } else if (errno != EINTR) {
             throw_gone(socket, errno);
         }
     }
-    // Not what the kernel has taken counts, nor what the other kernel has: the program there.
+    // Wait for the program at the other end: what either kernel has accepted does not count.
     std::byte all_there{};
     for (ssize_t got = 0; got != 1;) {
         got = recv(socket.fd.get(), &all_there, 1, 0);
@@ -98,7 +98,7 @@ inline void send_all(const common::RcSide& side, const net::Socket& socket, cons
     stream.copied = notifications.copied();
 }
 
-/// Server: into the same places as WRITEs go to.
+/// Server: receives into the same places as the WRITEs.
 inline void receive_all(const common::RcSide& side, const net::Socket& socket, const Plan& plan,
                         std::vector<std::byte>& memory) {
     for (std::uint64_t got = 0; got < plan.size;) {
@@ -119,7 +119,7 @@ inline void receive_all(const common::RcSide& side, const net::Socket& socket, c
         throw_gone(socket, errno);
 }
 
-/// Server: on a port of its own, so that in a capture the stream stands apart from the exchange.
+/// Server: uses its own port, so that captures separate the stream from the exchange.
 inline Result receive_stream(const common::RcSide& side, util::Address address, const Plan& plan) {
     std::vector<std::byte> memory(plan.buffer);
     address.set_port(static_cast<std::uint16_t>(address.port() + 1));

@@ -1,5 +1,5 @@
-// Step 14: MSG_ZEROCOPY, where the kernel sends from the program's pages and reports when it is done
-// with them (Documentation/networking/msg_zerocopy.rst of the kernel).
+// Step 14: MSG_ZEROCOPY: the kernel sends directly from the program's pages and notifies it when
+// they may be reused (Documentation/networking/msg_zerocopy.rst of the kernel).
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@
 
 namespace step14 {
 
-/// The send calls with MSG_ZEROCOPY that the kernel is done with.
+/// Counts the completed send calls with MSG_ZEROCOPY.
 class Notifications {
   public:
     explicit Notifications(const net::Socket& socket) : socket_(socket) {}
 
     std::uint64_t done() const { return done_; }
-    /// Of these, how many the kernel has copied all the same.
+    /// Number of those that the kernel copied anyway.
     std::uint64_t copied() const { return copied_; }
 
-    /// Those that are there. A notification is for a range of calls, numbered from 0.
+    /// Reads all pending notifications. A notification covers a range of calls, numbered from 0.
     void take() {
         while (true) {
             alignas(cmsghdr) std::array<char, 128> control{};
@@ -54,7 +54,7 @@ class Notifications {
     std::uint64_t copied_ = 0;
 };
 
-/// Since Linux 4.14, and for IPv4 and IPv6 alike.
+/// Supported since Linux 4.14, for IPv4 and IPv6 alike.
 inline bool has_zerocopy() {
     const util::Fd fd(util::check_errno(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket"));
     const int on = 1;

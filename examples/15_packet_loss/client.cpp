@@ -1,5 +1,4 @@
-// Step 15, the client: what happens to WRITEs whose packets are lost, and to one whose peer does not
-// respond.
+// Step 15, the client: the effect of packet loss on WRITEs, and of a peer that does not respond.
 #include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "silence.hpp"

@@ -1,4 +1,4 @@
-// What the client asks the server for, in network byte order:
+// The client's request to the server, in network byte order:
 //
 //     "RW15", version 1, task (1 byte), 2 unused, bytes of memory (8)
 //
@@ -16,8 +16,8 @@
 namespace step15 {
 
 enum class Task : std::uint8_t {
-    Expose = 1,  ///< expose memory, and look at it at the end
-    FallSilent,  ///< connect a queue pair, and destroy it
+    Expose = 1,  ///< exposes memory, and reports its contents at the end
+    FallSilent,  ///< connects a queue pair and destroys it
     Done,
 };
 
@@ -36,7 +36,7 @@ struct Ask {
         util::put_be64<8>(out, memory);
         channel.send(bytes, limit);
     }
-    /// Throws util::Error where a value is out of range.
+    /// Throws util::Error if a value is out of range.
     static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);

@@ -1,4 +1,4 @@
-// Step 15, the server: exposes memory to WRITEs whose packets may be lost, and falls silent.
+// Step 15, the server: exposes memory to WRITEs over a lossy link, and then stops responding.
 #include <vector>
 
 #include "examples/common/chunks.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace step15;
 
-// Part 1: until the client is done.
+// Part 1: exposes memory until the client is done.
 void expose(const common::RcSide& side, std::uint64_t size) {
     std::vector<std::byte> memory(size);
     const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),
@@ -33,7 +33,7 @@ void expose(const common::RcSide& side, std::uint64_t size) {
         .send(side.channel, side.limit());
 }
 
-// Part 2: no message tells the client that the queue pair is destroyed.
+// Part 2: destroys the queue pair without notifying the client.
 void fall_silent(const common::RcSide& side) {
     {
         const rdma::Cq cq{

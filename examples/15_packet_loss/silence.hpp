@@ -1,15 +1,15 @@
-// Step 15, part 2: the peer does not respond any more. Its queue pair is destroyed, and a device
-// sends no response to a packet for a queue pair that does not exist. To the sender this looks like
-// a link that loses everything.
+// Step 15, part 2: the peer does not respond any more. It has destroyed its queue pair, and a
+// device does not respond to packets for a queue pair that does not exist. To the sender this looks
+// like a link that loses all packets.
 #pragma once
 
 #include "transfer.hpp"
 
 namespace step15 {
 
-/// Client: one WRITE until the device gives up, and one after it.
+/// Client: one WRITE until the device gives up, and another one after it.
 inline void write_to_nobody(const common::RcSide& side, const Settings& settings) {
-    // 1. Connected as before; then the server destroys its queue pair.
+    // 1. Connect as before; then the server destroys its queue pair.
     std::vector<std::byte> bytes = common::pattern(64, "Anybody? ");
     const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
@@ -20,11 +20,11 @@ inline void write_to_nobody(const common::RcSide& side, const Settings& settings
         connect(side, {.cq = cq.get(), .first_psn = 0xc15800, .max_send_wr = 2}, settings.timeout,
                 settings.retry_cnt);
     side.barrier();
-    side.barrier();  // the server has destroyed it
+    side.barrier();  // the server has destroyed its queue pair
     const common::Counted counted(side.context, side.gid);
 
-    // 2. A WRITE. With retry_cnt 7 Soft-RoCE retransmits without limit (rxe_comp.c), and the time
-    // limit of this program ends the wait.
+    // 2. A WRITE. With retry_cnt 7 Soft-RoCE retransmits without limit (rxe_comp.c), and this
+    // program's time limit ends the wait.
     const auto write = [&](std::uint64_t wr_id) {
         post_write(connection, wr_id, *mr, 0, bytes.size());
         return common::next_completion(cq.get(), side.stop, util::deadline_in(side.time));
@@ -35,7 +35,7 @@ inline void write_to_nobody(const common::RcSide& side, const Settings& settings
         std::chrono::duration_cast<std::chrono::microseconds>(util::Clock::now() - started);
     side.log.event("qp_state", rdma::query_state(connection.qp()));
 
-    // 3. And one more: in ERR it is flushed, without a packet.
+    // 3. Another WRITE: in ERR it is flushed without a packet.
     const auto next = wc ? write(2) : std::nullopt;
     side.log.event(
         "silence",

@@ -1,5 +1,5 @@
-// Step 15, part 1: WRITEs over a link that may lose packets. How many packets were sent for those
-// that were needed, and did the bytes arrive intact?
+// Step 15, part 1: WRITEs over a link that may lose packets. How many packets were sent, how many
+// were needed, and did the bytes arrive intact?
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Settings {
     std::uint64_t retry_cnt = 6;
 };
 
-/// One WRITE of `length` bytes of the memory, from byte `at` on.
+/// Posts a WRITE of `length` bytes of the memory at offset `at`.
 inline void post_write(const common::RcConnection& connection, std::uint64_t wr_id,
                        const ibv_mr& mr, std::uint64_t at, std::uint64_t length) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
@@ -44,8 +44,8 @@ inline void post_write(const common::RcConnection& connection, std::uint64_t wr_
     util::check_rc(ibv_post_send(connection.qp(), &wr, &bad_wr), "ibv_post_send");
 }
 
-/// All WRITEs, at most `depth` outstanding, to the last completion. The wr_id of each is the number
-/// of bytes that are written when it has completed.
+/// Performs all WRITEs, at most `depth` outstanding. The wr_id of each is the number of bytes
+/// written when it completes.
 inline void write_all(const common::RcSide& side, ibv_cq* cq,
                       const common::RcConnection& connection, const ibv_mr& mr,
                       const Settings& settings) {
@@ -78,7 +78,7 @@ inline void write_all(const common::RcSide& side, ibv_cq* cq,
 }
 
 inline void transfer(const common::RcSide& side, const Settings& settings) {
-    // 1. The memory, and a connection with the timeout and the retry count of the command line.
+    // 1. The memory, and a connection with the timeout and retry count from the command line.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
@@ -95,7 +95,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings) {
                 settings.timeout, settings.retry_cnt);
     side.barrier();
 
-    // 2. The WRITEs. The device's counters tell what it sent: the program sees only completions.
+    // 2. The WRITEs. The program only sees completions; the device's counters show what it sent.
     const common::Counted counted(side.context, side.gid);
     const auto started = util::Clock::now();
     write_all(side, cq.get(), connection, *mr, settings);
@@ -105,7 +105,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings) {
     const auto sent = counted.since("sent_pkts");
     side.barrier();
 
-    // 3. What the server has in its memory now, and what its device counted.
+    // 3. What the server's memory contains, and what its device counted.
     const auto seen = common::ReceiverReport::receive(side.channel, side.limit());
     const bool is_intact = seen.crc == common::crc_of(bytes);
     const double mib = static_cast<double>(bytes.size()) / (1 << 20);

@@ -1,8 +1,8 @@
-// Step 16, the weights as they lie in the server's memory, behind a version that tells a reader
-// whether what it has read belongs together: a sequence lock, whose readers are on other machines.
+// Step 16, the weights in the server's memory, and a version that tells readers whether they read
+// consistent weights: a sequence lock whose readers are on other hosts.
 //
-// The version is even while the weights rest, and odd while they are written. Version 2k has the
-// weights for step k, from 1; 0: not all workers are there yet.
+// The version is even between updates and odd during one. Version 2k has the weights for step k,
+// from 1; 0: not all workers have connected yet.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct Block {
     Weights weights{};
 };
 
-/// A worker has gone: no further weights will come.
+/// A worker has disconnected: there will be no further weights.
 inline constexpr std::uint64_t given_up = ~std::uint64_t{0};
 
 constexpr std::uint64_t version_of_step(std::uint64_t step) {
@@ -30,13 +30,13 @@ constexpr bool is_resting(std::uint64_t version) {
     return version % 2 == 0;
 }
 
-/// Whether weights that were read between two looks at the version belong to that version. It holds
-/// only if the first look was over before the weights were read, and the second one began after that.
+/// Returns true if the weights read between two reads of the version belong to it. Holds only if
+/// the first read completes before the weights are read, and the second begins after that.
 constexpr bool belong_together(std::uint64_t before, std::uint64_t after) {
     return is_resting(before) && before == after;
 }
 
-/// The writer's side. Its stores must become visible in this order, to the device as well.
+/// The writer. Its stores must become visible in this order, also to the device.
 class BlockWriter {
   public:
     explicit BlockWriter(Block& block) : block_(block) {}

@@ -1,5 +1,5 @@
-// Step 16, the client: one worker of a parameter server, or several that take turns. Each has a
-// connection of its own, and a part of the data.
+// Step 16, the client: one or several workers of a parameter server, which take turns. Each has its
+// own connection and its own part of the data.
 #include <deque>
 
 #include "examples/common/tracer.hpp"
@@ -18,7 +18,7 @@ struct Options {
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    // 1. Connect. The server begins when all workers of the job are there.
+    // 1. Connect. The server begins when all workers of the job have connected.
     const std::uint64_t alone = options.clients == 1 ? 3 : 1;
     const std::uint64_t here = options.workers != 0 ? options.workers : alone;
     const step16::Job job{.workers = static_cast<std::uint16_t>(here * options.clients),
@@ -28,8 +28,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     while (workers.size() < here)
         workers.emplace_back(options.client, job, log, stop);
 
-    // 2. Pull, compute, push. Rank 0 is the last: with --torn it waits for the update that its own
-    // gradient, as the last one, begins.
+    // 2. Pull, compute, push. Rank 0 is last: with --torn it waits for the update that its own
+    // gradient triggers.
     for (std::uint16_t step = 1; step <= job.steps; ++step)
         for (auto next = workers.rbegin(); next != workers.rend(); ++next) {
             Worker& worker = *next;
@@ -42,7 +42,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                 step16::push(worker, step16::Notice::of(rank, step));
         }
 
-    // 3. All have the same weights in the end.
+    // 3. All workers must have the same final weights.
     for (Worker& worker : workers) {
         step16::pull(worker, job.steps + 1U, log, stop);
         worker.client.disconnect();

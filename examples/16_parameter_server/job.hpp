@@ -1,5 +1,5 @@
-// Step 16, what worker and server tell each other: in rdma_cm's private data when they connect, and in
-// the immediate data of a push.
+// Step 16, the messages of worker and server: rdma_cm's private data when they connect, and the
+// immediate data of a push.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace step16 {
 
-/// In a worker's request. All workers of a job ask for the same one.
+/// In a worker's request. All workers must request the same job.
 struct Job {
     static constexpr std::size_t size = 4;
 
@@ -34,8 +34,8 @@ struct Job {
     bool operator==(const Job&) const = default;
 };
 
-/// In the server's response: the worker's own slot, to be written; the weights, to be read; and its
-/// number among the workers, from 0.
+/// In the server's reply: the worker's slot to write to, the weights to read, and the worker's
+/// rank, from 0.
 struct Assignment {
     static constexpr std::size_t size = 2 * rdma::Capability::size + 2;
 
@@ -60,10 +60,10 @@ struct Assignment {
     }
 };
 
-/// The immediate data of a push: whose gradient of which step, and what is asked of the server.
+/// The immediate data of a push: rank and step of the gradient, and flags for the server.
 struct Notice {
-    static constexpr std::uint32_t stop_halfway = 1u << 31;  // of the update, until Notice::go_on
-    static constexpr std::uint32_t go_on = 1u << 30;         // no gradient comes with it
+    static constexpr std::uint32_t stop_halfway = 1u << 31;  // pauses the update until go_on
+    static constexpr std::uint32_t go_on = 1u << 30;         // without a gradient
 
     static constexpr std::uint32_t of(std::uint16_t rank, std::uint16_t step) {
         return std::uint32_t{rank} << 16 | step;

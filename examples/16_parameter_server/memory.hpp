@@ -1,5 +1,5 @@
-// Step 16, the server's memory: the weights, a slot for the gradient of each worker, and who may touch
-// what.
+// Step 16, the server's memory: the weights, a gradient slot for each worker, and the access
+// rights.
 #pragma once
 
 #include <vector>
@@ -11,16 +11,16 @@
 
 namespace step16 {
 
-/// Made for the first worker of a job. Every call that fails throws std::system_error.
+/// Created for the first worker of a job. Every call throws std::system_error on failure.
 struct Memory {
     rdma::Pd pd;
-    rdma::CompletionQueue completions;  // of all workers' queue pairs
+    rdma::CompletionQueue completions;  // for all workers' queue pairs
     Block block;
     std::vector<Gradient> slots;  // by rank
     rdma::Mr block_mr;
     std::vector<rdma::Mr> slot_mrs;
 
-    // No worker can write the weights, nor another one's slot: each region has a key of its own.
+    // Each region has its own rkey: no worker can write to the weights or to another worker's slot.
     Memory(ibv_context* context, std::uint16_t workers)
         : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
           completions(context, 3 * workers),
@@ -34,7 +34,7 @@ struct Memory {
                                 "ibv_reg_mr"));
     }
 
-    /// What the worker of this rank is told.
+    /// Returns what the server sends to the worker of this rank.
     Assignment place_of(std::uint16_t rank) const {
         return {capability_of(*slot_mrs[rank]), capability_of(*block_mr), rank};
     }

@@ -1,5 +1,5 @@
 // Step 16, the model: logistic regression on synthetic data. Both programs generate the same data
-// from the same seed, and sum in the same order, so that results can be compared bit by bit.
+// from the same seed and sum in the same order, so that results can be compared bit by bit.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ inline constexpr double learning_rate = 0.5;
 
 using Weights = std::array<double, features>;
 
-/// What a worker pushes, in this host's own layout: both ends must have the same byte order.
+/// What a worker pushes, in this host's layout: both sides must have the same byte order.
 struct Gradient {
-    std::array<double, features> sum{};  // over the worker's samples
-    double loss = 0;                     // their loss, summed
+    std::array<double, features> sum{};  // sum over the worker's samples
+    double loss = 0;                     // sum of their losses
 };
 
 struct Sample {
@@ -40,7 +40,7 @@ class Data {
         }
     }
 
-    /// Over the samples of one worker of so many.
+    /// Returns the gradient over the samples of one of `workers` workers.
     Gradient gradient(const Weights& weights, std::size_t rank, std::size_t workers) const {
         Gradient all;
         for (std::size_t i = rank * samples / workers; i < (rank + 1) * samples / workers; ++i) {
@@ -54,7 +54,7 @@ class Data {
     }
 
   private:
-    // splitmix64, Sebastiano Vigna's generator; -1 to 1.
+    // splitmix64 by Sebastiano Vigna; -1 to 1.
     double next() {
         std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
         z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -73,8 +73,8 @@ class Data {
     std::vector<Sample> samples_;
 };
 
-/// The step of gradient descent that all workers' gradients make together: in the order of their
-/// ranks, as a sum of floating-point numbers depends on its order.
+/// Returns the weights after a gradient descent step with all workers' gradients, summed by rank,
+/// because a floating-point sum depends on the order.
 inline Weights updated(Weights weights, const std::vector<Gradient>& of_ranks) {
     for (std::size_t f = 0; f < features; ++f) {
         double sum = 0;
@@ -85,7 +85,7 @@ inline Weights updated(Weights weights, const std::vector<Gradient>& of_ranks) {
     return weights;
 }
 
-/// The mean loss of all samples.
+/// Returns the mean loss over all samples.
 inline double loss_of(const std::vector<Gradient>& of_ranks) {
     double sum = 0;
     for (const Gradient& gradient : of_ranks)

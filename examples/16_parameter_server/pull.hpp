@@ -1,5 +1,5 @@
-// Step 16, how a worker gets weights that belong together, out of memory that the server may be
-// writing: this is the point of the step.
+// Step 16, how a worker gets consistent weights from memory that the server may be updating: this
+// is the point of the step.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace step16 {
 
-/// Of the server's updates.
+/// Time limit of the server's updates.
 inline constexpr std::chrono::seconds time_limit{30};
 
 inline std::uint64_t read_version(Worker& worker) {
@@ -20,7 +20,7 @@ inline std::uint64_t read_version(Worker& worker) {
     return worker.block.version;
 }
 
-/// Reads the version until the server has made the weights of this step, more and more seldom.
+/// Reads the version until the server has the weights of this step, at growing intervals.
 inline std::uint64_t await_version(Worker& worker, std::uint64_t step, util::StopSignal& stop) {
     const util::Deadline deadline = util::deadline_in(time_limit);
     std::chrono::milliseconds pause{1};
@@ -39,7 +39,7 @@ inline std::uint64_t await_version(Worker& worker, std::uint64_t step, util::Sto
     }
 }
 
-/// Whether what was read between these two versions may be used; logged as "pull".
+/// Returns true if the weights read between these two versions are consistent; logs a "pull" event.
 inline bool is_whole(const Worker& worker, std::uint64_t before, std::uint64_t after,
                      runlog::Log& log) {
     const bool is_good = belong_together(before, after);
@@ -50,8 +50,8 @@ inline bool is_whole(const Worker& worker, std::uint64_t before, std::uint64_t a
     return is_good;
 }
 
-/// The weights of a step. Each READ is complete before the next one is posted: that alone says which
-/// of them was executed first. Within one READ nothing does.
+/// Gets the weights of a step. Each READ completes before the next is posted: only this guarantees
+/// their order. There is no order within a READ.
 inline void pull(Worker& worker, std::uint64_t step, runlog::Log& log, util::StopSignal& stop) {
     while (true) {
         const std::uint64_t before = await_version(worker, step, stop);

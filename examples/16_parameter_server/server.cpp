@@ -1,5 +1,5 @@
-// Step 16, the server: workers READ the weights out of its memory and WRITE their gradients into it.
-// Its program is told of the gradients, and adds them up.
+// Step 16, the server: workers READ the weights from its memory and WRITE their gradients into it.
+// Completions notify its program of the gradients, which it adds up.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
@@ -19,7 +19,7 @@ using step16::Session;
 
 constexpr std::uint16_t most_workers = 1000;
 
-// All that there is of a job: made for its first worker, and gone with the last one.
+// The state of a job: created for its first worker, destroyed with the last.
 struct Running {
     step16::Memory memory;
     step16::Training training;
@@ -30,7 +30,7 @@ struct Running {
         : memory(context, job.workers), training(job, memory, log) {}
 };
 
-// 1. A worker asks to take part in a job.
+// 1. A worker requests to join a job.
 void admit(std::optional<Running>& running, rdma::CmId id, const rdma_conn_param& request,
            runlog::Log& log) {
     const auto job = step16::Job::parse(std::as_bytes(
@@ -54,7 +54,8 @@ void admit(std::optional<Running>& running, rdma::CmId id, const rdma_conn_param
     ++running->next_rank;
 }
 
-// 2. A completion says that the whole of a gradient is in its slot; the queue pair, whose.
+// 2. A completion means that a complete gradient is in a slot; its queue pair identifies the
+// worker.
 void take_completions(Running& running, util::StopSignal& stop) {
     while (const auto wc = running.memory.completions.next(stop, util::Clock::now())) {
         const auto session = std::ranges::find_if(running.sessions, [&](const auto& entry) {
@@ -73,7 +74,7 @@ void remove(std::optional<Running>& running, rdma_cm_id* id) {
         running.reset();
 }
 
-// 3. One that goes before the end takes the others with it: their sums would lack its part.
+// 3. A worker that disconnects early ends the job: the sums would lack its gradient.
 void leave(std::optional<Running>& running, rdma_cm_id* id, runlog::Log& log) {
     if (!running->training.is_over()) {
         log.error(fmt::format("rank {} disconnected before the last step: the others are informed.",
@@ -88,7 +89,7 @@ void take(rdma::CmEvent event, std::optional<Running>& running, runlog::Log& log
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         try {
             admit(running, rdma::CmId{id}, event->param.conn, log);
-        } catch (const std::exception& error) {  // destroying the id refuses this worker alone
+        } catch (const std::exception& error) {  // destroying the id rejects only this worker
             log.error(error.what());
             if (running)
                 remove(running, id);
@@ -99,7 +100,7 @@ void take(rdma::CmEvent event, std::optional<Running>& running, runlog::Log& log
             running->sessions.size() == workers)
             running->training.begin();
         const bool is_end = common::is_end(event->event);
-        event.reset();  // an id can go only when its events are acknowledged
+        event.reset();  // an id cannot be destroyed before its events are acknowledged
         if (is_end)
             leave(running, id, log);
     }

@@ -1,4 +1,4 @@
-// Step 16, the server's side of a worker's connection.
+// Step 16, the server: a worker's connection.
 #pragma once
 
 #include "memory.hpp"
@@ -13,15 +13,15 @@ struct Session {
     std::uint16_t rank = 0;
 };
 
-/// A receive without a buffer, for the immediate data of one push.
+/// Posts a receive without a buffer, for the immediate data of one push.
 inline void post_receive(const Session& session) {
     ibv_recv_wr wr{};
-    wr.wr_id = session.rank;  // a flushed one has no other mark of its worker
+    wr.wr_id = session.rank;  // identifies the worker if the receive is flushed
     ibv_recv_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_recv(session.id->qp, &wr, &bad_wr), "ibv_post_recv");
 }
 
-/// Accepts a worker. Its receives are posted before it can push.
+/// Accepts a worker, and before that posts its receives.
 inline void accept(Session& session, const Memory& memory, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
     ibv_qp_init_attr init{};
@@ -40,7 +40,7 @@ inline void accept(Session& session, const Memory& memory, runlog::Log& log) {
     rdma_conn_param parameters{};
     parameters.private_data = bytes.data();
     parameters.private_data_len = bytes.size();
-    parameters.responder_resources = 1;  // one READ of the worker's in flight
+    parameters.responder_resources = 1;  // one outstanding READ of the worker
     parameters.rnr_retry_count = 7;
     util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
     log.event("exchange", rdma::describe(place.slot, "sent"));

@@ -1,5 +1,5 @@
-// Step 16, the server's work: it adds up the gradients of a step, and writes the new weights, while
-// anybody may be reading them.
+// Step 16, the server: adds up the gradients of a step and writes the new weights, while workers
+// may be reading them.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ class Training {
     const Job& job() const { return job_; }
     bool is_over() const { return step_ > job_.steps; }
 
-    /// All workers are there: the weights of step 1.
+    /// All workers have connected: publishes the weights of step 1.
     void begin() {
         step_ = 1;
         writer_.begin();
         writer_.end();
     }
 
-    /// A worker's immediate data has come. Throws util::Error when it is not that worker's turn.
+    /// Handles a worker's immediate data. Throws util::Error if the worker is out of turn.
     void take(std::uint16_t rank, std::uint32_t notice, std::uint32_t byte_len) {
         if ((notice & Notice::go_on) != 0)
             return finish_update();
@@ -50,8 +50,8 @@ class Training {
     void give_up() { writer_.give_up(); }
 
   private:
-    // All gradients of the step are there, and no worker writes its slot before it has read the
-    // weights that come of them.
+    // All gradients of the step have arrived. No worker writes to its slot again before it has read
+    // the new weights.
     void update() {
         loss_ = loss_of(memory_.slots);
         next_ = updated(memory_.block.weights, memory_.slots);
@@ -75,7 +75,7 @@ class Training {
             compare_with_one_process();
     }
 
-    // The same sums in the same order, without any worker: the way over the wire must not have changed
+    // Computes the same sums in the same order without workers: the transfer must not have changed
     // a bit.
     void compare_with_one_process() {
         const Data data;

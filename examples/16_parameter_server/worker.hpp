@@ -1,5 +1,5 @@
-// Step 16, a worker: its connection, and its two requests. It READs the weights, of which the server's
-// program notices nothing, and WRITEs its gradient with immediate data, so that the server is told.
+// Step 16, a worker: its connection and its two requests. It READs the weights, unnoticed by the
+// server's program, and WRITEs its gradient with immediate data, which notifies the server.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,10 +11,10 @@
 
 namespace step16 {
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 struct Worker {
     Job job;
-    Block block;  // as it was when it was read
+    Block block;  // the block as last read
     Gradient gradient;
     common::CmClient client;
     rdma::Mr block_mr, gradient_mr;
@@ -37,14 +37,14 @@ struct Worker {
         client.connect(job.serialize());
         place = Assignment::parse(client.answer());
         log.event("exchange", rdma::describe(place.weights, "received"));
-        wr_id = 1000 * (place.rank + std::uint64_t{1});  // a line of the log tells whose it is
+        wr_id = 1000 * (place.rank + std::uint64_t{1});  // wr_ids in the log show the rank
         log.event("worker", {{"rank", place.rank},
                              {"workers", job.workers},
                              {"qpn", client.qp()->qp_num},
                              {"first", place.rank * samples / job.workers},
                              {"last", (place.rank + 1) * samples / job.workers - 1}});
     }
-    Worker(const Worker&) = delete;  // the device knows where its memory is
+    Worker(const Worker&) = delete;  // the device has the address of its memory
     Worker& operator=(const Worker&) = delete;
     Worker(Worker&&) = delete;
     Worker& operator=(Worker&&) = delete;
@@ -69,8 +69,8 @@ inline void read(Worker& worker, std::size_t offset, std::size_t length) {
     worker.client.expect_success("RDMA_READ");
 }
 
-/// WRITEs the gradient into this worker's slot, and nothing with Notice::go_on. When the server takes
-/// the completion of the immediate data, all of the gradient is in the slot.
+/// WRITEs the gradient into this worker's slot, or nothing with Notice::go_on. When the server
+/// polls the completion, the whole gradient is in the slot.
 inline void push(Worker& worker, std::uint32_t notice) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(&worker.gradient),
                 .length = sizeof worker.gradient,

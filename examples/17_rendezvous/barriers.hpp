@@ -1,5 +1,5 @@
-// Step 17: two kinds of barrier: over rank 0, and without a middle. Both give each rank the tickets
-// of all, so that a rank that leaves can prove that all had entered.
+// Step 17: two kinds of barrier: central (through rank 0) and dissemination. Each rank gets all
+// ranks' tickets, which prove that all ranks had entered when it left.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace step17 {
 
-/// The exchange with rank 0, over connections that exist from the beginning. Rank 0 itself waits
-/// for the others in it.
+/// The exchange with rank 0 over connections that exist from the beginning. On rank 0, it waits for
+/// the other ranks.
 class RecordExchange {
   public:
     RecordExchange() = default;
@@ -25,9 +25,9 @@ class RecordExchange {
     RecordExchange(RecordExchange&&) = delete;
     RecordExchange& operator=(RecordExchange&&) = delete;
 
-    /// The record in desk.slot goes to rank 0; once all have come, window.table is there.
+    /// Sends desk.slot's record to rank 0, and waits for all records in window.table.
     virtual void exchange_records() = 0;
-    /// The entry in desk.slot goes to rank 0; once all have come, window.release is there.
+    /// Sends desk.slot's entry to rank 0, and waits for all entries in window.release.
     virtual void exchange_entries(std::uint16_t generation, const std::string& what) = 0;
 };
 
@@ -37,8 +37,8 @@ class Barriers {
 
     Barriers(const Self& self, RecordExchange& exchange) : self_(self), exchange_(exchange) {}
 
-    /// Over rank 0. Its release has the tickets that rank 0 found in its slots: the last one did
-    /// not exist before that rank had entered.
+    /// Barrier through rank 0, whose release contains all tickets. The last ticket did not exist
+    /// before its rank entered.
     Clock::duration central(std::uint16_t generation, const std::string& what) {
         const auto entered = enter(generation, what);
         self_.memory.desk.slot.entry = ticket_.serialize();
@@ -46,8 +46,8 @@ class Barriers {
         return leave(self_.memory.window.release, what, entered);
     }
 
-    /// In each round a rank passes on all the tickets that it knows. After one round it knows two
-    /// ranks', after two four: log2 of the ranks are enough.
+    /// In each round a rank passes on all the tickets that it knows: it knows two after one round,
+    /// four after two, so log2(ranks) rounds are enough.
     Clock::duration dissemination(std::uint16_t number, Mesh& mesh,
                                   const std::vector<Record>& table) {
         const std::string what = fmt::format("dissemination {}", number);
@@ -65,7 +65,7 @@ class Barriers {
                               to.va + self_.memory.offset_of(come), to.rkey,
                               flag::of_round(self_.rank, number, round));
             self_.flags.await({{flag::of_round(from, number, round), from}}, "at barrier " + what);
-            self_.flags.await_sent();  // what is sent may change only now
+            self_.flags.await_sent();  // the sent data may change only now
             for (std::size_t rank = 0; rank < known.size(); ++rank)
                 if (Entry::parse(come[rank]).barrier == number)
                     known[rank] = come[rank];

@@ -1,5 +1,5 @@
-// Step 17, the client: all ranks but rank 0, or this program's share of them. Each is a thread with
-// connections and memory of its own, as if it were a program.
+// Step 17, the client: all ranks except rank 0, or some of them. Each rank is a thread with its own
+// connections and memory, as if it were a program.
 #include <future>
 #include <memory>
 #include <vector>
@@ -23,7 +23,7 @@ struct Options {
     bool no_barrier = false;
 };
 
-// Of the ranks that fail, the first one's error is the program's; the others' are notes.
+// If several ranks fail, throws the first one's error and logs the others as notes.
 void run_all(const std::vector<std::unique_ptr<Worker>>& workers, runlog::Log& log) {
     std::vector<std::future<void>> all;
     all.reserve(workers.size());

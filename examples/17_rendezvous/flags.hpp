@@ -1,6 +1,6 @@
-// Step 17: flags. A rank raises one by a WRITE with immediate data: the data goes into the peer's
-// memory, and the 32 bits behind it take a receive there, whose completion is the flag. Flags come
-// in any order, on all queue pairs of a rank; they are waited for by name, and stay raised.
+// Step 17: flags. A rank raises a flag with a WRITE with immediate data: the data goes into the
+// peer's memory, and the 32 immediate bits consume a receive, whose completion is the flag. Flags
+// arrive in any order, on all queue pairs; ranks wait for specific ones, and flags stay raised.
 #pragma once
 
 #include <arpa/inet.h>
@@ -24,21 +24,21 @@ namespace step17 {
 
 class Flags {
   public:
-    /// The next completion; nullopt when the deadline passed. Throws where a peer has gone.
+    /// Returns the next completion; nullopt after the deadline. Throws if a peer has disconnected.
     using Next = std::function<std::optional<ibv_wc>(util::Deadline)>;
 
-    /// `verdict`: where rank 0 writes why it gives up.
+    /// `verdict`: where rank 0 writes the reason for giving up.
     Flags(std::uint16_t rank, std::chrono::seconds time_limit, std::span<const std::byte> verdict,
           Next next)
         : rank_(rank), time_limit_(time_limit), verdict_(verdict), next_(std::move(next)) {}
 
-    /// A queue pair to `peer`, and from it. Its receives must be there before the peer can write.
+    /// Adds a queue pair to and from `peer`. Its receives must be posted before the peer can write.
     void add(ibv_qp* qp, std::uint16_t peer, unsigned receives) {
         queues_[qp->qp_num] = {.qp = qp, .peer = peer};
         for (unsigned i = 0; i < receives; ++i)
             post_receive(qp);
     }
-    /// Nobody waits any more for what was sent there.
+    /// Stops waiting for requests on this queue pair.
     void forget(std::uint32_t qpn) { queues_.erase(qpn); }
     void forget_all() { queues_.clear(); }
 
@@ -60,8 +60,8 @@ class Flags {
 
     bool is_raised(std::uint32_t flag) const { return raised_.contains(flag); }
 
-    /// Waits until each of these flags is raised. `flags`: and by which rank; `what`: for the error
-    /// that names the ranks that have not raised theirs, "at barrier ready".
+    /// Waits until all `flags` are raised, each by the given rank. `what`: for the error that lists
+    /// the missing ranks, "at barrier ready".
     void await(const std::map<std::uint32_t, std::uint16_t>& flags, const std::string& what) {
         const util::Deadline deadline = util::deadline_in(time_limit_);
         while (true) {
@@ -77,7 +77,7 @@ class Flags {
         }
     }
 
-    /// Waits until all WRITEs have completed: their data may be overwritten.
+    /// Waits until all WRITEs have completed, so that their data may be overwritten.
     void await_sent() { await_sent(util::deadline_in(time_limit_)); }
     void await_sent(util::Deadline deadline) {
         for (auto ranks = silent(); !ranks.empty(); ranks = silent())
@@ -90,10 +90,10 @@ class Flags {
     struct Queue {
         ibv_qp* qp = nullptr;
         std::uint16_t peer = 0;
-        unsigned outstanding = 0;  // WRITEs
+        unsigned outstanding = 0;  // number of WRITEs
     };
 
-    // The ranks that have not acknowledged a WRITE.
+    // Returns the ranks with unacknowledged WRITEs.
     std::set<std::uint16_t> silent() const {
         std::set<std::uint16_t> ranks;
         for (const auto& [qpn, queue] : queues_)
@@ -121,8 +121,8 @@ class Flags {
         if (flag == flag::failed)
             throw util::Error(fmt::format("rank {}: rank 0 ends the rendezvous: {}", rank_,
                                           sentence_in(verdict_)));
-        // All of the data is in memory before the receive completes. A flag that is raised twice
-        // has two writers, or one that did not wait.
+        // The data is in memory before the receive completes. A flag that is raised twice has two
+        // writers, or one that did not wait.
         if (!raised_.insert(flag).second)
             throw util::Error(
                 fmt::format("rank {} raises flag {:#010x} twice.", queue->second.peer, flag));
@@ -130,7 +130,7 @@ class Flags {
         return true;
     }
 
-    // Without a buffer: the data of a WRITE goes to the address that it names.
+    // Posts a receive without a buffer: the WRITE carries the address of its data.
     void post_receive(ibv_qp* qp) {
         ibv_recv_wr wr{};
         wr.wr_id = ++wr_id_;

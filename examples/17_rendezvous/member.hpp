@@ -1,5 +1,5 @@
-// Step 17: what every rank does, rank 0 as well: it gets the table, connects from it, proves that
-// the ring works, and enters barriers of two kinds.
+// Step 17: what every rank does, including rank 0: gets the table, connects accordingly, tests the
+// ring, and enters barriers of both kinds.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ class Member {
         get_table();
         be_late("before its queue pairs can receive");
         mesh_.connect(table_);
-        // A packet that comes to a queue pair before RTR is dropped. That this rank's queue pairs
-        // are in RTS says nothing about the next rank's: all have to say so.
+        // Packets that arrive before RTR are dropped. This rank's queue pairs are in RTS, but the
+        // next rank's may not be in RTR: all ranks must confirm.
         if (!self_.job.no_barrier)
             barriers_.central(generation::ready, "ready");
         Ring(self_, mesh_, table_).all_reduce();
@@ -46,12 +46,12 @@ class Member {
         measure("dissemination", [&](std::uint16_t number) {
             return barriers_.dissemination(number, mesh_, table_);
         });
-        // No memory and no queue pair goes while packets to it may be in flight.
+        // No memory or queue pair may be destroyed while packets to it may be in flight.
         barriers_.central(generation::end_of(self_.job), "end");
     }
 
   private:
-    // 1. The record goes, the table comes.
+    // 1. Send the record, receive the table.
     void get_table() {
         Record mine{.rank = self_.rank,
                     .pid = static_cast<std::uint32_t>(getpid()),
@@ -79,7 +79,7 @@ class Member {
         std::this_thread::sleep_for(lateness);
     }
 
-    // 2. The first barrier of each kind is the straggler's; the mean is of the others.
+    // 2. The first barrier of each kind includes the late rank; the mean is over the others.
     template <typename Barrier>
     void measure(const std::string& kind, Barrier barrier) {
         std::chrono::steady_clock::duration all{};

@@ -1,5 +1,5 @@
-// Step 17: a rank's memory: what others write into, and what it sends from. Only the first has a
-// remote right.
+// Step 17: a rank's memory: what others write to, and what it sends from. Only the former is
+// remotely accessible.
 #pragma once
 
 #include <array>
@@ -13,27 +13,27 @@ namespace step17 {
 
 using RecordBytes = std::array<std::byte, Record::size>;
 using EntryBytes = std::array<std::byte, Entry::size>;
-using Sheet = std::array<EntryBytes, most_ranks>;  // of all who have entered, by rank
+using Sheet = std::array<EntryBytes, most_ranks>;  // of all ranks that have entered, by rank
 using Chunk = std::array<std::byte, 8 * numbers_of_chunk>;
 
-/// At rank 0, one for each rank, with a key of its own.
+/// On rank 0: one slot per rank, with its own rkey.
 struct Slot {
     RecordBytes record{};
     EntryBytes entry{};
 };
 
-/// At each rank. Each part has one writer, who writes it again only when all have seen what was in
-/// it. The parts for the rounds of a barrier exist twice, and are used in turns: the rank behind
-/// may have left a barrier, and entered the next one, before this one has looked.
+/// On each rank. Each part has one writer, which overwrites it only after all ranks have read it.
+/// Barriers alternate between two sets of rounds: the previous rank may have left a barrier and
+/// entered the next one before this rank has read the data.
 struct Window {
-    std::array<RecordBytes, most_ranks> table{};                      // by rank 0
-    Sheet release{};                                                  // by rank 0
-    std::array<std::byte, 128> verdict{};                             // by rank 0
-    std::array<std::array<Sheet, most_rounds>, 2> rounds{};           // by the rank 2^round behind
-    std::array<Chunk, 2 * std::size_t{most_ranks - 1}> ring_steps{};  // by the rank behind
+    std::array<RecordBytes, most_ranks> table{};                      // written by rank 0
+    Sheet release{};                                                  // written by rank 0
+    std::array<std::byte, 128> verdict{};                             // written by rank 0
+    std::array<std::array<Sheet, most_rounds>, 2> rounds{};           // by the rank 2^round before
+    std::array<Chunk, 2 * std::size_t{most_ranks - 1}> ring_steps{};  // by the previous rank
 };
 
-/// What is sent must stay as it is until the request has completed.
+/// Sent data must not change until the request has completed.
 struct Desk {
     Slot slot{};
     Sheet sheet{};
@@ -56,7 +56,7 @@ struct Memory {
     Memory& operator=(Memory&&) = delete;
     ~Memory() = default;
 
-    /// Where a part of everybody's window is.
+    /// Returns the offset of a part, the same in every rank's window.
     template <typename T>
     std::size_t offset_of(const T& part) const {
         return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&part) -
@@ -64,7 +64,7 @@ struct Memory {
     }
 };
 
-/// To send a part of a region, or its first bytes.
+/// Returns an sge for a part of a region, or for its first bytes.
 template <typename T>
 ibv_sge sge_of(const rdma::Mr& mr, const T& part, std::size_t size = sizeof(T)) {
     return {.addr = reinterpret_cast<std::uintptr_t>(&part),

@@ -1,6 +1,6 @@
-// Step 17: the queue pairs among the ranks: for each round one to the rank 2^round further on, and
-// one from the rank 2^round behind. Those of round 0 are the ring. What the other end is, only the
-// table tells.
+// Step 17: the queue pairs between ranks: for each round one to the rank 2^round after this one,
+// and one from the rank 2^round before. Those of round 0 form the ring. The table describes the
+// peers.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace step17 {
 
-/// Where a rank's queue pairs are made.
+/// The device and the objects for a rank's queue pairs.
 struct Port {
     ibv_context* context;
     ibv_pd* pd;
@@ -38,7 +38,7 @@ class Mesh {
         }
     }
 
-    /// 1. What the others must know of these queue pairs.
+    /// 1. Fills in what the others must know of these queue pairs.
     void describe(Record& record) const {
         record.path_mtu = static_cast<std::uint16_t>(path_mtu_);
         std::memcpy(record.gid.data(), port_.gid.raw.raw, record.gid.size());
@@ -48,8 +48,8 @@ class Mesh {
         }
     }
 
-    /// 2. To RTS, as in step 06; but the peer's half is from the table. A receive can be posted
-    /// from INIT on, and a packet be received from RTR on: each receive is there first.
+    /// 2. Moves the queue pairs to RTS as in step 06, with the peers' data from the table. Receives
+    /// can be posted from INIT on, packets arrive from RTR on: the receives are posted first.
     void connect(const std::vector<Record>& table) {
         for (unsigned round = 0; round < out_.size(); ++round) {
             const Record& before = table.at(rank_before(rank_, round, ranks_));
@@ -60,7 +60,7 @@ class Mesh {
         }
     }
 
-    /// To the rank 2^round further on.
+    /// Returns the queue pair to the rank 2^round after this one.
     ibv_qp* out(unsigned round) const { return out_.at(round).qp.get(); }
 
   private:
@@ -69,7 +69,7 @@ class Mesh {
         End end;
     };
 
-    // Two barriers may be in progress; and in the ring the rank behind may be all of a lap ahead.
+    // Two barriers may be in progress, and in the ring the previous rank may be a full lap ahead.
     unsigned receives_of(unsigned round) const { return round == 0 ? 2 + steps_of(ranks_) : 2; }
 
     Queue make(unsigned receives, runlog::Log& log) const {

@@ -1,5 +1,5 @@
-// Step 17: what ranks tell each other, field by field in network order: with the connection's
-// request and reply, and in the 32 bits of immediate data. What they write is in record.hpp.
+// Step 17: the messages of the ranks, field by field in network byte order: the connection's
+// request and reply, and the 32 bits of immediate data. What ranks WRITE is in record.hpp.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace step17 {
 
 inline constexpr std::uint32_t magic = common::magic_of_step(17);
 
-/// What a rank wrote, up to the first zero, safe to print.
+/// Returns a rank's text up to the first zero, safe to print.
 inline std::string sentence_in(std::span<const std::byte> bytes) {
     std::string sentence;
     for (const std::byte byte : bytes) {
@@ -32,7 +32,7 @@ inline std::string sentence_in(std::span<const std::byte> bytes) {
     return sentence;
 }
 
-/// "rank 2", "ranks 2, 3".
+/// Formats as "rank 2" or "ranks 2, 3".
 inline std::string names_of(const std::set<std::uint16_t>& ranks) {
     std::string names = ranks.size() == 1 ? "rank" : "ranks";
     for (const std::uint16_t rank : ranks)
@@ -40,23 +40,23 @@ inline std::string names_of(const std::set<std::uint16_t>& ranks) {
     return names;
 }
 
-/// All ranks of a rendezvous must want the same one.
+/// All ranks of a rendezvous must request the same job.
 struct Job {
     std::uint16_t ranks = 4;
     std::uint16_t barriers = 3;  ///< of each kind
-    std::uint16_t late = 0;      ///< which rank comes late; `ranks` or more: none
-    bool no_barrier = false;     ///< nobody waits until all can receive
+    std::uint16_t late = 0;      ///< the late rank; `ranks` or more: none
+    bool no_barrier = false;     ///< does not wait until all ranks can receive
 
     bool operator==(const Job&) const = default;
 };
 
-/// In a rank's request, as rdma_cm's private data.
+/// In a rank's request, as rdma_cm private data.
 struct Request {
     static constexpr std::size_t size = 16;
     static constexpr std::uint16_t any_rank = 0xffff;
 
     Job job;
-    std::uint16_t rank = any_rank;  ///< the one that it claims
+    std::uint16_t rank = any_rank;  ///< the requested rank
 
     std::array<std::byte, size> serialize() const {
         auto bytes = common::begin_message<size>(magic);
@@ -86,7 +86,7 @@ struct Request {
     }
 };
 
-/// In rank 0's reply: the rank's slot, its number, and for how long rank 0 waits for others.
+/// In rank 0's reply: the rank's slot, its number, and how long rank 0 waits for the others.
 struct Assignment {
     static constexpr std::size_t size = rdma::Capability::size + 4;
 
@@ -109,12 +109,12 @@ struct Assignment {
     }
 };
 
-/// The 32 bits of immediate data: who writes, and the generation of what is written. Each flag is
-/// used once: were it "ready" each time, one barrier's could be taken for the next one's.
+/// The 32 bits of immediate data: the writer's rank and the generation of the data. Each flag is
+/// used only once, so that a barrier's flag cannot be taken for the next one's.
 namespace flag {
 inline constexpr std::uint32_t ring = 1u << 31;
 inline constexpr std::uint32_t round = 1u << 30;
-inline constexpr std::uint32_t failed = 0xffffffff;  // of rank 0: the verdict says why
+inline constexpr std::uint32_t failed = 0xffffffff;  // from rank 0: the verdict gives the reason
 
 constexpr std::uint32_t of(std::uint16_t rank, std::uint16_t generation) {
     return std::uint32_t{rank} << 16 | generation;
@@ -127,7 +127,7 @@ constexpr std::uint32_t of_round(std::uint16_t rank, std::uint16_t barrier, unsi
 }
 }  // namespace flag
 
-/// Generations of what passes through rank 0. The barriers' follow, and one more at the end.
+/// Generations of the exchanges through rank 0. The barriers follow, and a final one at the end.
 namespace generation {
 inline constexpr std::uint16_t table = 1;
 inline constexpr std::uint16_t ready = 2;

@@ -1,5 +1,5 @@
-// Step 17: rank 0. The others write into its slots what all are to know, and rank 0 writes it to
-// all once the last one has come.
+// Step 17: rank 0. The others write their data into its slots; after the last one has arrived, rank
+// 0 writes everything to all ranks.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@
 
 namespace step17 {
 
-/// One rendezvous: made for the first rank that comes, destroyed after the last one.
+/// A rendezvous: created for the first rank, destroyed after the last one.
 class RankZero : public RecordExchange {
   public:
-    /// `first`: the connection of the first rank that asks. `next`: as in Flags; it gives
-    /// connections to sessions(), and their ends to leave().
+    /// `first`: the first rank's connection. `next`: as in Flags; it passes connections to
+    /// sessions() and disconnects to leave().
     RankZero(rdma_cm_id* first, const Job& job, std::chrono::seconds time_limit, Flags::Next next,
              runlog::Log& log)
         : log_(log),
@@ -36,21 +36,21 @@ class RankZero : public RecordExchange {
     Sessions& sessions() { return sessions_; }
     bool is_over() const { return is_over_; }
 
-    /// Throws util::Error where that rank is still needed.
+    /// Throws util::Error if the rank is still needed.
     void leave(const rdma_cm_id* id) {
         const auto rank = sessions_.leave(id);
         if (rank && !is_over_)
             throw util::Error(fmt::format("rank {} disconnected before the end.", *rank));
     }
 
-    /// From the first rank to the last barrier. Throws util::Error and std::system_error.
+    /// Runs from the first rank to the last barrier. Throws util::Error and std::system_error.
     void run() {
         log_.event("rank", {{"rank", 0}, {"ranks", job_.ranks}});
         const Self self{0, job_, memory_, flags_, log_};
         Member(self, {pd_->context, pd_.get(), completions_.cq.get(), gid_}, *this).run();
     }
 
-    // 1. All records are in their slots: the table.
+    // 1. Waits until all records are in their slots, and sends the table.
     void exchange_records() override {
         auto& table = memory_.window.table;
         table[0] = memory_.desk.slot.record;
@@ -63,8 +63,9 @@ class RankZero : public RecordExchange {
         write_to_all(table, job_.ranks * Record::size, generation::table);
     }
 
-    // 2. All have entered: the release. What is sent is a copy: the rank that hears first may enter
-    // the next barrier, and write its slot, before the last one hears.
+    // 2. Waits until all ranks have entered, and sends the release. It sends a copy, because the
+    // first rank to be released may write to its slot for the next barrier before the last one is
+    // released.
     void exchange_entries(std::uint16_t generation, const std::string& what) override {
         auto& release = memory_.window.release;
         release[0] = memory_.desk.slot.entry;
@@ -75,8 +76,8 @@ class RankZero : public RecordExchange {
         write_to_all(release, job_.ranks * Entry::size, generation);
     }
 
-    // 3. A rank is missing: the verdict, to all whose record has come. Ranks that do not respond
-    // get two seconds.
+    // 3. A rank is missing: sends the verdict to all ranks whose record has arrived. Ranks that do
+    // not respond get two seconds.
     void give_up(std::string_view why) try {
         log_.error(why);
         is_over_ = true;
@@ -110,7 +111,7 @@ class RankZero : public RecordExchange {
         flags_.await_sent();
     }
 
-    // Each rank's window is laid out as this one.
+    // All ranks' windows have the same layout.
     template <typename T>
     void write(std::uint16_t rank, const T& part, std::size_t size, std::uint32_t flag) {
         const Record to = Record::parse(sessions_.slot(rank).record, rank);

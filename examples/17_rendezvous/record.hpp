@@ -1,4 +1,4 @@
-// Step 17: what ranks write into each other's memory, field by field in network order.
+// Step 17: what ranks write into each other's memory, field by field in network byte order.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace step17 {
 
-/// One end of a connection that is to be made: a queue pair, and the first PSN that it will send.
+/// One end of a future connection: a queue pair and the first PSN that it sends.
 struct End {
     std::uint32_t qpn = 0;
     std::uint32_t psn = 0;
@@ -25,7 +25,7 @@ struct End {
 };
 using Ends = std::array<End, most_rounds>;  // by round
 
-/// What the others have to know of a rank to write into its memory: a row of the table.
+/// What the others must know to write into a rank's memory: a row of the table.
 struct Record {
     static constexpr std::size_t size = 128;
     static constexpr std::size_t longest_host = 16;
@@ -36,8 +36,8 @@ struct Record {
     std::array<std::byte, 16> gid{};
     std::uint64_t va = 0;  ///< of its Window (memory.hpp)
     std::uint32_t rkey = 0;
-    Ends out{};  ///< to the rank 2^round further on
-    Ends in{};   ///< from the rank 2^round behind
+    Ends out{};  ///< to the rank 2^round after this one
+    Ends in{};   ///< from the rank 2^round before this one
     std::string host{};
 
     bool operator==(const Record&) const = default;
@@ -60,7 +60,7 @@ struct Record {
         return bytes;
     }
 
-    /// Throws util::Error where it is not a record, or not that of rank `expected`.
+    /// Throws util::Error if it is not a record of rank `expected`.
     static Record parse(util::FixedBytes<size> bytes, std::uint16_t expected) {
         common::check_message(bytes, magic);
         Record record{.rank = util::be16<6>(bytes),
@@ -111,8 +111,8 @@ struct Record {
     }
 };
 
-/// What a rank enters a barrier with: which one it is, and a ticket, a random number that is drawn
-/// then. Whoever knows it knows that the rank has entered.
+/// A rank's entry into a barrier: the barrier, and a ticket, a random number drawn on entry.
+/// Knowing the ticket proves that the rank has entered.
 struct Entry {
     static constexpr std::size_t size = 8;
 

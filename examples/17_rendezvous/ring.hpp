@@ -1,4 +1,4 @@
-// Step 17: the proof that the ring works: an all-reduce of numbers whose sums are known.
+// Step 17: tests the ring with an all-reduce of numbers whose sums are known.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace step17 {
 
-/// What a rank is, and has.
+/// A rank and its resources.
 struct Self {
     std::uint16_t rank;
     Job job;
@@ -37,8 +37,8 @@ class Ring {
           next_(table.at(rank_after(self.rank, 0, ranks_))),
           numbers_(ranks_ * numbers_of_chunk) {}
 
-    /// Each rank's numbers, summed, at each rank. What comes in one step goes on in the next one,
-    /// at first with this rank's own added.
+    /// Sums all ranks' numbers on each rank. The data received in one step is sent in the next one,
+    /// in the first half with this rank's own numbers added.
     void all_reduce() {
         for (std::size_t i = 0; i < numbers_.size(); ++i)
             numbers_[i] = number_of(self_.rank, i);

@@ -1,4 +1,4 @@
-// Step 17, the server: rank 0, to which all others connect.
+// Step 17, the server: rank 0, to which all other ranks connect.
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -30,7 +30,7 @@ class Server {
         log.event("ready", {{"address", address.host()}, {"port", address.port()}});
     }
 
-    // 1. The first rank to come begins a rendezvous. Whatever fails in it, all of its ranks hear.
+    // 1. The first rank starts a rendezvous. If it fails, all of its ranks are notified.
     void serve() {
         while (!stop_.requested()) {
             if (util::wait_readable(channel_->fd, stop_, std::nullopt) == util::Ready::input)
@@ -52,8 +52,8 @@ class Server {
     }
 
   private:
-    // 2. Two things happen: flags are raised, and connections begin and end. Flags come first: a
-    // rank that has gone may have raised all that it had to.
+    // 2. Handles flags and connection events. Flags come first: a rank that has disconnected may
+    // have raised all of its flags.
     std::optional<ibv_wc> next(util::Deadline deadline) {
         while (true) {
             const auto wc = rendezvous_->completions().next(stop_, util::Clock::now());
@@ -86,7 +86,7 @@ class Server {
             case RDMA_CM_EVENT_CONNECT_ERROR:
             case RDMA_CM_EVENT_UNREACHABLE:
             case RDMA_CM_EVENT_REJECTED:
-                event.reset();  // an id can go only when its events are acknowledged
+                event.reset();  // an id cannot be destroyed before its events are acknowledged
                 if (rendezvous_)
                     rendezvous_->leave(id);
                 break;
@@ -95,7 +95,7 @@ class Server {
         }
     }
 
-    // 3. A rank that cannot be admitted hears why. The others are not affected.
+    // 3. A rank that is not admitted gets the reason. The others are not affected.
     void take_request(rdma::CmEvent event) {
         rdma::CmId id(event->id);
         rdma_cm_id* asking = id.get();

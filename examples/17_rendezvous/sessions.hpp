@@ -1,4 +1,4 @@
-// Step 17: the ranks that have come to rank 0: their connections, and a slot for each.
+// Step 17: the ranks connected to rank 0: their connections and slots.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace step17 {
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 class Sessions {
   public:
     Sessions(const Job& job, std::chrono::seconds time_limit, ibv_pd* pd, ibv_cq* cq, Flags& flags,
@@ -33,7 +33,7 @@ class Sessions {
 
     const Slot& slot(std::uint16_t rank) const { return slots_.at(rank); }
     bool empty() const { return sessions_.empty(); }
-    /// Those that are connected now.
+    /// Returns the connected ranks.
     std::vector<std::uint16_t> ranks() const {
         std::vector<std::uint16_t> ranks;
         for (const auto& [rank, session] : sessions_)
@@ -42,7 +42,7 @@ class Sessions {
     }
     ibv_qp* qp(std::uint16_t rank) const { return sessions_.at(rank).id->qp; }
 
-    /// Which rank it becomes. Throws util::Error where it can be none.
+    /// Returns the rank to assign. Throws util::Error if there is none.
     std::uint16_t rank_for(const Request& request) const {
         if (request.job != job_)
             throw util::Error(fmt::format(
@@ -62,9 +62,9 @@ class Sessions {
         return rank;
     }
 
-    /// A rank comes.
+    /// Admits a rank.
     void admit(rdma::CmId owned, std::uint16_t rank) {
-        // 1. Its slot is exposed to it, with a key of its own.
+        // 1. Expose its slot, with its own rkey.
         rdma_cm_id* id = owned.get();
         Slot& slot = slots_.at(rank);
         Session session{.slot_mr = rdma::Mr{util::check_ptr(
@@ -73,7 +73,7 @@ class Sessions {
                             "ibv_reg_mr")},
                         .id = std::move(owned)};
 
-        // 2. Its receives are there before it can write.
+        // 2. Post its receives before it can write.
         ibv_qp_init_attr init{};
         init.qp_type = IBV_QPT_RC;
         init.send_cq = cq_;
@@ -85,7 +85,8 @@ class Sessions {
         session.qp.reset(id);
         flags_.add(id->qp, rank, receives);
 
-        // 3. The reply says where the slot is. Nothing is sent before this rank's record has come.
+        // 3. The reply gives the slot's address. Nothing is sent before the rank's record has
+        // arrived.
         const Assignment place{.slot = {.va = reinterpret_cast<std::uintptr_t>(&slot),
                                         .length = sizeof slot,
                                         .rkey = session.slot_mr->rkey},
@@ -103,7 +104,7 @@ class Sessions {
         taken_.insert(rank);
     }
 
-    /// A rank goes; which one it was.
+    /// Removes a rank and returns it; nullopt if the id is unknown.
     std::optional<std::uint16_t> leave(const rdma_cm_id* id) {
         const auto session = std::ranges::find_if(
             sessions_, [&](const auto& entry) { return entry.second.id.get() == id; });
@@ -132,7 +133,7 @@ class Sessions {
     runlog::Log& log_;
     std::vector<Slot> slots_;                    // by rank
     std::map<std::uint16_t, Session> sessions_;  // by rank
-    std::set<std::uint16_t> taken_;              // also by those that have gone again
+    std::set<std::uint16_t> taken_;              // including ranks that have disconnected
 };
 
 }  // namespace step17

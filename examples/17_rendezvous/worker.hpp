@@ -1,5 +1,5 @@
-// Step 17: a rank that is not rank 0: its connection with rank 0, which rdma_cm makes, and what it
-// sends and receives over it.
+// Step 17: a rank other than rank 0: its rdma_cm connection with rank 0, and what it sends and
+// receives over it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace step17 {
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 class Worker : public RecordExchange {
   public:
     Worker(const common::ClientOptions& options, const Request& request, runlog::Log& log,
@@ -30,7 +30,7 @@ class Worker : public RecordExchange {
         const std::chrono::seconds time_limit{place_.time_limit_s + longer_than_rank_0_s};
         flags_.emplace(place_.rank, time_limit, memory_->window.verdict,
                        [this](util::Deadline deadline) { return next(deadline); });
-        // Early enough: rank 0 writes only to ranks whose record it has.
+        // In time: rank 0 writes only to ranks whose record it has.
         flags_->add(client_.qp(), 0, receives);
     }
 
@@ -58,7 +58,7 @@ class Worker : public RecordExchange {
     }
 
   private:
-    // Into this rank's own slot at rank 0.
+    // Writes into this rank's slot on rank 0.
     void raise(ibv_sge data, std::size_t offset, std::uint16_t generation) {
         flags_->raise(client_.qp(), data, place_.slot.va + offset, place_.slot.rkey,
                       flag::of(place_.rank, generation));
@@ -74,9 +74,9 @@ class Worker : public RecordExchange {
         return wc;
     }
 
-    static constexpr int completions = 96;          // of all queue pairs, both ways
-    static constexpr std::uint32_t receives = 2;    // a release, and a verdict
-    static constexpr int longer_than_rank_0_s = 5;  // rank 0 knows better who is missing
+    static constexpr int completions = 96;          // for all queue pairs, both directions
+    static constexpr std::uint32_t receives = 2;    // for a release and a verdict
+    static constexpr int longer_than_rank_0_s = 5;  // rank 0 knows better which rank is missing
 
     runlog::Log& log_;
     util::StopSignal& stop_;

@@ -1,5 +1,5 @@
-// Step 18, the server's side of a batch: it comes as WRITEs and a notice behind them, and its results
-// go back in the same way. This is the point of the step.
+// Step 18, the server's side of a batch: it arrives as WRITEs followed by a notice, and its results
+// return in the same way. This is the point of the step.
 #pragma once
 
 #include <algorithm>
@@ -9,9 +9,9 @@
 
 namespace step18 {
 
-/// 1. A notice has come: its immediate data is the batch's id, and each byte that the client wrote
-/// before it is in the slot. How many requests the batch has. Throws util::Error where it is not the
-/// next batch's.
+/// 1. A notice has arrived: its immediate data is the batch's id, and all bytes that the client
+/// wrote before it are in the slot. Returns the number of requests in the batch. Throws util::Error
+/// if it is not the next batch.
 inline std::uint32_t take_notice(Session& session, const ibv_wc& wc) {
     post_receive(session);
     const std::uint32_t id = ntohl(wc.imm_data);
@@ -22,7 +22,7 @@ inline std::uint32_t take_notice(Session& session, const ibv_wc& wc) {
     return header.requests;
 }
 
-/// A WRITE of no bytes, only of immediate data. wr_id: of the word to begin 0, of batches from 1.
+/// A WRITE with only immediate data. wr_id: 0 for the start message, from 1 for batches.
 inline ibv_send_wr notice_of(const Session& session, std::uint32_t id) {
     ibv_send_wr wr{};
     wr.wr_id = std::uint32_t{id + 1};
@@ -39,7 +39,7 @@ inline void post_send(const Session& session, ibv_send_wr& wr) {
     util::check_rc(ibv_post_send(session.id->qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-/// 2. The batch's results are WRITTEN into the client's slot, and a notice behind them has its id.
+/// 2. WRITEs the batch's results into the client's slot, followed by a notice with the batch's id.
 inline void answer(Session& session, std::uint32_t id, std::uint32_t requests, const Model& model) {
     const Shape& shape = session.greeting.shape;
     const auto* inputs =
@@ -53,7 +53,7 @@ inline void answer(Session& session, std::uint32_t id, std::uint32_t requests, c
     ibv_send_wr notice = notice_of(session, id);
     ibv_send_wr results{};
     results.wr_id = notice.wr_id;
-    results.next = &notice;  // one list, and of it the notice alone is signalled
+    results.next = &notice;  // one list; only the notice is signalled
     results.sg_list = &sge;
     results.num_sge = 1;
     results.opcode = IBV_WR_RDMA_WRITE;

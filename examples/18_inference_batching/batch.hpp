@@ -1,5 +1,5 @@
-// Step 18, the client's side of a batch: each input by a WRITE of its own, from where the request has
-// it, and then the notice. This is the point of the step.
+// Step 18, the client's side of a batch: one WRITE per input, directly from the request's memory,
+// and then the notice. This is the point of the step.
 #pragma once
 
 #include <arpa/inet.h>
@@ -11,8 +11,8 @@
 
 namespace step18 {
 
-// The only request of a batch that is signalled: when it has completed, all before it have. Its eight
-// bytes are inline: the device takes them while they are posted.
+// The only signalled request of a batch: when it completes, all earlier ones have completed. Its
+// eight bytes are inline: the device copies them when they are posted.
 inline ibv_send_wr notice_of(Connection& connection, std::uint32_t id, std::uint32_t requests,
                              ibv_sge& sge) {
     const std::string_view wrong = id == 0 ? std::string_view(connection.terms.wrong) : "";
@@ -30,9 +30,9 @@ inline ibv_send_wr notice_of(Connection& connection, std::uint32_t id, std::uint
     return wr;
 }
 
-/// 1. Sends a batch: the requests from `first` on. They are one list, posted by one call. The order of
-/// requests on one queue pair does the rest: when the server takes the notice's completion, the bytes
-/// of each WRITE before it are in its memory. Returns the batch's id.
+/// 1. Sends a batch: the requests from `first` on, as one list posted with one call. The queue pair
+/// executes them in order: when the server polls the notice's completion, the bytes of all earlier
+/// WRITEs are in its memory. Returns the batch's id.
 inline std::uint32_t send(Connection& connection, std::size_t first, std::uint32_t requests) {
     const std::uint32_t id = connection.slots.take();
     std::vector<ibv_sge> sges(requests + 1);
@@ -60,7 +60,7 @@ inline std::uint32_t send(Connection& connection, std::size_t first, std::uint32
     return id;
 }
 
-/// 2. The immediate data of the next result's notice, or `begin`; nullopt where none is there.
+/// 2. Returns the immediate data of the next result's notice, or `begin`; nullopt if there is none.
 inline std::optional<std::uint32_t> next_notice(Connection& connection, util::StopSignal& stop) {
     while (const auto wc = connection.client.completions().next(stop, util::Clock::now())) {
         if (wc->status != IBV_WC_SUCCESS)
@@ -72,7 +72,7 @@ inline std::optional<std::uint32_t> next_notice(Connection& connection, util::St
             connection.post_receive();
             return ntohl(wc->imm_data);
         }
-        connection.in_queue -= connection.lists.front();  // the notice is the last of its list
+        connection.in_queue -= connection.lists.front();  // the notice is the list's last request
         connection.lists.pop_front();
     }
     return std::nullopt;

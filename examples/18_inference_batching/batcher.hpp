@@ -1,4 +1,4 @@
-// When requests come, and when those that wait are enough for a batch.
+// When requests arrive, and when waiting requests form a batch.
 #pragma once
 
 #include <cmath>
@@ -11,9 +11,9 @@
 
 namespace step18 {
 
-/// After the beginning, of so many requests. `rate`: requests a second; 0: all are there at once.
-/// At even distances, or at random ones whose lengths are exponentially distributed (a Poisson
-/// process: many users who know nothing of each other), the same for the same seed.
+/// Returns arrival times after the start. `rate`: requests per second; 0: all at the start. The
+/// intervals are even or exponentially distributed (a Poisson process: many independent users), and
+/// the same for the same seed.
 inline std::vector<nanoseconds> arrivals(std::size_t requests, double rate, bool is_even,
                                          std::uint64_t seed) {
     std::vector<nanoseconds> all(requests);
@@ -28,8 +28,8 @@ inline std::vector<nanoseconds> arrivals(std::size_t requests, double rate, bool
     return all;
 }
 
-/// Requests that wait, the first that came first. They make a batch when they are as many as it
-/// may have, or when the first of them has waited for as long as it should.
+/// Waiting requests in order of arrival. They form a batch when there are `most` of them, or when
+/// the first one has waited for `wait`.
 class Batcher {
   public:
     Batcher(std::size_t most, nanoseconds wait) : most_(most), wait_(wait) {}
@@ -40,12 +40,12 @@ class Batcher {
     bool is_ready(Time now) const {
         return waiting_.size() >= most_ || (!waiting_.empty() && now - waiting_.front() >= wait_);
     }
-    /// When it is ready without one more; nullopt where nobody waits.
+    /// Returns when the batch is ready without further requests; nullopt if no request waits.
     util::Deadline ready_at() const {
         return waiting_.empty() ? util::Deadline() : util::Deadline(waiting_.front() + wait_);
     }
 
-    /// The arrivals of those that go.
+    /// Returns the arrival times of the requests in the batch.
     std::vector<Time> take() {
         const auto end =
             waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(most_, waiting_.size()));

@@ -1,4 +1,4 @@
-// Step 18, the clients of an inference server: requests come to them, and go to the server in batches.
+// Step 18, the clients of an inference server: they receive requests and send them in batches.
 #include <memory>
 
 #include "examples/common/tracer.hpp"
@@ -23,7 +23,7 @@ struct Options {
     std::string wrong;
 };
 
-// Until something comes in, or is due.
+// Waits for input or the next deadline.
 void wait(const Frontends& all, util::StopSignal& stop) {
     util::Deadline due;
     std::vector<pollfd> fds{{stop.fd(), POLLIN, 0}};
@@ -51,7 +51,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (options.is_quiet)
         common::trace_no_requests();
 
-    // 1. Connect. The server says when all clients are there.
+    // 1. Connect. The server reports when all clients have connected.
     const step18::Terms terms{
         .shape = {static_cast<std::uint16_t>(options.batch),
                   static_cast<std::uint16_t>(options.depth)},
@@ -68,7 +68,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         all.push_back(std::make_unique<Frontend>(options.client, terms, work, all.size() + 1,
                                                  figures, log, stop));
 
-    // 2. Batches go, and results come, until all requests have theirs.
+    // 2. Send batches and receive results until all requests have theirs.
     while (!std::ranges::all_of(all, [](const auto& one) { return one->is_done(); })) {
         bool has_worked = false;
         for (const auto& one : all)
@@ -79,7 +79,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     for (const auto& one : all)
         one->connection().client.disconnect();
 
-    // 3. What it took, and whether the results are right.
+    // 3. Log the times, and check the results.
     runlog::Fields fields{{"batch", options.batch},
                           {"depth", options.depth},
                           {"wait_us", options.wait_us},

@@ -1,5 +1,5 @@
-// Step 18, a client's connection: slots of the server's to write batches into, and memory that the
-// server writes results into.
+// Step 18, a client's connection: slots on the server for its batches, and memory for the results
+// that the server writes.
 #pragma once
 
 #include <array>
@@ -12,36 +12,36 @@
 
 namespace step18 {
 
-/// What a client asks of its server.
+/// A client's parameters for its server.
 struct Terms {
     Shape shape;
     std::uint16_t clients = 1;  // Greeting::clients
-    std::string wrong;          // what of the first batch is made wrong: "id", "count" or "length"
+    std::string wrong;          // what to corrupt in the first batch: "id", "count" or "length"
 };
 
-/// A result can be taken before the notice that asked for it has completed: so for twice as many
-/// batches as there are slots.
+/// A result may arrive before the notice of its batch has completed: so twice as many batches as
+/// slots.
 constexpr std::uint32_t max_client_sends(const Shape& shape) {
     return 2u * shape.depth * (shape.batch + 1u);
 }
 constexpr std::uint32_t max_client_receives(const Shape& shape) {
-    return shape.depth + 1u;  // the word to begin is one
+    return shape.depth + 1u;  // one for the start message
 }
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 struct Connection {
     Terms terms;
     ClientSlots slots;
-    std::vector<Output> results;                 // of each slot: the server writes them
-    std::array<std::byte, Header::size> header;  // of the batch that is posted
+    std::vector<Output> results;                 // by slot: written by the server
+    std::array<std::byte, Header::size> header;  // of the posted batch
     common::CmClient client;
     rdma::Mr inputs_mr, results_mr;
     rdma::Capability remote{};  // the server's slots
     std::uint64_t wr_id = 0;
-    std::uint32_t in_queue = 0;         // requests that have not completed,
-    std::deque<std::uint32_t> lists{};  // and how many of them each batch has
+    std::uint32_t in_queue = 0;         // outstanding requests,
+    std::deque<std::uint32_t> lists{};  // and their number in each batch
 
-    /// `inputs`: of all requests. They and the references outlive it.
+    /// `inputs`: of all requests. They and the references must outlive the connection.
     Connection(const common::ClientOptions& options, const Terms& wanted, std::span<Input> inputs,
                runlog::Log& log, util::StopSignal& stop)
         : terms(wanted),
@@ -75,20 +75,20 @@ struct Connection {
             throw util::Error(
                 "the server exposes other slots than requested. Is it the server of another step?");
     }
-    Connection(const Connection&) = delete;  // the device knows where its memory is
+    Connection(const Connection&) = delete;  // the device has the address of its memory
     Connection& operator=(const Connection&) = delete;
     Connection(Connection&&) = delete;
     Connection& operator=(Connection&&) = delete;
     ~Connection() = default;
 
-    /// For the notice of a result.
+    /// Posts a receive for the notice of a result.
     void post_receive() {
         ibv_recv_wr wr{};
         ibv_recv_wr* bad_wr = nullptr;
         util::check_rc(ibv_post_recv(client.qp(), &wr, &bad_wr), "ibv_post_recv");
     }
 
-    /// Whether there is a slot, and room in the send queue for whatever goes into it.
+    /// Returns true if a slot is free and the send queue has room for a full batch.
     bool may_send() const {
         return slots.has_free() &&
                in_queue + terms.shape.batch + 1u <= max_client_sends(terms.shape);

@@ -1,4 +1,4 @@
-// How long batches and requests took, and the line that a run ends with.
+// The latencies of batches and requests, and the final line of a run.
 #pragma once
 
 #include <algorithm>
@@ -15,19 +15,19 @@ namespace step18 {
 
 class Figures {
   public:
-    /// The result of a batch has been taken: of requests that arrived then, posted then.
+    /// Records the result of a batch: the arrival times of its requests, and when it was posted.
     void add(const std::vector<Time>& arrived, Time posted, Time now) {
         batch_us_.push_back(as_us(now - posted));
         for (const Time& arrival : arrived)
             request_us_.push_back(as_us(now - arrival));
         last_ = std::max(last_.value_or(now), now);
     }
-    /// Requests may come from here on; of several clients the first counts.
+    /// Records when requests may start; with several clients, the earliest.
     void begin(Time now) { first_ = std::min(first_.value_or(now), now); }
 
     std::size_t requests() const { return request_us_.size(); }
 
-    /// The figures of a "serving" event.
+    /// Adds the fields of a "serving" event.
     void describe(runlog::Fields& fields) const {
         const double seconds =
             first_ && last_ ? std::chrono::duration<double>(*last_ - *first_).count() : 0;

@@ -1,5 +1,5 @@
-// Step 18, one of the clients: requests come to it, it makes batches of them and has the server answer
-// them. Nothing here blocks: one thread can have many.
+// Step 18, one client: receives requests, batches them and sends them to the server. It never
+// blocks, so one thread can run many clients.
 #pragma once
 
 #include "batch.hpp"
@@ -9,10 +9,10 @@
 
 namespace step18 {
 
-/// Every call that fails throws util::Error or std::system_error.
+/// Every call throws util::Error or std::system_error on failure.
 class Frontend {
   public:
-    /// `number`: of this client in the program, from 1. The references outlive it.
+    /// `number`: of this client in the program, from 1. The references must outlive it.
     Frontend(const common::ClientOptions& options, const Terms& terms, const Work& work,
              std::uint64_t number, Figures& figures, runlog::Log& log, util::StopSignal& stop)
         : work_(work),
@@ -31,7 +31,7 @@ class Frontend {
     Connection& connection() { return connection_; }
     void check(const Model& model) const { requests_.check(model, number_); }
 
-    /// Whatever can be done now; false where that was nothing.
+    /// Does all that is possible now. Returns false if there was nothing to do.
     bool advance() {
         bool has_worked = false;
         while (const auto notice = next_notice(connection_, stop_)) {
@@ -51,7 +51,7 @@ class Frontend {
         return has_worked;
     }
 
-    /// When there is something to do although nothing comes in.
+    /// Returns when there is something to do without input.
     util::Deadline due() const {
         util::Deadline due = limit_ends();
         if (began_ && arrived_ < work_.requests)
@@ -78,7 +78,7 @@ class Frontend {
         sent_ += requests;
     }
 
-    // A result makes its batch's slot free.
+    // A result frees its batch's slot.
     void take(std::uint32_t notice) {
         const Time now = util::Clock::now();
         if (notice == begin && !began_) {
@@ -105,8 +105,8 @@ class Frontend {
                                  {"oldest_us", microseconds(now - batch.arrived.front())}});
     }
 
-    // When a server that says nothing, and does not end the connection either, is given up. Before
-    // the beginning programs on other machines may be slow to start.
+    // Returns when to give up on a server that sends nothing but stays connected. Programs on other
+    // hosts may be slow to start, so the limit before the start is longer.
     util::Deadline limit_ends() const {
         if (!began_)
             return connected_ + 6 * limit_;

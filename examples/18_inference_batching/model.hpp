@@ -1,10 +1,9 @@
-// The model that step 18's server holds: a perceptron of two layers in the shape of the classical
-// recogniser of handwritten digits, 784 pixels to 10 scores. Its weights are made from a fixed
-// seed; nobody has trained it.
+// The model of step 18's server: a two-layer perceptron in the shape of the classical recogniser of
+// handwritten digits, 784 pixels to 10 scores. Its weights come from a fixed seed; it is untrained.
 //
-// All of it are integers, as in quantised inference: 8 bits a weight, sums of 32. A sum of integers
-// does not depend on its order, so that a batch gives the bits that its requests give one by one,
-// on any machine.
+// All values are integers, as in quantised inference: 8-bit weights, 32-bit sums. Integer sums do
+// not depend on their order, so a batch gives the same bits as its requests one by one, on any
+// host.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@ inline constexpr std::size_t scores = 10;
 using Input = std::array<std::int8_t, pixels>;
 using Output = std::array<std::int32_t, scores>;
 
-/// splitmix64, Sebastiano Vigna's generator.
+/// splitmix64 by Sebastiano Vigna.
 class Numbers {
   public:
     explicit Numbers(std::uint64_t seed) : state_(seed) {}
@@ -38,7 +37,7 @@ class Numbers {
         for (std::int8_t& byte : bytes)
             byte = static_cast<std::int8_t>(next() >> 56);
     }
-    /// Above 0, at most 1.
+    /// Returns a number above 0, at most 1.
     double fraction() { return static_cast<double>((next() >> 11) + 1) * 0x1p-53; }
 
   private:
@@ -55,8 +54,8 @@ class Model {
             numbers.fill(row);
     }
 
-    /// A row of weights is fetched once and used for all of the batch: that is what makes batches
-    /// cheap where weights come from far, and what a GPU's matrix product does.
+    /// Loads each row of weights once for the whole batch: this makes batches cheap if weights are
+    /// slow to load, as in a GPU's matrix product.
     void infer(std::span<const Input> batch, std::span<Output> results) const {
         std::vector<std::array<std::int8_t, hidden>> active(batch.size());
         for (std::size_t h = 0; h < hidden; ++h)
@@ -76,7 +75,7 @@ class Model {
             sum += a[i] * b[i];
         return sum;
     }
-    // ReLU, and back to 8 bits.
+    // ReLU, and conversion to 8 bits.
     static std::int8_t activation(std::int32_t sum) {
         return static_cast<std::int8_t>(std::clamp(sum >> 12, 0, 127));
     }

@@ -1,5 +1,5 @@
-// What the programs of step 18 tell each other: when they connect, in rdma_cm's private data; in
-// front of a batch; and in the immediate data.
+// The messages of step 18: rdma_cm's private data when connecting, the header of a batch, and the
+// immediate data.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ namespace step18 {
 inline constexpr std::uint16_t most_batch = 64;  // requests
 inline constexpr std::uint16_t most_depth = 64;  // slots
 
-/// The immediate data of the server's word that all clients of a run are there. Every other one is
-/// a batch's id.
+/// The immediate data of the server's start message, sent when all clients of a run have connected.
+/// All other values are batch ids.
 inline constexpr std::uint32_t begin = 0xffff'ffff;
 
-/// What a connection's slots are like; both sides reckon with it.
+/// The layout of a connection's slots, which both sides must use.
 struct Shape {
-    std::uint16_t batch = 1;  // requests in a slot, at most
+    std::uint16_t batch = 1;  // maximum number of requests in a slot
     std::uint16_t depth = 1;  // slots
 
     std::size_t slot_of(std::uint32_t id) const { return id % depth; }
-    /// The server's slots: a header, and the inputs behind it. Each begins a cache line.
+    /// The server's slots: a header followed by the inputs, each aligned to a cache line.
     std::size_t slot_size() const;
     std::size_t input_at(std::uint32_t id, std::size_t request) const;
     std::size_t header_at(std::uint32_t id) const { return slot_of(id) * slot_size(); }
@@ -37,7 +37,7 @@ struct Shape {
     std::size_t results() const { return std::size_t{depth} * batch; }
 };
 
-/// In front of a batch's inputs; what the notice writes.
+/// The header of a batch, which the notice writes.
 struct Header {
     static constexpr std::size_t size = 8;
 
@@ -64,13 +64,13 @@ inline std::size_t Shape::input_at(std::uint32_t id, std::size_t request) const 
     return header_at(id) + Header::size + request * sizeof(Input);
 }
 
-/// In a client's request for a connection.
+/// In a client's connection request.
 struct Greeting {
     static constexpr std::size_t size = rdma::Capability::size + 6;
 
-    rdma::Capability results;  // where it wants its outputs
+    rdma::Capability results;  // where the server writes the outputs
     Shape shape;
-    std::uint16_t clients = 1;  // so many connections make a run, which begins when all are there
+    std::uint16_t clients = 1;  // connections in the run, which starts when all are established
 
     std::array<std::byte, size> serialize() const {
         std::array<std::byte, size> bytes{};
@@ -80,7 +80,7 @@ struct Greeting {
         util::put_be16<rdma::Capability::size + 4>(std::span(bytes), clients);
         return bytes;
     }
-    /// Throws util::Error where it is none, or asks for what cannot be.
+    /// Throws util::Error if it is missing or out of range.
     static Greeting parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
             throw util::Error(

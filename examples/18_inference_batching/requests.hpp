@@ -1,4 +1,4 @@
-// Step 18, the requests that come to one client, and their results.
+// Step 18, the requests to one client, and their results.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,21 +8,21 @@
 
 namespace step18 {
 
-/// What comes to each client, and how long a request may wait for others.
+/// The load of each client, and how long a request may wait for others.
 struct Work {
     std::size_t requests = 0;
-    double rate = 0;  // a second; 0: all are there at the beginning
+    double rate = 0;  // per second; 0: all at the start
     bool is_even = false;
     nanoseconds wait{};
-    bool is_quiet = false;  // no event for each batch
+    bool is_quiet = false;  // no events for batches
 };
 
 struct Requests {
-    std::vector<nanoseconds> arrivals;  // after the beginning
+    std::vector<nanoseconds> arrivals;  // after the start
     std::vector<Input> inputs;
     std::vector<Output> outputs;
 
-    /// The same for the same seed.
+    /// The same seed gives the same requests.
     Requests(const Work& work, std::uint64_t seed)
         : arrivals(step18::arrivals(work.requests, work.rate, work.is_even, seed)),
           inputs(work.requests),
@@ -32,8 +32,8 @@ struct Requests {
             numbers.fill(input);
     }
 
-    /// Throws util::Error unless every result is that of this program's own model, through which each
-    /// request goes alone.
+    /// Throws util::Error unless every result equals that of this program's own model, computed for
+    /// each request separately.
     void check(const Model& model, std::uint64_t client) const {
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Output wanted{};

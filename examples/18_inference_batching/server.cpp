@@ -1,5 +1,5 @@
-// Step 18, the server: it holds a model. Clients WRITE batches of inputs into its memory and tell it
-// of them; it answers them in the order in which their notices came.
+// Step 18, the server: it holds a model. Clients WRITE batches of inputs into its memory and send
+// notices; it answers the batches in the order of their notices.
 #include "examples/common/cm_server.hpp"
 #include "examples/common/tracer.hpp"
 #include "service.hpp"
@@ -13,7 +13,7 @@ constexpr std::size_t most_clients = 64;
 constexpr std::size_t entries =
     most_clients * (step18::max_sends({1, step18::most_depth}) + step18::most_depth);
 
-// 1. A client says how many slots it wants, and how large.
+// 1. A client requests a number of slots and their size.
 void admit(Service& service, rdma::CmId id, const rdma_conn_param& request) {
     const auto greeting = step18::Greeting::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
@@ -30,7 +30,7 @@ void admit(Service& service, rdma::CmId id, const rdma_conn_param& request) {
     step18::accept(session, service.completions->cq.get(), service.log);
 }
 
-// 2. When all clients of a run are there, they are told to begin.
+// 2. When all clients of a run have connected, tells them to begin.
 void begin_if_all_are_there(Service& service, std::uint16_t clients) {
     std::vector<Session*> there;
     for (auto& [key, session] : service.sessions)
@@ -45,7 +45,7 @@ void begin_if_all_are_there(Service& service, std::uint16_t clients) {
     }
 }
 
-// 3. What a client sent before it went counts as well.
+// 3. Processes what the client sent before it disconnected.
 void leave(Service& service, rdma_cm_id* id) {
     step18::take_completions(service);
     const auto session = service.sessions.find(id);
@@ -62,7 +62,7 @@ void take(rdma::CmEvent event, Service& service) {
     if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
         try {
             admit(service, rdma::CmId{id}, event->param.conn);
-        } catch (const std::exception& error) {  // destroying the id refuses this client alone
+        } catch (const std::exception& error) {  // destroying the id rejects only this client
             service.log.error(error.what());
             if (const auto session = service.sessions.find(id); session != service.sessions.end())
                 step18::end(service, session);
@@ -75,7 +75,7 @@ void take(rdma::CmEvent event, Service& service) {
         begin_if_all_are_there(service, session->second.greeting.clients);
     }
     const bool is_end = common::is_end(event->event);
-    event.reset();  // an id can go only when its events are acknowledged
+    event.reset();  // an id cannot be destroyed before its events are acknowledged
     if (is_end)
         leave(service, id);
 }
@@ -84,8 +84,8 @@ int run(const common::ServerOptions& options, Service service) {
     const rdma::EventChannel channel = rdma::make_channel();
     const rdma::CmId listener = common::make_listener(channel.get(), options, service.log);
     while (!service.stop.requested()) {
-        // 4. All notices that have come go into the queue, and then one batch is answered: what comes
-        // in the meantime stands behind what was there.
+        // 4. Queue all notices that have arrived, and then answer one batch. Later notices go
+        // behind them in the queue.
         const bool has_taken = step18::take_completions(service);
         const bool has_answered = step18::answer_one(service);
         const util::Deadline due = step18::end_silent(service);

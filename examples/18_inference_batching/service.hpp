@@ -1,5 +1,5 @@
-// Step 18, the server's clients, and the batches that wait: in the order of their notices, whoever
-// sent them.
+// Step 18, the server's clients, and the queue of batches in the order of their notices, across
+// clients.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace step18 {
 
 inline constexpr std::chrono::seconds silence_limit{10};
 
-/// One completion queue for all clients: the order of its entries is the order in which notices
-/// came. What goes wrong with a client is logged, and ends its connection alone.
+/// All clients share a completion queue, whose order is the order of the notices. A failure of one
+/// client is logged and ends only its connection.
 struct Service {
     struct Waiting {
         Session* session;
@@ -32,15 +32,14 @@ struct Service {
     std::optional<rdma::CompletionQueue> completions{};  // while there are clients
     Sessions sessions{};
     std::deque<Waiting> queue{};
-    std::uint64_t clients = 0;  // that have come
+    std::uint64_t clients = 0;  // total number of clients
 };
 
-/// 1. All completions that are there are taken: batches in their slots stand in the queue from here
-/// on. False where there were none.
+/// 1. Polls all available completions and queues their batches. Returns false if there were none.
 bool take_completions(Service& service);
 
-/// Nothing of a client stays: not in the queue, and no completion that could be taken for one of a
-/// later queue pair of the same number.
+/// Removes a client's batches from the queue, and its completions, which could be taken for those
+/// of a later queue pair with the same number.
 inline void end(Service& service, Service::Sessions::iterator session) {
     std::erase_if(service.queue, [&](const auto& one) { return one.session == &session->second; });
     service.sessions.erase(session);
@@ -58,7 +57,7 @@ inline void give_up(Service& service, std::uint64_t client, const std::string& w
 
 inline void take(Service& service, Session& session, const ibv_wc& wc) {
     if (wc.status == IBV_WC_WR_FLUSH_ERR)
-        return;  // it was posted when the connection ended
+        return;  // the connection ended while the request was posted
     try {
         if (wc.status != IBV_WC_SUCCESS)
             throw util::Error(
@@ -87,8 +86,8 @@ inline bool take_completions(Service& service) {
     return has_taken;
 }
 
-/// 2. Answers the batch that has waited for longest; but not one whose results would overwrite some
-/// that are still on their way. False where there is none.
+/// 2. Answers the oldest batch whose results would not overwrite others in flight. Returns false if
+/// there is none.
 inline bool answer_one(Service& service) {
     const auto first = std::ranges::find_if(service.queue, [](const Service::Waiting& one) {
         return !one.session->is_sending[one.session->greeting.shape.slot_of(one.id)];
@@ -100,7 +99,7 @@ inline bool answer_one(Service& service) {
     const Time began = util::Clock::now();
     std::array<pollfd, 1> fds{{{service.stop.fd(), POLLIN, 0}}};
     const util::Deadline launched =
-        began + service.launch;  // an accelerator's start, slept through
+        began + service.launch;  // simulates an accelerator's launch time
     while (!util::is_past(launched) && !service.stop.requested())
         wait_for_any(fds, launched);
     try {
@@ -120,15 +119,15 @@ inline bool answer_one(Service& service) {
     return true;
 }
 
-/// 3. Ends the connection of a client that acknowledges nothing, as one whose machine or cable has
-/// gone: Soft-RoCE sends again without end. When there may be one.
+/// 3. Ends the connection of a client that acknowledges nothing, for example if its host or link is
+/// down: Soft-RoCE retransmits without limit. Returns the next deadline.
 inline util::Deadline end_silent(Service& service) {
     util::Deadline due;
     for (const auto& [id, session] : service.sessions) {
         if (session.since && util::is_past(*session.since + silence_limit)) {
             give_up(service, session.number,
                     fmt::format("it has acknowledged nothing for {} s.", silence_limit.count()));
-            return util::Clock::now();  // the next one's turn
+            return util::Clock::now();  // check the next one
         }
         if (session.since)
             due = earlier(due, *session.since + silence_limit);

@@ -1,4 +1,4 @@
-// Step 18, what the server has of one client: its slots, its queue pair, and the results on their way.
+// Step 18, the server's resources for one client: its slots, queue pair, and results in flight.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,18 @@
 
 namespace step18 {
 
-/// Every call that fails throws util::Error or std::system_error. Destroying it ends the connection.
+/// Every call throws util::Error or std::system_error on failure. The destructor ends the
+/// connection.
 struct Session {
     rdma::CmId id;
     Greeting greeting;
     std::uint64_t number;  // of the client, from 1
     ServerSlots in_use;
-    std::vector<std::byte> slots;  // the client writes its batches here
+    std::vector<std::byte> slots;  // where the client writes its batches
     std::vector<Output> outputs;   // of each slot
-    std::vector<bool> is_sending;  // by slot: its outputs are on their way
-    std::optional<Time> since;     // the client's device has acknowledged nothing of these
-    rdma::Pd pd;                   // its own: its keys are worth nothing on another connection
+    std::vector<bool> is_sending;  // by slot: outputs in flight
+    std::optional<Time> since;     // the client's device has acknowledged nothing since
+    rdma::Pd pd;                   // its own: its rkeys are invalid on other connections
     rdma::Mr slots_mr, outputs_mr;
     rdma::CmQp qp{};
     bool is_established = false, has_begun = false;
@@ -42,7 +43,7 @@ struct Session {
           outputs_mr(util::check_ptr(
               ibv_reg_mr(pd.get(), outputs.data(), outputs.size() * sizeof(Output), 0),
               "ibv_reg_mr")) {}
-    Session(const Session&) = delete;  // the device knows where its memory is
+    Session(const Session&) = delete;  // the device has the address of its memory
     Session& operator=(const Session&) = delete;
     Session(Session&&) = delete;
     Session& operator=(Session&&) = delete;
@@ -52,12 +53,12 @@ struct Session {
     bool is_waiting() const { return is_established && !has_begun; }
 };
 
-/// Two for each result, one for the word to begin.
+/// Two for each result, one for the start message.
 constexpr std::uint32_t max_sends(const Shape& shape) {
     return 2u * shape.depth + 1;
 }
 
-/// For the notice of a batch, whose bytes go into a slot: the receive needs no buffer.
+/// Posts a receive for the notice of a batch. It needs no buffer: the bytes go into a slot.
 inline void post_receive(const Session& session) {
     ibv_recv_wr wr{};
     wr.wr_id = session.number;
@@ -65,8 +66,8 @@ inline void post_receive(const Session& session) {
     util::check_rc(ibv_post_recv(session.id->qp, &wr, &bad_wr), "ibv_post_recv");
 }
 
-/// A queue pair on the completion queue of all clients, with a receive for each slot: as no client
-/// has more batches on their way than slots, none meets an RNR NAK.
+/// Creates a queue pair on the shared completion queue, with a receive for each slot. As no client
+/// has more batches in flight than slots, none gets an RNR NAK.
 inline void accept(Session& session, ibv_cq* completions, runlog::Log& log) {
     ibv_qp_init_attr init{};
     init.qp_type = IBV_QPT_RC;

@@ -1,5 +1,5 @@
-// Which slots are in use, as either side knows it. A slot is the client's credit: it writes a batch
-// only into a free one, and a slot is free again when its result has come.
+// The slots in use, as seen by each side. A slot is the client's credit: the client writes a batch
+// only into a free slot, and the batch's result frees it.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace step18 {
 
-/// The client's book. Ids count from 0; id modulo depth is the slot.
+/// The client's view. Ids count from 0; the slot is id modulo depth.
 class ClientSlots {
   public:
     explicit ClientSlots(const Shape& shape) : shape_(shape), in_use_(shape.depth) {}
@@ -19,7 +19,8 @@ class ClientSlots {
     bool has_free() const { return !in_use_[shape_.slot_of(next_)]; }
     std::size_t outstanding() const { return outstanding_; }
 
-    /// The next batch's id; its slot is in use from here on. Throws util::Error where it was.
+    /// Returns the next batch's id and marks its slot as used. Throws util::Error if it is not
+    /// free.
     std::uint32_t take() {
         if (!has_free())
             throw util::Error(fmt::format("slot {} is still in use by batch {}.",
@@ -29,7 +30,7 @@ class ClientSlots {
         return next_++;
     }
 
-    /// The result of that batch has come. Throws util::Error where none was waited for.
+    /// Frees the slot of this batch. Throws util::Error if no result was expected.
     void free(std::uint32_t id) {
         if (in_use_[shape_.slot_of(id)] != id)
             throw util::Error(fmt::format(
@@ -40,20 +41,20 @@ class ClientSlots {
 
   private:
     Shape shape_;
-    std::vector<std::optional<std::uint32_t>> in_use_;  // by slot: whose batch
+    std::vector<std::optional<std::uint32_t>> in_use_;  // batch id by slot
     std::uint32_t next_ = 0;
     std::size_t outstanding_ = 0;
 };
 
-/// The server's: what a client may send next.
+/// The server's view: what a client may send next.
 class ServerSlots {
   public:
     explicit ServerSlots(const Shape& shape) : shape_(shape) {}
 
     std::uint32_t unanswered() const { return next_ - answered_; }
 
-    /// A notice has come with this immediate data and so many bytes, which left `header`. Throws
-    /// util::Error where they are not those of the next batch.
+    /// Handles a notice with this immediate data and byte_len, which wrote `header`. Throws
+    /// util::Error unless they are those of the next batch.
     void take(std::uint32_t id, std::uint32_t byte_len, const Header& header) {
         if (id != next_)
             throw util::Error(

@@ -1,5 +1,5 @@
-// Sleeping until one of several descriptors has something, or until a deadline, to the microsecond:
-// a batcher waits for less than poll(2)'s millisecond.
+// Waits for one of several descriptors or a deadline with microsecond resolution: a batcher waits
+// for less than poll(2)'s millisecond.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace step18 {
 using Time = util::Clock::time_point;
 using std::chrono::nanoseconds;
 
-/// As the log has times.
+/// The unit of the log's times.
 inline std::uint64_t microseconds(nanoseconds time) {
     return static_cast<std::uint64_t>(time.count()) / 1000;
 }

@@ -1,6 +1,6 @@
-// Step 19, the client: a few messages of one operation, posted at once, over a link that treats one of
-// their packets as a rule says (lab/lab wire). All packets of a message are small, so that each can be
-// chosen.
+// Step 19, the client: a few messages of one operation, posted together, over a link that applies a
+// rule to one of their packets (lab/lab wire). All packets of a message are small, so that a rule
+// can select each of them.
 #include "examples/common/rc_end.hpp"
 #include "examples/common/tracer.hpp"
 #include "rdma/names.hpp"
@@ -25,8 +25,8 @@ struct Options {
     std::uint64_t late_ms = 0;
 };
 
-// Whatever was lost, duplicated or late on the path: all bytes are there, and nothing was executed
-// twice.
+// Checks that all bytes have arrived and nothing was executed twice, whatever the link lost,
+// duplicated or delayed.
 std::string damage(const Plan& plan, const std::vector<std::byte>& local, const Found& found) {
     switch (plan.operation) {
         case Operation::FetchAdd:

@@ -1,7 +1,7 @@
-// What client and server say to each other, in network byte order:
+// The messages of client and server, in network byte order:
 //
 //     client: "RW19", version 1, operation (1 byte), 2 unused, messages (8), bytes of each (8),
-//             milliseconds that the receives come late (8)
+//             milliseconds by which the receives are late (8)
 //     server: "RW19", version 1, 3 unused, CRC-32 of its memory (4), messages that it
 //             has received (4), its first word (8)
 #pragma once
@@ -36,7 +36,7 @@ struct Plan {
     Operation operation = Operation::Done;
     std::uint64_t messages = 0;
     std::uint64_t size = 0;     // bytes of each
-    std::uint64_t late_ms = 0;  // the receives are posted so long after the connection
+    std::uint64_t late_ms = 0;  // posts the receives this long after connecting
 
     bool takes_receives() const {
         return operation == Operation::Send || operation == Operation::WriteImm;
@@ -53,7 +53,7 @@ struct Plan {
         util::put_be64<24>(out, late_ms);
         channel.send(words, limit);
     }
-    /// Throws util::Error where it asks for nothing that can be.
+    /// Throws util::Error if the plan is invalid.
     static Plan receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto words = common::receive_message<bytes>(channel, magic, limit);
         const util::FixedBytes<bytes> in(words);
@@ -69,7 +69,7 @@ struct Plan {
     }
 };
 
-/// What the server has in the end.
+/// The server's final state.
 struct Found {
     static constexpr std::size_t bytes = 24;
     std::uint32_t crc = 0;
@@ -91,7 +91,7 @@ struct Found {
     }
 };
 
-/// What --op names; all of them for "all". Throws util::Error.
+/// Returns the operations for --op; all of them for "all". Throws util::Error.
 inline std::vector<Operation> operations_of(const std::string& word) {
     std::vector<Operation> operations;
     for (std::size_t i = 1; i < operation_names.size(); ++i)

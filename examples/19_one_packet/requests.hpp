@@ -11,7 +11,7 @@
 
 namespace step19 {
 
-/// The request of message `number`, from 0.
+/// Returns the request of message `number`, from 0.
 inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& sge,
                               const common::RcConnection& link) {
     constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
@@ -26,7 +26,7 @@ inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& s
     if (plan.operation == Operation::WriteImm)
         wr.imm_data = htobe32(static_cast<std::uint32_t>(number + 1));
     if (plan.operation == Operation::FetchAdd) {
-        wr.wr.atomic.remote_addr = link.remote().va;  // all of them the same word
+        wr.wr.atomic.remote_addr = link.remote().va;  // the same word for all
         wr.wr.atomic.rkey = link.remote().rkey;
         wr.wr.atomic.compare_add = 1;
     } else if (plan.operation != Operation::Send) {
@@ -36,8 +36,8 @@ inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& s
     return wr;
 }
 
-/// All messages, one after the other, before any response; then their completions. The first that is
-/// not SUCCESS is the end of the queue pair. Throws util::Error where one does not complete in time.
+/// Posts all messages before polling, then takes their completions. The first error breaks the
+/// queue pair. Throws util::Error if a completion is late.
 inline ibv_wc_status perform(const common::RcSide& side, const Plan& plan,
                              const common::RcConnection& link, const ibv_mr& mr,
                              rdma::CompletionQueue& completions) {

@@ -1,5 +1,5 @@
-// Step 19, the server: memory and receives for one operation at a time, and what is in them in the
-// end.
+// Step 19, the server: memory and receives for one operation at a time; reports their final
+// contents.
 #include <thread>
 
 #include "examples/common/rc_end.hpp"
@@ -12,7 +12,7 @@ namespace {
 using step19::Operation;
 using step19::Plan;
 
-// 1. A receive for each message, in their order: the Nth message fills the Nth part of the memory.
+// 1. Posts a receive for each message: the Nth message fills the Nth part of the memory.
 void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge sge = step19::sge_of(mr, plan, number);
@@ -27,8 +27,7 @@ void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
     }
 }
 
-// 2. What has arrived when the client is done. A message that was sent twice must not be received
-// twice.
+// 2. Counts the received messages after the client is done. A duplicate must not be received twice.
 std::uint32_t take_receives(const common::RcSide& side, rdma::CompletionQueue& completions) {
     std::uint32_t received = 0;
     const auto until = util::deadline_in(std::chrono::milliseconds(20));
@@ -54,7 +53,7 @@ void expose(const common::RcSide& side, const Plan& plan) {
         post_receives(link.qp(), *mr, plan);
     side.barrier();
     if (plan.takes_receives() && plan.late_ms != 0) {
-        // Being late is what is asked for.
+        // This delay is requested by the client.
         std::this_thread::sleep_for(std::chrono::milliseconds(plan.late_ms));
         post_receives(link.qp(), *mr, plan);
     }

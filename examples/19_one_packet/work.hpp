@@ -1,4 +1,4 @@
-// What both ends know of one exercise: so many messages of one operation, posted at once.
+// What both sides know of an exercise: a number of messages of one operation, posted together.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@ constexpr std::uint8_t reads_at_once = 4;
 constexpr int all_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                            IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-/// The part of `mr` that message `number`, from 0, is about.
+/// Returns an sge for message `number`'s part of `mr`, from 0.
 inline ibv_sge sge_of(const ibv_mr& mr, const Plan& plan, std::uint64_t number) {
     return {.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + number * plan.size,
             .length = static_cast<std::uint32_t>(plan.size),

@@ -1,5 +1,6 @@
-// Step 20, the client: the same WRITEs with more and more of them outstanding, and then with as many
-// as their delay allows. The bottleneck is the link's: lab/lab wire 'limit to ...'.
+// Step 20, the client: the same WRITEs with more and more of them outstanding, and then with a
+// window that adapts to their delay. The link emulator provides the bottleneck: lab/lab wire 'limit
+// to ...'.
 #include <charconv>
 
 #include "examples/common/rc_end.hpp"

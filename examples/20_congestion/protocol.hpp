@@ -1,8 +1,8 @@
-// What the client asks for, in network byte order:
+// The client's request, in network byte order:
 //
-//     "RW20", version 1, 3 unused, bytes of memory (8); 0: it is done
+//     "RW20", version 1, 3 unused, bytes of memory (8); 0: done
 //
-// The server answers with common::Seen.
+// The server replies with common::ReceiverReport.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct Ask {
         util::put_be64<8>(std::span<std::byte, size>(bytes), memory);
         channel.send(bytes, limit);
     }
-    /// Throws util::Error where it asks for more than is exposed.
+    /// Throws util::Error if the request exceeds the maximum.
     static Ask receive(net::Channel& channel, const net::TimeLimit& limit) {
         const auto bytes = common::receive_message<size>(channel, magic, limit);
         const util::FixedBytes<size> in(bytes);

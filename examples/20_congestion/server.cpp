@@ -1,4 +1,4 @@
-// Step 20, the server: exposes memory to WRITEs that come through a bottleneck.
+// Step 20, the server: exposes memory to WRITEs that pass a bottleneck.
 #include <vector>
 
 #include "examples/common/chunks.hpp"
@@ -11,7 +11,7 @@
 
 namespace {
 
-// One transfer: until the client is done, and then what has arrived.
+// One transfer: waits until the client is done, and reports what has arrived.
 void expose(const common::RcSide& side, std::uint64_t size) {
     std::vector<std::byte> memory(size);
     const rdma::Mr mr{util::check_ptr(ibv_reg_mr(side.pd, memory.data(), memory.size(),

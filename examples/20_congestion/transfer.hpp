@@ -1,5 +1,5 @@
-// One transfer through a bottleneck: how fast it was, how many packets were sent for those that were
-// needed, and how long the completions took.
+// One transfer through a bottleneck: its rate, how many packets were sent and how many were needed,
+// and the latency of the completions.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ namespace step20 {
 struct Settings {
     common::Chunks bytes{.size = 256 << 10, .chunk = 4 << 10};
     std::uint64_t path_mtu = 1024;
-    std::uint64_t most = 64;  // chunks outstanding
+    std::uint64_t most = 64;  // outstanding chunks
     std::uint64_t traffic_class = 2;
     std::uint64_t ack_timeout = 16;
 };
 
-/// The WRITE of the chunk that begins at byte `at`. Its wr_id is the number of bytes that are written
-/// when it has completed.
+/// Posts the WRITE of the chunk at offset `at`. Its wr_id is the number of bytes written when it
+/// completes.
 inline std::uint64_t post_write(const common::RcConnection& connection, const ibv_mr& mr,
                                 const common::Chunks& bytes, std::uint64_t at) {
     const std::uint64_t length = std::min(bytes.chunk, bytes.size - at);
@@ -49,7 +49,7 @@ inline std::uint64_t post_write(const common::RcConnection& connection, const ib
     return wr.wr_id;
 }
 
-/// Posts chunks as the window allows, to the last completion. Returns the time of each.
+/// Posts chunks as the window allows, and returns the completion times after the last one.
 inline std::vector<Time> write_all(const common::RcSide& side, ibv_cq* cq,
                                    const common::RcConnection& connection, const ibv_mr& mr,
                                    const Settings& settings, Window& window) {
@@ -73,7 +73,7 @@ inline std::vector<Time> write_all(const common::RcSide& side, ibv_cq* cq,
 
 inline void transfer(const common::RcSide& side, const Settings& settings, const std::string& name,
                      Window window) {
-    // 1. The memory, and a connection whose packets have the traffic class.
+    // 1. The memory, and a connection with the given traffic class.
     std::vector<std::byte> bytes = common::unlike_bytes(settings.bytes.size);
     const rdma::Mr mr{
         util::check_ptr(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
@@ -101,7 +101,7 @@ inline void transfer(const common::RcSide& side, const Settings& settings, const
     const auto sent = counted.since("sent_pkts");
     side.barrier();
 
-    // 3. What has arrived, and what the program and its device have measured.
+    // 3. What has arrived, and the measurements of the program and its device.
     const auto seen = common::ReceiverReport::receive(side.channel, side.limit());
     if (seen.crc != common::crc_of(bytes))
         throw util::Error("the server's bytes differ from the bytes sent.");

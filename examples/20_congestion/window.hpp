@@ -1,8 +1,7 @@
-// How much a sender has in flight. A fixed window knows nothing of the way. The other one grows
-// while answers come as fast as they did on an empty way, and shrinks when they are late: then
-// packets stand in a queue somewhere. Additive increase, multiplicative decrease by delay, as
-// TIMELY (Mittal et al., SIGCOMM 2015) and Swift (Kumar et al., SIGCOMM 2020) have it, without what
-// makes them good.
+// How much a sender has in flight. A fixed window ignores the path. An adaptive one grows while
+// completions are as fast as on an idle path, and shrinks when they are late, which means that
+// packets wait in a queue. Additive increase, multiplicative decrease by delay, a much simplified
+// form of TIMELY (Mittal et al., SIGCOMM 2015) and Swift (Kumar et al., SIGCOMM 2020).
 #pragma once
 
 #include <algorithm>
@@ -16,28 +15,28 @@ using Time = std::chrono::nanoseconds;
 class Window {
   public:
     static Window fixed(std::uint64_t chunks) { return {static_cast<double>(chunks), false}; }
-    /// Begins with one chunk, and has `most` at most.
+    /// Starts with one chunk and grows to at most `most`.
     static Window adaptive(std::uint64_t most) {
         Window window(1, true);
         window.most_ = static_cast<double>(most);
         return window;
     }
 
-    /// Whether one more may go, with so many in flight.
+    /// Returns true if another chunk may be sent.
     bool has_room(std::uint64_t under_way) const {
         return static_cast<double>(under_way) < std::max(1.0, size_);
     }
 
-    /// One was answered, so long after its post.
+    /// Records a completion and its latency.
     void answered(Time took) {
         if (!is_adaptive_)
             return;
         shortest_ = std::min(shortest_, took);
         if (took <= shortest_ * late) {
-            size_ = std::min(most_, size_ + 1 / size_);  // one more in each round trip
+            size_ = std::min(most_, size_ + 1 / size_);  // one more per round trip
             since_decrease_ += 1;
         } else if (since_decrease_ >= size_) {
-            size_ = std::max(1.0, size_ * decrease);  // once in a round trip
+            size_ = std::max(1.0, size_ * decrease);  // once per round trip
             since_decrease_ = 0;
         } else {
             since_decrease_ += 1;
@@ -49,7 +48,7 @@ class Window {
     double largest() const { return largest_; }
 
   private:
-    static constexpr int late = 2;  // times the shortest
+    static constexpr int late = 2;  // multiple of the shortest
     static constexpr double decrease = 0.7;
 
     Window(double size, bool is_adaptive)

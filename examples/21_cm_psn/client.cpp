@@ -1,6 +1,6 @@
-// Step 21, the client: connects with rdma_cm, but with a queue pair that it makes and moves through
-// its states itself. So it could send from another PSN than the one that rdma_cm has announced: this
-// program tries it.
+// Step 21, the client: connects with rdma_cm, but creates the queue pair and performs its
+// transitions itself. So it can send with another first PSN than the one that rdma_cm has
+// announced, and this program tries that.
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ struct Options {
     std::uint64_t distance = 16;  // packets
 };
 
-// Asks rdma_cm for the attributes of a transition, as rdma_create_qp and rdma_connect do.
+// Gets the attributes of a transition from rdma_cm, as rdma_create_qp and rdma_connect do.
 ibv_qp_attr attributes_for(rdma_cm_id* id, ibv_qp_state state, int& mask) {
     ibv_qp_attr attr{};
     attr.qp_state = state;
@@ -29,14 +29,14 @@ ibv_qp_attr attributes_for(rdma_cm_id* id, ibv_qp_state state, int& mask) {
     return attr;
 }
 
-// One connection, whose packets begin `distance` after the announced PSN; one WRITE over it.
+// Tests a connection whose packets begin `distance` after the announced PSN with one WRITE.
 void try_distance(std::int64_t distance, const Options& options, runlog::Log& log,
                   util::StopSignal& stop) {
     const auto timeout = options.client.timeout;
     util::Address server = options.client.resolve_server();
     auto source = options.client.local.resolve(0, server.is_ipv6());
 
-    // 1. An id that knows its device and its route, and a queue pair that does not belong to it.
+    // 1. An id with its device and route, and a queue pair that does not belong to the id.
     const rdma::EventChannel channel = rdma::make_channel();
     const rdma::CmId id = rdma::make_id(channel.get());
     const auto expect = [&](rdma_cm_event_type wanted) {
@@ -60,7 +60,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     init.cap.max_send_sge = init.cap.max_recv_sge = 1;
     const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
-    // 2. Connect. rdma_cm sends the number of this queue pair and a PSN of its own choice.
+    // 2. Connect. rdma_cm sends the number of this queue pair and a PSN that it chooses.
     int mask = 0;
     ibv_qp_attr attr = attributes_for(id.get(), IBV_QPS_INIT, mask);
     util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(RESET to INIT)");
@@ -74,7 +74,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     response.reset();
     log.event("exchange", rdma::describe(remote, "received"));
 
-    // 3. The rest of the way. In RTS, rdma_cm's attributes have the PSN that it announced.
+    // 3. Move to RTS. rdma_cm's attributes contain the PSN that it announced.
     attr = attributes_for(id.get(), IBV_QPS_RTR, mask);
     util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(INIT to RTR)");
     attr = attributes_for(id.get(), IBV_QPS_RTS, mask);
@@ -88,7 +88,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
                                                 : std::to_string(distance) + " after rdma_cm's"}});
     util::check_errno(rdma_establish(id.get()), "rdma_establish");
 
-    // 4. A WRITE, and what its completion says.
+    // 4. A WRITE and its completion.
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
                 .length = static_cast<std::uint32_t>(outgoing.size()),
                 .lkey = mr->lkey};
@@ -106,7 +106,7 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     log.note("the WRITE " + (wc ? "completed with " + std::string(rdma::name_of(wc->status))
                                 : std::string("did not complete")));
 
-    // 5. rdma_cm sends the DisconnectRequest; the queue pair is this program's to move.
+    // 5. rdma_cm sends the DisconnectRequest; this program must move the queue pair.
     util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
     expect(RDMA_CM_EVENT_DISCONNECTED);
 }

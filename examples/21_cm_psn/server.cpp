@@ -1,5 +1,5 @@
-// Step 21, the server: step 01's, for one client at a time. rdma_cm makes its queue pair and moves it
-// through its states, with the PSNs that the two ConnectRequest and ConnectReply messages have.
+// Step 21, the server: as in step 01, for one client at a time. rdma_cm creates the queue pair and
+// performs its transitions, with the PSNs of the ConnectRequest and ConnectReply messages.
 #include <string>
 #include <vector>
 
@@ -69,7 +69,7 @@ int run(const common::ServerOptions& options, runlog::Log& log, util::StopSignal
         const rdma::CmId id{event->id};
         try {
             serve(id, std::move(event), channel.get(), log, stop);
-        } catch (const std::exception& error) {  // the next client is served all the same
+        } catch (const std::exception& error) {  // the next client is still served
             log.error(error.what());
         }
     }

@@ -24,7 +24,7 @@ struct Options {
     std::uint64_t second = 3000;
 };
 
-// A buffer of its own, and its registration.
+// A buffer with its own registration.
 struct Buffer {
     std::vector<std::byte> bytes;
     rdma::Mr mr;
@@ -47,7 +47,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     net::TcpChannel channel(
         net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
-    // 1. A queue pair whose requests may have three entries. The device has a limit, too:
+    // 1. A queue pair whose requests may have three entries. The device's limit is
     // ibv_device_attr.max_sge.
     const step06::Port port = step06::open_port(channel.socket().local());
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
@@ -73,8 +73,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step06::to_rts(qp.get(), mine.psn);
     net::barrier(channel, limit);
 
-    // 3. Gather: the header and the two parts of the body lie in three registrations, each with an
-    // lkey of its own. Nothing is copied together; the device takes them one after the other.
+    // 3. Gather: the header and the two parts of the body are in three regions, each with its own
+    // lkey. The program does not copy them; the device reads them one after the other.
     const Buffer first(pd.get(), common::pattern(options.first, "first part. "), 0);
     const Buffer second(pd.get(), common::pattern(options.second, "second part. "), 0);
     std::vector<std::byte> body = first.bytes;
@@ -92,7 +92,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     send.num_sge = static_cast<int>(entries.size());
     common::perform(qp.get(), send, stop, timeout);
 
-    // 4. Scatter: the same body comes back by one READ, into two buffers.
+    // 4. Scatter: READ the same body back into two buffers.
     const Buffer left(pd.get(), std::vector<std::byte>(options.first), IBV_ACCESS_LOCAL_WRITE);
     const Buffer right(pd.get(), std::vector<std::byte>(options.second), IBV_ACCESS_LOCAL_WRITE);
     std::array targets{left.sge(), right.sge()};
@@ -108,8 +108,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         throw util::Error("the bytes READ back differ from the bytes sent.");
     log.note("one READ has filled both buffers");
 
-    // 5. An lkey counts in its own protection domain only. The device checks each entry before it
-    // sends: by the specification with LOC_PROT_ERR, by rxe with another status.
+    // 5. An lkey is valid only in its own protection domain. The device checks each entry before it
+    // sends; the specified error is LOC_PROT_ERR, but rxe reports another status.
     const rdma::Pd other{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     const Buffer stranger(other.get(), common::pattern(100, "of another PD. "), 0);
     entries[1] = stranger.sge();

@@ -1,6 +1,6 @@
-// Step 22, both sides: the header that stands in front of each message, in network byte order:
+// Step 22, both sides: the header of each message, in network byte order:
 //
-//     offset  0   4 bytes   sequence number, from 1 on
+//     offset  0   4 bytes   sequence number, from 1
 //             4   4         length of the body in bytes
 //             8   4         CRC-32 of the body
 //            12   4         0

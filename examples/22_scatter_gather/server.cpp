@@ -1,4 +1,4 @@
-// Step 22, the server: one receive with two entries. The device puts the header of a message into
+// Step 22, the server: one receive with two entries. The device writes the header of a message into
 // one buffer and its body into another.
 #include <array>
 #include <string>
@@ -37,8 +37,8 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     init.cap.max_recv_sge = 2;
     const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
-    // 2. Two buffers and one receive. Its entries are filled in their order: the second one gets what
-    // the first has no room for.
+    // 2. Two buffers and one receive. The device fills its entries in order: the second gets what
+    // does not fit into the first.
     std::array<std::byte, step22::Header::size> head{};
     std::vector<std::byte> body(most_body);
     const rdma::Mr head_mr{util::check_ptr(
@@ -61,7 +61,7 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     ibv_recv_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_recv(qp.get(), &receive, &bad_wr), "ibv_post_recv");
 
-    // 3. Connect as in step 06; the body's buffer is open to READs.
+    // 3. Connect as in step 06; the peer may READ the body's buffer.
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = 0x5e2200,
@@ -76,7 +76,7 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     step06::to_rts(qp.get(), mine.psn);
     net::barrier(channel, limit);
 
-    // 4. The message: byte_len counts both parts.
+    // 4. Receive the message: byte_len includes both parts.
     const ibv_wc wc = rdma::expect_success(common::next_completion(cq.get(), stop, limit.deadline),
                                            "the receive");
     const auto header = step22::Header::parse(head);

@@ -1,5 +1,5 @@
-// Step 23, the client: posts half of its messages with ibv_post_send and half with ibv_wr_*, and asks
-// for an event of the server's with the last one only.
+// Step 23, the client: posts half of its messages with ibv_post_send and half with ibv_wr_*. Only
+// the last one requests an event at the server.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-// The old way: fill in a list of requests, and hand it over.
+// The old way: fill in a list of requests and post it.
 void send_by_post(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr),
                 .length = static_cast<std::uint32_t>(mr.length),
@@ -28,8 +28,8 @@ void send_by_post(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned fl
     util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
 }
 
-// The new way: call by call, straight into the send queue. Between start and complete there may be
-// many requests; none is visible to the device before complete.
+// The new way: one call per step, directly into the send queue. There may be many requests between
+// start and complete; the device sees none before complete.
 void send_by_wr(ibv_qp_ex* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
     ibv_wr_start(qp);
     qp->wr_id = wr_id;
@@ -46,7 +46,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
     net::TcpChannel channel(
         net::connect_tcp(server, options.local.resolve(0, server.is_ipv6()), limit));
 
-    // 1. A queue pair that takes SENDs by ibv_wr_*, too: that has to be said when it is made.
+    // 1. A queue pair that supports SEND with ibv_wr_*: this must be requested at creation.
     const step06::Port port = step06::open_port(channel.socket().local());
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> bytes = common::pattern(step23::message_size, "Wake up? ");
@@ -78,16 +78,16 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
         rdma::expect_success(common::next_completion(cq.get(), stop, limit.deadline), "SEND");
     };
 
-    // 2. Four messages, the last one solicited: the server, which asked for solicited events only,
-    // wakes up once.
+    // 2. Four messages, only the last one solicited: the server, which is armed for solicited
+    // events only, wakes up once.
     for (int i = 0; i < step23::messages; ++i)
         send(i, i + 1 == step23::messages ? IBV_SEND_SOLICITED : 0);
     for (int i = 0; i < step23::messages; ++i)
         await_one();
     net::barrier(channel, limit);
 
-    // 3. Four more, unsolicited, for a server that asked for all events. Each is sent when the server
-    // is armed again.
+    // 3. Four more, unsolicited, to a server that is armed for all events. Send each one after the
+    // server has rearmed.
     for (int i = 0; i < step23::messages; ++i) {
         net::barrier(channel, limit);
         send(i, 0);

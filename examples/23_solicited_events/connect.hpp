@@ -1,4 +1,4 @@
-// Step 23, both sides: a connection as in step 06, without memory of the peer's.
+// Step 23, both sides: a connection as in step 06, without exposed memory.
 #pragma once
 
 #include "examples/06_verbs_tcp_exchange/connection.hpp"
@@ -9,8 +9,7 @@ namespace step23 {
 inline constexpr int messages = 4;  // in each part of the run
 inline constexpr std::uint32_t message_size = 64;
 
-/// From RESET to RTS. `posted`: called in INIT, for receives that are to be there before the first
-/// packet can come.
+/// From RESET to RTS. `posted`: called in INIT to post receives before the first packet can arrive.
 template <typename Posted>
 void connect(net::Channel& channel, const net::TimeLimit& limit, ibv_qp* qp,
              const step06::Port& port, std::uint32_t psn, Posted posted) {

@@ -1,4 +1,4 @@
-// Step 23, the server: sleeps until a message asks for its attention, and takes the others with it.
+// Step 23, the server: sleeps until a solicited message arrives, and then takes all messages.
 #include <array>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
     util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
 }
 
-// Sleeps until the channel has an event. The next one comes only after ibv_req_notify_cq.
+// Sleeps until the channel has an event. Further events require ibv_req_notify_cq.
 void await_event(ibv_comp_channel* channel, const net::TimeLimit& limit) {
     if (util::wait_readable(channel->fd, limit.stop, limit.deadline) != util::Ready::input)
         throw util::Error("no event arrived: is the client still running?");
@@ -39,7 +39,7 @@ void await_event(ibv_comp_channel* channel, const net::TimeLimit& limit) {
     ibv_ack_cq_events(cq, 1);
 }
 
-// The completions that are there.
+// Polls all available completions and returns their number.
 int drain(ibv_cq* cq) {
     int count = 0;
     ibv_wc wc{};
@@ -77,15 +77,15 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
             post_receive(qp.get(), wr_id, *mr);
     });
 
-    // 2. One event for four messages: the last one is solicited, and those before it have completed
-    // by then.
+    // 2. One event for four messages: the last one is solicited, and the others have completed
+    // before it.
     await_event(events.get(), limit);
     const int received = drain(cq.get());
     log.note("1 event, " + std::to_string(received) + " messages: solicited events only");
     net::barrier(channel, limit);
 
-    // 3. Four events for four messages: each completion makes one. The queue is polled once more
-    // after it is armed, since a completion in between makes no event.
+    // 3. Four events for four messages: each completion causes one. Poll the queue again after
+    // arming it, because a completion in between causes no event.
     int all = 0;
     for (int i = 0; i < step23::messages; ++i) {
         util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq(all)");

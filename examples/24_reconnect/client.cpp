@@ -1,5 +1,5 @@
-// Step 24, the client: sends numbered messages over a connection that breaks, connects again, finds
-// out which messages were applied, and goes on with the next one.
+// Step 24, the client: sends numbered messages over a connection that breaks, reconnects, finds out
+// which messages were applied, and continues with the next one.
 #include <algorithm>
 #include <random>
 #include <string>
@@ -19,8 +19,8 @@ struct Options {
     std::uint64_t messages = 20;
 };
 
-// Sends or reads one message. False when the connection is broken: the request may have been executed
-// or not, and its completion does not tell.
+// Sends or reads one message. Returns false if the connection is broken: the completion does not
+// tell whether the request was executed.
 bool perform(const step24::Connection& on, ibv_wr_opcode opcode, std::uint64_t wr_id,
              util::StopSignal& stop, milliseconds timeout) {
     const rdma::Mr& mr = opcode == IBV_WR_SEND ? on.out_mr : on.in_mr;
@@ -48,7 +48,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     std::uint64_t sent = 0, connections = 0;
     step24::Applied applied;
     while (applied.sequence < options.messages && !stop.requested()) {
-        // 1. Connect. The TCP connection is tried again and again until --timeout.
+        // 1. Connect. Retries the TCP connection until --timeout.
         const net::TimeLimit limit{stop, util::deadline_in(timeout)};
         const util::Address server = options.client.resolve_server();
         step24::Connection connection(
@@ -62,13 +62,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
             return is_read;
         };
 
-        // 2. What has the server applied? A READ changes nothing: it may be repeated at will.
+        // 2. READ what the server has applied. A READ changes nothing, so it may be repeated.
         bool is_up = read_applied();
         if (connections > 1)
             log.note("connection " + std::to_string(connections) + ": " + std::to_string(sent) +
                      " messages acknowledged, " + std::to_string(applied.sequence) + " applied");
 
-        // 3. Go on behind it. A SEND adds to a sum, so that it must not be applied twice.
+        // 3. Continue after the last applied message. A SEND adds to a sum, so it must not be
+        // applied twice.
         sent = applied.sequence;
         while (is_up && sent < options.messages) {
             const step24::Message message{.sequence = sent + 1, .amount = sent + 1};
@@ -78,12 +79,12 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                 ++sent;
         }
 
-        // 4. All are acknowledged; this program ends when all are applied.
+        // 4. All messages are acknowledged; wait until all are applied.
         while (is_up && applied.sequence < options.messages)
             is_up = common::nap(stop, limit.deadline) && read_applied();
 
-        // 5. Broken: pause before the next attempt, longer each time, and by chance, so that the
-        // clients of a server do not all come back at once.
+        // 5. Broken: pause before the next attempt, with exponential backoff and jitter, so that a
+        // server's clients do not all reconnect at the same time.
         if (!is_up) {
             std::uniform_int_distribution<milliseconds::rep> some(pause.count() / 2, pause.count());
             util::wait_readable(stop.fd(), stop, util::deadline_in(milliseconds(some(random))));

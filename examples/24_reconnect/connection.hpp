@@ -1,4 +1,4 @@
-// Step 24, the client: one connection, from the TCP connection of its exchange to the queue pair.
+// Step 24, the client: a connection, from the TCP connection of its exchange to the queue pair.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@
 
 namespace step24 {
 
-/// As in step 06, but it gives up: a request without a response fails after four attempts, here after
-/// 268 ms. With retry_cnt 7, rxe would retransmit without end.
+/// As in step 06, but with a retry limit: a request without a response fails after four attempts,
+/// here 268 ms. With retry_cnt 7, rxe would retransmit without limit.
 inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = psn;
     attr.max_rd_atomic = 1;
     attr.timeout = 14;   // 67 ms
-    attr.retry_cnt = 3;  // times, after the first attempt
+    attr.retry_cnt = 3;  // after the first attempt
     attr.rnr_retry = 3;
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
@@ -26,7 +26,8 @@ inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
                    "ibv_modify_qp(RTR to RTS)");
 }
 
-// None of it survives an error. A queue pair in ERR sends nothing more, and its PSNs are worth nothing to a new one.
+// None of it can be reused after an error: a queue pair in ERR sends nothing, and a new one has new
+// PSNs.
 struct Connection {
     net::TcpChannel channel;
     step06::Port port;

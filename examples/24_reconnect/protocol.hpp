@@ -1,5 +1,5 @@
-// Step 24, both sides: a message, and the two words of the server's memory that a client reads after
-// it has lost its connection. All in network byte order.
+// Step 24, both sides: a message, and the two words of the server's memory that a client reads
+// after reconnecting. In network byte order.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 
 namespace step24 {
 
-/// What a SEND carries.
+/// The payload of a SEND.
 struct Message {
     static constexpr std::size_t size = 16;
 
-    std::uint64_t sequence = 0;  // from 1 on, over all connections
+    std::uint64_t sequence = 0;  // from 1, across all connections
     std::uint64_t amount = 0;
 
     std::array<std::byte, size> serialize() const {
@@ -28,8 +28,8 @@ struct Message {
     }
 };
 
-/// What the server has applied: the last message, and the sum of all amounts. It outlives the
-/// connections. The layout is a Message's.
+/// What the server has applied: the last message's number and the sum of all amounts. It outlives
+/// the connections. The layout is that of a Message.
 using Applied = Message;
 
 }  // namespace step24

@@ -1,5 +1,4 @@
-// Step 24, the server: applies numbered messages, each once, and breaks the connection from time to
-// time.
+// Step 24, the server: applies each numbered message once, and periodically breaks the connection.
 #include <array>
 #include <string>
 
@@ -24,10 +23,10 @@ struct Options {
     std::uint64_t break_after = 7;
 };
 
-// What outlives the connections.
+// State that outlives the connections.
 struct State {
     step24::Applied applied;
-    std::array<std::byte, step24::Applied::size> bytes{};  // the same, for the client's READs
+    std::array<std::byte, step24::Applied::size> bytes{};  // serialized, for the client's READs
 };
 
 void post_receive(ibv_qp* qp, std::uint64_t slot, const ibv_mr& mr) {
@@ -42,7 +41,7 @@ void post_receive(ibv_qp* qp, std::uint64_t slot, const ibv_mr& mr) {
     util::check_rc(ibv_post_recv(qp, &wr, &bad_wr), "ibv_post_recv");
 }
 
-// One connection: until the client has gone, or until it is broken on purpose.
+// Serves one connection until the client disconnects or the server breaks it.
 void serve(net::TcpChannel& channel, const Options& options, State& state, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. The resources of one connection.
@@ -65,7 +64,7 @@ void serve(net::TcpChannel& channel, const Options& options, State& state, runlo
     init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
     const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &init), "ibv_create_qp")};
 
-    // 2. Connect as in step 06. Every connection has a new queue pair and a new random PSN.
+    // 2. Connect as in step 06. Each connection has a new queue pair and a new random first PSN.
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = step07::random_psn(),
@@ -83,7 +82,7 @@ void serve(net::TcpChannel& channel, const Options& options, State& state, runlo
     step06::to_rts(qp.get(), mine.psn);
     net::barrier(channel, limit);
 
-    // 3. Apply each message once, in the order of its number.
+    // 3. Apply each message once, in numerical order.
     for (std::uint64_t taken = 0; taken < options.break_after && !stop.requested();) {
         const auto wc = common::next_completion(cq.get(), stop,
                                                 util::deadline_in(std::chrono::milliseconds(50)));
@@ -104,8 +103,8 @@ void serve(net::TcpChannel& channel, const Options& options, State& state, runlo
         ++taken;
     }
 
-    // 4. Break: in ERR the queue pair answers nothing more. A message that its device has already
-    // acknowledged, and that this loop has not taken, is lost.
+    // 4. Break the connection: in ERR the queue pair does not respond. Messages that the device has
+    // acknowledged but this loop has not taken are lost.
     log.note("breaks the connection: " + std::to_string(state.applied.sequence) +
              " messages applied, sum " + std::to_string(state.applied.amount));
     ibv_qp_attr attr{};

@@ -1,5 +1,5 @@
-// Step 25, beside the client: somebody who reads and writes the interface, and who has been told
-// everything of the connection but the keys.
+// Step 25, on the client's host: an attacker who can read and write the interface and knows
+// everything about the connection except the keys.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +19,15 @@ using Frame = std::vector<std::byte>;
 
 class Attacker {
   public:
-    /// Throws util::Error without root or CAP_NET_RAW. Once this returns, packets are kept.
+    /// Throws util::Error without root or CAP_NET_RAW. Starts the capture before it returns.
     explicit Attacker(const std::string& interface)
         : source_(
               {.interface = interface, .filter = "ip proto 50 or ip6 proto 50 or udp port 4791"}) {
         sender_.use(interface);
     }
 
-    /// The first packet to the server since the last call, ESP or RoCE. Throws util::Error when there
-    /// is none until the deadline or a stop was requested.
+    /// Returns the first ESP or RoCE packet to the server since the last call. Throws util::Error
+    /// if there is none before the deadline or a stop was requested.
     step09::CapturedFrame record(const wire::Gid& client, util::StopSignal& stop,
                                  util::Deadline deadline) {
         while (true) {
@@ -51,7 +51,7 @@ class Attacker {
     step09::RawSender sender_;
 };
 
-/// A WRITE Only in plain RoCE, between the hosts of the packet that was seen.
+/// Returns a plain RoCE WRITE Only with the addresses of the captured packet.
 inline Frame plain_write(const step09::CapturedFrame& seen, const net::Endpoint& server,
                          wire::Psn psn, util::Bytes payload) {
     return step09::altered(seen, [&](wire::Packet& packet) {
@@ -74,7 +74,7 @@ inline Frame plain_write(const step09::CapturedFrame& seen, const net::Endpoint&
     });
 }
 
-/// Where the ESP header begins: 4 bytes of SPI, 4 of sequence number, then what is encrypted.
+/// Returns the offset of the ESP header: 4 bytes SPI, 4 bytes sequence number, then encrypted data.
 inline std::size_t esp_at(const step09::CapturedFrame& seen) {
     const wire::Packet packet = seen.packet();
     constexpr std::size_t ethernet_size = 14;
@@ -82,7 +82,7 @@ inline std::size_t esp_at(const step09::CapturedFrame& seen) {
     return ethernet_size + (packet.ipv4 ? packet.ipv4->header_length : ipv6_size);
 }
 
-/// The packet that was seen, with one byte of it changed.
+/// Returns the captured packet with one byte changed.
 inline Frame changed(const step09::CapturedFrame& seen, std::size_t at) {
     Frame frame = seen.frame;
     frame.at(at) ^= std::byte{1};

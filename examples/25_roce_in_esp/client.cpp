@@ -1,5 +1,4 @@
-// Step 25, the client, and beside it an attacker: the forgeries of step 09 against RoCE in ESP. Only
-// inside the lab.
+// Step 25, the client, with an attacker: the forgeries of step 09 against RoCE in ESP. Lab only.
 #include <net/if.h>
 #include <optional>
 #include <string>
@@ -67,7 +66,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     net::send_endpoint(channel, mine, limit);
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
 
-    // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
+    // 2. Exchange the keys over TLS, too. Each side chooses those for the packets to it.
     const step25::Sa in = options.no_esp ? step25::Sa{} : step25::Sa::random();
     channel.send(in.serialize(), limit);
     std::array<std::byte, step25::Sa::size> bytes{};
@@ -79,14 +78,14 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     if (esp && !options.esp_sa.empty())
         esp->write_for_wireshark(options.esp_sa, in, out);
 
-    // 3. From RESET to RTS; nothing is sent before both hosts have their keys.
+    // 3. From RESET to RTS; nothing may be sent before both hosts have their keys.
     step06::to_init(qp.get(), port, 0);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
     net::barrier(channel, {stop, util::deadline_in(timeout)});
 
-    // 4. An honest WRITE. The attacker records its packet, and is told all that the client knows but
-    // the keys: address, rkey, QPN and the PSN that comes next.
+    // 4. An honest WRITE. The attacker records its packet and learns all that the client knows
+    // except the keys: address, rkey, QPN and the next PSN.
     step25::Attacker attacker(interface_of(port));
     const common::RemoteMemory remote{.va = theirs.va, .rkey = theirs.rkey};
     common::transfer(qp.get(), 1, IBV_WR_RDMA_WRITE, *mr, remote, stop, timeout);
@@ -96,8 +95,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     log.note(step09::is_esp(seen.packet()) ? "on the interface: ESP"
                                            : "on the interface: plain RoCE");
 
-    // 5. The forgeries. Behind each goes an honest WRITE of no bytes: when it completes, the server's
-    // kernel has dealt with both.
+    // 5. The forgeries. An honest WRITE of no bytes follows each one: when it completes, the
+    // server's kernel has processed both.
     step25::Trials trials(channel, stop, timeout, log);
     std::uint32_t sent = 1;
     const auto attempt = [&](std::string_view what, const step09::Frame& frame) {

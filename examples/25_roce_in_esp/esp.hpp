@@ -1,4 +1,4 @@
-// Step 25, both sides: RoCE between two addresses inside ESP, by the kernel (RFC 4303, transport mode).
+// Step 25, both sides: RoCE between two addresses in the kernel's ESP (RFC 4303, transport mode).
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@
 
 namespace step25 {
 
-/// Gives ip(8) these commands on its standard input: the keys in them never stand on a command line,
-/// which every user of the host can read. False where it failed; then ip has said why.
+/// Passes commands to ip(8) on its standard input: on a command line, every user of the host could
+/// read the keys. Returns false if ip failed; it prints the error.
 inline bool ip(const std::string& commands) {
     FILE* program = popen("ip -batch -", "w");
     if (program == nullptr)
@@ -47,8 +47,8 @@ inline std::string delete_state(const std::string& hosts, std::uint32_t spi) {
     return fmt::format("xfrm state delete {} proto esp spi {}\n", hosts, spi);
 }
 
-/// Makes the kernel load its modules for ESP, which takes seconds in a guest that has just booted.
-/// Throws util::Error where it has none, or may not be told to.
+/// Makes the kernel load its ESP modules, which takes seconds in a guest that has just booted.
+/// Throws util::Error if they are missing or the program lacks permission.
 inline void prepare() {
     const Sa unused = Sa::random();
     for (const char* hosts : {"src 127.0.0.1 dst 127.0.0.1", "src ::1 dst ::1"})
@@ -58,12 +58,12 @@ inline void prepare() {
                 "step needs root. In the lab it has root: run lab/lab capture 25.");
 }
 
-/// For as long as it lives, this host encrypts all UDP packets from `mine` to `peer`, and drops those
-/// from `peer` that do not come encrypted. If the program is killed, the kernel takes it all back
-/// after a minute.
+/// During its lifetime, this host encrypts all UDP packets from `mine` to `peer` and drops
+/// unencrypted ones from `peer`. If the program is killed, the kernel removes all this after a
+/// minute.
 class Esp {
   public:
-    /// `in` protects packets from the peer, `out` those to it. Throws util::Error.
+    /// `in` protects packets from the peer, `out` packets to it. Throws util::Error.
     Esp(const util::Address& mine, const util::Address& peer, const Sa& in, const Sa& out)
         : mine_(mine.host()),
           peer_(peer.host()),
@@ -71,9 +71,9 @@ class Esp {
           to_me_(fmt::format("src {} dst {}", peer.host(), mine.host())),
           in_(in.spi),
           out_(out.spi) {
-        // A state is a security association: how to encrypt, with which key. A policy says which
-        // packets have to use one: here all of UDP, protocol 17, and with it all of RoCE. The ports
-        // cannot be part of it, because Soft-RoCE names none when it looks up its route.
+        // A state is a security association: an algorithm and a key. A policy selects the packets
+        // that must use one: here all of UDP, protocol 17, which includes RoCE. It cannot select
+        // ports, because Soft-RoCE specifies none in its route lookup.
         if (!ip(add_state(to_me_, in) + add_state(to_peer_, out) + policy(to_me_, "in") +
                 policy(to_peer_, "out")))
             throw util::Error("cannot set the IPsec policy: see the message of ip above.");
@@ -84,8 +84,8 @@ class Esp {
             "in\n{2}{3}",
             to_peer_, to_me_, delete_state(to_peer_, out_), delete_state(to_me_, in_)));
     }
-    /// Appends both keys to `file`, as Wireshark's table of ESP SAs has them. Whoever has it reads
-    /// the packets. Throws util::Error.
+    /// Appends both keys to `file` in the format of Wireshark's ESP SA table. Anyone who has the
+    /// file can decrypt the packets. Throws util::Error.
     void write_for_wireshark(const std::string& file, const Sa& in, const Sa& out) const {
         const mode_t before = umask(077);
         std::ofstream stream(file, std::ios::app);
@@ -123,7 +123,7 @@ class Esp {
     std::uint32_t out_;
 };
 
-/// The counters of `reasons`, as they are now. Throws util::Error.
+/// Returns the current counters of `reasons`. Throws util::Error.
 inline std::array<std::uint32_t, reasons.size()> read_counts() {
     std::array<std::uint32_t, reasons.size()> counts{};
     std::ifstream file("/proc/net/xfrm_stat");

@@ -1,5 +1,5 @@
-// Step 25, both sides: what the programs send each other over TLS beside the endpoints. Numbers in
-// network byte order.
+// Step 25, both sides: the messages over TLS in addition to the endpoints. Numbers are in network
+// byte order.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace step25 {
 
 inline constexpr std::uint32_t magic = common::magic_of_step(25);
 
-/// Names one direction of the protection and is its key: a security association (RFC 4301). The
-/// side that receives chooses it.
+/// The identifier and key of one direction: a security association (RFC 4301). The receiving side
+/// chooses it.
 struct Sa {
     static constexpr std::size_t key_size = 20;  // 16 bytes for AES-128-GCM, 4 of salt (RFC 4106)
     static constexpr std::size_t size = 12 + key_size;
@@ -51,17 +51,17 @@ struct Sa {
     }
 };
 
-/// Why a kernel drops what does not fit its IPsec policies and states: counters of
+/// Why a kernel drops packets that do not match its IPsec policies and states: counters of
 /// /proc/net/xfrm_stat (Documentation/networking/xfrm_proc.rst in the kernel's sources).
 inline constexpr std::array<std::string_view, 4> reasons{
     "XfrmInTmplMismatch", "XfrmInStateSeqError", "XfrmInStateProtoError", "XfrmInNoStates"};
 
-/// What a forged packet did to the server.
+/// The effect of a forged packet on the server.
 struct Report {
     static constexpr std::size_t shown = 24;
     static constexpr std::size_t size = 8 + shown + 4 * reasons.size();
 
-    std::array<std::byte, shown> memory{};               // its first bytes
+    std::array<std::byte, shown> memory{};               // the first bytes
     std::array<std::uint32_t, reasons.size()> counts{};  // of `reasons`, since boot
 
     std::array<std::byte, size> serialize() const {

@@ -1,5 +1,5 @@
 // Step 25, the server: exposes memory as in step 07, accepts RoCE from its client in ESP only, and
-// reports what its kernel has dropped.
+// reports the packets that its kernel has dropped.
 #include <optional>
 #include <vector>
 
@@ -26,7 +26,8 @@ constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE;
 constexpr std::chrono::milliseconds exchange_time{10'000};
 
 void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    // 1. As in step 07: a queue pair with a random PSN, memory, and the exchange of both over TLS.
+    // 1. As in step 07: a queue pair with a random PSN, memory, and the exchange of endpoints over
+    // TLS.
     const step06::Port port = step06::open_port(channel.socket().local());
     const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
     std::vector<std::byte> memory(memory_size);
@@ -54,7 +55,7 @@ void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     net::send_endpoint(channel, mine, limit);
 
-    // 2. The keys take the same way as the PSNs. Each side chooses those of the packets to it.
+    // 2. Exchange the keys over TLS, too. Each side chooses those for the packets to it.
     std::array<std::byte, step25::Sa::size> bytes{};
     channel.receive(bytes, limit);
     const step25::Sa out = step25::Sa::parse(bytes);
@@ -65,13 +66,13 @@ void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
         esp.emplace(channel.socket().local(), channel.peer(), in, out);
     log.note(esp ? "UDP from and to the client: in ESP only" : "without ESP, as the client asks");
 
-    // 3. From RESET to RTS; nothing is sent before both hosts have their keys.
+    // 3. From RESET to RTS; nothing may be sent before both hosts have their keys.
     step06::to_init(qp.get(), port, peer_access);
     step06::to_rtr(qp.get(), port, theirs);
     step06::to_rts(qp.get(), mine.psn);
     net::barrier(channel, {stop, util::deadline_in(exchange_time)});
 
-    // 4. What became of the memory, and what the kernel has dropped, whenever the client asks.
+    // 4. On each request of the client, report the memory and the dropped packets.
     for (std::array<std::byte, 1> ask{}; true;) {
         const net::TimeLimit next{stop, util::deadline_in(exchange_time)};
         channel.receive(ask, next);

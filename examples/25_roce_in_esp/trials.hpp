@@ -1,4 +1,4 @@
-// Step 25, the client: what a forged packet did, as the server reports it.
+// Step 25, the client: the effect of a forged packet, as reported by the server.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace step25 {
 
 class Trials {
   public:
-    /// `timeout`: of each question to the server.
+    /// `timeout`: for each request to the server.
     Trials(net::Channel& channel, util::StopSignal& stop, std::chrono::milliseconds timeout,
            runlog::Log& log)
         : channel_(channel), stop_(stop), timeout_(timeout), log_(log), before_(ask()) {
         line("packet", "memory", "the server's kernel");
     }
 
-    /// Of the one packet that was sent since the last call, and that the server has dealt with.
+    /// Logs the effect of the only packet since the last call. The server must have processed it.
     void judge(std::string_view packet) {
         const Report after = ask();
         std::string_view reason = "let it pass";
@@ -33,7 +33,7 @@ class Trials {
         before_ = after;
     }
 
-    /// The server need not wait for more questions.
+    /// Tells the server that there are no more requests.
     void finish() { channel_.send(std::array{std::byte{0}}, limit()); }
 
   private:
