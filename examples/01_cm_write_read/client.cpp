@@ -119,7 +119,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
                           " bytes, fewer than --length " + std::to_string(length) +
                           ". Start it with a larger --memory.");
 
-    // 4. WRITE, then READ the same bytes back. The server's CPU takes no part in either.
+    // 4. WRITE, then READ the same bytes back. The server's program takes no part in either.
     transfer(id->qp, 1, IBV_WR_RDMA_WRITE, *outgoing_mr, remote, stop, options.timeout);
     transfer(id->qp, 2, IBV_WR_RDMA_READ, *returned_mr, remote, stop, options.timeout);
     log.event("memory", common::describe_memory(returned));

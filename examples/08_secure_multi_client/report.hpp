@@ -1,5 +1,5 @@
 // Step 08, both sides: what a client SENDs after each round: the number of one-sided requests that
-// the server's CPU does not see. Four 8-byte numbers in network byte order.
+// the server's program does not see. Four 8-byte numbers in network byte order.
 #pragma once
 
 #include <array>
