@@ -136,7 +136,7 @@ void Control::read(int fd) {
     const std::size_t end = client.request.find('\n');
     if (end == std::string::npos)
         return;
-    // Short enough for the socket's buffer, or its reader has to do without.
+    // The send does not block: a response larger than the socket's buffer is truncated.
     const std::string said = answer(client.request.substr(0, end));
     static_cast<void>(send(fd, said.data(), said.size(), MSG_NOSIGNAL));
     close(fd);

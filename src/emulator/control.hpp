@@ -1,15 +1,15 @@
-// How a running link emulator is controlled: a Unix socket that takes one request a connection, a JSON
-// object on one line, and answers with one.
+// Control interface of a running link emulator: a Unix socket. Each connection carries one request,
+// a JSON object on one line, and one response.
 //
-//   {"do":"status"}                                 {"ok":true, "hosts":[...], "rules":[...], "recording":...}
-//   {"do":"add","rules":["drop ...", ...]}          {"ok":true, "added":[3, 4]}: all of them, or none
+//   {"do":"status"}                                 {"ok":true, "hosts":[...], "rules":[...], ...}
+//   {"do":"add","rules":["drop ...", ...]}          {"ok":true, "added":[3, 4]}: all rules, or none
 //   {"do":"remove","rule":3}                        {"ok":true}
-//   {"do":"clear"}                                  {"ok":true}: without any rule
+//   {"do":"clear"}                                  {"ok":true}: removes all rules
 //   {"do":"restart"}                                {"ok":true}: all rules count from 1 again
 //   {"do":"record","capture":"FILE","log":"FILE"}   {"ok":true}: the rules count from 1 again
 //   {"do":"stop"}                                   {"ok":true, "frames":123}
 //
-// What cannot be done: {"ok":false, "error":"sentence", "marked":"two lines for a terminal"}.
+// On failure: {"ok":false, "error":"sentence", "marked":"two lines for a terminal"}.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace emulator {
 
 class Control {
   public:
-    /// Listens at `path`; a socket that nobody listens at any more is replaced. Throws util::Error.
+    /// Listens at `path`. Replaces a stale socket file. Throws util::Error.
     Control(std::string path, Switch& cable);
     ~Control();
     Control(const Control&) = delete;
@@ -30,7 +30,7 @@ class Control {
     Control(Control&&) = delete;
     Control& operator=(Control&&) = delete;
 
-    /// The answer to a request: one line each, with its line feed in the answer.
+    /// Returns the response to a request. Each is one line; the response ends with a line feed.
     std::string answer(const std::string& request);
 
   private:
@@ -49,8 +49,8 @@ class Control {
     std::unordered_map<int, Client> clients_;
 };
 
-/// Sends a request to the link emulator at `path`, and returns its answer's line. Throws util::Error where
-/// nobody answers within two seconds.
+/// Sends a request to the link emulator at `path` and returns the line of its response. Throws
+/// util::Error if there is no response within two seconds.
 std::string ask(const std::string& path, const std::string& request);
 
 }  // namespace emulator

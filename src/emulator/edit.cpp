@@ -25,7 +25,7 @@ std::optional<wire::HeaderSpan> find(const std::vector<wire::HeaderSpan>& spans,
     return std::nullopt;
 }
 
-// Bit by bit: no field is longer than 64 of them.
+// Reads bit by bit: a field has at most 64 bits.
 std::uint64_t bits_at(std::span<const std::byte> header, const WritableField& field) {
     std::uint64_t value = 0;
     for (std::size_t bit = field.bit; bit < field.bit + std::size_t{field.width}; ++bit)

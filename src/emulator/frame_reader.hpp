@@ -1,6 +1,6 @@
-// Ethernet frames in a stream, as QEMU's "stream" and "socket" network backends send them: four
-// bytes of length, big-endian, then the frame, from its destination address to its last byte,
-// without a checksum. Source: QEMU's net/stream.c and net/net.c (net_fill_rstate).
+// Ethernet frames in a stream, in the format of QEMU's "stream" and "socket" network backends: a
+// 4-byte length, big-endian, then the frame from its destination address to its last byte, without
+// the FCS. Source: QEMU's net/stream.c and net/net.c (net_fill_rstate).
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,28 @@
 namespace emulator {
 
 inline constexpr std::size_t length_size = 4;
-/// An Ethernet header and nothing more.
+/// An Ethernet header without payload.
 inline constexpr std::size_t shortest_frame = 14;
 /// QEMU's NET_BUFSIZE.
 inline constexpr std::size_t longest_frame = 4096 + 65536;
 
-/// The stream cannot be followed any more: what stands where a length has to be is none.
+/// The length of a frame is invalid. The stream cannot be parsed any further.
 class NotFrames : public util::Error {
     using util::Error::Error;
 };
 
 class FrameReader {
   public:
-    /// Where the next bytes of the stream go; some of it, then filled(). Never empty.
+    /// Buffer for the next bytes of the stream. Call filled() with the number of bytes written.
+    /// Never empty.
     std::span<std::byte> space();
     void filled(std::size_t bytes) { end_ += bytes; }
 
-    /// The next whole frame; valid until space() is called. nullopt: more of the stream is needed.
-    /// Throws NotFrames.
+    /// Returns the next complete frame, valid until space() is called, or nullopt if it needs more
+    /// bytes. Throws NotFrames.
     std::optional<util::Bytes> next();
 
-    /// Frames too short to be any, which were left out.
+    /// Number of frames skipped because they are shorter than an Ethernet header.
     std::uint64_t too_short() const { return too_short_; }
 
   private:

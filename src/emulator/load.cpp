@@ -16,7 +16,7 @@ bool Load::update(std::size_t bytes, util::Clock::time_point now) {
     if (is_high == is_high_)
         return false;
     is_high_ = is_high;
-    // It needs no right; where the system refuses all the same, nothing is lost but some speed.
+    // Needs no privilege. A failure costs only speed.
     const sched_param priority{};
     sched_setscheduler(0, is_high ? SCHED_BATCH : SCHED_OTHER, &priority);
     return true;

@@ -1,4 +1,4 @@
-// Which host has which Ethernet address: learned from what each sends (IEEE 802.1D, 7.8).
+// Maps Ethernet addresses to hosts. Learns from source addresses (IEEE 802.1D, 7.8).
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace emulator {
 
 class MacTable {
   public:
-    /// `frame`: at least an Ethernet header. Returns where it goes; nullopt: to all but `from`.
+    /// `frame`: at least an Ethernet header. Returns the destination host; nullopt: all but `from`.
     std::optional<std::size_t> learn(util::Bytes frame, std::size_t from) {
         constexpr std::uint64_t group_bit = std::uint64_t{1} << 40U;
         const std::uint64_t dst = address(frame.first<6>());
         const std::uint64_t src = address(frame.subspan<6, 6>());
-        // An address a program invents for each frame may not fill the memory.
+        // Limits the memory used if a program invents an address for each frame.
         if ((src & group_bit) == 0 && (hosts_.size() < most || hosts_.contains(src)))
             hosts_.insert_or_assign(src, from);
         const auto found = hosts_.find(dst);

@@ -31,7 +31,7 @@ util::Fd connect_tcp(const std::string& text) {
             fmt::format("'tcp:{}' is not a valid address: write tcp:127.0.0.1:PORT", text));
     util::Fd fd(util::check_errno(socket(address->get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0),
                                   "socket"));
-    // Both ends are on this machine: the kernel answers at once.
+    // Both ends are on this machine: connect() returns immediately.
     if (::connect(fd.get(), address->get(), address->size()) != 0)
         return {};
     util::check_errno(fcntl(fd.get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
@@ -95,7 +95,7 @@ bool Port::flush() {
         if (sent > 0)
             sent_ += static_cast<std::size_t>(sent);
     }
-    // What was sent makes room when it is more than what is left: each byte moves once at most.
+    // Free the sent bytes once they outnumber the rest, so that each byte moves at most once.
     if (sent_ >= backlog()) {
         const std::size_t whole = behind_sent(false);
         out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(whole));

@@ -14,10 +14,10 @@ namespace emulator {
 
 struct PortCounters {
     std::uint64_t frames_in = 0;  ///< from the host
-    std::uint64_t bytes_in = 0;   ///< of frames, without their lengths
+    std::uint64_t bytes_in = 0;   ///< without the 4-byte lengths
     std::uint64_t frames_out = 0;
     std::uint64_t bytes_out = 0;
-    std::uint64_t undelivered = 0;  ///< the host was not there, or took nothing for too long
+    std::uint64_t undelivered = 0;  ///< the host was not connected, or did not read for too long
     std::uint64_t too_short = 0;
     std::uint64_t connections = 0;
 };
@@ -34,34 +34,33 @@ class Port {
     int fd() const { return fd_.get(); }
     const PortCounters& counters() const { return counters_; }
 
-    /// False where nobody listens there (yet). Throws util::Error for an invalid address.
+    /// Returns false if nothing listens at the address (yet). Throws util::Error if it is invalid.
     bool connect();
     void disconnect();
 
     using EachFrame = std::function<void(util::Bytes)>;
-    /// Reads what is there, a buffer of it at most. False: the host has gone. Throws NotFrames.
+    /// Reads at most one buffer. Returns false if the host has disconnected. Throws NotFrames.
     bool receive(const EachFrame& each);
 
-    /// Behind what waits already; flush() sends it. The frame is dropped where the host is not
-    /// there.
+    /// Queues a frame; flush() sends it. Drops the frame if the host is not connected.
     void send(util::Bytes frame);
-    /// Sends what the socket takes. False: the host has gone.
+    /// Sends as much as the socket accepts. Returns false if the host has disconnected.
     bool flush();
-    /// Bytes that the socket has not taken.
+    /// Bytes not yet accepted by the socket.
     std::size_t backlog() const { return out_.size() - sent_; }
-    /// Drops what waits but for the frame that is half sent.
+    /// Drops all queued frames except a partially sent one.
     void drop_backlog();
 
   private:
-    /// The end of the frames in out_ that were sent; of the one that is half sent, too.
+    /// End of the sent frames in out_. `half_too`: includes a partially sent frame.
     std::size_t behind_sent(bool half_too) const;
 
     std::string name_;
     std::string address_;
     util::Fd fd_;
     FrameReader reader_;
-    std::vector<std::byte> out_;  // begins with a frame
-    std::size_t sent_ = 0;        // bytes of it
+    std::vector<std::byte> out_;  // starts at a frame boundary
+    std::size_t sent_ = 0;        // bytes of out_ already sent
     PortCounters counters_;
 };
 

@@ -25,10 +25,10 @@ std::string comment_of(const std::vector<Event>& events) {
 
 void Recorder::start(const std::string& capture, const std::string& log) {
     stop();
-    // The log first: a capture that nobody explains is not begun.
+    // Open the log first: without it, no capture starts.
     if (!log.empty())
         log_ = std::make_unique<runlog::Log>("cable", log);
-    // The link stands still meanwhile: no waiting for the reader of a FIFO.
+    // The link stops meanwhile, so do not wait for the reader of a FIFO.
     capture::PcapngWriter writer(capture::Sink::create(capture, {.end = util::Clock::now()}),
                                  {{}, capture::os_name(), "rocewire", {}});
     writer.add_interface(

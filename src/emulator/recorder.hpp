@@ -1,5 +1,5 @@
-// What crosses the link, kept: a pcapng file with two interfaces, "before" the rules and "after"
-// them, and the rules' events as a run log (docs/run-log.md).
+// Records the link's traffic in a pcapng file with two interfaces, "before" and "after" the rules,
+// and the rules' events in a run log (docs/run-log.md).
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class Recorder {
   public:
     explicit Recorder(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
 
-    /// Ends what was being recorded. `log`: empty: none. Throws util::Error.
+    /// Stops a current recording first. If `log` is empty, writes no log. Throws util::Error.
     void start(const std::string& capture, const std::string& log);
-    /// Frames in the file, both interfaces together; 0 where nothing was recorded. Throws
-    /// util::Error.
+    /// Returns the number of frames in the file, on both interfaces, or 0 if nothing was recorded.
+    /// Throws util::Error.
     std::uint64_t stop();
     bool is_recording() const { return writer_.has_value(); }
     const std::string& path() const { return path_; }
     std::uint64_t frames() const { return frames_; }
 
-    /// These do not throw: what cannot be written ends the recording, and stop() says why.
+    /// These do not throw: a write error ends the recording, and stop() reports it.
     void before(const Arrival& arrival, const std::vector<Event>& events);
     void after(capture::Time time, util::Bytes bytes);
     void flush();

@@ -40,7 +40,7 @@ class Parser : private RuleWords {
     }
 
   private:
-    // The link emulator does not follow connections: a field that needs one would never be there.
+    // The link emulator does not track connections, so a field that needs one would never exist.
     filter::Where condition() {
         const Word where = word();
         auto condition = filter::Where::parse(text(), where.at + where.text.size());
@@ -183,7 +183,7 @@ class Parser : private RuleWords {
                             which.first, which.last));
     }
 
-    // "packet" or "frame"; true: frames.
+    // Reads "packet" or "frame". Returns true for frames.
     bool noun(bool several) {
         const std::string_view end = several ? "s" : "";
         for (const std::string_view stem : {"packet", "frame"})
@@ -205,7 +205,7 @@ class Parser : private RuleWords {
     const std::vector<std::string>& hosts_;
 };
 
-// Where a comment begins, or the line's end.
+// Returns the offset of the comment, or the line's length if it has none.
 std::size_t comment_at(std::string_view line) {
     char quote = 0;
     for (std::size_t at = 0; at < line.size(); ++at) {

@@ -1,22 +1,23 @@
-// A rule of the link emulator: what is done to which of the packets that cross it. In words:
+// A rule of the link emulator: an action and the packets that it applies to. Syntax:
 //
-//   drop                                  WHICH   it is gone
-//   duplicate [N times] [after TIME]      WHICH   N more of it follow (1), at once or after TIME
-//   delay TIME                            WHICH   it goes on later
-//   reorder by N                          WHICH   it goes on behind the next N packets that go the same way
-//   corrupt [byte N] [with good icrc]     WHICH   the byte, counted from the BTH's first, is inverted;
-//                                                 without N the last one before the ICRC
-//   set FIELD to VALUE [with bad icrc]    WHICH
-//   mark                                  WHICH   ECN: congestion experienced
-//   cut for TIME at                       WHICH   it and all that its sender sends or is sent in that time
-//   limit to RATE [queue N]               WHICH   at this rate, N packets waiting at most (100)
+//   drop                               WHICH   the packet is lost
+//   duplicate [N times] [after TIME]   WHICH   N copies (1) follow, immediately or after TIME
+//   delay TIME                         WHICH   the packet leaves after TIME
+//   reorder by N                       WHICH   it leaves after the next N packets in its direction
+//   corrupt [byte N] [with good icrc]  WHICH   inverts byte N, counted from the first of the BTH;
+//                                              without N: the last byte before the ICRC
+//   set FIELD to VALUE [with bad icrc] WHICH
+//   mark                               WHICH   ECN: congestion experienced
+//   cut for TIME at                    WHICH   drops it, then all from and to its sender
+//   limit to RATE [queue N]            WHICH   at this rate; at most N packets (100) are queued
 //
-//   WHICH   packets | the Nth packet | packets N to M | every Nth packet | SHARE of packets [seed N]
-//           and then [from HOST] [to HOST] [where EXPRESSION]      (filter/where.hpp)
+//   WHICH   packets | the Nth packet | packets N to M | every Nth packet |
+//           SHARE of packets [seed N], then [from HOST] [to HOST] [where EXPRESSION]
+//           (filter/where.hpp)
 //   TIME    200us, 20ms, 1s     RATE   500kbit/s, 10Mbit/s, 1Gbit/s     SHARE   0.5%
 //
-// A packet is one of RoCE; "frame" and "frames" in its place are all that Ethernet carries. Counted
-// is what HOST and EXPRESSION leave, from 1, as it comes from its sender.
+// "packet" means a RoCE packet; "frame" and "frames" in its place mean any Ethernet frame. A rule
+// counts, from 1, the packets that match HOST and EXPRESSION, as they arrive from their sender.
 #pragma once
 
 #include <chrono>
@@ -66,34 +67,34 @@ struct Limit {
 };
 using Action = std::variant<Drop, Duplicate, Delay, Reorder, Corrupt, Set, Mark, Cut, Limit>;
 
-/// "drop", "duplicate", …: as the rule begins, and as the event in the log is called.
+/// "drop", "duplicate", …: the first word of the rule and the name of the event in the log.
 std::string_view name_of(const Action& action);
 
 struct Which {
     enum class Kind : std::uint8_t { All, Range, Every, Share };
     Kind kind = Kind::All;
-    std::uint64_t first = 1;  ///< of Range: from 1
+    std::uint64_t first = 1;  ///< for Range: from 1
     std::uint64_t last = 1;
     std::uint64_t every = 1;
-    double share = 1;        ///< of Share: 0 to 1
-    std::uint64_t seed = 1;  ///< the same seed takes the same packets
+    double share = 1;        ///< for Share: 0 to 1
+    std::uint64_t seed = 1;  ///< the same seed selects the same packets
 };
 
 struct Rule {
-    std::string text;  ///< as it was written
+    std::string text;  ///< as written
     Action action;
     Which which;
-    bool any_frame = false;  ///< not RoCE alone
-    std::string from;        ///< a host; empty: any
+    bool any_frame = false;  ///< not only RoCE
+    std::string from;        ///< a host's name; empty: any
     std::string to;
     std::optional<filter::Where> where;
 };
 
-/// Throws filter::SyntaxError with the column. `hosts`: the names that there are.
+/// Throws filter::SyntaxError with the column. `hosts`: the names of all hosts.
 Rule parse_rule(std::string_view text, const std::vector<std::string>& hosts);
 
-/// A rule a line; a '#' that begins a word begins a comment, outside of quotes. Throws util::Error
-/// with the number of the line.
+/// Parses one rule a line. A '#' outside of quotes, at the start of a word, begins a comment.
+/// Throws util::Error with the line number.
 std::vector<Rule> parse_rules(std::string_view text, const std::vector<std::string>& hosts);
 
 }  // namespace emulator

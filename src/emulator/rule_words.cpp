@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::chrono::minutes longest{1};
 
-// One of UTF-8 counts as one.
+// Counts UTF-8 characters.
 std::size_t characters(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
@@ -34,7 +34,7 @@ std::optional<std::pair<Number, std::string_view>> number_and_rest(std::string_v
 
 using Unit = std::pair<std::string_view, double>;
 
-// "20ms" in the units' common measure; nullopt where it is none of them.
+// Converts "20ms" to the base unit. Returns nullopt if the unit is not in `units`.
 std::optional<double> scaled(std::string_view text, std::span<const Unit> units) {
     const auto read = number_and_rest<double>(text);
     for (const auto& [unit, scale] : units)

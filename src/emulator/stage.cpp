@@ -10,7 +10,7 @@
 namespace emulator {
 namespace {
 
-// [0, 1), the same numbers with every library.
+// Returns a number in [0, 1). The sequence is the same with every standard library.
 double draw(std::mt19937_64& random) {
     return static_cast<double>(random() >> 11U) * 0x1p-53;
 }
@@ -21,12 +21,12 @@ std::string text_of(Nanoseconds time) {
 
 }  // namespace
 
-// What becomes of one frame: filled by the rules, then carried out.
+// The rules' decisions on one frame: collected first, then carried out.
 struct Stage::FrameState {
     const Arrival& arrival;
-    std::vector<std::byte> edited{};  // empty: as it came
+    std::vector<std::byte> edited{};  // empty: unchanged
     std::vector<Event> events{};
-    bool goes_on = true;  // now; else it is gone, or held
+    bool goes_on = true;  // immediately; false: dropped or held
     std::uint32_t copies = 0;
     std::uint32_t overtaken_by = 0;
     std::optional<Nanoseconds> copies_after{};
@@ -83,7 +83,7 @@ void Stage::take(const Arrival& arrival, util::Clock::time_point now, StageOutpu
                          needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip);
         const filter::View view{0,       arrival.time, packet, arrival.bytes, arrival.bytes.size(),
                                 scratch_};
-        // All of them count, also what one before them has taken.
+        // Every rule counts the frame, even if an earlier rule has dropped it.
         std::vector<RuleState*> picked;
         for (RuleState& state : rules_)
             if (picks(state, arrival, packet.is_roce(), view))
@@ -159,7 +159,7 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 }  // namespace
 
-// False: the rule could do nothing with this frame.
+// Returns false if the action does not apply to this frame.
 bool Stage::apply(RuleState& state, FrameState& frame, util::Clock::time_point now) {
     std::string detail;
     const bool done = std::visit(

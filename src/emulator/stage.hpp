@@ -19,22 +19,22 @@
 
 namespace emulator {
 
-using Host = std::size_t;  ///< which of the hosts: 0, 1, …
+using Host = std::size_t;  ///< index of a host, from 0
 
-/// A frame that has come in. Its bytes are valid during the call.
+/// A received frame. Its bytes are valid during the call.
 struct Arrival {
     capture::Time time{};
     Host from = 0;
-    std::optional<Host> to;  ///< nullopt: to all others, or nobody knows yet
+    std::optional<Host> to;  ///< nullopt: all others, or not yet learned
     util::Bytes bytes;
 };
 
-/// A rule took a frame.
+/// A rule was applied to a frame.
 struct Event {
     std::uint32_t rule = 0;
-    std::string_view name;  ///< name_of(action); "limit" also where its queue was full
-    std::string text;       ///< the rule as it was written
-    std::string detail;     ///< what exactly: "20 ms", "byte 28: 0x41 is 0xbe"; may be empty
+    std::string_view name;  ///< name_of(action); "limit" also if its queue was full
+    std::string text;       ///< the rule as written
+    std::string detail;     ///< for example "20 ms", "byte 28: 0x41 is 0xbe"; may be empty
 };
 
 class StageOutput {
@@ -46,9 +46,9 @@ class StageOutput {
     StageOutput& operator=(StageOutput&&) = delete;
     virtual ~StageOutput() = default;
 
-    /// First, of each frame: as it came.
+    /// Called first, for each frame as received.
     virtual void arrived(const Arrival& arrival, const std::vector<Event>& events) = 0;
-    /// Then each frame that goes on, in the order in which it does.
+    /// Called for each frame that leaves, in order of departure.
     virtual void leaves(Host from, std::optional<Host> to, util::Bytes bytes) = 0;
 };
 
@@ -59,10 +59,11 @@ class Stage {
         Rule rule;
         std::optional<Host> from;
         std::optional<Host> to;
-        std::uint64_t seen = 0;   ///< frames that direction and expression left
-        std::uint64_t taken = 0;  ///< of those, by the rule
+        std::uint64_t seen = 0;   ///< frames that matched direction and expression
+        std::uint64_t taken = 0;  ///< of those, frames the rule was applied to
         std::mt19937_64 random{};
-        std::deque<util::Clock::time_point> queue{};  ///< of Limit: when those that wait will leave
+        std::deque<util::Clock::time_point>
+            queue{};  ///< for Limit: departure times of queued frames
     };
 
     explicit Stage(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {
@@ -70,22 +71,22 @@ class Stage {
         cut_by_.resize(hosts_.size());
     }
 
-    /// Numbers are not used again. Rules apply in the order of their numbers.
+    /// Numbers are not reused. Rules apply in the order of their numbers.
     std::uint32_t add(Rule rule);
     bool remove(std::uint32_t number);
     void clear();
-    /// All rules count from 1, and draw from their seeds' first number on.
+    /// Resets the counts and the random generators of all rules.
     void restart();
     const std::list<RuleState>& rules() const { return rules_; }
     const std::vector<std::string>& hosts() const { return hosts_; }
 
     void take(const Arrival& arrival, util::Clock::time_point now, StageOutput& out);
-    /// What was held and may go now. Call it when next() has come.
+    /// Sends the held frames that are due. Call it when next() has passed.
     void release(util::Clock::time_point now, StageOutput& out);
     util::Deadline next() const;
     std::size_t held_bytes() const { return held_bytes_; }
 
-    /// A frame that is to be overtaken waits no longer for others.
+    /// Maximum time that a reordered frame waits for the frames that shall pass it.
     static constexpr std::chrono::milliseconds overtaking_time{200};
 
   private:
@@ -96,7 +97,7 @@ class Stage {
     };
     struct Overtaken {
         Held held;
-        std::uint32_t left = 0;  // frames that go before it
+        std::uint32_t left = 0;  // frames that still have to pass it
         util::Clock::time_point until;
     };
     struct FrameState;
@@ -111,7 +112,7 @@ class Stage {
     std::vector<std::string> hosts_;
     std::list<RuleState> rules_;
     std::uint32_t last_number_ = 0;
-    std::vector<util::Clock::time_point> cut_until_;  // a host each
+    std::vector<util::Clock::time_point> cut_until_;  // one per host
     std::vector<Event> cut_by_;
     std::multimap<util::Clock::time_point, Held> delayed_;
     std::list<Overtaken> overtaken_;

@@ -8,7 +8,7 @@
 namespace emulator {
 namespace {
 
-// Keys of the poller: hosts by their numbers, what else is watched by its descriptor from here on.
+// Keys of the poller: a host's index, or watched_key plus the descriptor for other descriptors.
 constexpr std::uint64_t watched_key = std::uint64_t{1} << 32U;
 constexpr std::chrono::milliseconds recorded_after{100};
 
@@ -58,7 +58,7 @@ void Switch::run(util::StopSignal& stop) {
             const int fd = static_cast<int>(event.key - watched_key);
             const auto watched =
                 std::ranges::find(watched_, fd, [](const auto& entry) { return entry.first; });
-            // A copy: it may unwatch itself.
+            // Call a copy: the callback may call unwatch().
             if (watched != watched_.end())
                 std::function(watched->second)();
         }
@@ -84,7 +84,7 @@ void Switch::ready(Host host, std::uint32_t events) {
     try {
         const bool is_there = port.receive([&](util::Bytes frame) {
             const Arrival arrival{now_of_day(), host, macs_.learn(frame, host), frame};
-            // To itself: a hub's way to say that it is on the same wire already.
+            // A hub sends frames back to the port of their destination: ignore them.
             if (arrival.to != host)
                 stage_.take(arrival, util::Clock::now(), *this);
         });

@@ -1,6 +1,6 @@
-// The link emulator as a learning switch between two hosts or more: a Stage between their Ports, recorded
-// by a Recorder, one thread, one epoll. It drops nothing of its own while its hosts take what they
-// are sent: where one is slower, the others are not read until it has caught up.
+// The link emulator as a learning switch between two or more hosts: one Stage between their Ports,
+// one Recorder, one thread, one epoll. It applies backpressure instead of dropping frames: if one
+// host is slow, it stops reading from the others until the slow host has caught up.
 #pragma once
 
 #include <chrono>
@@ -21,27 +21,26 @@ namespace emulator {
 
 class Switch : private StageOutput {
   public:
-    /// With more bytes than this waiting for one host, the others are not read.
+    /// If more bytes than this wait for one host, the switch stops reading from the others.
     static constexpr std::size_t backlog_limit = std::size_t{1} << 20U;
-    /// And not with more than these held by the rules.
+    /// The same limit for the frames that the rules hold.
     static constexpr std::size_t held_limit = std::size_t{64} << 20U;
-    /// A host that takes nothing for so long does not hold the others up any longer: what is sent
-    /// to it is dropped and counted, until it reads again.
+    /// A host that reads nothing for this long no longer blocks the others: frames to it are
+    /// dropped and counted until it reads again.
     static constexpr std::chrono::seconds silence_limit{5};
     static constexpr std::chrono::milliseconds between_tries{100};
 
-    /// `say`: one sentence each time a host comes or goes.
+    /// `say`: receives one sentence each time a host connects or disconnects.
     Switch(std::vector<Port> ports, std::function<void(const std::string&)> say);
 
     Stage& stage() { return stage_; }
     Recorder& recorder() { return recorder_; }
     const std::vector<Port>& ports() const { return ports_; }
 
-    /// Beside the hosts; `on_ready` is called while `fd` can be read.
+    /// Watches a further descriptor. Calls `on_ready` while `fd` is readable.
     void watch(int fd, std::function<void()> on_ready);
     void unwatch(int fd);
-    /// Until a stop is requested. What is held by then is let go, and what was recorded is in its
-    /// file.
+    /// Runs until a stop is requested. Then sends the held frames and closes the recording.
     void run(util::StopSignal& stop);
 
   private:

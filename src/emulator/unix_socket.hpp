@@ -7,12 +7,12 @@
 
 namespace emulator {
 
-/// Connected, and never blocking; none where nobody listens there. Throws util::Error for a path
-/// that is too long to be one.
+/// Returns a connected, non-blocking socket, or an empty Fd if nothing listens at `path`. Throws
+/// util::Error if the path is too long.
 util::Fd connect_unix(const std::string& path);
 
-/// Listening, and never blocking, for this user only. A socket file that nobody listens at is
-/// replaced. Throws util::Error.
+/// Returns a listening, non-blocking socket with access for this user only. Replaces a stale socket
+/// file. Throws util::Error.
 util::Fd listen_unix(const std::string& path);
 
 }  // namespace emulator

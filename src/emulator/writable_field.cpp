@@ -6,7 +6,7 @@
 namespace emulator {
 namespace {
 
-// Places: RFC 791, RFC 8200, IBTA volume 1, 9.2 and 9.3.
+// Positions: RFC 791, RFC 8200, IBTA volume 1, 9.2 and 9.3.
 constexpr auto table = std::to_array<WritableField>({
     {"ip.dscp", "ip", 8, 6},
     {"ip.ecn", "ip", 14, 2},

@@ -1,4 +1,4 @@
-// The fields that `set` may write, by the names of filter/field.hpp.
+// The fields that `set` can write, named as in filter/field.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@ namespace emulator {
 
 struct WritableField {
     std::string_view name;
-    std::string_view header;  ///< as wire::HeaderSpan has it
-    std::uint16_t bit = 0;    ///< from the header's first, the most significant of byte 0
+    std::string_view header;  ///< as in wire::HeaderSpan
+    std::uint16_t bit = 0;    ///< offset in the header; 0: the most significant bit of byte 0
     std::uint16_t width = 0;  ///< bits, 1 to 64
 
     std::uint64_t most() const { return width == 64 ? ~std::uint64_t{0} : (1ULL << width) - 1; }
@@ -18,7 +18,7 @@ struct WritableField {
 
 std::span<const WritableField> writable_fields();
 
-/// nullptr where none has this name.
+/// Returns nullptr if the field does not exist or cannot be set.
 const WritableField* find_writable(std::string_view name);
 
 }  // namespace emulator

@@ -1,4 +1,4 @@
-// Frames into streams: what each host sent to each queue pair, and what of it arrived.
+// Sorts frames into streams: what each host sent to each queue pair, and what of it arrived.
 #include "trace/conformance/checker.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
     }
     const auto origin = passages_.left(frame, bytes);
     const auto place = origin ? sent_frames_.find(origin->frame) : sent_frames_.end();
-    // A damaged packet's own header is not to be believed.
+    // The headers of a damaged packet are unreliable.
     if (damaged || seen.opcode == nullptr) {
         if (place == sent_frames_.end())
             return;

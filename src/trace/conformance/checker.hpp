@@ -2,9 +2,9 @@
 // recoveries of lost and changed packets, the deviations from the specification, and the expected
 // values of the hosts' counters. No I/O.
 //
-// A capture of one place has each frame once: it goes in as sent and as arrived. At a host that is
-// what this host knew, so that its requesters and responders can be judged; of the others only what
-// no packet that is missing there can explain.
+// A capture at one point has each frame once: it is added as sent and as arrived. A capture at a
+// host shows what this host knew, so its requesters and responders can be judged. For other hosts,
+// only deviations that no missing packet can explain are judged.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@
 namespace conformance {
 
 struct HalfReport {
-    std::uint64_t requests = 0;  ///< packets that were sent, repeats among them
+    std::uint64_t requests = 0;  ///< packets sent, including retransmissions
     std::uint64_t responses = 0;
-    std::uint64_t repeated = 0;  ///< request packets sent again
-    std::uint64_t lost = 0;      ///< of both kinds: what the link emulator did to them
+    std::uint64_t repeated = 0;  ///< retransmitted request packets
+    std::uint64_t lost = 0;      ///< requests and responses, by the link emulator
     std::uint64_t doubled = 0;
     std::uint64_t reordered = 0;
     std::uint64_t corrupted = 0;
@@ -34,7 +34,7 @@ struct HalfReport {
     std::optional<wire::Psn> first_psn;
     bool is_told = false;
     bool began_in_the_middle = false;
-    std::optional<std::uint64_t> silent_since;  ///< a frame: from here on nothing was answered
+    std::optional<std::uint64_t> silent_since;  ///< the frame from which on nothing was answered
     std::optional<std::uint64_t> gave_up_after;
     std::uint64_t findings = 0;
     std::uint64_t unknowable = 0;
@@ -60,7 +60,8 @@ struct HostReport {
     flow::Host host;
     flow::Network network{};
     Counts counts;
-    std::uint64_t datagrams = 0;  ///< of those sent and received: UD, the connection manager's too
+    std::uint64_t datagrams =
+        0;  ///< of those sent and received: UD, including the connection manager's
 };
 
 /// Where the capture was made, if not on both sides of the link.
@@ -72,27 +73,27 @@ struct Report {
     std::optional<OnePoint> one_point;
     std::vector<ConnectionReport> connections;
     std::vector<Recovery> recoveries;  ///< in the order of their frames
-    Findings findings;                 ///< the same
-    Findings unknowable;               ///< the same: a packet that is missing may explain them
+    Findings findings;                 ///< in the same order
+    Findings unknowable;               ///< in the same order: a missing packet may explain them
     std::vector<HostReport> hosts;
     std::uint64_t frames = 0;
-    std::uint64_t not_judged = 0;  ///< RoCE, but no reliable connection's
+    std::uint64_t not_judged = 0;  ///< RoCE packets outside of reliable connections
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
 };
 
 class Checker {
   public:
-    /// Before the packets.
+    /// Call before the first packet.
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
-    /// Before the frame is added.
+    /// Call before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
     void captured_at(const OnePoint& place) { report_.one_point = place; }
-    /// Packets may have been lost between a host and the capture: netem on the host's interface; or
-    /// by a capture of one place.
+    /// Packets may have been lost between a host and the capture (netem on the host's interface),
+    /// or by a capture at one point.
     void packets_may_be_missing() { packets_may_be_missing_ = true; }
 
-    /// In the order of the capture; `bytes` is the whole frame. `frame` counts from 1.
+    /// Call in capture order. `bytes`: the whole frame. `frame`: from 1.
     void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
              util::Bytes bytes);
 
@@ -104,10 +105,10 @@ class Checker {
         std::vector<std::pair<LinkSide, ObservedPacket>> seen;
         std::optional<std::size_t> peer;
         flow::Pairing pairing = flow::Pairing::None;
-        HalfConnectionFacts facts;  // of the requests that it carries
+        HalfConnectionFacts facts;  // for the requests in it
         flow::PathMtu path_mtu = 0;
     };
-    struct SentFrame {  // of a frame that was sent
+    struct SentFrame {  // a frame that was sent
         std::size_t stream = 0;
         std::size_t index = 0;
     };
@@ -129,8 +130,8 @@ class Checker {
     FrameMatcher passages_;
     flow::Tracker tracker_;
     std::vector<Stream> streams_;
-    std::unordered_map<std::uint64_t, std::size_t> by_number_;  // of the tracker's streams
-    std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame
+    std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
+    std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number
     Report report_;
 };
 

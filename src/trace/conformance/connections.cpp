@@ -1,4 +1,4 @@
-// Streams into connections: which two belong together, and what is known of them.
+// Pairs streams into connections and collects what is known about them.
 #include <algorithm>
 
 #include "trace/conformance/checker.hpp"
@@ -16,7 +16,7 @@ Report Checker::finish() {
             return one.seen.empty() ? UINT64_MAX : one.seen.front().second.frame;
         };
         if (stream.seen.empty() || (peer != nullptr && first(*peer) < first(stream)))
-            continue;  // told of with the other one
+            continue;  // reported with the other one
         ConnectionReport made;
         made.from = stream.key.src;
         made.to = stream.key.dst;
@@ -39,7 +39,7 @@ Report Checker::finish() {
     return std::move(report_);
 }
 
-// What the tracker has found out about the streams.
+// Takes over what the tracker has found out about the streams.
 void Checker::settle_facts() {
     tracker_.for_each_stream([this](const flow::StreamFacts& facts) {
         if (facts.key.transport != wire::Transport::Rc)
@@ -61,8 +61,8 @@ void Checker::settle_facts() {
     });
 }
 
-// The first request that was sent; one that lies elsewhere than was told shows that the capture
-// began later.
+// Takes the PSN of the first request that was sent. If it differs from the announced one, the
+// capture began later.
 void Checker::settle_first_psn(Stream& stream) {
     const auto first = std::ranges::find_if(stream.seen, [](const auto& one) {
         return one.first == LinkSide::Ingress && one.second.opcode->is_request();

@@ -13,8 +13,8 @@ struct Row {
 };
 
 // 9.6 header validation, 9.7.3 generating requests, 9.7.5.1 PSNs of responses, 9.7.5.2 their AETH,
-// 9.7.5.2.8 RNR NAK, 9.7.6.1 what a requester makes of responses, 9.7.6.1.3 timeouts, 9.7.7.1 MSN,
-// 9.9.3 a responder's errors.
+// 9.7.5.2.8 RNR NAK, 9.7.6.1 responses at the requester, 9.7.6.1.3 timeouts, 9.7.7.1 MSN, 9.9.3
+// errors of a responder.
 constexpr auto rows = std::to_array<Row>({
     {Code::AckBeyond, "ack-beyond", "9.7.5.1", false},
     {Code::AckPsn, "ack-psn", "9.7.5.1", true},

@@ -10,7 +10,7 @@
 namespace conformance {
 
 enum class Code : std::uint8_t {
-    // of a responder
+    // responder
     AckBeyond,
     AckPsn,
     MissingAck,
@@ -26,7 +26,7 @@ enum class Code : std::uint8_t {
     AtomicReplay,
     IcrcAnswered,
     AnswerAfterError,
-    // of a requester
+    // requester
     PsnSkipped,
     ResendFrom,
     ResendSkips,
@@ -41,20 +41,20 @@ enum class Code : std::uint8_t {
 std::string_view name(Code code);
 /// "9.7.5.1".
 std::string_view section(Code code);
-/// About a responder, and not about a requester.
+/// Returns true for a finding about a responder, false for one about a requester.
 constexpr bool is_responders(Code code) {
     return code < Code::PsnSkipped;
 }
-/// What is seen would be as specified if packets were lost between a host and the capture. The other codes are about packets that
-/// were seen, and hold whatever is missing.
+/// Returns true if lost packets between a host and the capture may explain the finding. The other
+/// codes are about packets that were seen and hold even if packets are missing.
 bool may_be_a_missing_packet(Code code);
 
 struct Finding {
     Code code{};
-    std::uint64_t frame = 0;  ///< where it shows
+    std::uint64_t frame = 0;  ///< where it is visible
     std::int64_t t_ns = 0;
     std::string text;                    ///< one sentence, without the frame's own number
-    std::vector<std::uint64_t> because;  ///< further frames that it follows from
+    std::vector<std::uint64_t> because;  ///< other frames that the finding is based on
     std::size_t connection = 0;          ///< index, set by Checker
     bool forward = true;                 ///< about the requests of the connection's first end
 };

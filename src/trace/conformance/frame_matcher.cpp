@@ -9,7 +9,7 @@
 namespace conformance {
 namespace {
 
-// A changed frame is looked for among so many that entered last.
+// A changed frame is searched for among this many frames that entered last.
 constexpr std::size_t most_recent = 4096;
 
 std::uint64_t digest(util::Bytes bytes) {
@@ -62,7 +62,8 @@ std::optional<FrameMatcher::Origin> FrameMatcher::left(std::uint64_t frame, util
     return origin;
 }
 
-// The newest of this length that has not left, preferably one that the log says was changed.
+// Returns the newest frame of this size that has not left, preferably one that the log lists as
+// changed.
 std::optional<FrameMatcher::Origin> FrameMatcher::changed(std::size_t size) {
     std::optional<Origin> likely;
     for (auto one = recent_.rbegin(); one != recent_.rend(); ++one) {

@@ -13,19 +13,19 @@
 
 namespace conformance {
 
-/// What the link emulator's log says that it did to a frame.
+/// What the link emulator did to a frame, according to its log.
 enum class Event : std::uint8_t { Other, Drop, Duplicate, Delay, Reorder, Corrupt, Set };
 
-/// What is the same at both ends, whatever is between them: from the BTH to the ICRC, which it leaves
-/// out, since a host may leave that to its adapter. Empty without a BTH.
+/// Returns the bytes that are equal at both ends of any path: from the BTH up to the ICRC, without
+/// it, because a host may leave it to its adapter. Empty if there is no BTH.
 util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame);
 
-/// A frame leaves as it came, so that the bytes tell; but a repeat may have the same bytes, and a
-/// changed frame has others. The newest that fits is taken, and the log's word counts where there
-/// is one.
+/// Most frames leave unchanged, so the bytes identify them. But a retransmission may have the same
+/// bytes, and a changed frame has others. The matcher takes the newest frame that fits, and prefers
+/// what the log states.
 class FrameMatcher {
   public:
-    /// `frame`: by its number in the capture, from 1.
+    /// `frame`: number in the capture, from 1.
     void know(std::uint64_t frame, Event event) { events_[frame] = event; }
 
     struct Origin {
@@ -33,10 +33,10 @@ class FrameMatcher {
         bool is_changed = false;
     };
     void entered(std::uint64_t frame, util::Bytes bytes);
-    /// nullopt where none fits: a frame that entered before the capture began.
+    /// Returns nullopt if no frame fits: it entered before the capture began.
     std::optional<Origin> left(std::uint64_t frame, util::Bytes bytes);
 
-    /// When a frame left: the numbers of its copies.
+    /// Returns the frame numbers of the copies that left.
     const std::vector<std::uint64_t>& copies(std::uint64_t frame) const;
 
   private:

@@ -13,10 +13,10 @@
 
 namespace conformance {
 
-/// What is known of a direction from other sources than its packets.
+/// What sources other than its packets reveal about a direction.
 struct HalfConnectionFacts {
     flow::PathMtu path_mtu = flow::largest_path_mtu;
-    /// The first request's PSN; nullopt where the capture begins in the middle of a message.
+    /// PSN of the first request; nullopt if the capture begins in the middle of a message.
     std::optional<wire::Psn> first_psn;
     /// True if first_psn comes from the connection manager or from a run log. Otherwise it is the
     /// PSN of the first packet in the capture.
@@ -34,7 +34,7 @@ struct Step {
 
 struct HalfConnection {
     flow::StreamKey requests;   ///< from requester to responder
-    flow::StreamKey responses;  ///< and back; dest_qpn is unknown_qpn if no source has it
+    flow::StreamKey responses;  ///< back; dest_qpn is unknown_qpn if no source has it
     HalfConnectionFacts facts;
     std::vector<Step> steps;
     std::int64_t end_ns = 0;  ///< of the capture's last frame

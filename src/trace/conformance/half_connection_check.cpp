@@ -1,4 +1,4 @@
-// One half of a connection through both models, and what the hosts' counters should say of it.
+// Runs both models on one half of a connection and derives the expected counters of the hosts.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -79,7 +79,7 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
         out.silent_since = responder.silent_since()->frame;
     out.gave_up_after = requester.gave_up_after();
     Findings unknowable;
-    // Not the one of std::ranges: clang 14 does not compile libstdc++'s.
+    // Not std::ranges::stable_partition: clang 14 does not compile libstdc++'s.
     const auto unjudged = std::stable_partition(
         findings.begin(), findings.end(),
         [&](const Finding& finding) { return is_judged(half, finding.code); });
@@ -115,7 +115,7 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
 // Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
 void Checker::count_models(const HalfConnection& half, const Responder& responder,
                            const Requester& requester) {
-    // Both are there before either is referred to.
+    // Insert both entries before taking references to them.
     host(half.requests.src, half.requests.network);
     host(half.requests.dst, half.requests.network);
     Counts& asked = host(half.requests.src, half.requests.network).counts;

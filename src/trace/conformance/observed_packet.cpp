@@ -5,7 +5,7 @@
 namespace conformance {
 namespace {
 
-/// FNV-1a, 64 bits: for equality among the packets of one PSN, not against an adversary.
+/// FNV-1a, 64 bits: compares packets with the same PSN, not safe against an adversary.
 class Digest {
   public:
     void add(std::uint64_t value) {
@@ -24,7 +24,8 @@ class Digest {
     std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-// A repeat may ask for an ACK where the original did not, and FECN and BECN are the network's.
+// Excludes the AckReq bit, which only a retransmission may have, and FECN and BECN, which the
+// network sets.
 Digest form_of(const wire::Packet& packet) {
     const wire::Bth& bth = *packet.bth;
     Digest digest;

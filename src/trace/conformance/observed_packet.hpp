@@ -9,17 +9,17 @@
 
 namespace conformance {
 
-/// Where the link emulator's capture saw a frame: as its host sent it, or as it left towards its receiver.
+/// Side of the link emulator where a frame was captured: from its sender, or to its receiver.
 enum class LinkSide : std::uint8_t { Ingress, Egress };
 
-/// What became of a frame between the two.
+/// What happened to a frame between the two.
 enum class Fate : std::uint8_t {
     Passed,
     Lost,
     Doubled,
-    Reordered,  ///< one that was sent later came out first
-    Corrupted,  ///< came out with a wrong ICRC, or malformed
-    Changed,    ///< came out as another packet with a right ICRC
+    Reordered,  ///< left after one that was sent later
+    Corrupted,  ///< left with a wrong ICRC, or malformed
+    Changed,    ///< left as another packet with a valid ICRC
 };
 
 /// "lost", "doubled", ...; "passed".
@@ -31,20 +31,20 @@ struct ObservedPacket {
     const wire::OpcodeInfo* opcode = nullptr;
     wire::Psn psn;
     bool ack_req = false;
-    bool damaged = false;      ///< its receiver must not act on it
-    Fate fate = Fate::Passed;  ///< of a frame that was sent
-    std::uint64_t copy = 0;    ///< of the same: its first copy after the link; 0: none
+    bool damaged = false;      ///< its receiver must drop it
+    Fate fate = Fate::Passed;  ///< of a sent frame
+    std::uint64_t copy = 0;    ///< of a sent frame: its first copy after the link; 0: none
     wire::Aeth aeth;
-    std::uint64_t va = 0;  ///< of a RETH or an AtomicETH
+    std::uint64_t va = 0;  ///< from the RETH or AtomicETH
     std::uint32_t rkey = 0;
-    std::uint32_t dmalen = 0;   ///< of a RETH
-    std::uint64_t value = 0;    ///< that an ATOMIC Acknowledge returns
-    std::uint64_t form = 0;     ///< digest of what a repeat must repeat of the headers
-    std::uint64_t digest = 0;   ///< and of the payload, too
+    std::uint32_t dmalen = 0;   ///< from the RETH
+    std::uint64_t value = 0;    ///< returned by an ATOMIC Acknowledge
+    std::uint64_t form = 0;     ///< digest of the header fields that a retransmission must keep
+    std::uint64_t digest = 0;   ///< digest of these and the payload
     std::uint32_t payload = 0;  ///< bytes on the wire
 
     bool is(wire::Operation operation) const { return opcode->operation == operation; }
-    /// Answered by data and not by an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.
+    /// Requires data, not an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.
     bool wants_data() const;
     bool is_ack() const;
     bool is_rnr_nak() const;
@@ -54,7 +54,7 @@ struct ObservedPacket {
     bool is_data() const;  ///< a READ response or an ATOMIC Acknowledge
 };
 
-/// The `opcode` is nullptr where it is no packet of a reliable connection.
+/// The `opcode` is nullptr if the packet belongs to no reliable connection.
 ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet);
 
 /// "RDMA WRITE Middle", without the transport's name.

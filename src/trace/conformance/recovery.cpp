@@ -68,7 +68,7 @@ class Analysis {
         return found != accepted_.end() && found->second.back() > frame;
     }
 
-    /// The first that began behind the frame and has the PSN in it.
+    /// Returns the first resend that began after the frame and contains the PSN.
     const Resend* resend_of(wire::Psn psn, std::uint64_t frame) const {
         for (const Resend& resend : requester_.resends())
             if (resend.first.frame > frame && is_within(psn, resend.first.psn, resend.last_psn))
@@ -76,7 +76,7 @@ class Analysis {
         return nullptr;
     }
 
-    /// The gap that a loss opened: the first packet behind it, before the requester went back.
+    /// Returns the first packet after the gap that a loss opened, before the requester went back.
     const Arrival* gap_of(wire::Psn psn, std::uint64_t frame, std::uint64_t until) const {
         const auto& arrivals = responder_.arrivals();
         auto arrival = std::ranges::lower_bound(
@@ -121,8 +121,8 @@ class Analysis {
             }
     }
 
-    // Its receiver cannot know that it is another one. False where the one that was sent is missing
-    // all the same: it came with another PSN, or not to this queue pair.
+    // The receiver cannot detect the change. Returns false if the original is missing nevertheless,
+    // because it arrived with another PSN or at another queue pair.
     bool changed_request(Recovery& recovery) const {
         const auto& arrivals = responder_.arrivals();
         const auto arrival = std::ranges::find(
@@ -232,7 +232,7 @@ class Analysis {
             }
             is_implied |= needs_itself && distance(packet.psn, other->psn) > 0;
         }
-        // Behind an RNR NAK the responder waits for the same request, and a later one opens a gap.
+        // After an RNR NAK the responder waits for the same request, and a later one opens a gap.
         const std::uint64_t until = resend == nullptr ? UINT64_MAX : resend->first.frame;
         const Arrival* gap =
             packet.is_rnr_nak() ? gap_of(packet.psn, packet.frame, until) : nullptr;

@@ -25,24 +25,24 @@ struct Recovery {
     bool forward = true;
     bool is_request = true;
     Cause predicted = Cause::None;
-    std::string prediction;  ///< why, a clause
+    std::string prediction;  ///< reason, a clause
     Cause seen = Cause::None;
     std::optional<Resend> resend;
-    /// The answer that ended it, at the requester; or that covered a lost one.
+    /// The response that ended it, at the requester, or that covered a lost response.
     std::optional<std::uint64_t> ended_by;
-    /// From the first packet that showed the loss to the NAK's leaving; of a timeout from the last
-    /// request to the repeat.
+    /// From the first packet that revealed the loss to the departure of the NAK; for a timeout,
+    /// from the last request to the retransmission.
     std::optional<std::int64_t> detection_ns;
-    /// From the NAK's arrival to the first repeated packet.
+    /// From the arrival of the NAK to the first retransmitted packet.
     std::optional<std::int64_t> reaction_ns;
-    std::optional<std::uint64_t> behind;  ///< the request that arrived behind the gap
-    std::optional<std::uint64_t> nak;     ///< the NAK, as it was sent
+    std::optional<std::uint64_t> behind;  ///< the request that arrived after the gap
+    std::optional<std::uint64_t> nak;     ///< the NAK, as sent
     std::uint64_t nak_copy = 0;           ///< as it arrived; 0: it did not
     bool gave_up = false;
     Verdict verdict = Verdict::AsSpecified;
 };
 
-/// One for each packet of the half that the link emulator did not just pass on, in their order.
+/// Returns one entry for each packet that the link emulator did not simply forward, in order.
 std::vector<Recovery> recoveries(const HalfConnection& half, const Responder& responder,
                                  const Requester& requester, const Findings& findings);
 

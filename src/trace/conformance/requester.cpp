@@ -66,7 +66,7 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
 
 void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
     const bool goes_on = cursor_ < next_ && place >= cursor_ && !resends_.empty();
-    // What was acknowledged in the meantime may be left out.
+    // Packets acknowledged in the meantime may be skipped.
     const bool skips = place > cursor_ && acknowledged_ < place;
     if (!goes_on || (skips && is_asked_for(place)))
         go_back(request, place);
@@ -97,7 +97,7 @@ void Requester::arrived(const ObservedPacket& response) {
         return;
     const ExtendedPsn place = sequence_.extend(response.psn);
     if (place >= next_ || response.is_fatal_nak())
-        return;  // a ghost, or the end of the queue pair
+        return;  // an invalid PSN, or the end of the queue pair
     if (response.is_data()) {
         if (place > acknowledged_)
             acknowledge(place, response);
@@ -113,7 +113,7 @@ void Requester::arrived(const ObservedPacket& response) {
     if (is_sequence && place > acknowledged_)
         ++naks_that_acknowledged_;
     acknowledge(place, response);
-    // One that is late asks for what has been acknowledged since.
+    // A late NAK: its packet has been acknowledged since.
     if (place < acknowledged_)
         return;
     const Sent* asked_for = holder_of(place);
@@ -133,8 +133,8 @@ void Requester::ask(std::optional<Asked>& asked, const Asked& now) {
         asked = now;
 }
 
-// All before `next`, but data that was asked for has to come itself: an answer to something later
-// says that it is lost.
+// Acknowledges all requests before `next`, up to the first that requires data: a response to a
+// later request implies that the data was lost.
 void Requester::acknowledge(ExtendedPsn next, const ObservedPacket& response) {
     const Sent* first = holder_of(acknowledged_);
     if (first == nullptr)

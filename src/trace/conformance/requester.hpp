@@ -19,12 +19,12 @@ enum class Cause : std::uint8_t { None, Nak, ImpliedNak, RnrNak, Timeout };
 /// "NAK", "implied NAK", "RNR NAK", "timeout"; "nothing".
 std::string_view name(Cause cause);
 
-/// Requests sent again, in one go.
+/// Consecutive retransmissions.
 struct Resend {
     Cause cause = Cause::None;
-    std::optional<ObservedPacket> asked_by;  ///< the response that arrived, where one is the cause
-    ObservedPacket first;                    ///< the first packet sent again
-    wire::Psn last_psn;                      ///< the farthest one in use by what was sent again
+    std::optional<ObservedPacket> asked_by;  ///< the response that caused it, if any
+    ObservedPacket first;                    ///< the first retransmitted packet
+    wire::Psn last_psn;                      ///< highest PSN used by the retransmitted packets
     std::uint64_t packets = 0;
     std::int64_t silence_ns = 0;  ///< since the last request before it
     /// The response that acknowledged `last_psn`.
@@ -40,13 +40,13 @@ class Requester {
     void finish(std::int64_t end_ns);
 
     const std::vector<Resend>& resends() const { return resends_; }
-    /// NAKs for a PSN that acknowledged something new.
+    /// NAKs with a PSN that acknowledged something new.
     std::uint64_t naks_that_acknowledged() const { return naks_that_acknowledged_; }
-    /// It repeated without an answer and then no more: so often.
+    /// Number of retransmissions without a response before it stopped.
     std::optional<std::uint64_t> gave_up_after() const { return gave_up_after_; }
 
   private:
-    struct Sent {  // one request packet; in the order of PSNs
+    struct Sent {  // one request packet; sorted by PSN
         ExtendedPsn place = 0;
         std::uint32_t psns = 1;
         std::uint32_t rkey = 0;
@@ -62,9 +62,9 @@ class Requester {
     struct Asked {  // a response that demands go-back-N
         ExtendedPsn place = 0;
         ObservedPacket response;
-        /// It came when that place had just been sent again, or was met already.
+        /// It arrived just after that PSN was retransmitted, or it was acted on already.
         bool may_be_late = false;
-        /// How many say the same: each may make the requester go back.
+        /// Number of equal responses: each may make the requester go back.
         unsigned copies = 1;
     };
     struct Advance {
@@ -72,7 +72,7 @@ class Requester {
         std::int64_t t_ns = 0;
     };
 
-    // A host acts on what arrived, or on its timer, when it gets to it.
+    // Maximum time until a host acts on an arrival or on its timer.
     static constexpr std::int64_t lag_ns = 50'000'000;
 
     void new_request(const ObservedPacket& request, ExtendedPsn place);
@@ -98,14 +98,14 @@ class Requester {
     bool is_begun_ = false;
     Sequence sequence_;
     ExtendedPsn next_ = 0;          // of the next new request
-    ExtendedPsn cursor_ = 0;        // of the next one in the course of a resend; else next_
-    ExtendedPsn acknowledged_ = 0;  // all before it
+    ExtendedPsn cursor_ = 0;        // of the next packet during a resend; else next_
+    ExtendedPsn acknowledged_ = 0;  // all PSNs before it
     std::vector<Sent> sent_;
     std::deque<Advance> advances_;
     std::optional<Asked> nak_, rnr_, implied_;
-    std::optional<Asked> earlier_nak_;  // what nak_ came behind
+    std::optional<Asked> earlier_nak_;  // the one before nak_
     std::vector<Resend> resends_;
-    std::size_t ended_ = 0;  // of resends_
+    std::size_t ended_ = 0;  // number of resends_
     std::int64_t last_sent_ns_ = 0;
     std::uint64_t timeouts_in_a_row_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;

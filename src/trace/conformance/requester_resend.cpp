@@ -1,4 +1,4 @@
-// What gives a requester cause to send again, and whether it sends the same.
+// Causes of retransmissions, and comparison with the original requests.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace conformance {
 namespace {
 
-// Of a timer that nobody told, which is 4.096 us * 2^n: shorter ones are not in use.
+// Minimum for an unknown timer (4.096 us * 2^n): shorter ones are not in use.
 constexpr std::int64_t least_timeout_ns = 1'000'000;
 
 double milliseconds(std::int64_t ns) {
@@ -22,7 +22,7 @@ bool Requester::is_asked_for(ExtendedPsn place) const {
            (implied_ && implied_->place == place);
 }
 
-// What asked for a packet that was acknowledged a while ago asks for nothing.
+// Drops responses that asked for a packet acknowledged some time ago.
 void Requester::drop_stale(std::int64_t now_ns) {
     for (auto* asked : {&nak_, &rnr_, &implied_})
         if (*asked && (*asked)->place < acknowledged_ && now_ns - (*asked)->response.t_ns > lag_ns)
@@ -40,8 +40,8 @@ void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     resends_.push_back(resend);
 }
 
-// A response has asked for it. One that asked for an earlier packet is met also where others were
-// acknowledged since.
+// Looks for the response that asked for this packet. One that asked for an earlier packet also fits
+// if the packets in between have been acknowledged since.
 Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Resend& resend) {
     drop_stale(request.t_ns);
     const auto fits = [&](const std::optional<Asked>& asked) {
@@ -54,7 +54,7 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
             asked.reset();
         return cause;
     };
-    // An answer that came later has been to the request that was sent again meanwhile.
+    // A later NAK is a response to the request that was retransmitted in the meantime.
     const auto is_later = [&](const std::optional<Asked>& asked) {
         return fits(asked) && asked->response.frame > rnr_->response.frame;
     };
@@ -72,7 +72,7 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
         return take(rnr_, Cause::RnrNak);
     }
     const auto waited = [&](const Asked& asked) { return request.t_ns - asked.response.t_ns; };
-    // It may have begun to go back before the newer NAK came to it.
+    // The requester may have gone back before the newer NAK arrived.
     if (earlier_nak_ && earlier_nak_->place == place && nak_ && waited(*nak_) < lag_ns) {
         nak_->may_be_late = true;
         return take(earlier_nak_, Cause::Nak);
@@ -107,7 +107,7 @@ Cause Requester::asked_back(const ObservedPacket& request, ExtendedPsn place, Re
     return Cause::None;
 }
 
-// Then it is the timer's doing, which begins with the oldest that is not acknowledged.
+// Without a response, the timer is the cause: it starts with the oldest unacknowledged packet.
 Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place) {
     if (place < acknowledged_at(request.t_ns - lag_ns)) {
         report(Code::ResendWithoutCause, request,
@@ -133,7 +133,7 @@ Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place
                            request.psn, sequence_.psn_of(acknowledged_)));
         return Cause::Timeout;
     }
-    // The timer began when the device had the packet, and the link emulator saw it some time later.
+    // The device starts its timer some time before the link emulator sees the packet.
     if (facts_.retry.ack_timeout_ns && waited < *facts_.retry.ack_timeout_ns / 4 * 3)
         report(
             Code::TimeoutEarly, request,
@@ -143,7 +143,7 @@ Cause Requester::without_asking(const ObservedPacket& request, ExtendedPsn place
     return Cause::Timeout;
 }
 
-// Where a READ is asked for the rest of its answer, address and length go on from there.
+// If a READ is retransmitted for the rest of its response, address and length continue there.
 void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
     const Sent* original = holder_of(place);
     if (original == nullptr)
@@ -158,7 +158,7 @@ void Requester::compare(const ObservedPacket& request, ExtendedPsn place) {
     } else if (skipped == 0 && request.digest == original->digest) {
         return;
     }
-    // Of a SEND that is repeated the buffer is read again.
+    // A retransmitted SEND reads its buffer again.
     const bool is_payload = skipped == 0 && request.form == original->form;
     report(Code::ResendDiffers, request,
            is_payload

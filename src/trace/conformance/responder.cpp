@@ -1,4 +1,4 @@
-// Which request a response is for.
+// Assigns responses to requests.
 #include "trace/conformance/responder.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace conformance {
 namespace {
 
-/// So long nothing can be said against an answer that is not there yet.
+/// Minimum time before a response counts as missing.
 constexpr std::int64_t least_grace_ns = 500'000'000;
 
 }  // namespace
@@ -28,7 +28,7 @@ void Responder::response(const ObservedPacket& sent) {
         return;
     }
     if (!facts_.is_told && sequence_.extend(sent.psn) < 0) {
-        began_in_the_middle_ = true;  // it answers what was sent before the capture
+        began_in_the_middle_ = true;  // responds to a request from before the capture
         return;
     }
     if (continue_reading(sent))
@@ -43,7 +43,7 @@ void Responder::response(const ObservedPacket& sent) {
     unexplained(scanned, later, sent);
 }
 
-// Without the beginning, the first ACK of a request that was seen tells where the responder is.
+// Without the beginning, the first ACK of a captured request determines the responder's state.
 void Responder::synchronise(const ObservedPacket& sent) {
     if (!sent.is_ack())
         return;
@@ -81,8 +81,8 @@ bool Responder::continue_reading(const ObservedPacket& sent) {
     return true;
 }
 
-// Requests in their order up to the first that explains the response; then the state is the one
-// behind it.
+// Processes requests in order, up to the first that explains the response. `state_` is then the
+// state after that request.
 bool Responder::scan(const ObservedPacket& sent, Scan& scanned) {
     for (const ObservedPacket& request : waiting_) {
         scanned.push_back(process(request));
@@ -176,7 +176,7 @@ void Responder::settle_data(const Expectation& expectation, const ObservedPacket
                 .msn_high = expectation.msn_high};
     if (sent.is(wire::Operation::RdmaReadResponse))
         check_position(sent);
-    // A READ may count as soon as it was accepted; it must have when its last response leaves.
+    // The MSN may include a READ once it was accepted, and must include it in the last response.
     const bool is_last = expectation.psns == 1;
     check_msn(sent, expectation.msn_low + (is_last ? 1 : 0), expectation.msn_high);
     covers(expectation.place);

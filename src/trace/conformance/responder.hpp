@@ -17,16 +17,16 @@
 
 namespace conformance {
 
-/// How the responder stood to a request that arrived.
+/// The responder's view of a request that arrived.
 enum class Class : std::uint8_t { InOrder, Duplicate, OutOfSequence, Damaged, Unknown };
 
 struct Arrival {
     ObservedPacket request;
     Class of = Class::Unknown;
-    wire::Psn expected;  ///< before it
-    /// Of one out of sequence: a NAK for `expected` was due, and not sent already.
+    wire::Psn expected;  ///< before this request
+    /// For OutOfSequence: a NAK for `expected` was due and not yet sent.
     bool opens_gap = false;
-    /// The response that it led to, where that is known.
+    /// The response to it, if known.
     std::optional<ObservedPacket> answer;
 };
 
@@ -40,9 +40,9 @@ class Responder {
 
     /// All requests that arrived, in their order; complete after finish().
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
-    /// The capture did not have the connection's beginning.
+    /// The capture does not contain the beginning of the connection.
     bool began_in_the_middle() const { return began_in_the_middle_; }
-    /// The request from which on nothing was answered any more, with enough time for it.
+    /// The request from which on nothing was answered, although there was enough time.
     const std::optional<ObservedPacket>& silent_since() const { return silent_since_; }
 
   private:
@@ -57,11 +57,11 @@ class Responder {
         bool is_synchronised = false;
         ExtendedPsn expected = 0;
         std::uint32_t msn = 0;
-        bool nak_sent = false;  // for a gap: no other until `expected` has come
+        bool nak_sent = false;  // for a gap: no second one until `expected` arrives
         bool rnr_sent = false;
         bool is_dead = false;
-        std::optional<wire::Operation> open;  // of the message whose last packet is to come
-        std::size_t executed = 0;             // how many of executed_ count
+        std::optional<wire::Operation> open;  // operation of the incomplete message
+        std::size_t executed = 0;             // number of valid entries in executed_
     };
     enum class Owed : std::uint8_t {
         Nothing,
@@ -79,7 +79,7 @@ class Responder {
         ExtendedPsn place = 0;   // of the request
         std::uint32_t psns = 1;  // of the data
         std::uint32_t msn_low = 0, msn_high = 0;
-        std::size_t executed = 0;  // 1 + which, of data
+        std::size_t executed = 0;  // for data: 1 + index in executed_
     };
     using Scan = std::vector<Expectation>;
     struct Reading {  // data that is being sent
@@ -88,7 +88,7 @@ class Responder {
         std::uint32_t msn_low = 0, msn_high = 0;
     };
 
-    // What a request calls for: responder_state.cpp.
+    // Expected responses to a request: responder_state.cpp.
     Expectation process(const ObservedPacket& request);
     void in_order(const ObservedPacket& request, Expectation& expectation);
     void duplicate(const ObservedPacket& request, Expectation& expectation);
@@ -96,7 +96,7 @@ class Responder {
     bool explains(const Expectation& expectation, const ObservedPacket& sent) const;
     static bool may_refuse(const Expectation& expectation);
 
-    // Which request a response is for.
+    // Assignment of responses to requests: responder.cpp.
     void synchronise(const ObservedPacket& sent);
     bool continue_reading(const ObservedPacket& sent);
     bool scan(const ObservedPacket& sent, Scan& scanned);
@@ -107,7 +107,7 @@ class Responder {
     void pass_over(const Expectation& expectation);
     void covers(ExtendedPsn place);
 
-    // What is wrong with one that no request explains: responder_findings.cpp.
+    // Findings about responses that no request explains: responder_findings.cpp.
     void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
     void answer_of_the_dead(const Scan& scanned, const State& later, const ObservedPacket& sent);
     bool answers_damaged(const ObservedPacket& sent);
@@ -130,9 +130,9 @@ class Responder {
     std::vector<Arrival> arrivals_;
     std::optional<Reading> reading_;
     std::optional<ExtendedPsn> acknowledged_;
-    std::uint64_t last_nak_ = 0;    // its frame
-    std::uint32_t msn_base_ = 0;    // where the capture begins later than the connection
-    std::uint32_t msn_offset_ = 0;  // that was reported last
+    std::uint64_t last_nak_ = 0;    // frame of the last NAK
+    std::uint32_t msn_base_ = 0;    // if the capture begins after the connection
+    std::uint32_t msn_offset_ = 0;  // the last one reported
     bool msn_is_known_ = false;
     bool began_in_the_middle_ = false;
     bool is_judged_dead_ = false;

@@ -1,4 +1,4 @@
-// What is wrong with a response that no request explains.
+// Findings about responses that no request explains.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 namespace conformance {
 namespace {
 
-// A requester that nobody told us the timer of has waited at least so long.
+// Minimum timeout to assume if the requester's timer is unknown.
 constexpr std::int64_t usual_timeout_ns = 50'000'000;
 
 }  // namespace
@@ -37,7 +37,7 @@ void Responder::unexplained(Scan& scanned, const State& later, const ObservedPac
         wrong_nak(scanned, later, sent);
 }
 
-// Told of once: nothing that follows is worth more than that.
+// Reported once: later responses add no information.
 void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
                                    const ObservedPacket& sent) {
     if (is_judged_dead_)
@@ -57,7 +57,7 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
                        short_name(*sent.opcode), sent.psn));
 }
 
-// Would a damaged request explain it, were it whole? Then it was acted upon.
+// If the response fits a damaged request, the responder acted on that request.
 bool Responder::answers_damaged(const ObservedPacket& sent) {
     for (ObservedPacket& request : waiting_) {
         if (!request.damaged)
@@ -89,7 +89,7 @@ void Responder::wrong_ack(const State& later, const ObservedPacket& sent) {
                            sent.psn, sequence_.psn_of(later.expected)));
         return;
     }
-    // An ACK may be repeated to tell of credits (9.7.7.2).
+    // An ACK may be repeated to update the credits (9.7.7.2).
     if (place == acknowledged_ || place == state_.expected - 1) {
         check_msn(sent, state_.msn, later.msn);
         return;
@@ -176,7 +176,7 @@ void Responder::missing(const Expectation& expectation) {
                    short_name(*request.opcode), request.psn));
 }
 
-// The requester had to repeat what had asked for an ACK.
+// Reports a request for an ACK that the requester had to retransmit.
 void Responder::late_ack(const Expectation& expectation, const ObservedPacket& sent) {
     const ObservedPacket& request = expectation.arrival.request;
     if (!expectation.is_required || expectation.owed != Owed::Ack)
@@ -202,7 +202,7 @@ void Responder::check_msn(const ObservedPacket& sent, std::uint32_t low, std::ui
     if (!msn_is_known_) {
         msn_is_known_ = true;
         msn_base_ = (sent.aeth.msn - high) & mask;
-        // One that lags behind is within what a READ may do.
+        // An MSN within the range that a READ allows is valid.
         if (((sent.aeth.msn - low) & mask) <= ((high - low) & mask))
             msn_base_ = 0;
         began_in_the_middle_ = began_in_the_middle_ || msn_base_ != 0;

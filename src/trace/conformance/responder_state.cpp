@@ -1,4 +1,4 @@
-// What a request calls for.
+// Expected responses to a request.
 #include <algorithm>
 
 #include "trace/conformance/responder.hpp"
@@ -27,7 +27,7 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
         arrival.of = Class::OutOfSequence;
         if (state_.nak_sent)
             return expectation;
-        // Behind an RNR NAK the same request is waited for, whether or not a NAK says so.
+        // After an RNR NAK the responder waits for the same request, so another NAK is optional.
         expectation.owed = Owed::SequenceNak;
         expectation.is_required = !state_.rnr_sent;
         arrival.opens_gap = true;

@@ -1,4 +1,4 @@
-// PSNs without the wrap at 24 bits: the distance of each from the first.
+// PSNs without the wrap at 24 bits, as distances from the first one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Sequence {
     Sequence() = default;
     explicit Sequence(wire::Psn first) : psn_(first) {}
 
-    /// Of the one within half a circle of the last place that was moved to.
+    /// Returns the place of the PSN that is within half a circle of the last place.
     ExtendedPsn extend(wire::Psn psn) const { return place_ + distance(psn_, psn); }
     wire::Psn psn_of(ExtendedPsn place) const {
         return psn_ + static_cast<std::uint32_t>(static_cast<std::uint64_t>(place - place_));

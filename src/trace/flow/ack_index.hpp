@@ -10,21 +10,21 @@
 
 namespace flow {
 
-/// A table of the latest requests of streams that are not paired. Later ones overwrite earlier
-/// ones; an entry that two streams have a right to belongs to none.
+/// A table of the latest requests of unpaired streams. Later requests overwrite earlier ones. An
+/// entry that matches two streams belongs to neither.
 class AckIndex {
   public:
     AckIndex();
 
-    /// A stream by its place and its number: a forgotten one's place is taken by another.
+    /// A stream by pool index and number: pool indexes are reused.
     struct Noted {
         PoolIndex index = no_index;
         std::uint64_t number = 0;
         friend bool operator==(const Noted&, const Noted&) = default;
     };
 
-    /// `stream` sent a request with this PSN that is likely to be acknowledged by number. The
-    /// caller says whether the one noted before may still be meant.
+    /// Records that `stream` sent a request with this PSN that will probably be acknowledged by
+    /// PSN. `is_open` returns whether the stream recorded before may still be the one meant.
     template <typename IsOpen>
     void note(const StreamKey& key, wire::Psn psn, const Noted& stream, IsOpen is_open) {
         const std::uint64_t hash = hash_of(key.src, key.dst, key, psn);
@@ -36,8 +36,8 @@ class AckIndex {
         entry = {.tag = tag, .stream = stream, .is_shared = is_shared};
     }
 
-    /// The only stream towards `response`'s sender that may be answered by it; no_index where none
-    /// or several are known.
+    /// Returns the only stream to the sender of `response` that it may answer; no_index if there is
+    /// none, or more than one.
     Noted answered_by(const StreamKey& response, wire::Psn psn) const;
 
   private:

@@ -3,8 +3,8 @@
 namespace flow {
 namespace {
 
-// How many connections may be in the making at once, more or less: each has a place, and a later
-// one may take it over.
+// Approximate number of connections in setup at the same time. Each has a slot, which a later
+// connection may overwrite.
 constexpr std::size_t places = 1024;
 
 std::optional<wire::Transport> transport_of(const wire::CmReq& request) {
@@ -23,7 +23,7 @@ std::optional<wire::Transport> transport_of(const wire::CmReq& request) {
     return std::nullopt;
 }
 
-// Half of the message's, which is 4.096 us * 2^code.
+// Half of the timeout in the message, which is 4.096 us * 2^code.
 std::int64_t timeout_of(std::uint8_t code) {
     constexpr std::int64_t unit_ns = 4096;
     return (unit_ns << (code & 31U)) / 2;
@@ -54,7 +54,7 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
     const auto* rep = message.as<wire::CmRep>();
     if (rep == nullptr)
         return std::nullopt;
-    // The reply goes the other way.
+    // In the reply, source and destination are reversed.
     const Request& request = place_of(datagram.dst, datagram.src, rep->remote_comm_id);
     if (!request.transport || request.from != datagram.dst || request.to != datagram.src ||
         request.network != datagram.network || request.comm_id != rep->remote_comm_id)
@@ -64,7 +64,7 @@ std::optional<Connection> Connects::see(const StreamKey& datagram, const wire::C
                                .dest_qpn = rep->local_qpn,
                                .transport = *request.transport,
                                .network = request.network};
-    // "Starting PSN": where the receiver of the message begins to send.
+    // "Starting PSN": the first PSN that the receiver of the message sends.
     return Connection{.to_passive = to_passive,
                       .to_active = to_passive.reversed(request.qpn),
                       .first_to_passive = rep->starting_psn,

@@ -1,5 +1,5 @@
-// Connections as the connection manager makes them: its messages name both queue pairs, the first
-// PSN of each direction and the path MTU (IBTA volume 1, 12.6.5 and 12.6.8).
+// Connections set up by the connection manager. Its messages name both queue pairs, the first PSN
+// of each direction and the path MTU (IBTA volume 1, 12.6.5 and 12.6.8).
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ struct RetrySettings {
 };
 
 struct Connection {
-    StreamKey to_passive;  ///< from who asked for the connection to who was asked
+    StreamKey to_passive;  ///< from the sender of the ConnectRequest to its receiver
     StreamKey to_active;
     wire::Psn first_to_passive;
     wire::Psn first_to_active;
     PathMtu path_mtu = 0;
-    /// Of both queue pairs. The message has the timeout rounded up, with the time on the path: the
-    /// requester's own may be half as long, which is what stands here.
+    /// For both queue pairs. The timeout in the message is rounded up and includes the time on the
+    /// path. The requester's own may be half as long: that half is the value here.
     RetrySettings retry;
-    /// Of both ends' communication IDs: another connection has another.
+    /// From the communication IDs of both ends; distinguishes connections.
     std::uint64_t id = 0;
 };
 
@@ -37,8 +37,8 @@ class Connects {
   public:
     Connects();
 
-    /// `datagram`: the stream that the message came in. A Connection when the message is the reply
-    /// to a request that was seen.
+    /// `datagram`: the stream of the message. Returns a Connection if the message is the reply to a
+    /// request seen before.
     std::optional<Connection> see(const StreamKey& datagram, const wire::Cm& message);
 
   private:
@@ -46,7 +46,7 @@ class Connects {
         Host from;
         Host to;
         Network network{};
-        std::optional<wire::Transport> transport;  // nullopt: no request here
+        std::optional<wire::Transport> transport;  // nullopt: unused slot
         std::uint32_t comm_id = 0;
         std::uint32_t qpn = 0;
         wire::Psn starting_psn;

@@ -1,5 +1,5 @@
-// What is reported of two streams that belong together, or of one whose other direction is not
-// known. Plain values; times are nanoseconds since 1970, lengths bytes, PSNs and QPNs 24 bits.
+// Report on two paired streams, or on one whose other direction is unknown. Plain values; times are
+// nanoseconds since 1970, lengths bytes, PSNs and QPNs 24 bits.
 #pragma once
 
 #include <array>
@@ -10,18 +10,18 @@
 
 namespace flow {
 
-/// The requests of a direction. All counts but `packets` and `repeats` are of packets that passed
-/// for the first time.
+/// The requests of one direction. All counts except `packets` and `repeats` are of packets seen for
+/// the first time.
 struct Requests {
     std::uint64_t packets = 0;
-    wire::Psn first_psn;  ///< with packets != 0
-    wire::Psn last_psn;   ///< the farthest one in use: a READ request takes those of its response
+    wire::Psn first_psn;  ///< valid if packets != 0
+    wire::Psn last_psn;   ///< highest PSN in use: a READ request uses those of its response
     std::uint64_t psns = 0;
-    double psns_per_second = 0;  ///< 0: one request only, or PSNs that are not followed
-    std::uint64_t repeats = 0;   ///< retransmitted: had passed already
-    std::uint64_t late = 0;      ///< passed behind later ones, for the first time
+    double psns_per_second = 0;  ///< 0: only one request, or PSNs are not tracked
+    std::uint64_t repeats = 0;   ///< retransmissions of packets seen before
+    std::uint64_t late = 0;      ///< seen after later ones, for the first time
     std::uint64_t gaps = 0;
-    std::uint64_t missing = 0;  ///< PSNs that never seen
+    std::uint64_t missing = 0;  ///< PSNs never seen
     std::uint64_t restarts = 0;
     KeySet rkeys;
     /// From a message's last packet to the response that acknowledges it.
@@ -29,18 +29,18 @@ struct Requests {
     /// From a READ request to the first and to the last packet of its response.
     LatencySummary read_first;
     LatencySummary read_last;
-    std::uint64_t unmeasured = 0;  ///< requests that none of the latencies has
+    std::uint64_t unmeasured = 0;  ///< requests without any of these latencies
 };
 
-/// The responses of a direction, to the other one's requests.
+/// The responses of one direction, to the requests of the other one.
 struct Responses {
     std::uint64_t packets = 0;
-    wire::Psn first_psn;  ///< with packets != 0
+    wire::Psn first_psn;  ///< valid if packets != 0
     wire::Psn last_psn;
     std::uint64_t acks = 0;
     std::uint64_t counted_acks = 0;  ///< of these, known to acknowledge something new
-    std::uint64_t psns_acked = 0;    ///< by the counted ones
-    std::uint64_t most_acked = 0;    ///< by one
+    std::uint64_t psns_acked = 0;    ///< by the counted ACKs
+    std::uint64_t most_acked = 0;    ///< by a single one
     std::array<std::uint64_t, ResponseSequence::nak_codes> naks{};
     std::uint64_t rnr_naks = 0;
     std::uint64_t repeats = 0;
@@ -57,7 +57,7 @@ struct Direction {
     std::uint64_t packets = 0;
     std::uint64_t wire_bytes = 0;
     std::uint64_t payload_bytes = 0;
-    std::int64_t first_ns = 0;  ///< with packets != 0
+    std::int64_t first_ns = 0;  ///< valid if packets != 0
     std::int64_t last_ns = 0;
     MessageCounts messages{};  ///< a message counts when its last packet passes
     Requests requests;
@@ -69,27 +69,28 @@ struct Direction {
 };
 
 struct Conversation {
-    std::uint64_t number = 0;  ///< from 1, in the order of their first packets
+    std::uint64_t number = 0;  ///< from 1, in the order of the first packets
     wire::Transport transport{};
     Network network{};
     Pairing pairing = Pairing::None;
-    PathMtu path_mtu = 0;  ///< 0: not known
-    /// Every request is there twice, the second shortly behind the first: captured at two places.
+    PathMtu path_mtu = 0;  ///< 0: unknown
+    /// Every request occurs twice in quick succession: captured at two points.
     bool is_doubled = false;
-    /// PSNs are followed: a gap is a loss. Not of datagrams, whose sender counts on for all of its
-    /// receivers.
+    /// PSNs are tracked: a gap is a loss. False for datagrams, whose sender numbers the packets to
+    /// all of its receivers in one sequence.
     bool is_sequenced = false;
-    Direction forward;  ///< the one that was met first
+    Direction forward;  ///< the direction seen first
     std::optional<Direction> backward;
 };
 
-/// Of a whole capture.
+/// Totals of a capture.
 struct Totals {
     std::uint64_t packets = 0;
     std::uint64_t not_roce = 0;
-    std::uint64_t unreadable = 0;  ///< RoCE or not: cut or malformed before its BTH ends
+    std::uint64_t unreadable =
+        0;  ///< truncated or malformed before the end of the BTH; RoCE or not
     std::uint64_t malformed = 0;
-    std::uint64_t evicted_streams = 0;  ///< forgotten to make room
+    std::uint64_t evicted_streams = 0;  ///< dropped to make room
     std::uint64_t evicted_packets = 0;
     std::uint64_t evicted_bytes = 0;
 };

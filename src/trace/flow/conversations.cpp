@@ -1,4 +1,4 @@
-// What a tracker tells of its streams.
+// Reports on the streams of a tracker.
 #include <algorithm>
 #include <vector>
 
@@ -36,17 +36,17 @@ void Tracker::for_each_stream(const std::function<void(const StreamFacts&)>& vis
     }
 }
 
-// The second direction of a conversation is told of with the first.
+// The second direction of a conversation is reported with the first.
 bool Tracker::is_folded(const Stream& stream) const {
     return stream.is_paired() && begins_later(stream, table_[stream.peer]);
 }
 
-// A connection that was set up and never used.
+// Returns whether the stream's connection was set up but never used.
 bool Tracker::is_empty(const Stream& stream) const {
     return stream.packets == 0 && (!stream.is_paired() || table_[stream.peer].packets == 0);
 }
 
-// The direction of the first packet comes first; where only one has packets, that one.
+// The direction of the first packet comes first. If only one direction has packets, it comes first.
 bool Tracker::begins_later(const Stream& stream, const Stream& peer) {
     if ((stream.packets == 0) != (peer.packets == 0))
         return stream.packets == 0;
@@ -69,7 +69,7 @@ Conversation Tracker::conversation(PoolIndex index) const {
         return result;
     }
     const Stream& peer = table_[stream.peer];
-    // What a NAK asks for comes as soon as a second tap's packets.
+    // A retransmission after a NAK arrives as quickly as a copy from a second capture point.
     const auto is_doubled = [](const Stream& requester, const Stream& responder) {
         return requester.requests.is_doubled() && !responder.responses.asked_again();
     };

@@ -7,7 +7,7 @@ namespace flow {
 void Gaps::note(wire::Psn first, std::uint32_t count) {
     ++count_;
     missing_ += count;
-    // Filled ones make room, so that the order stays that of age.
+    // Remove filled gaps, so that the array stays sorted by age.
     auto* const kept =
         std::remove_if(open_.begin(), open_.end(), [](const Gap& gap) { return gap.count == 0; });
     std::fill(kept, open_.end(), Gap());
@@ -24,8 +24,8 @@ bool Gaps::fill(wire::Psn first, std::uint32_t count) {
         const std::uint32_t filled = std::min(count, gap.count - before);
         const Gap behind{first + filled, gap.count - before - filled};
         missing_ -= filled;
-        // Retransmissions come in order. So of two rests the later one is waited for, and the
-        // earlier one only where there is room for both.
+        // Retransmissions arrive in order. So keep the later part of a split gap, and the earlier
+        // part only if there is room for both.
         const auto unused = std::ranges::find(open_, 0U, &Gap::count);
         const bool has_room = behind.count == 0 || unused != open_.end();
         if (before == 0 || !has_room) {

@@ -8,34 +8,34 @@
 
 namespace flow {
 
-/// How far a PSN may lie from the expected one, either way, and still belong to the same sequence.
-/// Farther off, something else began: another connection on the same queue pair number, or traffic
-/// behind a long loss of the capture's. 65536 packets are more than any queue has in flight.
+/// Maximum distance between a PSN and the expected one, in either direction, within one sequence. A
+/// PSN farther away starts another sequence: another connection with the same QPN, or traffic after
+/// a long loss in the capture. 65536 packets are more than any queue has in flight.
 inline constexpr std::int32_t longest_jump = 65536;
 
 /// A packet in its sequence.
 enum class Arrival : std::uint8_t {
     New,
-    Late,    ///< was missing: a gap is filled
-    Repeat,  ///< not ahead of what passed already, and not missing
+    Late,    ///< was missing: fills a gap
+    Repeat,  ///< seen before: neither new nor missing
 };
 
-/// Remembers the last few runs of missing PSNs. One that is older is forgotten: what comes of it
-/// then counts as repeated.
+/// Remembers the last few runs of missing PSNs. Packets of a forgotten run count as
+/// retransmissions.
 class Gaps {
   public:
     void note(wire::Psn first, std::uint32_t count);
 
-    /// `count` PSNs from `first` on passed behind later ones. True when the first of them was
+    /// `count` PSNs from `first` on arrived after later ones. Returns true if the first of them was
     /// missing until now.
     bool fill(wire::Psn first, std::uint32_t count);
 
-    /// Another sequence begins: what is missing stays so.
+    /// Starts another sequence: PSNs that are missing remain missing.
     void forget() { open_ = {}; }
 
-    /// How often PSNs were left out.
+    /// Number of gaps.
     std::uint64_t count() const { return count_; }
-    /// PSNs that were left out and did not come later.
+    /// Number of PSNs that were missing and did not arrive later.
     std::uint64_t missing() const { return missing_; }
 
   private:

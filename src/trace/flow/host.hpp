@@ -1,4 +1,4 @@
-// The address of a packet's sender or receiver, whatever the network header.
+// Address of a packet's sender or receiver, for any network header.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace flow {
 
-/// Grh: RoCEv1. Its GIDs may look like the addresses of RoCEv2, but these are other packets.
+/// Grh: RoCEv1. Its GIDs may look like RoCEv2 addresses, but the packets differ.
 enum class Network : std::uint8_t { Ipv4, Ipv6, Grh };
 
 /// 16 bytes as two numbers in host byte order; an IPv4 address as ::ffff:a.b.c.d, which is also how
@@ -25,10 +25,10 @@ struct Host {
     friend bool operator==(const Host&, const Host&) = default;
 };
 
-/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt where the text is no GID.
+/// The host of a RoCE GID: IPv6, or IPv4 as ::ffff:a.b.c.d. nullopt if the text is not a valid GID.
 std::optional<Host> host_of_gid(std::string_view gid);
 
-/// "192.0.2.1", "2001:db8::1", of a GRH always as an IPv6 address.
+/// "192.0.2.1", "2001:db8::1"; for a GRH always an IPv6 address.
 std::string text(const Host& host, Network network);
 
 }  // namespace flow

@@ -44,8 +44,8 @@ std::uint64_t StreamKey::hash() const {
     return mixed(hosts, rest);
 }
 
-// The high and low half of a 128-bit product, folded. The constants are the fractions of the
-// square roots of 2 and 3, so that zeros do not stay zeros.
+// Folds the high and low half of a 128-bit product. The constants are the fractions of the square
+// roots of 2 and 3; they change zeros.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(a ^ 0x6a09e667f3bcc908) * (b ^ 0xbb67ae8584caa73b);

@@ -1,4 +1,4 @@
-// Queue pairs and their peers as the run logs of their programs name them.
+// Queue pairs and their peers, as named in the programs' run logs.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace flow {
 
 struct KnownQueuePair {
-    std::optional<Host> host;  ///< where `qpn` is; nullopt: not known, any
+    std::optional<Host> host;  ///< host of `qpn`; nullopt: unknown, any
     std::uint32_t qpn = 0;
     std::uint32_t dest_qpn = 0;                      ///< the peer's
-    PathMtu path_mtu = 0;                            ///< 0: not known
+    PathMtu path_mtu = 0;                            ///< 0: unknown
     std::optional<wire::Psn> sq_psn = std::nullopt;  ///< of its first packet
     RetrySettings retry = {};
 };
@@ -27,15 +27,15 @@ class KnownPairs {
         PathMtu path_mtu = 0;
         std::optional<wire::Psn> first_psn = std::nullopt;
         RetrySettings retry = {};
-        /// It was connected to that queue pair several times, each with a first PSN of its own.
+        /// It was connected to that queue pair several times, with different first PSNs.
         bool had_several_first_psns = false;
     };
 
     void add(const KnownQueuePair& pair);
     bool empty() const { return by_receiver_.empty(); }
 
-    /// Who sends the packets of a connected stream. nullopt where nobody told, or where one host
-    /// has several queue pairs for the same QPN of different peers.
+    /// Returns the sender of a connected stream's packets. nullopt if no log names it, or if one
+    /// host has several queue pairs that are connected to the same QPN of different peers.
     std::optional<Sender> sender_of(const StreamKey& stream) const;
 
   private:
@@ -52,8 +52,8 @@ class KnownPairs {
     static void put(Senders& senders, const QueuePairId& place, const Sender& sender);
     static std::optional<Sender> find(const Senders& senders, const Host& host, std::uint32_t qpn);
 
-    Senders by_receiver_;  // told by the receiver: its host and QPN
-    Senders by_sender_;    // told by the sender: its host, and the QPN it sends to
+    Senders by_receiver_;  // from the receiver's log: by its host and QPN
+    Senders by_sender_;    // from the sender's log: by its host and dest_qpn
 };
 
 }  // namespace flow

@@ -10,7 +10,8 @@ constexpr unsigned bucket_bits = 5;
 static_assert(Latency::buckets == 1U << bucket_bits);
 constexpr std::uint64_t longest = (std::uint64_t{1} << 36) - 1;
 
-// Group 0 holds 0 .. 31 ns one by one, group g the times from 2^(g+4) to 2^(g+5) in 32 buckets.
+// Group 0 holds 0 .. 31 ns in steps of 1 ns, group g the times from 2^(g+4) to 2^(g+5) in 32
+// buckets.
 struct BucketIndex {
     unsigned group;
     unsigned bucket;
@@ -67,8 +68,8 @@ void Latency::add(std::int64_t ns, Pages& pages) {
 
 std::int64_t Latency::percentile(std::uint64_t per_hundred, const Pages& pages) const {
     const std::uint64_t samples = count_ - left_out_;
-    // The nearest rank: the least time that this share of the samples does not exceed. Written so
-    // that no product is larger than the number of samples.
+    // Nearest rank: the least time that this share of the samples does not exceed. No product is
+    // larger than the number of samples.
     const std::uint64_t rank =
         samples / 100 * per_hundred + (samples % 100 * per_hundred + 99) / 100;
     std::uint64_t passed = 0;

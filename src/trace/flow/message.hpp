@@ -32,7 +32,7 @@ using MessageCounts = std::array<std::uint64_t, message_kinds>;
 /// "SEND with Immediate", "RDMA WRITE", "READ response", ...
 std::string_view name(Message message);
 
-/// What message a packet with this opcode ends; nullopt for an Acknowledge and a CNP.
+/// Returns the message that a packet with this opcode ends; nullopt for an Acknowledge and a CNP.
 std::optional<Message> message_of(const wire::OpcodeInfo& opcode);
 
 }  // namespace flow

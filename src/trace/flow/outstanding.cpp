@@ -35,7 +35,7 @@ void Outstanding::pop(Pages& pages) {
     --size_;
     ++first_;
     if (size_ == 0) {
-        // The page is kept: a stream that had a request will have another.
+        // Keep the page: a stream with one request usually has another.
         first_ = end_ = 0;
     } else if (first_ == Page::slots) {
         const PoolIndex next = pages[head_].next;

@@ -10,21 +10,21 @@
 
 namespace flow {
 
-/// A message that waits for its acknowledgement, or a READ that waits for its response.
+/// A message without acknowledgement so far, or a READ without response.
 struct OutstandingRequest {
-    /// Where the path MTU of a READ is not known.
+    /// For a READ if the path MTU is unknown.
     static constexpr std::uint32_t unknown_psns = UINT32_MAX;
 
     std::int64_t time_ns = 0;
-    /// Of a message the last packet's, of a READ its first response's.
+    /// PSN of a message's last packet, or of a READ's first response.
     wire::Psn psn;
-    /// PSNs of a READ's response; 0: a message.
+    /// PSNs in a READ's response; 0: a message.
     std::uint32_t read_psns = 0;
 
     bool is_read() const { return read_psns != 0; }
-    /// Whether an acknowledgement of `acked` and all PSNs before covers it as a whole.
+    /// Returns whether an acknowledgement up to and including `acked` covers the whole request.
     bool is_covered_by(wire::Psn acked) const;
-    /// Whether a READ response with this PSN is the answer to it.
+    /// Returns whether a READ response with this PSN answers it.
     bool is_answered_by(wire::Psn psn) const;
 };
 
@@ -33,23 +33,23 @@ class Outstanding {
     struct alignas(64) Page {
         static constexpr std::uint8_t slots = 6;
         std::array<OutstandingRequest, slots> requests;
-        /// Of a READ: one of its responses has passed.
+        /// READ only: one of its responses was seen.
         std::array<bool, slots> begun{};
         PoolIndex next = no_index;
     };
     using Pages = Pool<Page>;
 
-    /// False where no page is left; the request is then not measured. Requests that may never be
-    /// answered (`is_answered` false: no answer passed so far) leave most of the pages to others.
+    /// Returns false if no page is left; the request is then not measured. Streams without any
+    /// response so far (`is_answered` false) leave most of the pages to others.
     bool push(const OutstandingRequest& request, bool is_answered, Pages& pages);
     void pop(Pages& pages);
     void clear(Pages& pages);
-    /// Gives the memory back; to be called before the end.
+    /// Returns the memory to the pool. Must be called before destruction.
     void release(Pages& pages);
 
     bool empty() const { return size_ == 0; }
     std::uint32_t size() const { return size_; }
-    /// The oldest; not empty().
+    /// The oldest request. The queue must not be empty.
     const OutstandingRequest& front(const Pages& pages) const {
         return pages[head_].requests[first_];
     }
@@ -60,7 +60,7 @@ class Outstanding {
     PoolIndex head_ = no_index;
     PoolIndex tail_ = no_index;
     std::uint8_t first_ = 0;  // slot of the oldest in the head page
-    std::uint8_t end_ = 0;    // slot behind the newest in the tail page
+    std::uint8_t end_ = 0;    // slot after the newest in the tail page
     std::uint32_t size_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which two streams are the directions of one conversation: a BTH names only the receiver.
+// Pairs the two streams of a conversation: a BTH names only the receiver.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -50,7 +50,7 @@ void Tracker::finish() {
         const Stream& stream = table_[index];
         return stream.is_paired() || !stream.is_connected() || stream.packets == 0;
     });
-    // By the two hosts, whichever of them sends.
+    // By the two hosts, in either direction.
     const auto key_of = [this](PoolIndex index) {
         const StreamKey& key = table_[index].key;
         const auto hosts = std::minmax(
@@ -81,7 +81,7 @@ void Tracker::connect(const Connection& connection) {
         std::ranges::for_each(streams, [&](PoolIndex index) { retire(index); });
         find();
     }
-    // Making room for one must not take the other.
+    // Creating one stream must not evict the other.
     for (const PoolIndex index : streams)
         if (index != no_index)
             table_.touch(index);
@@ -103,8 +103,8 @@ void Tracker::connect(const Connection& connection) {
         link(streams[0], streams[1], Pairing::Cm);
 }
 
-// Whether the stream is an earlier connection's on the same queue pair number, and not this one's,
-// whose messages are repeated.
+// Returns true if the stream belongs to an earlier connection with the same QPN, and false if the
+// message is a retransmission for this connection.
 bool Tracker::is_of_another(PoolIndex index, std::uint64_t connection, wire::Psn first) const {
     if (index == no_index)
         return false;
@@ -114,7 +114,7 @@ bool Tracker::is_of_another(PoolIndex index, std::uint64_t connection, wire::Psn
     return stream.packets != 0 && stream.requests.started() && stream.requests.start() != first;
 }
 
-// The stream's key is another connection's from now on. One that nobody used is forgotten.
+// Frees the stream's key for another connection. Removes the stream if it was never used.
 void Tracker::retire(PoolIndex index) {
     if (index == no_index)
         return;
@@ -147,7 +147,7 @@ void Tracker::unlink(PoolIndex index) {
     if (!stream.is_paired())
         return;
     const auto part = [](Stream& one) {
-        // What was guessed from the other is no longer known.
+        // Discard what was guessed from the other stream.
         if (is_guess(one.pairing))
             one.src_qpn = Stream::unknown_qpn;
         one.peer = no_index;

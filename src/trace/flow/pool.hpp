@@ -1,5 +1,5 @@
-// A bounded number of equal objects, named by index. Everything is reserved at the start and
-// nothing is allocated later; memory that was never used stays untouched, and so is not resident.
+// A bounded number of equal objects, addressed by index. All memory is reserved at the start and
+// nothing is allocated later. Memory that was never used is not resident.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace flow {
 
-/// Names an object of a Pool.
+/// Index of an object in a Pool.
 using PoolIndex = std::uint32_t;
 inline constexpr PoolIndex no_index = UINT32_MAX;
 
@@ -30,7 +30,7 @@ class Pool {
     Pool(Pool&&) = delete;
     Pool& operator=(Pool&&) = delete;
 
-    /// A new T(); no_index when all are in use.
+    /// Returns a new T(), or no_index if all are in use.
     PoolIndex take() {
         PoolIndex index = no_index;
         if (!free_.empty()) {
@@ -54,7 +54,7 @@ class Pool {
 
   private:
     std::size_t capacity_;
-    std::size_t used_ = 0;  // objects from here on were never taken
+    std::size_t used_ = 0;  // objects from here on were never used
     T* objects_;
     std::vector<PoolIndex> free_;
 };

@@ -8,12 +8,12 @@ namespace {
 
 constexpr std::array<PathMtu, 5> path_mtus{largest_path_mtu, 2048, 1024, 512, 256};
 
-// A second tap is this close behind the first; no timer of a requester is as short (the shortest
-// in use, local ACK timeout 8, is 1 ms).
+// Maximum delay between two capture points. Requester timers are longer: the shortest in use, local
+// ACK timeout 8, is 1 ms.
 constexpr std::int64_t soon_ns = 1'000'000;
-// Fewer packets twice are no pattern.
+// Fewer duplicates are no pattern.
 constexpr std::uint64_t least_doubled = 4;
-// What adapters of today allow (max_qp_rd_atom).
+// Limit of current adapters (max_qp_rd_atom).
 constexpr std::uint32_t most_reads_in_flight = 16;
 
 }  // namespace
@@ -37,7 +37,7 @@ void RequestSequence::add_unordered(wire::Psn psn) {
 
 Arrival RequestSequence::add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen,
                                        std::int64_t time_ns) {
-    // The fewest that it can be: the rest follows when it is settled.
+    // Assume the minimum; settle_open_read() corrects it.
     const std::uint32_t least = dmalen ? read_psns(*dmalen, path_mtus.front()) : 1;
     const Arrival seen = add(psn, least, time_ns);
     const bool is_open = !dmalen || read_psns(*dmalen, path_mtus.back()) != least;
@@ -75,7 +75,7 @@ Arrival RequestSequence::place(wire::Psn psn, std::uint32_t psns, std::int64_t t
     return Arrival::New;
 }
 
-// A retransmission may begin with a READ that took its PSNs long ago.
+// A retransmission may begin with a READ that used its PSNs long ago.
 std::int32_t RequestSequence::farthest_back() const {
     constexpr std::uint32_t half_circle = 0x7fffff;
     const std::uint32_t reads =
@@ -116,7 +116,7 @@ void RequestSequence::close_open_read(wire::Psn next_request) {
     const auto most = static_cast<std::uint32_t>(step);
     if (!dmalen_is_known_)
         return settle_open_read(most);
-    // Of the numbers that are possible, the one that leaves the fewest PSNs missing.
+    // Of the possible numbers, take the one that leaves the fewest PSNs missing.
     const auto fits = [&](PathMtu path_mtu) { return read_psns(dmalen_, path_mtu) <= most; };
     const auto smallest = std::find_if(path_mtus.rbegin(), path_mtus.rend(), fits);
     if (smallest == path_mtus.rend())
@@ -145,7 +145,7 @@ void RequestSequence::learn(PathMtu path_mtu) {
 }
 
 bool RequestSequence::has_sent(wire::Psn psn) const {
-    // A READ whose length is not known may have taken PSNs behind next_.
+    // A READ of unknown length may use PSNs beyond next_.
     const wire::Psn end =
         read_is_open_ ? read_psn_ + (dmalen_is_known_ ? read_psns(dmalen_, path_mtus.back())
                                                       : static_cast<std::uint32_t>(longest_jump))
@@ -160,7 +160,7 @@ double RequestSequence::psns_per_second() const {
            static_cast<double>(newest_time_ - first_time_);
 }
 
-// The capture may have begun and ended between the two.
+// The capture may begin and end between two copies.
 bool RequestSequence::is_doubled() const {
     constexpr std::uint64_t ends = 2;
     return soon_repeats_ >= least_doubled && soon_repeats_ == repeats_ &&

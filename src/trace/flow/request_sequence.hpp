@@ -1,7 +1,7 @@
-// The PSNs of the requests of one stream: what is new, what was repeated, what is missing.
+// The PSNs of a stream's requests: new, retransmitted and missing ones.
 //
-// A requester counts on by the packets it sends, but for a READ request, which takes as many PSNs
-// as its response has packets (IBTA volume 1, 9.7.2 and 9.7.3.1).
+// The PSN of a requester advances by one for each packet, except for a READ request, which takes as
+// many PSNs as its response has packets (IBTA volume 1, 9.7.2 and 9.7.3.1).
 #pragma once
 
 #include <cstdint>
@@ -12,58 +12,60 @@
 
 namespace flow {
 
-/// Bytes of payload in each packet of a message but the last; 0: not known.
+/// Payload bytes in each packet of a message except the last; 0: unknown.
 using PathMtu = std::uint32_t;
 inline constexpr PathMtu largest_path_mtu = 4096;
 
-/// PSNs that a READ of `dmalen` bytes takes, at least 1. `path_mtu` not 0.
+/// PSNs that a READ of `dmalen` bytes takes, at least 1. `path_mtu` must not be 0.
 constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
     return dmalen == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
 }
 
 class RequestSequence {
   public:
-    /// The PSN that the first request will have, from the connection manager.
+    /// Sets the PSN of the first request, from the connection manager.
     void expect(wire::Psn first);
 
-    /// A request of `psns` PSNs.
+    /// Adds a request of `psns` PSNs.
     Arrival add(wire::Psn psn, std::uint32_t psns, std::int64_t time_ns);
 
-    /// A packet whose sender counts on for several receivers: PSNs are noted, not judged.
+    /// Adds a packet whose sender uses one sequence for several receivers: records its PSN without
+    /// a check.
     void add_unordered(wire::Psn psn);
 
-    /// A READ request while the path MTU is not known; `dmalen` is nullopt where the capture cut it
-    /// off. The next request's PSN, the response or the path MTU will tell how many PSNs it took.
+    /// Adds a READ request while the path MTU is unknown; `dmalen` is nullopt if the capture
+    /// truncated it. The next request's PSN, the response or the path MTU determines how many PSNs
+    /// it took.
     Arrival add_open_read(wire::Psn psn, std::optional<std::uint32_t> dmalen, std::int64_t time_ns);
-    /// Whether it is not known yet how many PSNs the newest READ took.
+    /// True while the number of PSNs of the newest READ is unknown.
     bool is_read_open() const { return read_is_open_; }
-    /// The last response to a READ carried this PSN.
+    /// `last`: PSN of the last response to the READ.
     void end_open_read(wire::Psn last);
     void learn(PathMtu path_mtu);
-    /// What the PSN behind an open READ told; 0: nothing.
+    /// The path MTU derived from the PSN after an open READ; 0: unknown.
     PathMtu learnt_path_mtu() const { return learnt_path_mtu_; }
 
     bool started() const { return started_; }
-    /// Of the sequence now going on: the expected first one, or the first seen.
+    /// First PSN of the current sequence: the expected one, or the first seen.
     wire::Psn start() const { return start_; }
-    /// Behind the last PSN in use.
+    /// The PSN after the last one in use.
     wire::Psn next() const { return next_; }
-    /// False where nothing with this PSN can have been sent yet.
+    /// Returns false if no request with this PSN can have been sent yet.
     bool has_sent(wire::Psn psn) const;
 
-    /// Of the first packet seen.
+    /// PSN of the first packet seen.
     wire::Psn first_psn() const { return first_psn_; }
     std::uint64_t packets() const { return packets_; }
-    /// PSNs taken from the first packet seen on, missing ones too.
+    /// PSNs used since the first packet seen, including missing ones.
     std::uint64_t psns() const { return psns_; }
-    /// PSNs that were used a second, from the first request to the newest; 0 where no time passed.
+    /// PSNs used per second, from the first request to the newest; 0 if no time passed.
     double psns_per_second() const;
     std::uint64_t repeats() const { return repeats_; }
     std::uint64_t late() const { return late_; }
-    /// How often a PSN lay farther off than longest_jump.
+    /// Number of PSNs farther away than longest_jump.
     std::uint64_t restarts() const { return restarts_; }
     const Gaps& gaps() const { return gaps_; }
-    /// Each packet came twice, shortly after one another: two places were captured at.
+    /// Each packet occurs twice in quick succession: captured at two points.
     bool is_doubled() const;
 
   private:

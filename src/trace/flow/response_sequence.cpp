@@ -16,9 +16,9 @@ void ResponseSequence::count(wire::Psn psn) {
         first_psn_ = last_psn_ = psn;
 }
 
-// Where the sequence has no beginning yet, or lies far off, this is its beginning: 0, and nothing
-// can be told about what was acknowledged before. The first may answer what passed before the
-// capture began.
+// If the sequence has not started yet, or the PSN is far off, the sequence starts here: returns 0,
+// and the number of PSNs acknowledged is unknown. The first response may answer requests from
+// before the capture.
 std::int32_t ResponseSequence::ahead_of_next(wire::Psn psn) {
     const bool is_first = packets_ == 0;
     count(psn);
@@ -70,7 +70,7 @@ void ResponseSequence::acknowledge(wire::Psn psn) {
     move_to(psn);
 }
 
-// A NAK names the request that it refuses, and acknowledges those before it.
+// A NAK refuses the request with its PSN and acknowledges all requests before it.
 void ResponseSequence::refuse(wire::Psn psn) {
     if (ahead_of_next(psn) < 0)
         return;
@@ -94,13 +94,13 @@ Arrival ResponseSequence::add_read_response(wire::Psn psn, wire::Position positi
     const bool begins = position == wire::Position::First || position == wire::Position::Only;
     const std::int32_t ahead = ahead_of_next(psn);
     if (ahead < 0) {
-        // What was asked for again and had passed, or had not.
+        // The response to a retransmitted request: seen before, or missing until now.
         const bool is_late = gaps_.fill(psn, 1);
         ++(is_late ? late_ : repeats_);
         return is_late ? Arrival::Late : Arrival::Repeat;
     }
-    // A first response may leave out the PSNs of requests that it acknowledges; the others, and one
-    // in the middle of another READ, may not.
+    // A first response may skip the PSNs of requests that it acknowledges. Other responses, and a
+    // first one in the middle of another READ, may not.
     if (ahead > 0 && started_ && (!begins || in_read_))
         gaps_.note(next_, static_cast<std::uint32_t>(ahead));
     read_run_ = begins ? 1 : read_run_ + 1;

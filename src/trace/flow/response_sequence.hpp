@@ -14,14 +14,14 @@ namespace flow {
 
 class ResponseSequence {
   public:
-    /// The five codes of the specification, and one for all others.
+    /// The five NAK codes of the specification, and one entry for all others.
     static constexpr std::size_t nak_codes = 6;
     static constexpr std::size_t psn_sequence_error = 0;
 
-    /// The first PSN that a request had: from there on acknowledged packets can be counted. Without
-    /// effect once a response has passed.
+    /// Sets the first PSN of the requests, from which acknowledged packets can be counted. No
+    /// effect after the first response.
     void expect(wire::Psn first);
-    /// The requests began anew.
+    /// The requests started another sequence.
     void restart() { started_ = false; }
 
     /// An Acknowledge packet.
@@ -30,27 +30,27 @@ class ResponseSequence {
     Arrival add_atomic_acknowledge(wire::Psn psn);
 
     bool started() const { return started_; }
-    /// Behind the last PSN acknowledged.
+    /// The PSN after the last acknowledged one.
     wire::Psn next() const { return next_; }
 
     std::uint64_t packets() const { return packets_; }
     wire::Psn first_psn() const { return first_psn_; }
-    /// The farthest.
+    /// The PSN farthest in the sequence.
     wire::Psn last_psn() const { return last_psn_; }
     std::uint64_t acks() const { return acks_; }
-    /// ACKs that are known to have acknowledged something new, and how many PSNs that was.
+    /// ACKs known to acknowledge something new, and the number of PSNs that they acknowledged.
     std::uint64_t counted_acks() const { return counted_acks_; }
     std::uint64_t psns_acked() const { return psns_acked_; }
     std::uint64_t most_acked() const { return most_acked_; }
     const std::array<std::uint64_t, nak_codes>& naks() const { return naks_; }
     std::uint64_t rnr_naks() const { return rnr_naks_; }
-    /// Whether a requester was told to send something again.
+    /// Returns whether the requester was asked to retransmit.
     bool asked_again() const { return rnr_naks_ != 0 || naks_[psn_sequence_error] != 0; }
-    /// Responses that had passed before: to repeated requests.
+    /// Responses seen before, to retransmitted requests.
     std::uint64_t repeats() const { return repeats_; }
-    /// READ responses that fill a gap.
+    /// READ responses that filled a gap.
     std::uint64_t late() const { return late_; }
-    /// Of READ responses.
+    /// Gaps in READ responses.
     const Gaps& gaps() const { return gaps_; }
 
   private:
@@ -64,7 +64,7 @@ class ResponseSequence {
     wire::Psn first_psn_;
     wire::Psn last_psn_;
     bool started_ = false;
-    bool in_read_ = false;  // behind a READ's first response and before its last
+    bool in_read_ = false;  // between a READ's first and last response
     std::uint32_t read_run_ = 0;
     std::uint32_t longest_read_run_ = 0;
     std::uint64_t packets_ = 0;

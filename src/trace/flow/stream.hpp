@@ -1,7 +1,7 @@
-// All that is kept of one stream: the packets of one sender to one queue pair.
+// State of one stream: the packets of one sender to one queue pair.
 //
-// A stream towards queue pair B holds the requests of the peer's queue pair A, which have a PSN
-// space of their own, and A's responses to B's requests, whose PSNs belong to those.
+// A stream to queue pair B contains the requests of the peer's queue pair A, which have their own
+// PSN space, and A's responses to B's requests, whose PSNs belong to those requests.
 #pragma once
 
 #include <array>
@@ -19,17 +19,17 @@
 
 namespace flow {
 
-/// How it is known which stream is the other direction's.
+/// How the stream of the other direction was identified.
 enum class Pairing : std::uint8_t {
-    None,      ///< it is not
+    None,      ///< not identified
     Deth,      ///< datagrams name both queue pairs
     Cm,        ///< the connection manager's messages
     RunLog,    ///< a program's own log
     AckGuess,  ///< responses had PSNs that only one stream's requests had: a guess
-    LeftOver,  ///< they are the only two between their hosts that nothing else pairs: a guess
+    LeftOver,  ///< the only two unpaired streams between their hosts: a guess
 };
 
-/// The first few of a set, and how many times others were met.
+/// The first few distinct keys, and how often others occurred.
 class KeySet {
   public:
     static constexpr std::size_t capacity = 8;
@@ -64,7 +64,7 @@ struct Marks {
     std::uint64_t cnps = 0;
 };
 
-/// What streams take from and give back to.
+/// Memory pools shared by all streams.
 struct Pools {
     Latency::Pages latencies;
     Outstanding::Pages outstanding;
@@ -74,16 +74,16 @@ struct Stream {
     static constexpr std::uint32_t unknown_qpn = UINT32_MAX;
 
     StreamKey key;
-    /// Counts streams in the order in which they were met; 0: not in use.
+    /// Number in the order of first packets, from 1; 0: not in use.
     std::uint64_t number = 0;
     PoolIndex peer = no_index;                ///< the other direction
-    std::uint32_t src_qpn = unknown_qpn;      ///< the sender's, where it is known
-    std::optional<std::uint64_t> connection;  ///< Connection::id, where it was seen being made
+    std::uint32_t src_qpn = unknown_qpn;      ///< the sender's, if known
+    std::optional<std::uint64_t> connection;  ///< Connection::id, if its setup was seen
     PathMtu path_mtu = 0;
     Pairing pairing = Pairing::None;
-    bool path_mtu_was_seen = false;  ///< in a First or Middle packet, which has it exactly
-    bool is_closed = false;          ///< another connection has taken the key over
-    /// As the connection manager or a run log tell it.
+    bool path_mtu_was_seen = false;  ///< in a First or Middle packet: exact
+    bool is_closed = false;          ///< another connection uses the key now
+    /// From the connection manager or a run log.
     std::optional<wire::Psn> first_psn;
     RetrySettings retry;  ///< of the sender
 
@@ -101,9 +101,9 @@ struct Stream {
     std::uint64_t icrc_bad = 0;
     KeySet rkeys;
 
-    // Of this stream's requests; the responses come in the peer's stream.
+    // Of this stream's requests; the responses are in the peer's stream.
     Outstanding outstanding;
-    std::uint64_t unmeasured = 0;  ///< requests that no latency has, nor `outstanding`
+    std::uint64_t unmeasured = 0;  ///< requests without a latency that are not in `outstanding`
     Latency ack;
     Latency read_first;
     Latency read_last;
@@ -111,20 +111,20 @@ struct Stream {
     bool is_reliable() const {
         return key.transport == wire::Transport::Rc || key.transport == wire::Transport::Xrc;
     }
-    /// PSNs count a sender's packets to this queue pair, one by one.
+    /// True if PSNs number one sender's packets to this queue pair consecutively.
     bool is_connected() const { return is_reliable() || key.transport == wire::Transport::Uc; }
     bool is_paired() const { return peer != no_index; }
     void release(Pools& pools);
 };
 
-/// What is known of a stream beside its packets, when all have passed.
+/// What is known about a stream besides its packets, after the last packet.
 struct StreamFacts {
-    std::uint64_t number = 0;  ///< as Tracker::add() returned it
+    std::uint64_t number = 0;  ///< from Tracker::add()
     StreamKey key;
     std::uint64_t peer = 0;  ///< the other direction's number; 0: unknown
     Pairing pairing = Pairing::None;
     PathMtu path_mtu = 0;                ///< 0: unknown
-    std::optional<wire::Psn> first_psn;  ///< as the connection manager or a run log tell it
+    std::optional<wire::Psn> first_psn;  ///< from the connection manager or a run log
     RetrySettings retry;                 ///< of the sender
 };
 

@@ -46,8 +46,8 @@ std::size_t StreamTable::slot_of(PoolIndex index) const {
     return i;
 }
 
-// Knuth, The Art of Computer Programming, 6.4, algorithm R: what follows moves up, so that no
-// search ends early at the slot that is now empty.
+// Knuth, The Art of Computer Programming, 6.4, algorithm R: moves up the following entries, so that
+// no search stops at the slot that is now empty.
 void StreamTable::close(PoolIndex index) {
     std::size_t hole = slot_of(index);
     for (std::size_t i = (hole + 1) & mask_; slots_[i].index != no_index; i = (i + 1) & mask_) {

@@ -1,4 +1,4 @@
-// The streams by key, and in the order of their last use.
+// Streams by key, and in the order of their last use.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ class StreamTable {
     /// `capacity`: at least 1.
     explicit StreamTable(std::size_t capacity);
 
-    /// The stream with this key; no_index when there is none.
+    /// Returns the stream with this key, or no_index.
     PoolIndex find(const StreamKey& key) const;
 
-    /// A new stream for a key that is not there; not when is_full().
+    /// Adds a stream for a new key. The table must not be full.
     PoolIndex add(const StreamKey& key);
     bool is_full() const { return streams_.in_use() == streams_.capacity(); }
 
-    /// Notes that a packet of the stream passed.
+    /// Marks the stream as the most recently used one.
     void touch(PoolIndex index) {
         if (index != newest_)
             move_to_front(index);
     }
-    /// The one that was not touched for longest; not when there is no stream.
+    /// The least recently used stream. The table must not be empty.
     PoolIndex oldest() const { return oldest_; }
 
-    /// The key is free for another stream; the stream stays.
+    /// Frees the key for another stream; the stream stays.
     void close(PoolIndex index);
-    /// Forgets the stream.
+    /// Removes the stream.
     void remove(PoolIndex index);
 
     Stream& operator[](PoolIndex index) { return streams_[index]; }
@@ -45,7 +45,7 @@ class StreamTable {
 
   private:
     struct Slot {
-        std::uint32_t tag = 0;  // the hash's upper half: most other keys differ in it
+        std::uint32_t tag = 0;  // upper half of the hash: differs for most keys
         PoolIndex index = no_index;
     };
     struct Neighbours {
@@ -60,9 +60,10 @@ class StreamTable {
     void link_front(PoolIndex index);
 
     Pool<Stream> streams_;
-    std::vector<Slot> slots_;  // a power of two, at most half of it in use
+    std::vector<Slot> slots_;  // size: a power of two; at most half of it in use
     std::size_t mask_;
-    std::vector<Neighbours> order_;  // beside the streams, so that moving one touches few lines
+    std::vector<Neighbours>
+        order_;  // apart from the streams, so that moving one touches few cache lines
     PoolIndex newest_ = no_index;
     PoolIndex oldest_ = no_index;
     std::uint64_t number_ = 0;

@@ -7,8 +7,8 @@
 namespace flow {
 namespace {
 
-// A stream of requests keeps few pages: times of one magnitude share a page, and requests are
-// answered soon. What finds no page is counted as left out.
+// A stream of requests needs few pages: similar times share a page, and responses follow soon.
+// Samples without a page are counted as left out.
 constexpr std::size_t latency_pages_per_stream = 2;
 constexpr std::size_t outstanding_pages_per_stream = 2;
 constexpr std::size_t least_pages = 1024;
@@ -21,7 +21,7 @@ bool is_path_mtu(std::size_t bytes) {
     return bytes == 256 || bytes == 512 || bytes == 1024 || bytes == 2048 || bytes == 4096;
 }
 
-// A message's packets but the last one are full (IBTA volume 1, 9.7.2).
+// All packets of a message except the last are full (IBTA volume 1, 9.7.2).
 bool shows_path_mtu(const wire::Packet& packet) {
     return !packet.opcode->ends_message() && packet.icrc && is_path_mtu(packet.payload_length);
 }
@@ -58,7 +58,7 @@ std::uint64_t Tracker::add(std::chrono::nanoseconds time, const wire::Packet& pa
     const PoolIndex index = stream_of(*key);
     const std::uint64_t number = table_[index].number;
     count(table_[index], time.count(), packet, wire_length);
-    // Of a malformed packet nothing but its being there is certain.
+    // All other fields of a malformed packet are unreliable.
     if (packet.malformed || packet.opcode == nullptr)
         return number;
     if (packet.opcode->is_request())
@@ -86,8 +86,8 @@ PoolIndex Tracker::stream_of(const StreamKey& key) {
     return index;
 }
 
-// A CNP has an opcode of its own and not its connection's transport (IBTA annex A17): it counts
-// with the stream towards the queue pair that it slows down.
+// A CNP has its own opcode, not its connection's transport (IBTA annex A17). It counts with the
+// stream to the queue pair that it slows down.
 PoolIndex Tracker::marked_stream(const StreamKey& key) const {
     for (const auto transport : {wire::Transport::Rc, wire::Transport::Uc, wire::Transport::Xrc,
                                  wire::Transport::Dc, wire::Transport::Cnp}) {
@@ -164,7 +164,7 @@ void Tracker::request(PoolIndex index, std::int64_t time, const wire::Packet& pa
     if (seen == Arrival::New)
         await_answer(index, time, packet);
     else
-        ++stream.unmeasured;  // those that wait do so in the order of their PSNs
+        ++stream.unmeasured;  // outstanding requests are in PSN order
 }
 
 Arrival Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& packet) {
@@ -183,7 +183,7 @@ Arrival Tracker::place(Stream& stream, std::int64_t time, const wire::Packet& pa
 
 void Tracker::await_answer(PoolIndex index, std::int64_t time, const wire::Packet& packet) {
     Stream& stream = table_[index];
-    // What an open READ before this request took tells the path MTU.
+    // The PSNs that an open READ before this request took determine the path MTU.
     if (stream.path_mtu == 0 && stream.requests.learnt_path_mtu() != 0)
         learn_path_mtu(stream, stream.requests.learnt_path_mtu(), false);
     OutstandingRequest request{.time_ns = time, .psn = packet.bth->psn, .read_psns = 0};
@@ -249,14 +249,14 @@ void Tracker::learn_from_read_response(Stream& requester, const wire::Packet& pa
         requester.requests.end_open_read(packet.bth->psn);
 }
 
-// Which of `stream`'s requests a response answers.
+// Completes the requests of `stream` that a response answers.
 void Tracker::settle(Stream& stream, std::int64_t time, const wire::Packet& packet) {
     const wire::Psn psn = packet.bth->psn;
     const bool is_read = packet.opcode->operation == wire::Operation::RdmaReadResponse;
     const bool is_refusal = packet.opcode->operation == wire::Operation::Acknowledge &&
                             packet.aeth->kind() != wire::AethKind::Ack;
-    // A refusal, and a READ's response, acknowledge all requests before theirs. A READ response to
-    // what is no READ acknowledges it: a FLUSH or an ATOMIC WRITE (IBTA annex A19).
+    // A NAK and a READ response acknowledge all earlier requests. A READ response to a request that
+    // is not a READ acknowledges it: a FLUSH or an ATOMIC WRITE (IBTA annex A19).
     const wire::Psn acked = is_refusal ? psn - 1 : psn;
     Outstanding& waiting = stream.outstanding;
     while (!waiting.empty()) {
@@ -266,7 +266,7 @@ void Tracker::settle(Stream& stream, std::int64_t time, const wire::Packet& pack
         if (!request.is_covered_by(acked))
             return;
         if (request.is_read())
-            ++stream.unmeasured;  // its response was not captured, or not its last packet
+            ++stream.unmeasured;  // its response, or the last packet of it, was not captured
         else
             stream.ack.add(time - request.time_ns, pools_.latencies);
         waiting.pop(pools_.outstanding);

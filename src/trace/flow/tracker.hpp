@@ -24,7 +24,7 @@ struct Limits {
     static constexpr std::size_t least_streams = 16;
     static constexpr std::size_t most_streams = std::size_t{1} << 24;
 
-    /// least_streams .. most_streams; a connection has two. 32768 of them with their times take
+    /// least_streams .. most_streams; a connection has two. 32768 streams with their latencies take
     /// about 50 MiB.
     std::size_t streams = 32768;
 };
@@ -33,15 +33,15 @@ class Tracker {
   public:
     explicit Tracker(const Limits& limits = Limits());
 
-    /// Before the packets.
+    /// Call before the first packet.
     void know(const KnownQueuePair& pair) { known_.add(pair); }
 
-    /// `time` since 1970. `wire_length`: bytes of the frame on the wire. Returns the number of the
-    /// packet's stream, from 1; 0 where it has none.
+    /// `time`: since 1970. `wire_length`: bytes of the frame on the wire. Returns the number of the
+    /// packet's stream, from 1, or 0 if it has none.
     std::uint64_t add(std::chrono::nanoseconds time, const wire::Packet& packet,
                       std::size_t wire_length);
 
-    /// After the packets: pairs the streams that are left over.
+    /// Call after the last packet. Pairs the remaining streams.
     void finish();
 
     const Totals& totals() const { return totals_; }
@@ -49,7 +49,7 @@ class Tracker {
 
     /// Calls visit for each conversation, in the order of their first packets.
     void for_each(const std::function<void(const Conversation&)>& visit) const;
-    /// Calls visit for each stream that is not forgotten, in the order of their numbers.
+    /// Calls visit for each stream in the table, in the order of their numbers.
     void for_each_stream(const std::function<void(const StreamFacts&)>& visit) const;
 
   private:
@@ -92,7 +92,7 @@ class Tracker {
     Connects connects_;
     KnownPairs known_;
     Totals totals_;
-    // The last two streams, mostly both directions of one conversation.
+    // The last two streams, usually both directions of one conversation.
     std::array<PoolIndex, 2> recent_{no_index, no_index};
 };
 

@@ -109,7 +109,7 @@ void Services::match_calls(const flow::StreamKey& stream, upper::RpcRdma& header
 
 void Services::send(const wire::Packet& packet) {
     message_ = {};
-    // The length is known where all headers are.
+    // The payload length is known only if all headers are.
     const auto key = packet.icrc ? flow::StreamKey::of(packet) : std::nullopt;
     if (!key)
         return;

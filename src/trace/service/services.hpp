@@ -1,5 +1,5 @@
-// Which service each connection carries, by the ConnectRequest that asked for it, and what that
-// service says in a packet.
+// The service of each connection, from its ConnectRequest, and the messages of that service in
+// packets.
 #pragma once
 
 #include <array>
@@ -17,25 +17,24 @@
 
 namespace service {
 
-/// What a user says beside what the packets do.
+/// Services that the user specifies.
 struct Told {
-    /// Of a ConnectRequest for this port, in place of what upper::service_of_port() says.
+    /// For ConnectRequests to this port; overrides upper::service_of_port().
     std::map<std::uint16_t, upper::Channel> by_port;
-    /// Of packets to this queue pair, whatever the host: for a connection that was not seen being
-    /// made.
+    /// For packets to this queue pair on any host, if the connection setup was not captured.
     std::map<std::uint32_t, upper::Channel> by_qpn;
 };
 
-/// Keeps the latest 8192 streams of known services and 4096 RPC calls; one more of them takes the
-/// place of an older one. A queue pair that is used again without a connection manager keeps its service.
+/// Keeps the latest 8192 streams of known services and 4096 RPC calls; further ones replace older
+/// ones. A queue pair reused without a connection manager keeps its service.
 class Services {
   public:
     explicit Services(Told told = {}) : told_(std::move(told)) {}
 
-    /// Each packet of the capture in order. What it says above RDMA: of a SEND's first packet, or of
-    /// a message of the connection manager, of a known service; monostate for any other. Valid until
-    /// the next call. Allocates with the first connection of a known service and the first
-    /// RPC call, and never again.
+    /// Takes each packet in capture order. Returns the message above RDMA in a SEND's first packet
+    /// or in a message of the connection manager, if the service is known; otherwise monostate.
+    /// Valid until the next call. Allocates memory only with the first connection of a known
+    /// service and with the first RPC call.
     const upper::Message& see(const wire::Packet& packet) {
         if (packet.cm)
             connection_manager(packet);
@@ -49,7 +48,7 @@ class Services {
     }
 
   private:
-    // A request that may still be replied to.
+    // A request without a reply so far.
     struct Request {
         flow::Host from;
         flow::Host to;
@@ -60,11 +59,11 @@ class Services {
     struct Stream {
         flow::StreamKey key;
         upper::Channel channel;
-        std::uint64_t number = 0;  // of the connection; 0: none here
+        std::uint64_t number = 0;  // of the connection; 0: unused
     };
-    // A call of RPC, which its reply does not name.
+    // An RPC call. The reply does not name its procedure.
     struct Call {
-        flow::StreamKey replies;  // the stream of its reply, but for the queue pair
+        flow::StreamKey replies;  // the stream of its reply, without the queue pair
         std::uint32_t xid = 0;
         upper::RpcProcedure procedure;
     };
@@ -76,7 +75,7 @@ class Services {
     void send(const wire::Packet& packet);
     upper::Channel channel_of(const wire::CmReq& request) const;
     Request& place_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id);
-    /// The service that was asked for with `comm_id` by `from`.
+    /// Returns the service that `from` requested with `comm_id`.
     upper::Channel asked(const flow::Host& from, const flow::Host& to, flow::Network network,
                          std::uint32_t comm_id);
     Set& set_of(const flow::StreamKey& key) { return streams_[key.hash() % sets]; }
