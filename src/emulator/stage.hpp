@@ -86,7 +86,7 @@ class Stage {
     util::Deadline next() const;
     std::size_t held_bytes() const { return held_bytes_; }
 
-    /// Maximum time that a reordered frame waits for the frames that shall pass it.
+    /// Maximum time that a reordered frame waits for the frames that are to pass it.
     static constexpr std::chrono::milliseconds overtaking_time{200};
 
   private:

@@ -51,15 +51,15 @@ enum class Code : std::uint8_t {
     OneSidedCapture,
 };
 
-/// "wrong-rkey": a name that stays the same.
+/// Returns a stable name: "wrong-rkey".
 std::string_view name(Code code);
-/// What to try next, one or two sentences.
+/// Returns what to try next, in one or two sentences.
 std::string_view advice(Code code);
 
 enum class Certainty : std::uint8_t {
-    Possible,  ///< the data fit, and they fit something else as well
-    Likely,    ///< the data fit, and nothing else that is known fits as well
-    Certain,   ///< the data exclude everything else that is known
+    Possible,  ///< the data fit this cause, and others as well
+    Likely,    ///< the data fit no other known cause as well
+    Certain,   ///< the data exclude all other known causes
 };
 
 /// "possible", "likely", "certain".
@@ -67,10 +67,10 @@ std::string_view name(Certainty certainty);
 
 /// A packet, a line of a run log, or a value. Exactly one of `frame` and `role` is set.
 struct Evidence {
-    std::uint64_t frame = 0;  ///< number in the capture, from 1; 0: it is no packet
-    std::string role;         ///< whose log
-    std::int64_t t_ns = 0;    ///< nanoseconds since 1970: of a packet the capture's clock, of a log
-                              ///< its host's; 0: a value that holds for the whole log
+    std::uint64_t frame = 0;  ///< number in the capture, from 1; 0: not a packet
+    std::string role;         ///< the role that wrote the log
+    std::int64_t t_ns = 0;    ///< nanoseconds since 1970, by the capture's clock for packets and
+                              ///< the host's for logs; 0: a value that holds for the whole log
     std::string text;
 };
 
@@ -79,27 +79,27 @@ struct Cause {
     Certainty certainty{};
     std::string text;  ///< one sentence
     std::vector<Evidence> evidence;
-    /// The direction whose requests it is about, as a person calls it: "client → server, QP
-    /// 0x000012". Empty where no queue pair is known.
+    /// The direction of the requests concerned, in words: "client → server, QP 0x000012". Empty if
+    /// no queue pair is known.
     std::string where;
-    /// The connection failed for it. The others made it slower, or limit what can be known.
+    /// The connection failed because of it. Other causes only slowed it down or limit the analysis.
     bool is_fatal = false;
-    std::int64_t cost_ns = 0;  ///< time that was lost, as far as it can be told
+    std::int64_t cost_ns = 0;  ///< time lost, as far as known
 
-    /// At most a handful of each kind: the first ones tell most.
+    /// At most a handful of each kind: the first ones are the most informative.
     void add(Evidence evidence_of_it) { evidence.push_back(std::move(evidence_of_it)); }
 };
 
 struct Explanation {
     /// Something failed: a request completed with an error, the peer refused one, a connection was
-    /// not made, or a requester gave up.
+    /// not established, or a requester gave up.
     bool has_failed = false;
-    /// What shows that, where no cause is known: the first few signs.
+    /// The first few signs of the failure, for the case that no cause is known.
     std::vector<Evidence> signs;
     /// The most probable one first.
     std::vector<Cause> causes;
     std::uint64_t packets = 0;      ///< of the capture, RoCE only
-    std::uint64_t connections = 0;  ///< of reliable transports, as far as packets show them
+    std::uint64_t connections = 0;  ///< of reliable transports, as far as visible in packets
 };
 
 }  // namespace explain

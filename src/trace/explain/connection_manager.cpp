@@ -1,4 +1,4 @@
-// Connections that were not made, by the messages of the connection manager.
+// Connections that were not established, from the connection manager's messages.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -29,7 +29,7 @@ class ConnectionManager {
     }
 
   private:
-    // The requester itself says that it does not wait any longer.
+    // The requester itself reports that it stopped waiting.
     static bool gives_up(const CmSeen& reject) {
         constexpr std::uint16_t timeout = 4;
         return reject.reason == timeout && reject.remote_id == 0;
@@ -59,7 +59,7 @@ class ConnectionManager {
         return add_fatal(causes_, code, certainty, std::move(text), std::move(where));
     }
 
-    // What one end sent under one of its communication IDs.
+    // Identifies what one end sent with one of its communication IDs.
     using Id =
         std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t>;
     static Id id_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id) {
@@ -70,11 +70,11 @@ class ConnectionManager {
         const CmSeen* last = nullptr;
         std::size_t copies = 0;
         const CmSeen* receipt =
-            nullptr;  // the kernel says that it came; the program may not take it
+            nullptr;  // the kernel acknowledges receipt; the program may not accept it
         bool has_answer = false;
     };
 
-    // A ConnectReply is a question, too: it asks for ReadyToUse.
+    // A ConnectReply is also a request: it asks for ReadyToUse.
     void sort() {
         for (const CmSeen& message : whole_.traffic.cm()) {
             if (asks(message)) {
@@ -185,7 +185,7 @@ class ConnectionManager {
             cause.add(evidence(*event));
     }
 
-    // Requests of the new connection say the same as ReadyToUse.
+    // Requests on the new connection are equivalent to ReadyToUse.
     bool was_used(const CmSeen& reply) const {
         return reply.attribute == wire::CmAttribute::ConnectReply &&
                std::ranges::any_of(whole_.traffic.streams(), [&](const Stream& stream) {
@@ -202,7 +202,7 @@ class ConnectionManager {
         return found == notices.end() ? nullptr : &*found;
     }
 
-    // Without the messages: what the program was told.
+    // Without captured messages: uses the events that the program received.
     void events() {
         for (const auto& [type, code, text] :
              {std::tuple{"REJECTED", Code::CmRejected, "the peer rejected the connection."},
@@ -216,7 +216,7 @@ class ConnectionManager {
             waiting();
     }
 
-    // rdma_connect was called, and no event tells how it ended.
+    // rdma_connect was called, and no event reported the result.
     void waiting() {
         constexpr std::int64_t patience_ns = 1'000'000'000;
         const auto& notices = whole_.logs.notices();

@@ -13,9 +13,9 @@ using wire::Operation;
 using wire::Psn;
 
 // A copy within this time of the first was not sent by a timer: the shortest useful ACK timeout is
-// longer, and a NAK in between would tell.
+// longer. A NAK in between would be visible.
 constexpr std::int64_t soon_ns = 200'000;
-// How late a packet may come that was overtaken on its way.
+// Maximum delay of a packet that was overtaken on the path.
 constexpr std::int64_t overtaken_ns = 10'000'000;
 
 class Walk {
@@ -39,11 +39,11 @@ class Walk {
 
   private:
     struct Sent {
-        const Seen* last = nullptr;  // its newest copy
+        const Seen* last = nullptr;  // the newest copy
         const Seen* first = nullptr;
-        const Seen* answer = nullptr;  // the first that covers it, since it was sent first
+        const Seen* answer = nullptr;  // the first that covers it, since its first copy
         std::uint32_t width = 1;
-        std::uint32_t answers = 0;  // that name this PSN
+        std::uint32_t answers = 0;  // responses with this PSN
     };
     struct Gap {
         Psn first;
@@ -72,7 +72,7 @@ class Walk {
             sent_.clear();
             pass(request, width);
         } else if (ahead >= 0) {
-            // Of a READ whose width is not known, the gap is the READ's own.
+            // After a READ of unknown width, the gap consists of the READ's own PSNs.
             const bool was_read = last_ != nullptr && last_->is(Operation::RdmaReadRequest) &&
                                   direction_.path_mtu == 0;
             if (ahead > 0 && !was_read) {
@@ -121,7 +121,7 @@ class Walk {
         in_episode_ = true;
     }
 
-    // One of the newest, or gaps_.end().
+    // Searches the newest gaps. Returns gaps_.end() if none has the PSN.
     std::vector<Gap>::iterator gap_with(Psn psn) {
         constexpr std::ptrdiff_t newest = 64;
         const auto begin = gaps_.size() > newest ? gaps_.end() - newest : gaps_.begin();
@@ -134,20 +134,21 @@ class Walk {
                (nak_ == nullptr || nak_->frame < sent.last->frame);
     }
 
-    // Of what was missing: lost and sent again, until it turns out that the first one came late.
+    // A missing packet arrived: counts as lost and retransmitted, unless reordered() finds
+    // otherwise.
     void fill(Gap& gap, const Seen& request) {
         if (gap.is_filled)
             return;
         gap.is_filled = true;
         gap.episode = course_.episodes.size();
-        // Nobody had asked for it yet: it was overtaken.
+        // No NAK has asked for it yet: it was overtaken.
         const bool was_asked_for = nak_ != nullptr && nak_->frame > gap.behind->frame;
         const bool is_late = request.t_ns - gap.behind->t_ns < overtaken_ns && !was_asked_for;
         note({is_late ? Why::Reordered : Why::LostBefore, gap.behind, &request,
               was_asked_for ? nak_ : nullptr});
     }
 
-    // It came, and was then sent again: the responder had asked for it while it was on its way.
+    // It arrived and was then retransmitted: the responder had asked for it while it was in flight.
     void reordered(const Gap& gap, const Seen& again, const Sent& sent) {
         Episode& episode = course_.episodes[gap.episode];
         const bool was_soon = again.t_ns - sent.first->t_ns < overtaken_ns;
@@ -155,7 +156,7 @@ class Walk {
             episode.why = Why::Reordered;
     }
 
-    // The READ request whose response has this PSN.
+    // Returns the READ request whose response contains this PSN.
     const Seen* answered_read(const Seen& again) const {
         if (!again.is(Operation::RdmaReadRequest))
             return nullptr;
@@ -176,7 +177,7 @@ class Walk {
             episode = {Why::NotReady, sent.last, &request, rnr_};
         else if (nak_ != nullptr && nak_->frame > sent.last->frame &&
                  !nak_->psn.is_after(request.psn)) {
-            // With the one that was asked for, all behind it are sent again (go-back-N).
+            // Go-back-N: all packets after the requested one are retransmitted with it.
             if (nak_->psn != request.psn)
                 return;
             episode = {Why::LostBehind, sent.last, &request, nak_};
@@ -207,7 +208,7 @@ class Walk {
         const bool is_nak = response.is_kind(AethKind::Nak);
         if (response.is_sequence_nak())
             nak_ = &response;
-        // A NAK acknowledges what is before its PSN.
+        // A NAK acknowledges all PSNs before its own.
         const Psn end = is_nak ? response.psn : response.psn + 1;
         if (!has_begun_)
             return;
@@ -227,7 +228,7 @@ class Walk {
             known->second.answer = &response;
     }
 
-    // What only the end tells.
+    // Decides what only the end of the capture shows.
     void settle() {
         for (Gap& gap : gaps_)
             if (!gap.is_filled && distance(gap.first, acked_) > 0)
@@ -239,7 +240,7 @@ class Walk {
             if (known == sent_.end() || known->second.answer == nullptr)
                 continue;
             episode.answer = known->second.answer;
-            // Each copy that arrives is acknowledged.
+            // Every copy that arrives is acknowledged.
             episode.why = known->second.answers > 1 ? Why::AnswerLate : Why::LostBehind;
         }
         find_silence();
@@ -252,8 +253,8 @@ class Walk {
         std::unordered_map<std::uint32_t, std::vector<const Seen*>> copies;
         for (const Seen* request : direction_.requests)
             if (distance(acked_, request->psn) >= 0 || course_.last_answer == nullptr) {
-                // Of those before the last answer only the newest: what was sent again for a NAK
-                // was not unanswered.
+                // Of the copies before the last response, keep only the newest: those retransmitted
+                // for a NAK were not unanswered.
                 auto& all = copies[request->psn.value()];
                 if (!all.empty() && request->frame < since)
                     all.clear();

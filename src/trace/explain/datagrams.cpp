@@ -1,4 +1,4 @@
-// Datagrams that the receiver drops.
+// Datagrams dropped by the receiver.
 #include <algorithm>
 
 #include <fmt/format.h>

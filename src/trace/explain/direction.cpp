@@ -10,7 +10,7 @@ namespace {
 
 using Pairs = std::vector<LoggedQueuePair>;
 
-// The one for which `score` is highest, of those for which it is not negative; nullptr: none.
+// Returns the queue pair with the highest non-negative `score`; nullptr: none.
 template <typename Score>
 const LoggedQueuePair* best_of(const Pairs& pairs, Score score) {
     const LoggedQueuePair* best = nullptr;
@@ -27,7 +27,8 @@ bool is_of(const LoggedQueuePair& pair, const std::string& role) {
     return role.empty() || pair.role == role;
 }
 
-// In an unreliable direction the tracker knows no peer, and a damaged packet may be anyone's.
+// For an unreliable direction, the tracker knows no peer, and any end may have sent a damaged
+// packet.
 class Builder {
   public:
     Builder(const Traffic& traffic, const Logs& logs) : traffic_(traffic), logs_(logs) {}
@@ -71,7 +72,7 @@ class Builder {
         made_.push_back(std::move(made));
     }
 
-    // A host that leaves the ICRC to its adapter shows all of its own packets with a wrong one.
+    // If a host leaves the ICRC to its adapter, all of its own packets have a wrong one.
     static void sort(const Stream& stream, bool requests, Direction& made) {
         const bool is_icrc_told = stream.damaged * 2 <= stream.packets.size();
         for (const Seen& seen : stream.packets) {

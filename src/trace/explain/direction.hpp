@@ -1,4 +1,4 @@
-// The requests of one queue pair, what answered them, and what the logs of both ends say of it.
+// The requests of one queue pair, their responses, and the entries in the logs of both ends.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,30 @@ namespace explain {
 
 struct Direction {
     const Stream* stream = nullptr;  ///< towards the responder; nullptr: no packet was captured
-    const Stream* back = nullptr;    ///< from the responder; nullptr: none, or not known which
+    const Stream* back = nullptr;    ///< from the responder; nullptr: none or unknown
     const LoggedQueuePair* requester = nullptr;  ///< nullptr: in no log
     const LoggedQueuePair* responder = nullptr;
-    std::string requester_role, responder_role;  ///< whose logs are there; empty: none
+    std::string requester_role, responder_role;  ///< roles with a log; empty: none
     std::string from, to;                        ///< "client", or an address
     std::uint32_t dest_qpn = 0;
     std::uint32_t path_mtu = 0;  ///< the requester's, bytes; 0: unknown
 
     std::vector<const Seen*> requests;   ///< without damaged ones
-    std::vector<const Seen*> responses;  ///< the same
-    std::vector<const Seen*> damaged;    ///< of both, in the order of the capture
+    std::vector<const Seen*> responses;  ///< without damaged ones
+    std::vector<const Seen*> damaged;    ///< requests and responses, in capture order
 
     bool is_reliable() const;
     bool is_datagram() const;
     /// "client → server, QP 0x000012".
     std::string where() const;
-    /// The queue pair of the responder, as a person calls it.
+    /// The responder's queue pair, in words.
     std::string target() const;
-    /// When the first request was posted or passed; 0: never.
+    /// The time when the first request was posted or captured; 0: never.
     std::int64_t begin_ns() const;
 };
 
-/// Of each queue pair that sent a request, or that a log says it posted one. Pointers are into
-/// `traffic` and `logs`.
+/// Returns the direction of each queue pair that sent a request, or posted one according to a log.
+/// Pointers are into `traffic` and `logs`.
 std::vector<Direction> directions_of(const Traffic& traffic, const Logs& logs);
 
 }  // namespace explain

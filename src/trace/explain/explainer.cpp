@@ -13,7 +13,7 @@ using wire::AethKind;
 
 constexpr std::size_t most_signs = 5;
 
-// What tells that something failed, whether or not it is explained.
+// Collects signs of a failure, whether or not it is explained.
 class Signs {
   public:
     Signs(const Logs& logs, const std::vector<Direction>& directions,
@@ -63,7 +63,7 @@ class Signs {
     Explanation& out_;
 };
 
-// One cause of a kind at a place: what two rules found about it is put together.
+// Merges causes of the same kind at the same place that several rules found.
 void merge(Causes& causes) {
     Causes merged;
     for (Cause& cause : causes) {

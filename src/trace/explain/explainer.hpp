@@ -1,4 +1,4 @@
-// Puts the rules to work: from packets and log events to causes in the order of their probability.
+// Applies the rules: from packets and log events to causes, the most probable one first.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@ class Explainer {
   public:
     explicit Explainer(const flow::Limits& limits = flow::Limits()) : traffic_(limits) {}
 
-    /// All events of all logs come before the packets.
+    /// Call for all events of all logs before the first packet.
     void learn(const runlog::Event& event) { logs_.learn(event); }
-    /// The address of a role's host.
+    /// Sets the address of a role's host.
     void place(const std::string& role, const flow::Host& host) { logs_.place(role, host); }
     void know(const flow::KnownQueuePair& pair) { traffic_.know(pair); }
-    /// The host at which the capture was made.
+    /// Sets the host at which the capture was made.
     void captured_at(const flow::Host& host) { place_ = host; }
     /// `packet` was decoded with its ICRC. `frame`: number in the capture, from 1.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,

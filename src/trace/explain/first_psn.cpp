@@ -33,7 +33,7 @@ class FirstPsn {
     }
 
   private:
-    // Nothing was ever acknowledged, and the responder waits for another PSN.
+    // Nothing was ever acknowledged, and the responder expects another PSN.
     bool by_responder() {
         const LoggedQueuePair* responder = direction_.responder;
         if (responder == nullptr || !responder->rq_psn || direction_.requests.empty() ||
@@ -50,7 +50,7 @@ class FirstPsn {
         return true;
     }
 
-    // The first response names a PSN that was never sent.
+    // The first response has a PSN that was never sent.
     bool by_answers() {
         if (direction_.requests.empty() || direction_.responses.empty())
             return false;
@@ -85,7 +85,7 @@ class FirstPsn {
         return true;
     }
 
-    // A requester that has sent the PSN goes back to it. This one goes on with its own.
+    // A requester that has sent the PSN of the NAK goes back to it. This one continues.
     bool was_ignored(const Seen& nak) const {
         if (!nak.is_sequence_nak() || nak.aeth.msn != 0)
             return false;

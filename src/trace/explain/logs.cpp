@@ -29,7 +29,7 @@ bool flag(const Event& event, std::string_view key, bool otherwise) {
     return otherwise;
 }
 
-// The request that a completion of the send queue is about.
+// Returns the request of a send completion.
 std::optional<Post> post_of(const LoggedQueuePair& pair, const Completion& completion) {
     const auto found =
         completion.request
@@ -218,7 +218,7 @@ void Logs::post(const Event& event) {
         return;
     }
     const std::uint64_t number = event.number("request").value_or(pair->posts.size());
-    // Where events were dropped, the numbers in between have no request.
+    // If events were dropped, the missing numbers have no request.
     constexpr std::size_t most_missing = 65536;
     if (number >= pair->posts.size() && number - pair->posts.size() < most_missing)
         pair->posts.resize(static_cast<std::size_t>(number));
@@ -238,7 +238,7 @@ void Logs::post(const Event& event) {
         invalidate(event, *key);
 }
 
-// By a SEND of the peer, or by a request of the owner.
+// By a SEND of the peer, or by a request of the region's owner.
 void Logs::invalidate(const Event& event, std::uint32_t rkey) {
     const bool is_own = event.text("opcode") == "LOCAL_INV";
     for (Region& region : regions_)

@@ -1,5 +1,5 @@
-// What the run logs tell, kept for the rules: queue pairs with their attributes, requests and
-// errors, memory regions, and calls that failed.
+// Contents of the run logs for the rules: queue pairs with their attributes, requests and errors,
+// memory regions, and failed calls.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct Post {
     std::uint64_t length = 0;  ///< bytes
     std::uint64_t remote_va = 0;
     std::optional<std::uint32_t> rkey;
-    std::optional<wire::Psn> psn_first, psn_last;  ///< where the log does not hide them
-    std::uint32_t dest_qpn = 0;                    ///< of a datagram
-    std::optional<std::uint32_t> q_key;            ///< of a datagram
+    std::optional<wire::Psn> psn_first, psn_last;  ///< nullopt: the log hides them
+    std::uint32_t dest_qpn = 0;                    ///< of datagrams
+    std::optional<std::uint32_t> q_key;            ///< of datagrams
     bool is_signaled = true;
     bool is_done = false;  ///< a completion has covered it
     std::string opcode;    ///< "RDMA_WRITE"
@@ -39,7 +39,7 @@ struct Completion {
     std::string status;  ///< "REM_ACCESS_ERR"
     bool is_receive = false;
     std::optional<std::uint64_t> request;  ///< number of the request on its queue
-    std::optional<Post> post;              ///< the request itself, of an error of the send queue
+    std::optional<Post> post;              ///< the request itself, for an error of the send queue
 
     std::string text() const;
 };
@@ -47,7 +47,7 @@ struct Completion {
 struct LoggedQueuePair {
     std::string role;
     std::uint32_t qpn = 0;
-    std::string type;  ///< "RC"; empty where the log does not say
+    std::string type;  ///< "RC"; empty: unknown
     std::optional<std::uint64_t> pd, send_cq, recv_cq;
     std::uint64_t max_send_wr = 0;  ///< 0: unknown
     bool has_srq = false;
@@ -55,7 +55,7 @@ struct LoggedQueuePair {
     std::string state;
     std::optional<std::int64_t> made_ns, ready_ns, failed_ns, destroyed_ns;  ///< ready: RTR
     std::optional<std::uint32_t> dest_qpn;
-    /// As set at RTR and RTS; nullopt where the log hides them.
+    /// Set at RTR and RTS; nullopt if the log hides them.
     std::optional<wire::Psn> sq_psn, rq_psn;
     std::uint64_t path_mtu = 0;  ///< 0: unknown
     std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, max_rd_atomic, max_dest_rd_atomic;
@@ -91,37 +91,37 @@ struct Region {
     std::string text() const;
 };
 
-/// What a peer said of its memory, as the program's log has it.
+/// A peer's memory as announced to a program, from the program's log.
 struct Told {
-    std::string role;  ///< who got it
+    std::string role;  ///< the role that received it
     std::uint64_t va = 0, length = 0;
     std::uint32_t rkey = 0;
 };
 
 class Logs {
   public:
-    /// Each log's events in their order.
+    /// Takes the events of each log in order.
     void learn(const runlog::Event& event);
-    /// The address of a role's host, where no `device` event names it.
+    /// Sets the address of a role's host, if no `device` event has it.
     void place(const std::string& role, const flow::Host& host) { hosts_.emplace(host, role); }
 
     bool empty() const { return ends_.empty(); }
     /// The role whose log has this host's queue pairs; empty: no log has them.
     std::string role_at(const flow::Host& host) const;
     bool knows(const flow::Host& host) const { return hosts_.contains(host); }
-    /// No log of the role lacks events.
+    /// Returns whether the logs of the role are complete.
     bool is_whole(const std::string& role) const { return !torn_.contains(role); }
 
     const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_; }
-    /// Those of a role with that number, in turn.
+    /// Returns the role's queue pairs with that number, oldest first.
     std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
     const std::vector<Region>& regions() const { return regions_; }
     const std::vector<Told>& told() const { return told_; }
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
     const std::vector<runlog::Event>& notices() const { return notices_; }
-    /// Empty where the log does not tell it.
+    /// Returns an empty string if the log does not have it.
     std::string gid_of(const std::string& role, std::optional<std::uint64_t> index) const;
-    /// Of the port that a role's queue pairs use, bytes; 0: unknown.
+    /// Path MTU of the port that a role's queue pairs use, bytes; 0: unknown.
     std::uint64_t path_mtu_of(const std::string& role) const;
     /// The time of a role's last event; 0: it has none.
     std::int64_t end_of(const std::string& role) const {
@@ -152,7 +152,7 @@ class Logs {
     void invalidate(const runlog::Event& event, std::uint32_t rkey);
 
     std::vector<LoggedQueuePair> pairs_;
-    std::map<Key, std::size_t> by_qpn_;  // the one that has the number now
+    std::map<Key, std::size_t> by_qpn_;  // the current one with that number
     std::map<std::pair<std::string, std::uint64_t>, std::string> gids_;  // by role and index
     std::vector<Region> regions_;
     std::vector<Told> told_;
@@ -164,7 +164,7 @@ class Logs {
     std::map<flow::Host, std::string, Order> hosts_;
 };
 
-/// In a sentence: "the client", "the server"; other names stay as they are.
+/// For sentences: "the client", "the server"; other names are unchanged.
 std::string spoken(const std::string& name);
 
 Evidence evidence(const runlog::Event& event);

@@ -1,4 +1,4 @@
-// Requests that arrived, and have no response.
+// Requests that arrived but have no response.
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +17,7 @@ class NoResponse {
     void explain() {
         if (queue_pair_ended() || program_ended() || overran() || disconnected())
             return;
-        // Without any response, ever, anything may be wrong.
+        // Without any response at all, the cause is undetermined.
         if (case_.course.last_answer == nullptr)
             return;
         if (is_larger_than_answered())
@@ -80,7 +80,7 @@ class NoResponse {
             .add(evidence(*case_.course.last_answer));
     }
 
-    // If its host is silent as well, and the capture was made elsewhere, the path may be broken.
+    // If its host is silent too, and the capture was made elsewhere, the path may be broken.
     void silent_queue_pair() {
         if (!is_alive() && !case_.is_captured_at_responder())
             return;
@@ -91,7 +91,7 @@ class NoResponse {
             .add(evidence(*case_.course.last_answer));
     }
 
-    // Its queue pair has not ended, by its log.
+    // According to its log, its queue pair has not ended.
     void silent_host() {
         add(Code::PathBroken, Certainty::Likely,
             fmt::format("after frame {} nothing came from {}, whose queue pair was ready.",
@@ -109,7 +109,7 @@ class NoResponse {
                case_.whole.logs.is_whole(direction_.responder_role);
     }
 
-    // The responder's completion queue was full of receives when it fell silent.
+    // The responder's completion queue was full of receives when the responses stopped.
     bool overran() {
         const LoggedQueuePair* responder = direction_.responder;
         if (responder == nullptr || !responder->recv_cq || case_.course.last_answer == nullptr)
@@ -144,7 +144,8 @@ class NoResponse {
         return true;
     }
 
-    // Than any request that was answered; a packet that every path carries is not large.
+    // Returns whether it is larger than all answered requests. A packet that fits every path MTU is
+    // not large.
     bool is_larger_than_answered() const {
         constexpr std::uint32_t smallest_path_mtu = 256;
         const Seen& silent = *case_.course.silent;
@@ -156,7 +157,7 @@ class NoResponse {
         });
     }
 
-    // The responder's host sent something else after the request that it did not answer.
+    // Returns whether the responder's host sent something after the unanswered request.
     bool is_alive() const {
         const flow::Host& host = direction_.stream->key.dst;
         const std::uint64_t since = case_.course.silent->frame;
@@ -169,7 +170,7 @@ class NoResponse {
                });
     }
 
-    // Before the request that nobody answered was sent again, as far as clocks can be compared.
+    // Before the unanswered request was retransmitted, as far as the clocks can be compared.
     bool is_early(std::int64_t t_ns, std::int64_t doubt_ns = 2'000'000) const {
         const auto& copies = case_.course.silent_copies;
         return t_ns <= copies[std::min<std::size_t>(1, copies.size() - 1)]->t_ns + doubt_ns;
@@ -178,7 +179,7 @@ class NoResponse {
     const runlog::Event* end_of_responder() const {
         if (!has_responder_log())
             return nullptr;
-        constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace looks from time to time
+        constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace polls
         const auto& notices = case_.whole.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
             return event.name == "process_end" && event.role == direction_.responder_role &&

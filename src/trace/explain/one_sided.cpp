@@ -13,7 +13,7 @@ void explain_capture(const Case& one, Causes& causes) {
     const Direction& direction = one.direction;
     if (!direction.is_reliable() || !direction.responses.empty() || direction.requests.empty())
         return;
-    // Progress that only answers make possible.
+    // Progress that is impossible without responses.
     std::size_t asking = 0;
     for (const Seen* request : direction.requests)
         asking += request->ack_req || request->is(wire::Operation::RdmaReadRequest) ? 1 : 0;

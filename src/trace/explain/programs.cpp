@@ -1,4 +1,4 @@
-// What the programs' own calls say.
+// Causes in the programs' own calls.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -14,7 +14,7 @@ std::string where_of(const LoggedQueuePair& pair) {
     return fmt::format("{}, QP {:#08x}", pair.role, pair.qpn);
 }
 
-// Of a queue pair's direction, so that it stands with the other causes of it.
+// Returns the queue pair's direction, so that the cause is listed with the others of it.
 std::string where_of(const LoggedQueuePair& pair, const std::vector<Direction>& directions,
                      bool as_responder) {
     const auto found = std::ranges::find_if(directions, [&](const Direction& one) {
@@ -79,7 +79,7 @@ class Programs {
         }
     }
 
-    // Bytes of the longest datagram that came, with the 40 bytes of the GRH; 0: none is known.
+    // Bytes of the longest datagram received, with the 40 bytes of the GRH; 0: unknown.
     std::uint64_t longest_datagram(const LoggedQueuePair& pair) const {
         constexpr std::uint64_t grh = 40;
         std::uint64_t longest = 0;
@@ -179,7 +179,7 @@ class Programs {
             .add(evidence(event));
     }
 
-    // A queue pair that may have no READ outstanding never sends one.
+    // A queue pair that may have no outstanding READ never sends one.
     void no_reads(const LoggedQueuePair& pair) {
         const auto waiting = std::ranges::find_if(pair.posts, [](const Post& post) {
             return !post.is_done &&
@@ -196,7 +196,7 @@ class Programs {
         cause.add(value(pair.role, "max_rd_atomic 0"));
     }
 
-    // One packet each: what is longer is not sent, and the sender need not be told.
+    // A datagram is one packet: a longer one is not sent, and the sender may not be notified.
     void datagrams(const LoggedQueuePair& pair) {
         const std::uint64_t most = whole_.logs.path_mtu_of(pair.role);
         if (!pair.is_datagram() || most == 0)
@@ -213,8 +213,7 @@ class Programs {
         cause.add(evidence(pair, *longer));
     }
 
-    // More requests without a completion than the queue has entries, and no error that would explain
-    // it.
+    // More requests without completion than the queue has entries, and no error that explains it.
     void overrun(const LoggedQueuePair& pair) {
         if (!pair.send_cq || !pair.errors.empty())
             return;

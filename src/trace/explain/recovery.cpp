@@ -19,7 +19,7 @@ void add_episode(Cause& cause, const Episode& episode) {
     cause.add(again);
 }
 
-// "every 100th packet" where the distances are alike, or nothing.
+// Returns "every 100th packet" if the distances are similar, otherwise nothing.
 std::string pattern_of(const Direction& direction, const Course& course) {
     std::vector<std::size_t> places;
     std::size_t place = 0;
@@ -54,7 +54,7 @@ class Recovery {
             unreliable();
             return;
         }
-        // A responder asks again for what was overtaken: that it is sent again is no loss.
+        // A responder also asks for overtaken packets: their retransmission is no loss.
         const std::size_t overtaken = course_.count(Why::Reordered);
         const std::size_t missing = course_.count(Why::LostBefore);
         const bool is_disorder = overtaken > 0 && missing <= overtaken;
@@ -112,7 +112,7 @@ class Recovery {
     void unreliable() {
         if (course_.gaps == 0)
             return;
-        // Nothing is sent again: what comes after a gap was overtaken.
+        // Nothing is retransmitted: a packet that arrives after its gap was overtaken.
         const std::size_t filled = course_.count(Why::LostBefore) + course_.count(Why::Reordered);
         if (filled >= course_.gaps) {
             reordering(filled);
@@ -133,9 +133,9 @@ class Recovery {
         }
     }
 
-    // A timer that ran before the request was sent may send it again early, as Soft-RoCE's does: what
-    // was repeated long before its own timeout tells of no loss. Where the timeout is not known, one
-    // repeat does not tell.
+    // A timer that started before the request was sent, as in Soft-RoCE, may expire early: a
+    // retransmission long before the timeout shows no loss. If the timeout is unknown, one
+    // retransmission is not sufficient evidence.
     std::size_t lost_answers() const {
         const auto timeout = timeout_ns();
         std::size_t count = 0;
@@ -146,7 +146,7 @@ class Recovery {
         return timeout || count > 1 ? count : 0;
     }
 
-    // The ACK timeout against the time that answers take.
+    // Compares the ACK timeout with the response time.
     void late(std::size_t answered, std::size_t lost) {
         const std::size_t late = course_.count(Why::AnswerLate);
         const auto timeout = timeout_ns();
@@ -178,7 +178,7 @@ class Recovery {
                                         milliseconds(*timeout))));
     }
 
-    // By the requester's log, or by the connection manager's messages.
+    // From the requester's log, or from the connection manager's messages.
     std::optional<std::int64_t> timeout_ns() const {
         const LoggedQueuePair* requester = direction_.requester;
         if (requester != nullptr && requester->ack_timeout_ns())
@@ -187,7 +187,7 @@ class Recovery {
                                             : direction_.stream->facts.retry.ack_timeout_ns;
     }
 
-    // Requests that want an answer, once each.
+    // Requests that require a response, each counted once.
     std::size_t asked() const {
         std::size_t count = 0;
         std::optional<wire::Psn> last;

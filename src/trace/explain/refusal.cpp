@@ -112,7 +112,8 @@ class Refusal {
             add_missing_right();
             return;
         }
-        // When it went is not known by the capture's clock; nothing else is wrong with it.
+        // The capture's clock does not show when it was deregistered; nothing else is wrong with
+        // it.
         if (region.gone_ns && !case_.is_captured_at_responder()) {
             gone(role, region, Certainty::Possible);
             return;
@@ -139,7 +140,7 @@ class Refusal {
         return "the access is outside of the region.";
     }
 
-    // Without the responder's log: what the requester was told of its memory.
+    // Without the responder's log: uses what the requester was told about the memory.
     void access_as_told() {
         std::vector<const Told*> told;
         for (const Told& one : case_.whole.logs.told())
@@ -190,7 +191,7 @@ class Refusal {
             add_missing_right();
         else if (request_.is_read_or_atomic)
             depth();
-        else if (request_.takes_receive && !is_mtu_exceeded())  // which explain_set_up() has
+        else if (request_.takes_receive && !is_mtu_exceeded())  // see explain_set_up()
             receive();
     }
 
@@ -200,7 +201,7 @@ class Refusal {
                request_.payload > responder->path_mtu;
     }
 
-    // READs and atomics that were outstanding when the refused one was sent.
+    // READs and atomics outstanding when the refused one was sent.
     std::size_t outstanding() const {
         if (request_.packet == nullptr)
             return 0;
@@ -255,8 +256,8 @@ class Refusal {
                             count));
     }
 
-    // The receive that a message met, and the completion that says so; the one behind those that
-    // completed where there is none.
+    // The receive that a message used, and its error completion. Without an error completion: the
+    // receive after the completed ones.
     struct Receive {
         const Completion* error = nullptr;
         std::optional<std::uint64_t> room;  // bytes; nullopt: unknown
@@ -297,8 +298,8 @@ class Refusal {
         return true;
     }
 
-    // The responder could not do its part. With a message that is the receive: too short, or
-    // memory that its queue pair may not write to.
+    // The responder could not execute the request. For a message, the receive is the reason: it is
+    // too short, or the queue pair may not write to its memory.
     void failed_there() {
         const LoggedQueuePair* responder = case_.direction.responder;
         if (responder == nullptr || !request_.takes_receive)

@@ -1,4 +1,4 @@
-// The first request of a direction that the responder refused, as the wire or a log has it.
+// The first request of a direction that the responder refused, from packets or a log.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ enum class Refused : std::uint8_t { Sequence = 0, Invalid = 1, Access = 2, Opera
 
 struct RefusedRequest {
     Refused reason{};
-    std::string_view right;  ///< that it needs: "remote_write"; empty: none
+    std::string_view right;  ///< access right required: "remote_write"; empty: none
     bool is_read_or_atomic = false;
     bool takes_receive = false;
     std::uint64_t va = 0, length = 0;  ///< bytes
     std::uint32_t rkey = 0;
-    std::uint32_t payload = 0;       ///< of its largest packet that is known, bytes
-    std::int64_t refused_ns = 0;     ///< of the NAK; without one, of the completion
-    const Seen* packet = nullptr;    ///< that the NAK is about; nullptr: not in the capture
-    std::vector<Evidence> evidence;  ///< the request, then what refused it
+    std::uint32_t payload = 0;     ///< of its largest known packet, bytes
+    std::int64_t refused_ns = 0;   ///< time of the NAK; without a NAK, of the completion
+    const Seen* packet = nullptr;  ///< the packet that the NAK refuses; nullptr: not in the capture
+    std::vector<Evidence> evidence;  ///< the request, then the refusal
 };
 
-/// nullopt: nothing was refused, or not known which request.
+/// Returns nullopt if nothing was refused, or if the request is unknown.
 std::optional<RefusedRequest> refused_request(const Case& one);
 
-/// Bytes of the message that a packet belongs to, and its first packet; the packet itself where the
+/// Bytes of the message that a packet belongs to, and its first packet: the packet itself if the
 /// message begins before the capture.
 struct Message {
     const Seen* first = nullptr;
@@ -37,7 +37,7 @@ struct Message {
 };
 Message message_of(const Direction& direction, const Seen& packet);
 
-/// A READ or an atomic operation.
+/// Returns whether the operation is a READ or an atomic.
 bool is_read_or_atomic(wire::Operation operation);
 
 }  // namespace explain

@@ -18,8 +18,8 @@ const Completion* Case::error(std::string_view status) const {
 }
 
 bool Case::is_before(std::int64_t earlier, std::int64_t later) const {
-    constexpr std::int64_t same_host_ns = 2'000'000;     // the log's line may stand after the deed
-    constexpr std::int64_t other_host_ns = 200'000'000;  // clocks set by NTP
+    constexpr std::int64_t same_host_ns = 2'000'000;     // delay of a log entry
+    constexpr std::int64_t other_host_ns = 200'000'000;  // NTP accuracy
     if (direction.requests.empty())
         return false;
     return is_captured_at_responder() ? earlier <= later + same_host_ns

@@ -1,5 +1,5 @@
-// The rules: each looks at one direction, at one log's queue pair or at the whole, and adds the
-// causes that the data show. A rule that is not sure adds nothing.
+// The rules. Each examines one direction, one queue pair in a log, or everything, and adds the
+// causes that the data show. A rule without sufficient data adds nothing.
 #pragma once
 
 #include <optional>
@@ -14,12 +14,12 @@
 
 namespace explain {
 
-/// What is there beside a direction.
+/// Data that do not belong to one direction.
 struct Whole {
     const Traffic& traffic;
     const Logs& logs;
     bool has_capture = false;
-    /// Where it was made; nullopt: unknown.
+    /// The host where the capture was made; nullopt: unknown.
     std::optional<flow::Host> place;
 };
 
@@ -31,17 +31,17 @@ struct Case {
     bool is_captured_at_responder() const {
         return direction.stream != nullptr && whole.place == direction.stream->key.dst;
     }
-    /// Whether the responder's log has `earlier` before what the capture has at `later`. False where
-    /// their clocks may differ by more than what lies between.
+    /// Returns whether `earlier`, from the responder's log, is before `later`, from the capture.
+    /// False if the clocks may differ by more than the interval.
     bool is_before(std::int64_t earlier, std::int64_t later) const;
-    /// The first completion of the requester's send queue with one of these; nullptr: none.
+    /// Returns the first completion of the requester's send queue with this status; nullptr: none.
     const Completion* error(std::string_view status) const;
     Cause cause(Code code, Certainty certainty, std::string text) const;
 };
 
 using Causes = std::vector<Cause>;
 
-/// Adds a cause for which the connection failed, at a place that is no direction.
+/// Adds a fatal cause at a place that is not a direction.
 Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string text,
                  std::string where);
 /// "once", "3 times".
@@ -49,33 +49,34 @@ std::string times(std::size_t count);
 /// "67.1 ms".
 std::string milliseconds(std::int64_t ns);
 
-/// The responder refused a request: a NAK of code 1 to 4, or the completion that follows from it.
+/// The responder refused a request: NAK code 1 to 4, or the completion that results from it.
 void explain_refusal(const Case& one, Causes& causes);
-/// The two ends expect different first PSNs. A part of explain_set_up(); true: it added a cause.
+/// The two ends expect different first PSNs. Part of explain_set_up(). Returns true if it added a
+/// cause.
 bool explain_first_psn(const Case& one, Causes& causes);
-/// A requester that gave up, or repeats a request to the end of the capture.
+/// A requester that gave up, or retransmits a request until the end of the capture.
 void explain_silence(const Case& one, Causes& causes);
-/// Requests that arrived, and have no response. A part of explain_silence(): the direction has a
+/// Requests that arrived but have no response. Part of explain_silence(): the direction must have a
 /// stream, and its course a silent request.
 void explain_no_response(const Case& one, Causes& causes);
-/// A fatal cause with the silent request, its last copy and the completion as evidence.
+/// Returns a fatal cause with the silent request, its last copy and the completion as evidence.
 Cause silent_cause(const Case& one, Code code, Certainty certainty, std::string text);
-/// The two ends were set up differently.
+/// The two ends were configured differently.
 void explain_set_up(const Case& one, Causes& causes);
 /// RNR NAKs.
 void explain_receiver(const Case& one, Causes& causes);
-/// What was lost, late, doubled or damaged on the way.
+/// Packets lost, late, duplicated or corrupted on the path.
 void explain_recovery(const Case& one, Causes& causes);
 /// Datagrams and their Q_Keys and queue pairs.
 void explain_datagrams(const Case& one, Causes& causes);
 /// Only one direction is in the capture.
 void explain_capture(const Case& one, Causes& causes);
 
-/// Local errors, full queues, calls that failed: of all logs.
+/// Local errors, full queues, failed calls: from all logs.
 void explain_programs(const Whole& whole, const std::vector<Direction>& directions, Causes& causes);
-/// Connections that were not made.
+/// Connections that were not established.
 void explain_connection_manager(const Whole& whole, Causes& causes);
-/// Answers to requests that are not in the capture.
+/// Responses to requests that are not in the capture.
 void explain_missing_requests(const Whole& whole, Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);

@@ -1,4 +1,4 @@
-// Two ends that were set up differently.
+// Two ends that were configured differently.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ class SetUp {
     }
 
   private:
-    // The set-up of a connection that works is not questioned.
+    // The setup of a working connection is not examined.
     bool is_in_trouble() const {
         if (!direction_.is_reliable())
             return true;
@@ -41,7 +41,7 @@ class SetUp {
                (case_.course.silent != nullptr && direction_.responses.empty());
     }
 
-    // Its response came, and did not complete it.
+    // Returns whether a READ did not complete, even if its response arrived.
     bool has_unfinished_read() const {
         const LoggedQueuePair* requester = direction_.requester;
         return requester != nullptr && std::ranges::any_of(requester->posts, [](const Post& post) {
@@ -72,7 +72,7 @@ class SetUp {
 
     bool gid() { return !was_answered() && (gid_of_requester() || gid_of_responder()); }
 
-    // A queue pair drops what comes from another address than its peer's.
+    // A queue pair drops packets that do not come from its peer's address.
     bool gid_of_responder() {
         if (direction_.responder == nullptr || direction_.stream == nullptr)
             return false;
@@ -90,7 +90,7 @@ class SetUp {
         return true;
     }
 
-    // Where the requests go, and where the other logs' hosts are.
+    // Compares the destination of the requests with the addresses in the other logs.
     bool gid_of_requester() {
         if (direction_.requester == nullptr)
             return false;
@@ -128,7 +128,7 @@ class SetUp {
         return true;
     }
 
-    // By another queue pair of the same program.
+    // Connected to another queue pair of the same program.
     bool is_connected_to_itself() const {
         const LoggedQueuePair& requester = *direction_.requester;
         const auto& all = case_.whole.logs.queue_pairs();
@@ -157,7 +157,7 @@ class SetUp {
         return true;
     }
 
-    // Its answers go to the wrong queue pair.
+    // The responder sends its responses to another queue pair.
     bool is_connected_elsewhere() {
         const LoggedQueuePair* requester = direction_.requester;
         const LoggedQueuePair* responder = direction_.responder;
@@ -179,7 +179,7 @@ class SetUp {
         if (responder == nullptr)
             return false;
         const std::int64_t first = direction_.begin_ns();
-        constexpr std::int64_t delay_ns = 2'000'000;  // the log may have it a little late
+        constexpr std::int64_t delay_ns = 2'000'000;  // a log entry may be slightly late
         const std::int64_t doubt_ns = case_.is_captured_at_responder() ? delay_ns : 100 * delay_ns;
         if (responder->ready_ns &&
             (direction_.requests.empty() || *responder->ready_ns <= first + doubt_ns))

@@ -1,4 +1,4 @@
-// Requesters that gave up, or repeat a request to the end.
+// Requesters that gave up, or retransmit a request until the end.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ class Silence {
         if (error_ == nullptr && !repeats && !gave_up_over_answers())
             return;
         if (is_known_beforehand())
-            return;  // explain_set_up() has it
+            return;  // see explain_set_up()
         if (only_ends_arrive())
             large_packets_lost();
         else if (gave_up_over_answers())
@@ -48,7 +48,7 @@ class Silence {
         });
     }
 
-    // Another rule names the fault by the set-up of both ends.
+    // Another rule explains the failure by the setup of both ends.
     bool is_known_beforehand() const {
         return std::ranges::any_of(causes_, [this](const Cause& cause) {
             return cause.where == direction_.where() && cause.is_fatal &&
@@ -56,7 +56,8 @@ class Silence {
         });
     }
 
-    // No new request came, and copies of an old one came after it had been acknowledged.
+    // No new request was sent, and the last one was retransmitted although its response was
+    // captured.
     bool gave_up_over_answers() const {
         constexpr std::size_t most_retries = 7;  // retry_cnt has three bits
         const Seen* newest = case_.course.newest;
@@ -75,7 +76,7 @@ class Silence {
                (error_ != nullptr ? least_copies - 1 : most_retries);
     }
 
-    // All attempts together are over before a slow path or peer responds.
+    // Returns whether all attempts together take less time than a slow path or peer.
     bool is_impatient() const {
         constexpr std::int64_t patience_ns = 50'000'000;
         const LoggedQueuePair* requester = direction_.requester;
@@ -105,7 +106,7 @@ class Silence {
         cause.add(evidence(**last));
     }
 
-    // Of a message the last packet alone, which is the only one that may be short.
+    // Of a message, only the last packet arrives, which is the only one that may be short.
     bool only_ends_arrive() const {
         const Seen* silent = case_.course.silent;
         return silent != nullptr && silent->opcode->is_last() &&
@@ -124,7 +125,7 @@ class Silence {
             cause.add(evidence(*case_.course.last_answer));
     }
 
-    // Of the request that failed.
+    // Returns whether a packet of the failed request was captured.
     bool failing_arrived() const {
         if (post_ == nullptr || !post_->psn_first || !post_->psn_last)
             return !direction_.requests.empty();
@@ -147,7 +148,7 @@ class Silence {
                                    [&](const Stream& one) { return is_requester(one.key.src); });
     }
 
-    // The capture does not have the request that was posted and failed.
+    // The capture does not contain the request that was posted and failed.
     void nothing_arrived() {
         if (!case_.whole.has_capture)
             return;

@@ -1,4 +1,4 @@
-// The packets of a capture, kept for the rules: a few dozen bytes each, stream by stream.
+// The packets of a capture for the rules: a few dozen bytes each, by stream.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ struct Seen {
     std::uint16_t p_key = 0;
     bool ack_req = false;
     bool is_damaged = false;  ///< wrong ICRC
-    bool is_marked = false;   ///< IP says: congestion experienced
+    bool is_marked = false;   ///< IP ECN: congestion experienced
 
     bool is(wire::Operation operation) const { return opcode->operation == operation; }
     bool is_request() const { return opcode->is_request(); }
@@ -46,7 +46,7 @@ struct Stream {
     flow::StreamKey key;
     std::uint64_t number = 0;
     flow::StreamFacts facts;
-    std::optional<std::size_t> peer;  ///< index: the other direction
+    std::optional<std::size_t> peer;  ///< index of the other direction
     std::vector<Seen> packets;        ///< in the order of the capture
     std::uint64_t damaged = 0;
 };
@@ -64,7 +64,7 @@ struct CmSeen {
     std::optional<std::uint8_t> responder_resources;  ///< READs that the sender accepts
     std::uint16_t p_key = 0;                          ///< of a ConnectRequest
     std::uint16_t bth_p_key = 0;                      ///< of the packet itself
-    std::uint16_t port = 0;                           ///< the same, of an IP service
+    std::uint16_t port = 0;                           ///< of an IP service, in a ConnectRequest
     std::uint16_t reason = 0;  ///< of a REJ, or status of a ServiceIdResReqResp
     std::string text;
 };
@@ -78,12 +78,12 @@ class Traffic {
   public:
     explicit Traffic(const flow::Limits& limits) : tracker_(limits) {}
 
-    /// Before the packets.
+    /// Call before the first packet.
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
-    /// In the order of the capture. `packet` was decoded with its ICRC.
+    /// Call in capture order. `packet` must be decoded with its ICRC.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
              std::size_t wire_length);
-    /// After the packets.
+    /// Call after the last packet.
     void finish();
 
     const std::vector<Stream>& streams() const { return streams_; }

@@ -9,7 +9,7 @@
 namespace predict {
 namespace {
 
-// PSNs farther apart are another connection's on the same queue pair number.
+// PSNs farther apart belong to another connection with the same QPN.
 constexpr std::int32_t farthest = 1 << 16;
 
 using Indexes = std::vector<std::size_t>;
@@ -42,7 +42,7 @@ class Placer {
     }
 
   private:
-    // The packets that its sender sent the same way.
+    // The packets of the same sender in the same direction.
     Indexes stream_of(const AlteredPacket& taken) const {
         const wire::OpcodeInfo* info = wire::find_opcode(taken.opcode);
         Indexes stream;
@@ -64,8 +64,7 @@ class Placer {
         return own;
     }
 
-    // Packets in front of which the one that was taken is missing: their sender had just been
-    // before it, or went back to it.
+    // Packets before which the altered packet is missing: the sender skipped its PSN, or went back.
     Indexes gaps_at(const AlteredPacket& taken, const Indexes& stream) const {
         Indexes gaps;
         for (std::size_t i = 0; i < stream.size(); ++i) {
@@ -81,7 +80,7 @@ class Placer {
         return gaps;
     }
 
-    // Nothing came behind it, until it was retransmitted.
+    // Nothing followed it until it was retransmitted.
     std::size_t behind_what_was_before(const AlteredPacket& taken, const Indexes& stream,
                                        std::size_t begin) const {
         std::size_t place = begin;

@@ -82,7 +82,7 @@ std::string_view name(Grade grade) {
 }
 
 Grade grade(const Packet& packet, const Answer& answer) {
-    // An atomic's answer is as well called by the one word as by the other: who sends it is known.
+    // An atomic's response may be called by either name: its sender is known.
     const bool is_kind =
         packet.kind == answer.kind || (packet.is_atomic_answer() && answer.kind == Kind::Atomic);
     if (!is_kind)

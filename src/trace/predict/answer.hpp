@@ -29,24 +29,25 @@ struct Mistake {
 using Input = std::variant<Answer, Command, Mistake>;
 Input parse(std::string_view line);
 
-/// How to write them; lines.
+/// Describes the input syntax; several lines.
 std::string_view help();
 
-enum class Grade : std::uint8_t { Right, Nearly, Wrong };  // Nearly: the PSN is another
+enum class Grade : std::uint8_t { Right, Nearly, Wrong };  // Nearly: only the PSN differs
 /// "right", "nearly", "wrong".
 std::string_view name(Grade grade);
 
 Grade grade(const Packet& packet, const Answer& answer);
 
-/// Why `packet` was to be expected and not what `answer` says; empty where that cannot be said.
-/// `ends`: as they were before it.
+/// Returns why `packet` was to be expected instead of `answer`; empty if there is no certain
+/// reason. `ends`: the state before the packet.
 std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends);
 
-/// What each side knows, a line each. `requester` and `responder`: "the client", "the server".
+/// Describes what each side knows, in one line each. `requester`, `responder`: "the client", "the
+/// server".
 std::string hint(const ConnectionState& ends, std::string_view requester,
                  std::string_view responder);
 
-/// With a capital letter.
+/// Returns the sentence with a capital letter.
 std::string begun(std::string_view sentence);
 
 }  // namespace predict

@@ -31,7 +31,7 @@ void ConnectionState::see_request(const Packet& packet) {
 
 void ConnectionState::see_response(const Packet& packet) {
     if (packet.kind == Kind::RnrNak)
-        expected_ = packet.offset;  // it was not taken
+        expected_ = packet.offset;  // not accepted
     if (packet.is_sequence_nak) {
         asked_for_ = packet.offset;
         asked_ = !packet.is_damaged && !packet.is_lost;

@@ -1,5 +1,6 @@
-// What the two ends of a connection know, by the packets that passed: what the responder expects,
-// what the requester has sent, and what of it is acknowledged. PSNs are offsets from the first one.
+// What the two ends of a connection know, from the packets so far: the PSN that the responder
+// expects, the requests that were sent, and those acknowledged. PSNs are offsets from the first
+// one.
 #pragma once
 
 #include <algorithm>
@@ -15,29 +16,29 @@ namespace predict {
 
 class ConnectionState {
   public:
-    /// The next packet of this connection.
+    /// Takes the next packet of this connection.
     void see(const Packet& packet);
-    /// A request that the link emulator took before it passed.
+    /// Takes a request that the link emulator removed before the capture point.
     void see_taken(std::int32_t offset) { behind_sent_ = std::max(behind_sent_, offset + 1); }
-    /// A request that comes late or twice because the link emulator made it so.
+    /// Takes a request that is late or duplicated because of the link emulator.
     void see_held(std::int32_t offset) { held_.insert(offset); }
 
-    /// What the responder takes next.
+    /// The PSN that the responder expects next.
     std::int32_t expected() const { return expected_; }
-    /// Behind the last PSN that the requester has used.
+    /// The PSN after the last one that the requester has used.
     std::int32_t behind_sent() const { return behind_sent_; }
-    /// The oldest PSN that the requester has no answer for; behind_sent() where it has all.
+    /// The oldest PSN without a response at the requester; behind_sent() if there is none.
     std::int32_t oldest_open() const { return oldest_open_; }
-    /// The requests since the last answer are not what the responder expects.
+    /// True if the responder does not expect the requests since the last response.
     bool has_gap() const { return has_gap_; }
-    /// The PSN that the responder asked for by a NAK "PSN sequence error", until it has come.
+    /// The PSN of the responder's last NAK "PSN sequence error", until that packet arrives.
     std::optional<std::int32_t> asked_for() const { return asked_for_; }
-    /// It has reached the requester, as far as can be seen.
+    /// True if that NAK has reached the requester, as far as visible.
     bool was_asked_for(std::int32_t offset) const { return asked_ && asked_for_ == offset; }
-    /// A response came behind one that did not.
+    /// True if a response was captured after a missing one.
     bool misses_response() const { return misses_response_; }
     bool was_held(std::int32_t offset) const { return held_.contains(offset); }
-    /// The last request that passed, and the last packet.
+    /// The last request captured, and the last packet.
     const std::optional<Packet>& last_request() const { return last_request_; }
     const std::optional<Packet>& last() const { return last_; }
 
@@ -56,7 +57,7 @@ class ConnectionState {
     std::set<std::int32_t> held_;
     std::optional<Packet> last_request_;
     std::optional<Packet> last_;
-    // READs and atomics, whose answers no ACK replaces: from, and behind the last PSN.
+    // READs and atomics, whose responses no ACK replaces: first PSN, and the PSN after the last.
     std::vector<std::pair<std::int32_t, std::int32_t>> awaited_;
 };
 

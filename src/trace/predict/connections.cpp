@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t none = Packet::no_connection;
 
-// By the number of a stream: which connection its requests are of, and its responses.
+// By stream number: the connection that its requests belong to, and the stream of its responses.
 struct Directions {
     std::size_t requests = none;
     std::uint64_t peer = 0;

@@ -1,4 +1,4 @@
-// Which packets a learner is asked for.
+// Selects the packets that a learner is asked about.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 namespace predict {
 
 struct QuestionPlan {
-    std::size_t begin = 0;         // the first one that may be asked
-    bool asks_all = false;         // and not only where something is decided
-    std::set<std::size_t> events;  // packets in front of which the link emulator did something
+    std::size_t begin = 0;         // the first packet that may be asked
+    bool asks_all = false;         // not only packets where something is decided
+    std::set<std::size_t> events;  // packets before which the link emulator acted
 };
 
-/// Something is decided where the sender is another than before, where the link emulator did something,
-/// where the kind of packet changes, and where the PSN does not go on.
+/// Something is decided if the sender changes, if the link emulator acted, if the kind of packet
+/// changes, or if the PSN does not continue.
 bool is_asked(const std::vector<Packet>& packets, std::size_t index, const QuestionPlan& course);
 
 }  // namespace predict

@@ -1,5 +1,5 @@
-// Why a packet was to be expected. Only what follows from the specification and from the packets
-// that passed: where a device was free to choose, nothing is said.
+// Reasons why a packet was to be expected. They follow only from the specification and the packets
+// so far: if a device had a choice, there is no reason.
 #include <fmt/format.h>
 
 #include "trace/predict/answer.hpp"
@@ -50,7 +50,7 @@ std::string reason_for_response(const Packet& packet, const Answer& answer) {
                : "a READ's responses have consecutive PSNs, from the PSN of the request on";
 }
 
-// It has been sent before.
+// The packet is a retransmission.
 std::string reason_for_repeated(const Packet& packet, const ConnectionState& ends) {
     constexpr std::int64_t shortest_timeout_ns = 10'000'000;
     const auto& last = ends.last_request();

@@ -19,7 +19,7 @@ std::optional<wire::Gid> parse_gid(std::string_view text) {
     return gid;
 }
 
-// RoCEv2's GID of an IPv4 address is the mapped IPv6 address (IBTA volume 1, annex A17).
+// The RoCEv2 GID of an IPv4 address is the mapped IPv6 address (IBTA volume 1, annex A17).
 std::optional<wire::Gid> destination(const wire::Packet& packet) {
     if (packet.ipv6)
         return packet.ipv6->dst;

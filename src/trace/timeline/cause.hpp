@@ -11,14 +11,14 @@
 
 namespace timeline {
 
-/// A packet's work request.
+/// The work request of a packet.
 struct Cause {
-    std::string role;       // who posted
+    std::string role;       // the poster
     std::uint32_t qpn = 0;  // the poster's
     std::uint64_t wr_id = 0;
     std::string opcode;          // "RDMA_WRITE"
-    std::uint32_t packet = 0;    // which PSN of the request's, from 1
-    std::uint32_t packets = 0;   // how many it has
+    std::uint32_t packet = 0;    // PSN within the request, from 1
+    std::uint32_t packets = 0;   // PSNs of the request
     std::int64_t posted_ns = 0;  // the poster's clock
     bool is_response = false;
     Transmission seen = Transmission::First;
@@ -30,7 +30,7 @@ struct Cause {
 /// A packet's place in its work request.
 struct RequestPacket {
     const WorkRequest* request = nullptr;  // valid until the next event is learned
-    std::uint32_t packet = 0;              // which PSN of the request's, from 1
+    std::uint32_t packet = 0;              // PSN within the request, from 1
     bool is_response = false;
     Transmission seen = Transmission::First;
 
@@ -41,18 +41,18 @@ struct RequestPacket {
     }
 };
 
-/// What a packet that sets a connection up or takes it down belongs to.
+/// The connection setup or teardown that a packet belongs to.
 struct SetUp {
     enum class By : std::uint8_t { ConnectionManager, Exchange };
 
     By by = By::Exchange;
-    std::string role;                  // who sent it
+    std::string role;                  // the sender
     std::optional<std::uint32_t> qpn;  // of a CM message: the sender's queue pair, if it has one
 
     bool operator==(const SetUp&) const = default;
 };
 
-/// Either, or nothing that the logs tell of.
+/// One of these, or nothing if no log explains the packet.
 using Origin = std::variant<std::monostate, RequestPacket, SetUp>;
 
 }  // namespace timeline

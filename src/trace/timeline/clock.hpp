@@ -1,6 +1,6 @@
-// How far a poster's clock is from the capture's, bounded by what must be true: a packet leaves
-// after its work request was posted, and a completion is read after the packet that allowed it
-// arrived. Each matched pair narrows the interval.
+// Bounds of the offset between a poster's clock and the capture's. A packet leaves after its work
+// request was posted, and a completion is read after the packet that allowed it arrived. Each
+// matched pair narrows the interval.
 #pragma once
 
 #include <algorithm>
@@ -10,28 +10,28 @@
 
 namespace timeline {
 
-/// What is to be added to the poster's times to get the capture's, in nanoseconds.
+/// The offset to add to the poster's times to get the capture's, in nanoseconds.
 class ClockBounds {
   public:
-    /// `estimate`: what a measurement said before. Without one the clocks may be equal.
+    /// `estimate`: an earlier measurement. Without one, the clocks are assumed to be equal.
     explicit ClockBounds(std::optional<std::int64_t> estimate = std::nullopt)
         : estimate_(estimate.value_or(0)), is_measured_(estimate.has_value()) {}
 
-    /// Posted at `posted` (poster's clock), on the wire at `seen` (capture's clock): the shift is
+    /// Posted at `posted` (poster's clock), on the wire at `seen` (capture's clock): the offset is
     /// at most their difference.
     void posted_before(std::int64_t posted, std::int64_t seen) {
         most_ = std::min(most_, seen - posted);
     }
 
-    /// Completed at `completed` (poster's clock), its last packet on the wire at `seen`: at least
-    /// their difference.
+    /// Completed at `completed` (poster's clock), its last packet on the wire at `seen`: the offset
+    /// is at least their difference.
     void completed_after(std::int64_t completed, std::int64_t seen) {
         least_ = std::max(least_, seen - completed);
     }
 
-    /// The estimate where it is possible, else the nearest possible shift. Where clocks drifted so
-    /// far that the bounds contradict each other, their middle; and where nothing was measured, and
-    /// the clocks cannot be equal.
+    /// Returns the estimate if it is possible, otherwise the nearest possible offset. If clock
+    /// drift makes the bounds contradict each other, or if nothing was measured and the clocks
+    /// cannot be equal, returns the middle of the bounds.
     std::int64_t shift() const {
         const bool is_possible = least_ <= estimate_ && estimate_ <= most_;
         if (least_ > most_ || (!is_measured_ && !is_possible && known()))

@@ -25,7 +25,7 @@ std::optional<net::Endpoint> take_endpoint(util::Bytes& payload) {
         try {
             return net::parse_endpoint(message);
         } catch (const net::ProtocolError&) {
-            continue;  // other bytes that begin like one
+            continue;  // other bytes with the same beginning
         }
     }
 }

@@ -1,4 +1,4 @@
-// Endpoints that src/net sends in the clear, in the payload of a TCP segment.
+// Endpoints that src/net sends unencrypted, in the payload of a TCP segment.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace timeline {
 
-/// The next endpoint message that lies in `payload` as a whole, wherever it begins; `payload` is
-/// then what follows it. nullopt where there is none more. A message whose values are none
-/// (net::parse_endpoint) is passed over.
+/// Returns the next complete endpoint message in `payload`, at any offset, and sets `payload` to
+/// the bytes after it. Returns nullopt if there is none. Skips messages with invalid values
+/// (net::parse_endpoint).
 std::optional<net::Endpoint> take_endpoint(util::Bytes& payload);
 
 }  // namespace timeline

@@ -88,7 +88,7 @@ Hosts FinishedRun::hosts() const {
     return found;
 }
 
-// What a later packet told may be what an earlier one lacked: the first PSN, a connection's ID.
+// A later packet may have shown what an earlier one lacked: the first PSN, a connection's ID.
 void FinishedRun::match_again() {
     input_.rewind_capture();
     for (Trace& trace : packets_) {
@@ -100,7 +100,7 @@ void FinishedRun::match_again() {
     }
 }
 
-// With the first PSNs known that the first attempt had to find.
+// Starts again with the first PSNs that the first attempt found.
 void FinishedRun::start_over() {
     Matcher informed(info().offsets, files_.capture_role);
     for (const KeptEvent& kept : events_)
@@ -122,7 +122,7 @@ std::vector<std::string> FinishedRun::absent_roles() const {
     }
     std::vector<std::string> absent;
     for (const auto& [role, qpns] : qpns_) {
-        // Numbers of queue pairs repeat from run to run, PSNs do not.
+        // QPNs repeat from run to run, PSNs do not.
         const bool is_seen = posted.contains(role)
                                  ? seen.contains(role)
                                  : std::ranges::any_of(qpns, [&](std::uint32_t qpn) {
@@ -135,7 +135,7 @@ std::vector<std::string> FinishedRun::absent_roles() const {
 }
 
 void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
-    using Order = std::tuple<std::int64_t, int, std::size_t>;  // time, rank, which event
+    using Order = std::tuple<std::int64_t, int, std::size_t>;  // time, rank, index
     std::vector<Order> order;
     order.reserve(events_.size());
     for (const auto& [event, request] : events_)
@@ -176,7 +176,7 @@ FinishedRun::Trace FinishedRun::trace_of(const Origin& origin) {
                 .is_response = place->is_response,
                 .seen = place->seen};
     if (const auto* set_up = std::get_if<SetUp>(&origin)) {
-        // Most likely that of the packet before.
+        // Most likely the same as for the previous packet.
         const auto known = std::find(set_ups_.rbegin(), set_ups_.rend(), *set_up);
         const auto which = static_cast<std::uint32_t>(set_ups_.rend() - known);  // from 1; 0: new
         if (which == 0)

@@ -1,8 +1,8 @@
-// A finished run in order of time. The capture is read once to join its packets and to bound the
-// clocks, and a second time for the rows. Between the two passes a packet takes twelve bytes of
-// memory. The events stay in memory.
+// A finished run in order of time. The capture is read twice: to join its packets and to bound the
+// clocks, and again for the rows. Between the two passes a packet takes twelve bytes of memory. The
+// events stay in memory.
 //
-// Of a run in progress, the part that exists when the object is created is read.
+// For a run in progress, only the part that exists when the object is created is read.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace timeline {
 
-/// Takes a run's rows, each with the work request that it belongs to: of a post_send the one that
-/// it posts, of a wc the one that it completes; nullptr where there is none.
+/// Receives a run's rows, each with its work request: for a post_send the one posted, for a wc the
+/// one completed; nullptr if there is none.
 class RowVisitor {
   public:
     virtual ~RowVisitor() = default;
@@ -29,28 +29,28 @@ class RowVisitor {
     /// `t_ns`: the capture's clock.
     virtual void event(const runlog::Event& event, std::int64_t t_ns,
                        const WorkRequest* request) = 0;
-    /// `row` has no text. `packet` and `frame` are valid only now. `number`: in the capture, from
-    /// 1.
+    /// `row` has no text. `packet` and `frame` are valid during the call. `number`: in the capture,
+    /// from 1.
     virtual void packet(const PacketRow& row, const wire::Packet& packet,
                         const capture::Frame& frame, std::uint64_t number,
                         const WorkRequest* request) = 0;
 };
 
-/// The hosts of a trace by IP address, digits.
+/// The hosts of a trace by numeric IP address.
 struct Hosts {
-    std::string server;  // or, without one, who was asked for a connection; empty: unknown
-    std::map<std::string, std::string> clients;  // -> role, or the address again
+    std::string server;  // if not in a log: the host asked for a connection; empty: unknown
+    std::map<std::string, std::string> clients;  // -> role, or the address itself
 };
 
 class FinishedRun {
   public:
-    /// Throws util::Error where the capture is damaged.
+    /// Throws util::Error if the capture is damaged.
     explicit FinishedRun(const TraceFiles& files);
-    /// The same of the files that `path` names (trace_files()).
+    /// Reads the files that `path` names (trace_files()).
     explicit FinishedRun(const std::string& path) : FinishedRun(trace_files(path)) {}
 
-    /// Reads the capture once more. Packets stay in its order, and the events are put between them
-    /// by their times.
+    /// Reads the capture again. Packets stay in its order, and events are inserted between them by
+    /// time.
     void each_row(RowVisitor& visitor, wire::IcrcCheck icrc = wire::IcrcCheck::Compute);
 
     const TraceFiles& files() const { return files_; }
@@ -59,15 +59,15 @@ class FinishedRun {
     const JoinCount& joins() const { return matcher_.joins(); }
     const std::map<std::string, ClockBounds>& clocks() const { return matcher_.clocks(); }
     Hosts hosts() const;
-    /// What is to be added to a role's times to get the capture's.
+    /// The offset to add to a role's times to get the capture's.
     std::int64_t shift_of(const std::string& role) const { return matcher_.shift_of(role); }
-    /// Queue pair by queue pair. The pointers that rows come with are among these.
+    /// By queue pair. The rows point to these.
     std::vector<const WorkRequest*> work_requests() const { return matcher_.work_requests(); }
     bool has_capture() const { return has_capture_; }
-    /// It ends inside a packet.
+    /// The capture ends inside a packet.
     bool capture_is_cut() const { return capture_is_cut_; }
     const std::string& capture_damage() const { return input_.capture_damage(); }
-    /// Roles whose logs have queue pairs of which no packet is in the capture.
+    /// Roles whose queue pairs have no packet in the capture.
     std::vector<std::string> absent_roles() const;
     std::uint64_t skipped_lines() const { return input_.skipped_lines(); }
 
@@ -80,8 +80,8 @@ class FinishedRun {
     struct Trace {
         enum class Of : std::uint8_t { Nothing, WorkRequest, SetUp };
 
-        std::uint32_t which = 0;   // the work request's number, or one of set_ups_
-        std::uint32_t packet = 0;  // as in Place
+        std::uint32_t which = 0;   // number of the work request, or index in set_ups_
+        std::uint32_t packet = 0;  // as in RequestPacket
         Of of = Of::Nothing;
         bool is_response = false;
         Transmission seen = Transmission::First;
@@ -101,12 +101,12 @@ class FinishedRun {
     Matcher matcher_;
     std::vector<KeptEvent> events_;
     std::vector<Trace> packets_;
-    std::vector<SetUp> set_ups_;                           // each once
+    std::vector<SetUp> set_ups_;                           // without duplicates
     std::vector<const WorkRequest*> requests_;             // by number
-    std::map<std::string, std::set<std::uint32_t>> qpns_;  // by role: what its log tells of
+    std::map<std::string, std::set<std::uint32_t>> qpns_;  // by role: from its log
     std::set<std::uint32_t> dest_qpns_;                    // of the capture's packets
-    std::set<std::string> addresses_;                      // the same
-    std::string asked_;  // who was asked for the first connection, or got the first request
+    std::set<std::string> addresses_;                      // of the capture's packets
+    std::string asked_;  // destination of the first connection request, or of the first request
     bool has_capture_ = false;
     bool capture_is_cut_ = false;
 };

@@ -17,10 +17,10 @@ namespace {
 
 using Frames = std::vector<std::uint64_t>;
 
-// A message that names the PSN that one of two queue pairs will begin with. An endpoint names its
-// sender's own; the connection manager's messages name what their sender expects, which is where
-// the receiver of the message begins (Linux drivers/infiniband/core/cm.c: the starting PSN of a
-// ConnectRequest is the rq_psn of who sends it).
+// A message with the first PSN of one of two queue pairs. An endpoint has its sender's own first
+// PSN. A connection manager message has the PSN that its sender expects, which is the first PSN of
+// the receiver (Linux drivers/infiniband/core/cm.c: the starting PSN of a ConnectRequest is its
+// sender's rq_psn).
 struct Announcement {
     Frames FirstPsn::*where = nullptr;
     std::uint32_t qpn = 0;  // the sender's
@@ -107,7 +107,7 @@ class Reader {
             note(direction, *row.key);
     }
 
-    // Both directions of a connection that the connection manager makes.
+    // Adds both directions of a connection set up by the connection manager.
     void connect(const flow::StreamKey& datagram, const wire::Cm& message) {
         const auto made = connects_.see(datagram, message);
         if (!made || !connections_.insert(made->id).second)
@@ -124,7 +124,7 @@ class Reader {
             return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&
                    (other.source.empty() || other.source == source) &&
                    (other.destination.empty() || other.destination == destination) &&
-                   // Of another connection on the same queue pairs there is a PSN of its own.
+                   // Another connection on the same queue pairs has its own PSN.
                    (first.from != source || first.psn == psn);
         };
         if (std::ranges::any_of(directions_, is_it))
@@ -141,7 +141,7 @@ class Reader {
         directions_.push_back(std::move(direction));
     }
 
-    // A request's direction that nothing has told of.
+    // Adds the direction of a request if it is not known yet.
     void make_if_new(const PacketKey& key) {
         if (key.is_response || key.source_qpn || key.source.empty())
             return;
@@ -185,7 +185,7 @@ class Reader {
                 : key.destination == direction.destination && key.dest_qpn == first.dest_qpn;
         if (!goes_along)
             return;
-        // Of a capture that began within a message the first packet tells nothing.
+        // If the capture begins within a message, its first packet does not show the first PSN.
         if (!key.is_response && !std::exchange(direction.has_request, true) && !first.psn &&
             key.starts_message)
             first.psn = key.psn;

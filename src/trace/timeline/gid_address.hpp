@@ -1,4 +1,4 @@
-// A GID as the log has it, "::ffff:192.0.2.1", as the address the packets carry.
+// Converts a GID from a log, "::ffff:192.0.2.1", to the address in packets.
 #pragma once
 
 #include <string>

@@ -50,7 +50,7 @@ const WorkRequest* Join::learn(const runlog::Event& event) {
     return nullptr;
 }
 
-// One that posted nothing will not any more.
+// Reuses the queue of a queue pair without posts: that one will not post any more.
 void Join::begin_queue(const QpKey& key) {
     std::vector<SendQueue>& queues = queues_[key];
     if (queues.empty() || queues.back().has_posts())
@@ -71,7 +71,7 @@ std::optional<Cause> Join::cause_of(const PacketKey& packet) {
     return place ? std::optional(place->cause()) : std::nullopt;
 }
 
-// A multicast one is no less its sender's.
+// The source QPN also identifies the sender of a multicast datagram.
 std::optional<RequestPacket> Join::place_of_datagram(const PacketKey& packet) {
     const auto [begin, end] = roles_.equal_range(packet.source);
     for (auto it = begin; it != end; ++it)
@@ -108,14 +108,14 @@ std::optional<RequestPacket> Join::place_of_response(const PacketKey& packet) {
 }
 
 std::optional<RequestPacket> Join::place_of_request(const PacketKey& packet) {
-    // The newest first: a number belongs to several queue pairs in turn.
+    // Newest first: several queue pairs may have used the number one after the other.
     const auto first_of = [&](const std::string& role, const std::vector<std::uint32_t>& qpns) {
         for (auto qpn = qpns.rbegin(); qpn != qpns.rend(); ++qpn)
             if (auto place = account({role, *qpn}, packet))
                 return place;
         return std::optional<RequestPacket>();
     };
-    bool is_known = false;  // its receiver
+    bool is_known = false;  // the receiver
     const auto [begin, end] = roles_.equal_range(packet.destination);
     for (auto it = begin; it != end; ++it) {
         const auto peers = peers_.find({it->second, packet.dest_qpn});
@@ -136,8 +136,8 @@ std::optional<RequestPacket> Join::place_of_request(const PacketKey& packet) {
     return std::nullopt;
 }
 
-// Programs may begin each connection with the same PSN: a packet with it is then of the next one,
-// where all of the present one has passed.
+// Programs may begin each connection with the same PSN. A packet with this PSN belongs to the next
+// connection if all packets of the current one have passed.
 std::optional<RequestPacket> Join::account_in_turn(const QpKey& poster,
                                                    std::vector<SendQueue>& queues,
                                                    const PacketKey& packet) {
@@ -168,8 +168,8 @@ std::optional<RequestPacket> Join::account(const QpKey& poster, const PacketKey&
         return place;
     if (packet.is_response)
         return std::nullopt;
-    // A request of a queue pair that none was seen of so far; it may have passed before its events
-    // came.
+    // A request of a queue pair without packets so far. It may have passed before its events were
+    // read.
     const auto queue = std::ranges::find_if(it->second, [](const SendQueue& candidate) {
         return candidate.awaits_first_packet() || candidate.lacks_first_packet();
     });
@@ -180,16 +180,16 @@ std::optional<RequestPacket> Join::account(const QpKey& poster, const PacketKey&
     return queue->account(packet);
 }
 
-// Who at `source` may have sent something to `role`: several clients have queue pairs of the same
-// number. Where no log has told of the address yet, the other of two programs, if that is not known
-// to be elsewhere.
+// Returns the roles at `source` that may have sent something to `role`: several clients may have
+// queue pairs with the same number. If no log has the address yet, returns the other one of two
+// programs, unless it is known to be elsewhere.
 std::vector<std::string> Join::peers_at(const std::string& source, const std::string& role) const {
     std::vector<std::string> found;
     const auto [begin, end] = roles_.equal_range(source);
     for (auto it = begin; it != end; ++it)
         if (it->second != role)
             found.push_back(it->second);
-    // One log may have both ends.
+    // One log may contain both ends.
     if (std::any_of(begin, end, [&](const auto& entry) { return entry.second == role; }))
         found.push_back(role);
     const std::string other = other_role(role);
@@ -199,7 +199,7 @@ std::vector<std::string> Join::peers_at(const std::string& source, const std::st
     return found;
 }
 
-// The role at that address whose log tells of the queue pair.
+// Returns the role at that address whose log contains the queue pair.
 std::optional<std::string> Join::role_with(const std::string& address, std::uint32_t qpn) const {
     const auto [begin, end] = roles_.equal_range(address);
     for (auto it = begin; it != end; ++it)
@@ -218,7 +218,7 @@ std::optional<SetUp> Join::set_up_of(const CmKey& message) {
             return SetUp{SetUp::By::ConnectionManager, *std::move(role), sender->second};
         return std::nullopt;
     }
-    // A reject may come from an end that has no queue pair yet: it answers the other one's.
+    // A reject may come from an end without a queue pair: it answers the other end's.
     const auto receiver = connections_.find({message.destination, message.remote_id});
     if (receiver == connections_.end())
         return std::nullopt;

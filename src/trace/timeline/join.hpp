@@ -1,25 +1,24 @@
-// Which event caused a packet. For a packet of a queue pair the key is not the time but the PSN:
-// each post_send event names the PSNs its packets will carry, on a queue pair whose number and peer
-// are in the log too.
+// Finds the event that caused a packet. For a packet of a queue pair the key is the PSN, not the
+// time: each post_send event has the PSNs of its packets, on a queue pair whose number and peer are
+// also in the log.
 //
-// A log that hides its PSNs (runlog/psn_mask.hpp) names their distance from the queue pair's first
-// one instead. That one is then taken from the wire: it is the PSN of the first request packet of
-// that queue pair. Where that one was lost before the capture, it is retransmitted before anything is
-// acknowledged, and who can goes through the packets once more (was_misled). Where a capture began
-// in the middle of a message, the packets of that queue pair, and of later ones of its number,
-// remain without a cause.
+// A log that hides its PSNs (runlog/psn_mask.hpp) has their distances from the queue pair's first
+// PSN instead. The first PSN is then that of the queue pair's first request packet on the wire. If
+// that packet was lost before the capture, it is retransmitted before anything is acknowledged, and
+// the packets should be processed once more (was_misled). If a capture began in the middle of a
+// message, the packets of that queue pair, and of later ones with its number, remain without a
+// cause.
 //
-// An RC or UC packet has no source QPN (IBTA volume 1, 9.2): the poster of a request is the other
-// end of the QP it is sent to, the poster behind a response is the QP it is sent to. Where only the
-// sender's log is there, the poster is the queue pair at the packet's source that is connected to
-// that QPN. A datagram names its sender's in the DETH; its queue pair counts on from one to the
-// next, whomever they are for. UC and UD have no responses: their work requests stay without an acknowledgement, and one
-// that completes may have lost all its packets.
+// An RC or UC packet has no source QPN (IBTA volume 1, 9.2): a request was posted by the peer of
+// its destination queue pair, and a response belongs to a request of its destination queue pair. If
+// only the sender's log is available, the poster is the queue pair at the packet's source that is
+// connected to that QPN. A datagram has the sender's QPN in its DETH; its queue pair uses one PSN
+// sequence for all receivers. UC and UD have no responses: their work requests remain without an
+// acknowledgement, and a completed one may have lost all its packets.
 //
-// A connection manager's message belongs to the queue pair that its sender connects: a
-// ConnectRequest and a ConnectReply name it, the others name one of these by its communication IDs.
-// A TCP segment belongs to the exchange when one of its ports is the one that the server listens
-// on.
+// A connection manager message belongs to the queue pair that its sender connects: a ConnectRequest
+// and a ConnectReply contain its QPN, the others refer to one of these by communication IDs. A TCP
+// segment belongs to the exchange if one of its ports is the port that the server listens on.
 #pragma once
 
 #include <cstdint>
@@ -39,33 +38,33 @@ namespace timeline {
 
 class Join {
   public:
-    /// Takes note of ready, device, qp, qp_state, post_send and wc events, each log's in its order;
-    /// the others have nothing to tell. Returns the work request that the event posts, or whose
-    /// completion it is; nullptr where there is none. Valid until the next event.
+    /// Takes ready, device, qp, qp_state, post_send and wc events, in order within each log;
+    /// ignores others. Returns the work request that the event posts or completes, or nullptr.
+    /// Valid until the next event.
     const WorkRequest* learn(const runlog::Event& event);
 
-    /// nullopt where no event learned so far accounts for the packet; it may be asked for again
-    /// later. A packet is to be asked for the first time in the order of the wire.
+    /// Returns nullopt if no event so far explains the packet; a later call may succeed. The first
+    /// calls for the packets must be in the order of the wire.
     std::optional<RequestPacket> place_of(const PacketKey& packet);
     std::optional<Cause> cause_of(const PacketKey& packet);
     std::optional<SetUp> set_up_of(const CmKey& message);
     std::optional<SetUp> set_up_of(const SegmentKey& segment) const;
-    /// One of these, as the row has a key.
+    /// Calls the function above that fits the row's key.
     Origin origin_of(const PacketRow& row);
 
-    /// True where the first PSN of a queue pair turned out to be another one than was taken for it
-    /// at first: what was said of its packets until then is wrong.
+    /// True if the first PSN of a queue pair turned out to be another one than assumed: earlier
+    /// results for its packets are wrong.
     bool was_misled() const;
-    /// Takes the first PSNs that `other` found. It has learned the same events, and no packet was
-    /// asked for yet.
+    /// Takes over the first PSNs that `other` found. Call it after learning the same events, and
+    /// before the first packet.
     void begin_as(const Join& other);
 
-    /// All that was posted, queue pair by queue pair. Valid until the next learn().
+    /// All posted work requests, by queue pair. Valid until the next learn().
     std::vector<const WorkRequest*> work_requests() const;
 
   private:
     using QpKey = std::pair<std::string, std::uint32_t>;   // role, or receiving address, and QPN
-    using CommId = std::pair<std::string, std::uint32_t>;  // IP address, and its ID
+    using CommId = std::pair<std::string, std::uint32_t>;  // IP address and communication ID
 
     void begin_queue(const QpKey& key);
     void learn_peer(const QpKey& key, std::uint32_t dest_qpn);
@@ -79,15 +78,15 @@ class Join {
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
-    std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may play both
-    // Of queue pairs with that number, in turn: QPNs of the other end. And by the other end's QPN.
+    std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may have both
+    // QPNs of the peers by own QPN, and own QPNs by the peer's QPN, both in order of use.
     std::map<QpKey, std::vector<std::uint32_t>> peers_, senders_;
-    std::map<QpKey, std::vector<SendQueue>> queues_;  // of queue pairs with that number, in turn
-    std::map<QpKey, std::size_t> current_;  // of several: the one that packets were of last
-    std::map<QpKey, PacketKey> early_;      // by receiver: its first request packet without a cause
-    std::set<QpKey> made_;                  // queue pairs that a log tells of
+    std::map<QpKey, std::vector<SendQueue>> queues_;  // one per queue pair of that number
+    std::map<QpKey, std::size_t> current_;            // if several: the one of the last packet
+    std::map<QpKey, PacketKey> early_;  // by receiver: its first request packet without a cause
+    std::set<QpKey> made_;              // queue pairs in a log
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
-    std::map<std::uint64_t, std::string> ports_;   // that a server said it listens on -> its role
+    std::map<std::uint64_t, std::string> ports_;   // port that a server listens on -> its role
     std::uint32_t posts_ = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace timeline {
 namespace {
 
-// In the states before, the send queue has no PSN yet (IBTA volume 1, 10.3.1).
+// In earlier states the send queue has no PSN yet (IBTA volume 1, 10.3.1).
 bool can_have_sent(std::string_view state) {
     return state != "RESET" && state != "INIT" && state != "RTR";
 }
@@ -42,7 +42,7 @@ void LogPsns::add(const runlog::Event& event) {
     } else if (const auto peer = event.number("dest_qpn").value_or(0); peer != 0) {
         if (pair.first.dest_qpn == 0)
             pair.first.dest_qpn = static_cast<std::uint32_t>(peer);
-        // sq_psn is the *next* packet's (ibv_query_qp): the first one's as long as none was sent.
+        // sq_psn is the *next* packet's PSN (ibv_query_qp): the first one until a packet is sent.
         if (can_have_sent(event.text("state")) && !pair.has_posted)
             take_psn(pair, event, "sq_psn");
     }
@@ -73,8 +73,8 @@ std::vector<FirstPsn> LogPsns::directions() const {
     return all;
 }
 
-// The other program's queue pair, of a server one of the clients', or another one of the same
-// program. The server first: its queue pairs may have the numbers of several clients'.
+// Returns the role with the peer's queue pair: the other program (for a server, one of the clients)
+// or the same program. Tries the server first: its QPNs may equal those of several clients.
 std::string LogPsns::role_of_peer(const std::string& role, const FirstPsn& direction) const {
     std::vector<std::string> candidates;
     if (role != "server")

@@ -14,20 +14,20 @@ namespace timeline {
 
 class LogPsns {
   public:
-    /// Each log's events in their order.
+    /// Takes the events of each log in order.
     void add(const runlog::Event& event);
 
-    /// The directions of queue pairs that have a peer, the client's first. Without what only the
-    /// wire tells.
+    /// The directions of queue pairs that have a peer, the client's first. Without information from
+    /// the wire.
     std::vector<FirstPsn> directions() const;
 
-    /// The role's IP address, digits; empty where its log names no GID.
+    /// The role's numeric IP address; empty if its log has no GID.
     std::string address_of(const std::string& role) const;
 
   private:
     struct QueuePair {
         FirstPsn first;
-        bool is_over = false;  // a new queue pair has the number now
+        bool is_over = false;  // a newer queue pair has the number
         bool has_posted = false;
     };
 

@@ -48,8 +48,8 @@ Origin Matcher::match_again(const PacketRow& packet) {
     return origin;
 }
 
-// A completion is read after the response to the request's last packet was captured; which of them
-// comes here first is left open.
+// A completion is read after the response to the request's last packet was captured. Either may be
+// processed first.
 void Matcher::note_completion(const WorkRequest& request) {
     if (request.role == capture_role_ || !request.completed_ns ||
         request.number >= answered_.size())

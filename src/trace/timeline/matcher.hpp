@@ -1,5 +1,5 @@
-// Joins the packets of a run to its events, counts how many it could join, and takes from the pairs
-// that match how far the hosts' clocks are apart.
+// Joins the packets of a run to its events, counts the joined packets, and derives the offsets of
+// the hosts' clocks from the matched pairs.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,41 @@
 
 namespace timeline {
 
-/// How many packets were joined, and how many could have been.
+/// Number of packets that were joined, and that could have been joined.
 struct JoinCount {
     std::uint64_t packets = 0;    // all rows
     std::uint64_t roce = 0;       // of these, RoCE packets
     std::uint64_t joinable = 0;   // of a connected queue pair, or a datagram between two
-    std::uint64_t datagrams = 0;  // of these, the latter
+    std::uint64_t datagrams = 0;  // of these, datagrams
     std::uint64_t joined = 0;     // of the joinable ones, those with a work request
-    std::uint64_t set_up = 0;     // of the others, those that set a connection up, or take it down
+    std::uint64_t set_up = 0;     // of the others, those of connection setup and teardown
     std::uint64_t causeless() const { return packets - joined - set_up; }
 };
 
 class Matcher {
   public:
     /// `offsets`: by role, how far its clock was ahead of the controlling host's, in nanoseconds.
-    /// `capture_role`: the role whose host captured; empty: unknown.
+    /// `capture_role`: the role on whose host the capture was made; empty: unknown.
     Matcher(const std::map<std::string, std::int64_t>& offsets, const std::string& capture_role);
 
-    /// An event, each log's in its order. Returns the work request that it posts, or whose
-    /// completion it is; nullptr where there is none. Valid until the next event.
+    /// Takes an event, in order within each log. Returns the work request that it posts or
+    /// completes, or nullptr. Valid until the next event.
     const WorkRequest* learn(const runlog::Event& event);
 
-    /// A packet, in the order of the wire.
+    /// Takes a packet, in the order of the wire.
     Origin match(const PacketRow& packet);
-    /// One that had no origin: its event may have been learned since.
+    /// Takes a packet without an origin again: its event may have been learned since.
     Origin match_again(const PacketRow& packet);
 
-    /// As Join has them.
+    /// See Join.
     bool was_misled() const { return join_.was_misled(); }
     void begin_as(const Matcher& other) { join_.begin_as(other.join_); }
 
     const JoinCount& joins() const { return joins_; }
     const std::map<std::string, ClockBounds>& clocks() const { return clocks_; }
-    /// What is to be added to a role's times to get the capture's.
+    /// The offset to add to a role's times to get the capture's.
     std::int64_t shift_of(const std::string& role) const;
-    /// All that was posted so far. Valid until the next event.
+    /// All work requests posted so far. Valid until the next event.
     std::vector<const WorkRequest*> work_requests() const { return join_.work_requests(); }
 
   private:
@@ -59,7 +59,7 @@ class Matcher {
     Join join_;
     JoinCount joins_;
     std::map<std::string, ClockBounds> clocks_;
-    // By the work request's number: when the first response with its last PSN was captured.
+    // By work request number: when the first response with its last PSN was captured.
     std::vector<std::optional<std::int64_t>> answered_;
     std::string capture_role_;
 };

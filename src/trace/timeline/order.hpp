@@ -5,7 +5,7 @@
 
 namespace timeline {
 
-// The post, its packet, the completion.
+// The order is: the post, its packet, the completion.
 inline int event_rank(const runlog::Event& event) {
     return event.name == "post_send" ? 0 : 2;
 }

@@ -22,7 +22,7 @@ void take_addresses(PacketRow& row, const Header& ip) {
     row.destination = wire::text(ip.dst);
 }
 
-// RoCEv1's GIDs, as the logs have them.
+// Takes the GIDs of RoCEv1 in the form that the logs have.
 void take_gids(PacketRow& row, const wire::Grh& grh) {
     row.source = address_of_gid(wire::text(grh.sgid));
     row.destination = address_of_gid(wire::text(grh.dgid));
@@ -48,13 +48,13 @@ PacketKey datagram_key_of(const wire::Packet& packet, const PacketRow& row) {
     return key;
 }
 
-// Of a queue pair that a program has made: 0 and 1 are the device's own (IBTA volume 1, 3.9.4).
+// True for a datagram between programs: QPs 0 and 1 are the device's own (IBTA volume 1, 3.9.4).
 bool is_programs_datagram(const wire::Packet& packet) {
     return packet.opcode->transport() == wire::Transport::Ud && packet.deth &&
            packet.deth->src_qpn > 1 && packet.bth->dest_qpn > 1;
 }
 
-// Messages that name a connection; those of UD's service resolution do not.
+// Returns the key of a message that names a connection; UD service resolution does not.
 std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
     return std::visit(
         [&]<typename Message>(const Message& message) -> std::optional<CmKey> {

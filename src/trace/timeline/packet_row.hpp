@@ -14,11 +14,11 @@ namespace timeline {
 
 struct PacketRow {
     std::int64_t t_ns = 0;  // the capture's clock
-    std::string source;     // IP address, digits; empty where the frame has none
+    std::string source;     // numeric IP address; empty: none in the frame
     std::string destination;
-    std::string text;  // the decoded packet in a line
+    std::string text;  // the decoded packet in one line
     bool is_roce = false;
-    // At most one of the keys, and at most one of the causes.
+    // At most one of the keys and at most one of the causes is set.
     std::optional<PacketKey> key;
     std::optional<CmKey> cm;
     std::optional<SegmentKey> segment;
@@ -29,8 +29,8 @@ struct PacketRow {
     void set_origin(const Origin& origin);
 };
 
-/// `text`: the packet in a line, as the report renders it. `t_ns`: the capture's clock. `frame`:
-/// what `packet` was decoded from.
+/// `text`: the packet in one line, as the report renders it. `t_ns`: the capture's clock. `frame`:
+/// the bytes that `packet` was decoded from.
 PacketRow row_of(const wire::Packet& packet, util::Bytes frame, std::int64_t t_ns,
                  std::string text);
 

@@ -12,15 +12,15 @@ void append(std::string& phrase, const std::string& part) {
         phrase.append(phrase.empty() ? "" : ", ").append(part);
 }
 
-// A number, or "secret" where the log hides it.
+// The number, or "secret" if the log hides it.
 std::string psn(const runlog::Event& event, std::string_view key, std::string_view words) {
     if (const auto number = event.number(key))
         return fmt::format("{} {:#08x}", words, *number);
     return event.text(key).empty() ? "" : fmt::format("{} {}", words, event.text(key));
 }
 
-// Where the queue pair's packets are now. A state has the PSNs that were needed on the way to it
-// (IBTA volume 1, 10.3.1); before, a query returns zeros.
+// The queue pair's current PSNs. A state has the PSNs that the transitions to it require (IBTA
+// volume 1, 10.3.1); before, a query returns zeros.
 std::string momentary(const runlog::Event& event) {
     const auto state = event.text("state");
     std::string phrase;
@@ -32,7 +32,7 @@ std::string momentary(const runlog::Event& event) {
     return phrase;
 }
 
-// What stays the same while it is in the state.
+// What does not change within a state.
 std::string lasting(const runlog::Event& event) {
     std::string phrase;
     const auto peer = event.number("dest_qpn").value_or(0);
@@ -102,7 +102,7 @@ void QueuePairTracks::query(const runlog::Event& event) {
     if (!is_in(index, state) || (!lasting_[index].empty() && stays != lasting_[index])) {
         enter(index, {event.t_ns, std::string(state), std::move(detail)});
     } else {
-        // It was told before, by a transition: its first entry may still have nothing to say.
+        // A transition has already entered the state: its first entry may still have no detail.
         auto first = states.end();
         while (first != states.begin() && std::prev(first)->state == state)
             --first;
@@ -141,7 +141,7 @@ void QueuePairTracks::client(const runlog::Event& event) {
         by_client_[who] = index;
         set_peer(index, event);
     } else if (const auto it = by_client_.find(who); it != by_client_.end()) {
-        // Its queue pair went before this was written: the event has no QPN any more.
+        // The queue pair was destroyed before this event was written: the event has no QPN.
         if (!is_in(it->second, "gone"))
             enter(it->second,
                   {event.t_ns, "gone", fmt::format("client {} {}", *number, event.text("state"))});

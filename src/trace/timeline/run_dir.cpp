@@ -14,7 +14,7 @@ namespace {
 
 using util::Json;
 
-// The value at `path` where there is one of type T; run.json is complete only at the end of a run.
+// Returns the value at `path` if it has type T; run.json is complete only at the end of a run.
 template <typename T>
 std::optional<T> value_at(const Json& json, const std::string& path) {
     const Json::json_pointer pointer(path);
@@ -27,8 +27,7 @@ std::optional<T> value_at(const Json& json, const std::string& path) {
         return value.is_number() ? std::optional(value.get<T>()) : std::nullopt;
 }
 
-// Those of two machines, and the further clients: "client2". A log's name is never made of anything
-// else.
+// The roles of two machines, and further clients: "client2". Log names are made only of these.
 std::vector<std::string> roles_of(const Json& json) {
     std::vector<std::string> roles{"server", "client"};
     for (std::size_t number = 2; json.contains("hosts"); ++number) {
@@ -63,7 +62,7 @@ RunInfo read_run_info(const std::string& run_dir) {
         if (auto offset = value_at<double>(json, fmt::format("/clock/{}/offset_s", role)))
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }
-    // It runs on the machine that the hosts' clocks were compared with.
+    // The link emulator runs on the machine that the hosts' clocks were compared with.
     if (std::filesystem::exists(fmt::format("{}/{}.jsonl", run_dir, link_role)))
         info.offsets.emplace(link_role, 0);
     return info;

@@ -1,4 +1,4 @@
-// A run directory's run.json: what a timeline needs of it.
+// The contents of a run directory's run.json that a timeline needs.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,14 @@
 
 namespace timeline {
 
-/// Whose log it is where the link between the hosts is a program that has done something to
-/// packets.
+/// Role of the log that the link emulator writes about its actions.
 inline constexpr const char* link_role = "cable";
 
 struct RunInfo {
     std::string step;                // empty: unknown
     std::vector<std::string> roles;  // "server", "client", and further ones: "client2"
-    bool ended = false;              // run.json has the key "ended": nothing will be added any more
-    std::map<std::string, std::string> addresses;   // role -> IP address, digits
+    bool ended = false;              // run.json has the key "ended": the run is complete
+    std::map<std::string, std::string> addresses;   // role -> numeric IP address
     std::map<std::string, std::string> interfaces;  // role -> network interface
     std::map<std::string, std::int64_t>
         offsets;  // role -> clock offset in ns, as Timeline takes them
@@ -24,8 +23,8 @@ struct RunInfo {
 
 bool is_run_dir(const std::string& path);
 
-/// As run.json says now. Throws util::Error where it cannot be read; it is replaced as a whole,
-/// never half-written.
+/// Reads the current run.json. Throws util::Error if it cannot be read. run.json is always replaced
+/// as a whole, so it is never torn.
 RunInfo read_run_info(const std::string& run_dir);
 
 }  // namespace timeline

@@ -8,14 +8,15 @@ namespace {
 
 constexpr std::uint32_t psn_mask = 0xffffff;
 
-// The position nearest to `reference` whose low 24 bits are `offset`: a PSN counts as ahead of the
-// reference up to half the circle, as behind it beyond (IBTA volume 1, 9.7.3.1).
+// Returns the position nearest to `reference` whose low 24 bits are `offset`: up to half the
+// circle, a PSN counts as ahead of the reference, beyond that as behind it (IBTA volume 1,
+// 9.7.3.1).
 std::uint64_t unwrap(std::uint32_t offset, std::uint64_t reference) {
     const auto ahead = static_cast<std::uint32_t>((offset - reference) & psn_mask);
     return ahead < 0x800000 ? reference + ahead : reference + ahead - (psn_mask + 1);
 }
 
-// Requests whose responses take a PSN each; all others are acknowledged up to a PSN.
+// Returns whether each PSN has its own response; other requests are acknowledged up to a PSN.
 bool has_responses(std::string_view opcode) {
     return opcode == "RDMA_READ" || opcode.starts_with("ATOMIC");
 }
@@ -77,8 +78,8 @@ void SendQueue::begin_as(const SendQueue& other) {
     base_is_final_ = true;
 }
 
-// Requests are acknowledged in their order. A NAK settles nothing: the packet that it asks for may
-// be the first one or not, which only that packet tells.
+// Requests are acknowledged in order. A NAK decides nothing: only the packet that it asks for shows
+// whether it is the first one.
 void SendQueue::look_for_base(const PacketKey& packet) {
     constexpr std::uint64_t most_lost = 1024;
     const std::uint64_t posted = posts_.back().end() - start;  // PSNs
@@ -92,7 +93,7 @@ void SendQueue::look_for_base(const PacketKey& packet) {
     }
 }
 
-// A capture may begin many laps of the PSN's circle after the log.
+// A capture may begin many wraps of the PSN after the log.
 std::optional<std::uint64_t> SendQueue::on_another_lap(std::uint64_t position) {
     constexpr std::uint64_t lap = psn_mask + 1;
     for (std::uint64_t at = start + (position - start) % lap; at < posts_.back().end(); at += lap)
@@ -150,13 +151,13 @@ std::optional<RequestPacket> SendQueue::account(const PacketKey& packet) {
         request.naks += packet.is_nak;
         if (has_responses(request.opcode) && !packet.is_nak)
             seen = answer(*post, index, packet.t_ns);
-        // A NAK acknowledges what lies before it (IBTA volume 1, 9.7.5.1.1).
+        // A NAK acknowledges all PSNs before it (IBTA volume 1, 9.7.5.1.1).
         acknowledge(packet.is_nak ? position : position + 1, packet.t_ns);
     } else {
         ++request.sent;
         if (!request.first_seen_ns)
             request.first_seen_ns = packet.t_ns;
-        // What is asked for again of a READ begins where the responses broke off.
+        // A retransmitted READ request begins where the responses stopped.
         if (!has_responses(request.opcode))
             seen = note(post->sent, request, index);
         else if (request.sent > 1)
@@ -165,7 +166,7 @@ std::optional<RequestPacket> SendQueue::account(const PacketKey& packet) {
     return RequestPacket{&request, static_cast<std::uint32_t>(index + 1), packet.is_response, seen};
 }
 
-// All posts that end there or before; but a READ is not done before its last response.
+// Acknowledges all posts that end at `end` or before. A READ is done only after its last response.
 void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
     for (; acknowledged_ < posts_.size() && posts_[acknowledged_].end() <= end; ++acknowledged_) {
         WorkRequest& request = posts_[acknowledged_].request;

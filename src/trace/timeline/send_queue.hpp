@@ -68,9 +68,9 @@ class SendQueue {
     struct Post {
         std::uint64_t first;  // position of its first PSN
         WorkRequest request;
-        std::optional<std::uint64_t> on_queue;  // its number on its queue pair, by the log
-        std::vector<bool> sent;                 // by PSN, once one was
-        std::vector<bool> answered;  // by PSN, where each answer has one of its own: READ, atomics
+        std::optional<std::uint64_t> on_queue;  // its number on its queue pair, from the log
+        std::vector<bool> sent;                 // by PSN; empty: none was sent
+        std::vector<bool> answered;             // by PSN, if each has a response: READ, atomics
 
         std::uint64_t end() const { return first + request.packets; }
     };
@@ -82,14 +82,14 @@ class SendQueue {
     static Transmission answer(Post& post, std::size_t index, std::int64_t t_ns);
     void acknowledge(std::uint64_t end, std::int64_t t_ns);
 
-    std::vector<Post> posts_;  // `first` rises
+    std::vector<Post> posts_;  // sorted by `first`
     bool hidden_ = false;      // the posts' events have offsets
     Base base_is_ = Base::Unknown;
-    bool base_is_final_ = false;  // something was acknowledged, or the posts name their PSNs
+    bool base_is_final_ = false;  // something was acknowledged, or the posts have PSNs
     bool was_moved_ = false;
     std::uint32_t base_ = 0;        // the PSN at position `start`
-    std::uint64_t near_ = start;    // close to the traffic of the moment, to count on from
-    std::size_t acknowledged_ = 0;  // as many posts, from the first
+    std::uint64_t near_ = start;    // position close to the current traffic, for unwrap()
+    std::size_t acknowledged_ = 0;  // number of posts, from the first
     std::size_t completed_ = 0;
 };
 

@@ -45,7 +45,7 @@ std::vector<Row> Timeline::take(Arrival arrived) {
         if (auto* packet = std::get_if<PacketRow>(&pending.what);
             packet != nullptr && !packet->has_cause())
             packet->set_origin(matcher_.match_again(*packet));
-    // What is sorted is small: a row is not.
+    // Sort small keys instead of rows.
     using Order = std::tuple<std::int64_t, int, std::uint64_t>;
     std::vector<std::pair<Order, Pending*>> order;
     order.reserve(pending_.size());

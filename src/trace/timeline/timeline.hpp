@@ -1,9 +1,8 @@
-// The events of both programs and the packets between them, in one order, while a run goes on.
-// finished_run.hpp is for one that is over.
+// The events of both programs and the packets between them, in one order, during a run. For a
+// finished run, see finished_run.hpp.
 //
-// All times are brought to the capture's clock. A row that arrives is held back for a while, so
-// that what happened before it but arrives after it (over another file, another connection) still
-// comes first.
+// All times are converted to the capture's clock. Rows are held back for a while, so that earlier
+// rows that arrive later (from another file or connection) still come first.
 #pragma once
 
 #include <chrono>
@@ -20,7 +19,7 @@
 namespace timeline {
 
 struct Row {
-    std::int64_t t_ns = 0;  // the capture's clock, where known by the shift of the moment
+    std::int64_t t_ns = 0;  // the capture's clock, by the current offset if it is known
     std::variant<runlog::Event, PacketRow> what;
 };
 
@@ -36,7 +35,7 @@ class Timeline {
     void add(runlog::Event event, Arrival now);
     void add(PacketRow packet, Arrival now);
 
-    /// The rows that arrived until `arrived` and all that happened before them, in order.
+    /// Returns the rows that arrived until `arrived` and all earlier ones, in order.
     std::vector<Row> take(Arrival arrived);
 
     /// True while rows are held back.
@@ -50,7 +49,7 @@ class Timeline {
     struct Pending {
         std::variant<runlog::Event, PacketRow> what;
         Arrival arrived;
-        std::uint64_t number = 0;  // order of arrival, to keep rows of equal time stable
+        std::uint64_t number = 0;  // order of arrival, for rows with equal times
     };
 
     template <typename What>

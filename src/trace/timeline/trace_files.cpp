@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is in a log before it is read.
+// Contents of a log, from a first scan.
 struct Scan {
-    std::vector<std::string> roles;                // as its events have them
-    std::map<std::string, std::string> addresses;  // of each the first
+    std::vector<std::string> roles;                // as in its events
+    std::map<std::string, std::string> addresses;  // the first of each role
 };
 
-// Files are read several times.
+// Files are read several times, so they must be regular.
 void require_file(const std::string& path, const char* what) {
     if (path != "-" && access(path.c_str(), R_OK) != 0)
         throw util::Error(fmt::format("cannot open '{}': {}.", path, std::strerror(errno)));
@@ -101,7 +101,7 @@ void take_run(const std::string& path, TraceFiles& files) {
         files.logs.push_back({fmt::format("{}/{}.jsonl", path, role), {}, role});
 }
 
-// The samples' are such directories.
+// The samples are such directories.
 void take_directory(const std::string& path, TraceFiles& files) {
     for (const char* name : {"wire.pcapng", "annotated.pcapng"})
         if (files.capture.empty() && fs::exists(fs::path(path) / name))
@@ -149,7 +149,7 @@ void add_logs(const std::vector<std::string>& paths, TraceFiles& files) {
     for (std::size_t i = 0; i < paths.size(); ++i) {
         LogFile& log = files.logs.emplace_back(LogFile{paths[i], {}, stem_of(paths[i])});
         for (const std::string& role : scans[i].roles) {
-            // Of the link emulator there is one.
+            // There is only one link emulator.
             const std::string name =
                 role == link_role ? role : names.name(role, paths[i], scans[i].roles.size() == 1);
             log.names[role] = name;

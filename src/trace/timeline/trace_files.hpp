@@ -1,5 +1,4 @@
-// The files that a timeline is made of: a capture and run logs. A run directory names them, and so
-// does a command line.
+// The files of a timeline: a capture and run logs, from a run directory or a command line.
 #pragma once
 
 #include <map>
@@ -13,24 +12,24 @@ namespace timeline {
 
 struct LogFile {
     std::string path;
-    /// Whose events these are: by the role that an event has, its name here. Another log's role may
-    /// have the same name in its events, and has another one here.
+    /// The role's name here, by the role in the log's events. Several logs may have the same role
+    /// in their events; their names here differ.
     std::map<std::string, std::string> names;
-    /// Of the roles that are not in `names`.
+    /// Name of the roles that are not in `names`.
     std::string role;
 
     const std::string& name_of(const std::string& role_of_event) const;
 };
 
 struct TraceFiles {
-    std::string name;                       // the path that was given
-    bool is_run_dir = false;                // with a run.json
-    std::string capture;                    // of a run that goes on it may not be there yet
-    std::vector<LogFile> logs;              // of a run that goes on: the same
+    std::string name;                       // the path as given
+    bool is_run_dir = false;                // has a run.json
+    std::string capture;                    // may not exist yet while the run is in progress
+    std::vector<LogFile> logs;              // may not exist yet while the run is in progress
     RunInfo info;                           // without a run.json: the logs' roles and addresses
-    capture::InterfaceChoice interface {};  // of the capture's, whose packets are read
-    std::string capture_role;               // whose clock the capture has; empty: unknown
-    /// Sentences about logs that are less than they should be.
+    capture::InterfaceChoice interface {};  // interface of the capture whose packets are read
+    std::string capture_role;               // role whose clock the capture has; empty: unknown
+    /// Sentences about incomplete logs.
     std::vector<std::string> warnings;
 
     /// "20260101T000000Z_01_cm_write_read", "run.pcapng".
@@ -38,13 +37,14 @@ struct TraceFiles {
 };
 
 /// `path`: a run directory, a directory with its files but without run.json, or a pcap or pcapng
-/// file. `logs`: run logs (docs/run-log.md), beside those of the directory. The roles of a log are
-/// named after the `role` of its events, or after its file where they have none. Where several logs
-/// have a role, it is named after their files, and "role@file" of a log that has others, too. Throws util::Error where there is no capture and no run,
-/// or where a log cannot be read or has no event.
+/// file. `logs`: run logs (docs/run-log.md) in addition to those of the directory. The roles of a
+/// log are named after the `role` of its events, or after its file if they have none. If several
+/// logs have a role, that role is named after the file, or "role@file" in a log with other roles.
+/// Throws util::Error if there is neither a capture nor a run, or if a log cannot be read or has no
+/// event.
 TraceFiles trace_files(const std::string& path, const std::vector<std::string>& logs = {});
 
-/// The logs alone. Throws as trace_files().
+/// Adds run logs. Throws as trace_files().
 void add_logs(const std::vector<std::string>& paths, TraceFiles& files);
 
 }  // namespace timeline

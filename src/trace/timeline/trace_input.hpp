@@ -19,19 +19,20 @@ class TraceInput {
   public:
     explicit TraceInput(const TraceFiles& files);
 
-    /// The next event or frame that is there now; std::monostate where there is none at present.
+    /// Returns the next event or frame available now, or std::monostate if there is none at
+    /// present.
     using Item = std::variant<std::monostate, runlog::Event, capture::Frame>;
     Item next();
-    /// The same of the logs alone, the first one first, and of the capture.
+    /// The same for the logs only, the first one first, and for the capture only.
     std::optional<runlog::Event> next_event();
     std::optional<capture::Frame> next_frame();
-    /// The next frame will be the first again.
+    /// The next frame will be the first one again.
     void rewind_capture() { capture_.reset(); }
 
     bool has_capture() const { return capture_ != nullptr; }
-    /// True where the capture ends inside a packet, or is damaged behind its first.
+    /// True if the capture ends inside a packet, or is damaged after its first packet.
     bool capture_is_cut() const;
-    /// The sentence about it; empty where there is none, and of a run's capture.
+    /// Describes the damage; empty if there is none, or if the capture belongs to a run.
     const std::string& capture_damage() const { return damage_; }
     std::uint64_t skipped_lines() const;
 
@@ -43,10 +44,10 @@ class TraceInput {
     void open_capture();
 
     std::vector<Log> logs_;
-    std::size_t reads_ = 0;  // which of them, as long as there is something in it
+    std::size_t reads_ = 0;  // index of the current log, until it has no more events
     std::string capture_path_;
     capture::InterfaceChoice interface_;
-    bool grows_ = false;  // the capture is a run's, and may still be written
+    bool grows_ = false;  // the capture belongs to a run and may still grow
     std::unique_ptr<capture::Source> capture_;
     bool has_frame_ = false;
     std::string damage_;
