@@ -62,8 +62,7 @@ class Stage {
         std::uint64_t seen = 0;   ///< frames that matched direction and expression
         std::uint64_t taken = 0;  ///< of those, frames the rule was applied to
         std::mt19937_64 random{};
-        std::deque<util::Clock::time_point>
-            queue{};  ///< for Limit: departure times of queued frames
+        std::deque<util::Clock::time_point> queue{};  ///< for Limit: departures of queued frames
     };
 
     explicit Stage(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {

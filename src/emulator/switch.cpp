@@ -84,7 +84,7 @@ void Switch::ready(Host host, std::uint32_t events) {
     try {
         const bool is_there = port.receive([&](util::Bytes frame) {
             const Arrival arrival{now_of_day(), host, macs_.learn(frame, host), frame};
-            // A hub sends frames back to the port of their destination: ignore them.
+            // The destination is at the sender's own port, as with a hub: do not forward.
             if (arrival.to != host)
                 stage_.take(arrival, util::Clock::now(), *this);
         });

@@ -60,8 +60,7 @@ struct HostReport {
     flow::Host host;
     flow::Network network{};
     Counts counts;
-    std::uint64_t datagrams =
-        0;  ///< of those sent and received: UD, including the connection manager's
+    std::uint64_t datagrams = 0;  ///< of those sent and received: UD, with connection management
 };
 
 /// Where the capture was made, if not on both sides of the link.

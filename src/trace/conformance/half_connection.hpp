@@ -34,7 +34,7 @@ struct Step {
 
 struct HalfConnection {
     flow::StreamKey requests;   ///< from requester to responder
-    flow::StreamKey responses;  ///< back; dest_qpn is unknown_qpn if no source has it
+    flow::StreamKey responses;  ///< from responder to requester; dest_qpn: unknown_qpn if unknown
     HalfConnectionFacts facts;
     std::vector<Step> steps;
     std::int64_t end_ns = 0;  ///< of the capture's last frame

@@ -105,7 +105,7 @@ class Requester {
     std::optional<Asked> nak_, rnr_, implied_;
     std::optional<Asked> earlier_nak_;  // the one before nak_
     std::vector<Resend> resends_;
-    std::size_t ended_ = 0;  // number of resends_
+    std::size_t ended_ = 0;  // number of finished resends_
     std::int64_t last_sent_ns_ = 0;
     std::uint64_t timeouts_in_a_row_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;

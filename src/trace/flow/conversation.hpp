@@ -87,8 +87,7 @@ struct Conversation {
 struct Totals {
     std::uint64_t packets = 0;
     std::uint64_t not_roce = 0;
-    std::uint64_t unreadable =
-        0;  ///< truncated or malformed before the end of the BTH; RoCE or not
+    std::uint64_t unreadable = 0;  ///< RoCE or not: truncated or malformed before its BTH ends
     std::uint64_t malformed = 0;
     std::uint64_t evicted_streams = 0;  ///< dropped to make room
     std::uint64_t evicted_packets = 0;

@@ -62,8 +62,7 @@ class StreamTable {
     Pool<Stream> streams_;
     std::vector<Slot> slots_;  // size: a power of two; at most half of it in use
     std::size_t mask_;
-    std::vector<Neighbours>
-        order_;  // apart from the streams, so that moving one touches few cache lines
+    std::vector<Neighbours> order_;  // apart from the streams: moving one touches few cache lines
     PoolIndex newest_ = no_index;
     PoolIndex oldest_ = no_index;
     std::uint64_t number_ = 0;
