@@ -10,10 +10,10 @@
 
 namespace page {
 
-/// What one page has of its own; the rest is the same for all (page/assets.hpp).
+/// What one page has of its own; the rest is the same for all (render/page/assets.hpp).
 struct Page {
     std::string title;
-    std::string run, rows, details;  // archives (page/archive.hpp)
+    std::string run, rows, details;  // archives (render/page/archive.hpp)
     std::uint64_t packets = 0;       // that it holds
     std::uint64_t events = 0;
     std::uint64_t left_out = 0;  // packets and events beyond the limit

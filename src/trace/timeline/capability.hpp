@@ -53,7 +53,7 @@ class Capabilities {
     /// it has
     ///
     ///   - in a ConnectRequest's or ConnectReply's private data its rkey (4 bytes), va (8) and
-    ///     length (8), big-endian, consecutively: what cm/capability.hpp writes after its mark,
+    ///     length (8), big-endian, consecutively: what rdma/capability.hpp writes after its mark,
     ///   - in a TCP segment's payload, unencrypted, an endpoint (net/endpoint.hpp) with them,
     ///   - a RETH or AtomicETH with the rkey and a va within the region, on its way to the owner
     ///     (to anyone if the owner's log has no GID).
