@@ -19,62 +19,62 @@ CXX      := clang++
 SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
-# clang takes half of g++'s time for code with sanitizers. The rest is compiled by what compiles it otherwise.
+# clang compiles code with sanitizers in half of g++'s time. All other code is compiled as without sanitizers.
 PLAIN_CXX := $(CXX)
 CXX      := clang++
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CPPFLAGS += -include tests/support/json_layout.hpp
 else ifeq ($(SANITIZE),thread)
 BUILD    ?= build/tsan
-override CXX += -fsanitize=thread  # for the tests as well: memory that they share with the project's threads counts
+override CXX += -fsanitize=thread  # also for the tests: they share memory with the project's threads
 else
 BUILD    ?= build
 endif
 PLAIN_CXX ?= $(CXX)
 
-# g++ 12 reports members of std::optional (at -O1) and of std::regex (instrumented) as uninitialized when they are not. clang has
-# no such warning, and its -Wshadow compares names of one source with those of the others in its unit.
+# g++ 12 wrongly reports members of std::optional (at -O1) and of std::regex (instrumented) as uninitialized. clang does not have
+# that warning option, and its -Wshadow compares names across the sources of a unit.
 MISTAKEN := $(if $(findstring clang,$(CXX)),-Wno-shadow,-Wno-maybe-uninitialized)
 CXXFLAGS += -std=c++20 $(OPT) -Wall -Wextra -Wconversion -Wshadow $(MISTAKEN) $(if $(filter 1,$(WERROR)),-Werror) $(SANFLAGS)
 CPPFLAGS += -Isrc -I. -MMD -MP
 LDLIBS   += -libverbs -lrdmacm -lssl -lcrypto -lpcap -lseccomp -lfmt -ldeflate -lz -lzstd -llz4 -lpthread
 LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 
-# Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. Headers
-# are then read, and templates instantiated, once in a folder: a third of the time that one unit per source takes (CONTRIBUTING.md).
-# What takes longest to compile comes first: then no processor waits for it at the end.
+# Each folder below src/ is compiled as one translation unit, build/gen/src/NAME.cpp, which includes the folder's sources. So headers
+# are read and templates instantiated once per folder, in a third of the time that one unit per source takes (CONTRIBUTING.md).
+# The units that take longest to compile come first, so that no CPU waits for them at the end.
 LAYERS   := trace/timeline render trace/explain emulator filter render/page runlog trace/conformance capture rdma rocetrace/tracelog \
             util net wire trace/flow wire/text trace/predict upper trace/service
-# What each packet passes through: -O2 makes it 15 % faster. For all the rest it would only take longer to compile.
+# The code that processes each packet: -O2 makes it 15 % faster. Other code would only take longer to compile.
 HOT      := util wire upper capture trace/flow trace/service filter rocetrace/tracelog
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(BUILD)/obj/examples/common.o $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/assets.o $(BUILD)/obj/lesson_events.o
 TOOL     := $(BUILD)/rocecap
 CABLE    := $(BUILD)/rocewire
-# CLI11 makes these the longest of all: they come before the library.
+# CLI11 makes these the slowest to compile: they come before the library.
 MAINS    := $(BUILD)/obj/src/tools/rocecap.o $(BUILD)/obj/src/tools/rocewire.o
-# The launcher, and the libraries that it loads into a program. These are position-independent, need the C library alone, and export
-# nothing but the functions they stand in for.
+# The launcher, and the libraries that it loads into a program. These are position-independent, need only the C library, and export
+# only the functions that they interpose.
 TRACER   := $(BUILD)/rocetrace
 TRACED   := $(BUILD)/librocetrace.so $(BUILD)/librocetrace-audit.so
 PIC      := -O2 -g1 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti
 STEP_BIN := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/[0-9]*/*.cpp))
-# Lessons are linked with the interposing library, and so log their own calls. These two send nothing.
+# Lessons are linked with the interposing library, which logs their calls. These two send nothing.
 UNTRACED_STEPS := 00 05
 SELF_TRACED  := $(BUILD)/obj/examples/common/tracer.o $(BUILD)/pic/rocetrace/interpose.o $(BUILD)/pic/rocetrace/interpose/exported.o
 
-# The sanitizers look at the project, not at its tests: those are linked as they are, after a library that is linked whole, so that
-# of a function in both the instrumented one is taken.
+# The sanitizers check the project, not its tests. The tests are linked without instrumentation, after the whole library, so that the
+# linker takes the instrumented version of a function that both contain.
 TEST_BUILD = $(if $(filter 1,$(SANITIZE)),build,$(BUILD))
 link_lib   = $(if $(filter 1,$(SANITIZE)),-Wl$(comma)--whole-archive $(LIB) -Wl$(comma)--no-whole-archive)
 comma     := ,
 hash      := \#
 
-# Each tests/<suite>/ with a name here is a binary of its own; all the other folders together are build/tests/unit. A test folder
-# is one translation unit, too.
+# Each folder tests/<suite>/ listed here is a separate binary; all other folders form build/tests/unit. A test folder is also one
+# translation unit.
 SUITES   := differential browser lab
 TEST_DIRS := $(sort $(patsubst tests/%/,%,$(dir $(wildcard tests/*/*_test.cpp tests/*/*/*_test.cpp tests/*/*/*/*_test.cpp))))
-# This one counts allocations, with the sanitizer's help where there is one.
+# Counts allocations; in sanitized builds, with the sanitizer's hooks.
 COUNTER  := tests/support/allocation_count.cpp
 objects  = $(patsubst %.cpp,$(TEST_BUILD)/obj/%.o,$(filter-out $(COUNTER),$(1))) $(patsubst %.cpp,$(BUILD)/obj/%.o,$(filter $(COUNTER),$(1)))
 test_obj = $(1:%=$(TEST_BUILD)/obj/tests/%.o)
@@ -83,25 +83,25 @@ SUPPORT  := $(call test_obj,support) $(call objects,$(COUNTER) bench/traffic.cpp
               bench/statistics.cpp bench/setup/cmtime.cpp bench/transfer/table.cpp)
 TEST_BIN := $(BUILD)/tests/unit $(SUITES:%=$(BUILD)/tests/%)
 
-# tests/fuzz/<target>.cpp is a libFuzzer target; the unit tests have all of them, each under a name of its own.
+# tests/fuzz/<target>.cpp is a libFuzzer target. The unit tests contain all targets, each under its own name.
 FUZZ_HELP := tests/fuzz/check.cpp
 FUZZ_SRC  := $(filter-out %_test.cpp $(FUZZ_HELP),$(wildcard tests/fuzz/*.cpp))
 FUZZ_BIN  := $(FUZZ_SRC:%.cpp=$(BUILD)/%)
 
-# Synthetic traffic of so many packets, for `make bench`.
+# The packet counts of the synthetic captures for `make bench`.
 BENCH_PACKETS ?= 1000000 10000000
 BENCH    := decode whole make_capture make_run trace
 BENCH_PCAPS = $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
-# Run directories with so many.
+# The packet counts of the synthetic run directories.
 BENCH_RUN_PACKETS ?= 100000 1000000
 BENCH_RUNS = $(BENCH_RUN_PACKETS:%=$(BUILD)/bench/%.run)
 
-# The two programs of `make bench-setup`, and what they share.
+# The two programs of `make bench-setup`, and their shared sources.
 SETUP_MAIN := bench/setup/client.cpp bench/setup/server.cpp
 SETUP_OBJ  := $(call objects,$(filter-out $(SETUP_MAIN),$(wildcard bench/setup/*.cpp)) bench/statistics.cpp)
 SETUP_BIN  := $(SETUP_MAIN:%.cpp=$(BUILD)/%)
 
-# The two programs that `make bench` runs in the lab beside perftest and iperf3, and the one that reads their figures.
+# The two programs that `make bench` compares with perftest and iperf3 in the lab, and the program that reads their results.
 TRANSFER_MAIN := bench/transfer/client.cpp bench/transfer/server.cpp bench/transfer/report.cpp
 TRANSFER_OBJ  := $(call objects,$(filter-out $(TRANSFER_MAIN),$(wildcard bench/transfer/*.cpp)) bench/statistics.cpp)
 TRANSFER_BIN  := $(TRANSFER_MAIN:%.cpp=$(BUILD)/%)
@@ -110,16 +110,16 @@ TRANSFER_BIN  := $(TRANSFER_MAIN:%.cpp=$(BUILD)/%)
 FAULTY   := $(BUILD)/tests/faulty
 
 Q := $(if $(V),,@)
-# All processors, where the caller did not say otherwise.
+# One job per CPU, unless the caller sets -j.
 jobs             = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(1))
 parallel         = $(call jobs,$(shell nproc))
 parallel_and_one = $(call jobs,$(shell echo $$(($$(nproc) + 1))))
 
-# $(call say,WHAT) begins each recipe that makes a file. $(call make,GOALS) counts them first, so that each is printed with its
-# number of how many, and then the seconds they took together.
+# $(call say,WHAT) begins each recipe that creates a file. $(call make,GOALS) counts these recipes first, so that each is printed with
+# its number and the total, and prints the total seconds at the end.
 progress := $(BUILD)/progress
 say  = $(if $(V),,@echo >>$(progress); printf '[%2d/%s] %-4s %s\n' "$$(wc -l <$(progress))" "$${TO_MAKE:-?}" '$(1)' '$(patsubst $(BUILD)/%,%,$@)')
-# With another argument, one job runs beside the compiler's.
+# With a second argument, one more job runs in parallel with the compilers.
 make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
        TO_MAKE=$$($(MAKE) --no-print-directory -n $(1) | grep -c '^echo >>$(progress)' || true) && \
        TO_MAKE=$$TO_MAKE $(MAKE) --no-print-directory $(if $(2),$(parallel_and_one),$(parallel)) $(1) && \
@@ -127,8 +127,8 @@ make = mkdir -p $(BUILD) && : >$(progress) && started=$$(date +%s) && \
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-# Objects that only a pattern rule names are kept, too. No others may be listed: make takes a library as up to date that lacks a
-# secondary object, when a source was added while it ran.
+# Keep objects that only a pattern rule names. Do not list others: if a source is added while make runs, make considers a library up to
+# date that lacks a secondary object.
 .SECONDARY: $(patsubst %.cpp,$(BUILD)/obj/%.o,$(wildcard examples/*/*.cpp bench/*.cpp bench/*/*.cpp tests/fuzz/*.cpp))
 .DEFAULT_GOAL := help
 .PHONY: help build install uninstall check test test-long build-tests fuzz fuzz-binaries fuzz-seeds bench bench-transfer bench-decode bench-setup bench-clients bench-trace lint lint-all format clean \
@@ -140,7 +140,7 @@ help: ## List the targets
 	@printf '\n  Variables: STEPS="01 06 07" (lab-capture-live, lab-run), HOST=server|client (lab-shell, lab-netem).\n'
 	@printf '  lab/lab help lists the commands and settings of the lab.\n'
 
-packages: # Install what the build needs, when something is missing
+packages: # Install the missing packages of the build
 	$(Q)lab/install-packages build
 
 build: packages ## Build rocecap, rocetrace, rocewire, and all lessons or those in STEPS
@@ -169,7 +169,7 @@ test-long: ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clien
 	$(Q)lab/install-packages build lab test long fuzz
 	$(Q)tests/run long
 
-# The test programs, and with SANITIZE=1 those of the unit tests.
+# The test programs; with SANITIZE=1, only the unit tests.
 build-tests:
 	$(Q)+$(call make,$(if $(filter 1,$(SANITIZE)),$(BUILD)/tests/unit,tests))
 
@@ -180,7 +180,7 @@ fuzz: ## Fuzz the parsers: FUZZ_SECONDS=60 per target
 fuzz-binaries: $(FUZZ_BIN)
 	@:
 
-fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write tests/fuzz/corpus anew, where it is made by a program
+fuzz-seeds: $(BUILD)/tests/fuzz_seeds # Write the generated part of tests/fuzz/corpus again
 	$(Q)$<
 
 install: packages ## Install rocecap and rocetrace with manual pages in PREFIX (/usr/local)
@@ -333,7 +333,7 @@ endef
 $(BUILD)/obj/%.o: %.cpp
 	$(compile)
 
-# A shorter stem than the rule above: make takes this one.
+# make uses this rule and not the one above, because its stem is shorter.
 $(BUILD)/obj/src/%.o: $(BUILD)/gen/src/%.cpp
 	$(compile)
 
@@ -348,8 +348,8 @@ build/obj/%.o: %.cpp
 	$(compile_plain)
 endif
 
-# The translation units of the folders. They are written while the Makefile is read, so that a rule sees a unit that changed; and
-# only when the list of sources in a folder did.
+# The translation units of the folders. They are written while make reads the Makefile, so that the rules see the new units, and only if
+# the list of sources in a folder has changed.
 define newline
 
 
@@ -365,13 +365,13 @@ $(foreach d,$(TEST_DIRS) support faults,$(call write_unit,$(TEST_BUILD)/gen/test
     $(filter-out $(COUNTER) $(FUZZ_SRC) tests/browser/shoot.cpp,$(wildcard tests/$d/*.cpp))))$(if $(filter fuzz,$d),$(call as_named,$(FUZZ_SRC)))))
 endif
 
-# HTML, CSS and JavaScript, as constants of the program.
+# HTML, CSS and JavaScript as constants in a source.
 $(BUILD)/gen/assets.cpp: src/render/page/embed src/render/page/page.html src/render/page/page.css $(wildcard src/render/page/script/*.js)
 	$(call say,GEN)
 	$(Q)mkdir -p $(@D)
 	$(Q)$< > $@
 
-# How the events of single lessons read.
+# The texts for events of individual lessons.
 $(BUILD)/gen/lesson_events.cpp: src/runlog/lesson_events $(wildcard examples/*/events)
 	$(call say,GEN)
 	$(Q)mkdir -p $(@D)
@@ -387,7 +387,7 @@ $(LIB): $(LIB_OBJ)
 $(TOOL): $(BUILD)/obj/src/tools/rocecap.o $(LIB)
 	$(call link,$^)
 
-# It moves no frame itself.
+# The sources in tools/rocewire forward no frames, so they need no optimization.
 $(BUILD)/obj/src/tools/rocewire.o: OPT := -O0 -g1
 $(CABLE): $(BUILD)/obj/src/tools/rocewire.o $(LIB)
 	$(call link,$^)
@@ -417,7 +417,7 @@ $(BUILD)/bench/trace: $(BUILD)/pic/rocetrace/interpose.o
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(call objects,bench/traffic.cpp bench/synthetic_run.cpp bench/process.cpp) $(LIB)
 	$(call link,$^ $(if $(filter $(BUILD)/bench/decode $(BUILD)/bench/trace,$@),-lbenchmark))
 
-# A shorter stem than the rule above: make takes this one.
+# make uses this rule and not the one above, because its stem is shorter.
 $(BUILD)/bench/setup/%: $(BUILD)/obj/bench/setup/%.o $(SETUP_OBJ) $(LIB)
 	$(call link,$(filter %.o,$^) $(LIB))
 
@@ -432,7 +432,7 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(call say,MAKE)
 	$(Q)$< $* $(@D)
 
-# The interposing library without the functions that it exports: a test calls what stands in their place.
+# The interposing library without the functions that it exports: a test calls their implementations directly.
 $(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/rocetrace/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
 # The folders whose tests have several threads: for SANITIZE=thread.
 $(BUILD)/tests/threads: $(call test_obj,emulator net rocetrace/interpose steps rocetrace/tracelog) $(BUILD)/obj/src/rocetrace/interpose.o
@@ -447,7 +447,7 @@ $(BUILD)/tests/%: $(SUPPORT) $(LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(LDFLAGS) -o $@ $(link_lib) $(filter %.o,$^) $(LIB) -lgtest_main -lgtest $(LDLIBS)
 
-# A shorter stem than the rule above: make takes this one.
+# make uses this rule and not the one above, because its stem is shorter.
 $(BUILD)/tests/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call objects,$(FUZZ_HELP)) $(LIB)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)

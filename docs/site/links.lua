@@ -1,8 +1,8 @@
--- Links between files of the project become links between pages, and each has to lead somewhere.
+-- Converts links between files of the project to links between pages, and checks that the targets exist.
 local pages = require 'pages'
 local M = {}
 
--- From a page to the site's top folder: "../../", or "" at the top.
+-- Returns the path from a page to the site's top folder: "../../", or "" at the top.
 function M.root(page)
   return ('../'):rep(select(2, page.file:gsub('/', '')))
 end
@@ -25,7 +25,7 @@ local function exists(path)
   return file and file:read(0) and file:close()
 end
 
--- The address of `target` as the link of a page; nil if nothing is there.
+-- Returns the address for a page's link to `target`; nil if the target does not exist.
 local function address(page, target, all)
   local path, id = target:match('^([^#]*)#?(.*)$')
   if path == '' then
@@ -50,7 +50,7 @@ local function address(page, target, all)
   return M.root(page) .. place.page.file .. (id ~= '' and '#' .. id or '')
 end
 
--- Where an excerpt begins in its file: the number of the line, or nil.
+-- Returns the line number at which an excerpt begins in its file, or nil.
 local function line_of(excerpt, path)
   local first = excerpt:match('[^\n]+')
   local number = 0
@@ -62,7 +62,7 @@ local function line_of(excerpt, path)
   end
 end
 
--- "<!-- from: cat FILE -->" before a block of code: a link to the file follows the block. Other comments are left out.
+-- Adds a link to the file after a code block that follows "<!-- from: cat FILE -->". Removes other comments.
 local function excerpts(blocks, page, all)
   local result, from = pandoc.Blocks {}, nil
   for _, block in ipairs(blocks) do
@@ -111,7 +111,7 @@ function M.rewrite(page, all, problem)
   }
 end
 
--- The parts of a page that a link can name.
+-- The parts of a page that can be link targets.
 local function ids_of(page)
   local ids = {}
   page.doc:walk {

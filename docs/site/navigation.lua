@@ -1,4 +1,4 @@
--- The order of the pages is that of README.md's links: its section "The route", then its section "Documents".
+-- The pages are in the order of README.md's links: its section "The route", then its section "Documents".
 local links = require 'links'
 local M = {}
 
@@ -63,7 +63,7 @@ function M.read(readme, all, problem)
   end
 end
 
--- The headings of the second level, below the page's own entry.
+-- The second-level headings of a page, for the list below its own entry.
 local function parts_of(page)
   local parts = {}
   for _, block in ipairs(page.doc.blocks) do

@@ -1,6 +1,6 @@
--- The pages: each document, each lesson's sources, each reference run, and files to which documents link.
--- A page: title; file, its path in the site; source, of a document or a file; doc, pandoc's; lesson, the folder's name.
--- The list also has files: the page, and the part of it, that shows a file or folder of the project.
+-- The pages: each document, each lesson's sources, each reference run, and files that documents link to.
+-- A page has: title; file, its path in the site; source, the path of its document or file; doc, pandoc's document; lesson, the folder's
+-- name. The list's table `files` maps a file or folder of the project to its page and the part of that page.
 local M = {}
 
 local Header, Para, Link, Str = pandoc.Header, pandoc.Para, pandoc.Link, pandoc.Str
@@ -24,7 +24,7 @@ end
 
 local language_of = { cpp = 'cpp', hpp = 'cpp', sh = 'bash', jq = 'bash', jsonl = 'json' }
 
--- A file as a part of a page. Only highlighted text has numbers and ids of lines: "default" is highlighted as plain text.
+-- A file as a part of a page. Only highlighted text has line numbers and ids; the language "default" is plain text.
 local function listing(path, id)
   local text = M.text_of(path):gsub('\n$', '')
   local language = language_of[path:match('%.(%w+)$')] or text:match('^#!.*bash') and 'bash' or 'default'
@@ -51,7 +51,7 @@ local function add_document(all, path)
   })
 end
 
--- A page with the files of a folder, one below the other.
+-- Adds a page with the files of a folder, one below the other.
 local function add_folder(all, page, folder, paths)
   all.files[folder] = { page = page }
   for _, path in ipairs(paths) do
@@ -63,7 +63,7 @@ local function add_folder(all, page, folder, paths)
   return add(all, page)
 end
 
--- A page of one file; the documents have links to it.
+-- Adds a page with one file that documents link to.
 function M.add_file(all, path)
   local blocks = { Header(1, { pandoc.Code(path) }), listing(path, 'line') }
   return add(all, { source = path, file = path .. '.html', title = path, doc = pandoc.Pandoc(blocks) })
@@ -96,7 +96,7 @@ local function add_sources(all, lesson)
   add_folder(all, page, folder, sources_of(folder))
 end
 
--- The row of a run in the table of captures/samples/README.md: packets, kernel, date, command.
+-- Returns the columns of a run in the table of captures/samples/README.md: packets, kernel, date, command.
 local function facts_of(run, problem)
   local row = M.text_of('captures/samples/README.md'):match('\n| %[' .. run .. '%][^\n]*') or ''
   local packets, kernel, date, command = row:match('^\n|[^|]*| (%d+) | ([^|]*) | ([^|]*) | `(.*)` |$')
@@ -161,7 +161,7 @@ local function add_run(all, run, problem)
   return facts
 end
 
--- A lesson begins with links to its run and its sources, and has its packets where it explains them.
+-- Adds links to the run and the sources at the start of a lesson, and the packets to the section that explains them.
 local function add_links(page, facts)
   local run = '../../captures/samples/' .. page.lesson
   local line = facts.packets > 0 and {

@@ -1,4 +1,4 @@
--- The index of the search, as a script: a page that is opened as a file can load it.
+-- Writes the search index as a script, which a page can load even if it is opened as a file.
 local M = {}
 
 local function text_of(blocks)
@@ -20,7 +20,7 @@ local function quoted(text)
   return '"' .. text:gsub('["\\<]', escapes):gsub('%c', ' ') .. '"'
 end
 
--- One row for each part of a page: file, title of the page, id and title of the part, text, and 1 for a source.
+-- One row for each part of a page: file, page title, id and title of the part, text, and 1 for a source.
 function M.write(all, path)
   local rows = {}
   for _, page in ipairs(all) do

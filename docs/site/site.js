@@ -1,12 +1,12 @@
 // The search, the packets within a lesson, and the contents.
-// A part of a page is found if it has every word. search-index.js is loaded at the first use.
+// The search finds the parts of pages that contain all words. search-index.js is loaded at the first use.
 'use strict';
 
 const root = document.body.dataset.root;
 const input = document.querySelector('input[type="search"]');
 const results = document.getElementById('results');
 const most = 40;
-let index = null;  // the promise of the parts
+let index = null;  // a promise for the parts
 
 function loadIndex() {
   index ??= new Promise((done, failed) => {
@@ -20,7 +20,7 @@ function loadIndex() {
   return index;
 }
 
-// How well a part matches; 0: not at all. A title counts more than the text, and a document more than a source.
+// Returns how well a part matches; 0: it does not. A title counts more than the text, and a document more than a source.
 function score(part, words) {
   let sum = 0;
   for (const word of words) {
@@ -33,7 +33,7 @@ function score(part, words) {
   return part.isSource ? sum / 10 : sum;
 }
 
-// Appends the text to the element, with the words marked.
+// Appends the text to the element, with the words highlighted.
 function appendMarked(element, text, words) {
   const pattern = new RegExp(`(${words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})`, 'i');
   text.split(pattern).forEach((piece, i) => {
@@ -113,7 +113,7 @@ document.addEventListener('click', (event) => {
     close();
 });
 
-// Only a frame that is visible can scroll to the part that its address names.
+// Only a visible frame can scroll to the fragment of its address.
 for (const details of document.querySelectorAll('details.run'))
   details.addEventListener('toggle', () => {
     const frame = details.querySelector('iframe');

@@ -1,5 +1,5 @@
--- Writes the web site: pandoc runs this as a filter on README.md (see build), which gives the order of the pages.
--- SITE: the folder of the pages. A problem ends it with "site: " and a sentence for each.
+-- Writes the web site. pandoc runs it as a filter on README.md (see build), which determines the order of the pages.
+-- SITE: the folder of the pages. If there are problems, it prints a line "site: SENTENCE" for each and fails.
 local here = pandoc.path.directory(PANDOC_SCRIPT_FILE)
 package.path = here .. '/?.lua;' .. package.path
 local links = require 'links'
@@ -34,7 +34,7 @@ local function code(element)
   return pandoc.RawInline('html', '<code>' .. kept_whole(element.text) .. '</code>')
 end
 
--- Each table in a box of its own, which scrolls where the table is wider than the page.
+-- Puts each table into a box, which scrolls if the table is wider than the page.
 local function boxed(table_block)
   local whole = table_block:walk {
     Str = function(element) return pandoc.RawInline('html', kept_whole(element.text)) end,
@@ -55,7 +55,7 @@ local function write(page)
     neighbours = html(navigation.neighbours(page)),
   }
   local file = assert(io.open(os.getenv('SITE') .. '/' .. page.file, 'w'))
-  -- pandoc makes the number of each line a link. The Tab key is not to stop at each.
+  -- pandoc makes each line number a link. The Tab key must skip these links.
   local text = pandoc.write(doc, 'html5', PANDOC_WRITER_OPTIONS):gsub('(<a href="#[^"]*")></a>', '%1 aria-hidden="true" tabindex="-1"></a>')
   file:write(text)
   file:close()
@@ -64,7 +64,7 @@ end
 function Pandoc(readme)
   local all = pages.read(problem)
   navigation.read(readme, all, problem)
-  -- Rewriting the links of a page can add pages, at the end: those of files to which they lead.
+  -- Rewriting the links of a page can append pages: those of the linked files.
   local i = 1
   while all[i] do
     links.rewrite(all[i], all, problem)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts of this folder share: its scenarios, and one of them as a run in the lab. The current directory is the
+# Functions for the scripts of this folder: reading its scenarios, and running one in the lab. The current directory must be the
 # repository's root.
 
 here=examples/19_one_packet
@@ -17,7 +17,7 @@ trim() {
 
 scenarios() { grep -vE '^(#|$)' "$here/scenarios"; }
 
-# set_rules RULES: with ';' between them, and no others.
+# set_rules RULES: replaces the link emulator's rules by these, which are separated by ';'.
 set_rules() {
     local rule list
     lab/lab wire clear >/dev/null
@@ -28,7 +28,7 @@ set_rules() {
     done
 }
 
-# play ARGUMENTS RULES: RUN is its directory.
+# play ARGUMENTS RULES: runs the step, and sets RUN to the run's directory.
 play() {
     local arguments log
     read -r -a arguments <<<"$1"

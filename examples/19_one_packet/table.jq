@@ -4,7 +4,7 @@ def ms: if . == null then "" else (. / 1e6 * 100 | round / 100 | tostring) + " m
 def row: "| " + join(" | ") + " |";
 def recovery:
     [ .event, "\(.opcode_name) +\(.offset)", .predicted, .seen, (.text | cell), (.detection_ns | ms), (.reaction_ns | ms), .verdict ];
-# PSNs as distances from the connection's first.
+# Adds the PSN as the distance from the connection's first PSN.
 def with_offsets($connections):
     . as $one | ($connections[.connection - 1] | if $one.direction == "forward" then .forward else .backward end | .first_psn) as $first |
     . + {offset: (if $first == null then .psn else (.psn - $first + 16777216) % 16777216 end)};

@@ -5,7 +5,7 @@ backend_init() {
     ENTER="cd $(quote "$LAB_ROOT")"
 }
 
-# FAMILY decides where no address is named: host/facts takes the first active port.
+# If no address is set, host/facts takes the first address of LAB_FAMILY on the first active port.
 backend_address() { # HOST
     if [[ $1 == server ]]; then printf '%s' "$CAPTURE_SERVER_IP"; else printf '%s' "$CAPTURE_CLIENT_IP"; fi
 }
@@ -15,7 +15,7 @@ backend_require_up() {
         die "this host has no RDMA device (/sys/class/infiniband is empty). As root, 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0' makes a software one where the kernel has rdma_rxe; the vm backend (unset LAB_BACKEND) needs neither."
 }
 
-# Nothing of it runs here.
+# This backend starts no process that could end during a run.
 backend_watch() { :; }
 
 backend_up() {

@@ -1,4 +1,4 @@
-# Backend ssh: two machines of the user's own, or more, reached under the user's own ssh configuration and host keys. They need
+# Backend ssh: two or more of the user's own machines, reached with the user's ssh configuration and host keys. The machines need
 # bash 5, iproute2, tar and the libraries that the programs are linked with.
 # shellcheck shell=bash
 
@@ -30,16 +30,16 @@ backend_init() {
     ENTER="mkdir -p $(quote "$LAB_REMOTE_DIR") && cd $(quote "$LAB_REMOTE_DIR")"
 }
 
-# BatchMode: nobody is there to type a password. All else, host keys above all, is as the user's ssh has it.
+# BatchMode: ssh must not ask for a password. The user's ssh configuration decides everything else, including host keys.
 ssh_words() { # HOST
     local target=${SSH_TARGET[$1]} more=()
-    # Made by backend_require_up, which may have been another process (guarded).
+    # backend_require_up creates the folder, possibly in another process (guarded).
     [[ -n $SSH_DIR ]] || SSH_DIR=$(short_dir_now ssh)
     read -r -a more <<<"$LAB_SSH_OPTIONS"
     [[ -z ${SSH_PORT[$1]} ]] || more+=(-p "${SSH_PORT[$1]}")
     [[ -z $LAB_SSH_KEY ]] || more+=(-i "$LAB_SSH_KEY" -o IdentitiesOnly=yes)
     [[ -z $CAPTURE_SSH_USER || $target == *@* ]] || target=$CAPTURE_SSH_USER@$target
-    # Another destination, another connection.
+    # The socket's name depends on the destination and the options: a different destination gets its own connection.
     SSH_SOCKET=$SSH_DIR/$1-$(printf '%s ' "$target" "${more[@]}" | cksum | cut -d ' ' -f 1)
     SSH=(-o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ClearAllForwardings=yes
         -o ControlMaster=no -o ControlPersist=1h -o "ControlPath=$SSH_SOCKET" "${more[@]}" "$target")
@@ -60,7 +60,7 @@ backend_require_up() {
     done
 }
 
-# Nothing of it runs here.
+# This backend starts no process that could end during a run.
 backend_watch() { :; }
 
 backend_up() {
@@ -88,7 +88,7 @@ backend_down() {
         say "nothing is connected"
         return
     fi
-    # All of them: also those to machines that the settings no longer name.
+    # Also close connections to machines that the settings no longer name.
     for socket in "$SSH_DIR"/*; do
         [[ ! -S $socket ]] || ssh -o ControlPath="$socket" -O exit any 2>/dev/null || true
     done
@@ -106,13 +106,12 @@ backend_status() {
 
 describe_host() { printf '%s, ssh %s, programs in %s' "${1:-}" "${SSH_TARGET[$1]}" "$LAB_REMOTE_DIR"; }
 
-# backend_privilege HOST: what goes before a command that captures.
+# backend_privilege HOST: prints the prefix for a command that captures.
 backend_privilege() {
     [[ $LAB_SUDO == none || $(on_host "$1" 'id -u' </dev/null) == 0 ]] || printf '%s' "$LAB_SUDO"
 }
 
-# backend_push PATH...: these folders and files of the repository to all machines, where they are not there
-# already in this state.
+# backend_push PATH...: copies these folders and files of the repository to all machines that do not have this version of them.
 backend_push() {
     local host
     for host in "${LAB_HOSTS[@]}"; do

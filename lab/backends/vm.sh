@@ -1,5 +1,5 @@
-# Backend vm: QEMU guests of this host, a server and one client or more, joined by a private cable. See vm/ for their
-# parts.
+# Backend vm: QEMU guests on this host, a server and one or more clients, connected by a private link.
+# The parts of the backend are in vm/.
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
@@ -7,7 +7,7 @@ for part in settings packages kernel vmlinux layer initramfs exports cable qemu 
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
-# Addresses made for documentation (RFC 5737, RFC 3849): nothing outside the lab ever answers to them.
+# Addresses reserved for documentation (RFC 5737, RFC 3849): no host outside the lab uses them.
 vm_ipv4() { printf '192.0.2.%s' "$(host_number "$1")"; }
 vm_ipv6() { printf '2001:db8::%x' "$(host_number "$1")"; }
 QEMU=qemu-system-x86_64
@@ -25,7 +25,7 @@ backend_init() {
     forget_copied_state
     LAB_RUN=$(short_dir_now run)
     ENTER="cd $(quote "$LAB_ROOT")"
-    # The hosts are those that run, whatever is asked for now: `up` compares.
+    # LAB_HOSTS are the running hosts, even if the settings ask for others: `up` compares them.
     if [[ -r $LAB_STATE/vm.state ]]; then
         set_clients "$(state_value CLIENTS | grep . || echo 1)"
     fi
@@ -36,7 +36,7 @@ ssh_words() { # HOST
     SSH=(-F "$LAB_RUN/ssh_config" "$1")
 }
 
-# 0: all guests run. Else 1, and VM_DOWN says what is to be said about it.
+# Returns 0 if all guests run. Otherwise returns 1, with a message in VM_DOWN.
 vm_running() {
     local host
     VM_DOWN="the lab is down: run lab/lab up first"
@@ -66,7 +66,7 @@ all_answer() {
     done
 }
 
-# While the programs are being compiled: the guests without the link between them. The next command starts it.
+# Starts the guests without the link between them, while the programs are being compiled. The next command starts the link.
 backend_boot() {
     if [[ $LAB_CABLE == wire && ! -x $LAB_ROOT/$LAB_BUILD/rocewire ]]; then
         LINK_LATER=1
@@ -132,7 +132,7 @@ vm_summary() { printf '%s, kernel %s, link MTU %s' "$(state_value ACCEL)" "$(sta
 
 state_value() { sed -n "s/^$1=//p" "$LAB_STATE/vm.state"; }
 
-# Whatever ended `up` before it was done: nothing of it stays.
+# Cleans up after an `up` that did not finish.
 vm_abandon() {
     local status=$?
     trap '' INT TERM HUP
@@ -141,7 +141,7 @@ vm_abandon() {
         say "the lab did not come up: its guests are stopped"
     fi
     vm_stop
-    # What was being made takes no room. (The next `up` makes it from its beginning in any case.)
+    # Free the disk space of incomplete files. (The next `up` creates them from scratch in any case.)
     rm -rf "$LAB_STATE"/{initramfs.tree,initramfs.tree.base,kernel.new} "$LAB_STATE"/*.new
     exit "$status"
 }
@@ -177,7 +177,7 @@ guest_config() { # HOST
     done
 }
 
-# boot ACCEL SECONDS: all guests, side by side; 0 when all are ready. The server first: it listens.
+# boot ACCEL SECONDS: boots all guests in parallel; returns 0 when all are ready. The server starts first: it listens.
 boot() {
     local host deadline=$(($(now_ms) + $2 * 1000))
     qemu_user "$1"
@@ -217,7 +217,7 @@ backend_require_up() {
     done
 }
 
-# backend_watch: a run does not wait for what a guest or the link no longer brings.
+# backend_watch: makes a run stop if a guest or the link emulator ends.
 # shellcheck disable=SC2004 # WATCHED is an associative array
 backend_watch() {
     local host pid
@@ -235,10 +235,10 @@ backend_address() { # HOST
     if [[ $LAB_FAMILY == ipv6 ]]; then vm_ipv6 "$1"; else vm_ipv4 "$1"; fi
 }
 
-# root already.
+# The commands in the guests already run as root.
 backend_privilege() { :; }
 
-# The guests see the repository itself.
+# The guests mount the repository.
 backend_push() { :; }
 backend_push_to() { :; }
 

@@ -1,15 +1,15 @@
-# Waiting for a line that somebody writes into a file, with a deadline, and only as long as somebody writes.
+# Waits for a line in a file until a deadline, or until the process that writes the file ends.
 # shellcheck shell=bash
 
-# await_line FILE DEADLINE_MS PID REGEX: the first line of the file, there already or yet to come, that matches;
-# it is left in LINE, and BASH_REMATCH is set. Returns 1 when the process PID ended without it, 2 at the deadline.
+# await_line FILE DEADLINE_MS PID REGEX: waits for the first line of the file that matches. Sets LINE to it, and BASH_REMATCH.
+# Returns 1 if the process PID ended without such a line, 2 at the deadline.
 await_line() {
     local file=$1 deadline=$2 fd part pending='' ended='' status=''
     exec {fd}<"$file"
     while [[ -z $status ]]; do
-        # Asked before the file is read: what the process wrote last is not missed.
+        # Check the process before reading the file, so that its last lines are not missed.
         kill -0 "$3" 2>/dev/null || ended=1
-        # At the end of a file `read` fails, and leaves what there is of a line.
+        # At the end of the file, `read` fails and sets `part` to the incomplete line.
         while part='' && IFS= read -r part <&"$fd"; do
             LINE=$pending${part%$'\r'}
             pending=

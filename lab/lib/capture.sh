@@ -1,8 +1,8 @@
-# The capture around a step: on the server's host, streamed to wire.pcapng here as it happens.
+# The capture of a step: taken on the server's host, and streamed to wire.pcapng on this host.
 # shellcheck shell=bash
 
-# A step that talks over more than RoCE says so in a file of its folder (capture.filter); one that moves more bytes than
-# a capture keeps up with, too (capture.snaplen).
+# The folder of a step that uses other protocols than RoCE has a file capture.filter. The folder of a step that transfers more bytes
+# than a capture can keep up with has a file capture.snaplen.
 start_capture() {
     local filter=${CAPTURE_FILTER:-$(step_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(step_file capture.snaplen)} command
     [[ $snaplen != all ]] || snaplen=
@@ -18,15 +18,15 @@ start_capture() {
     JOB_PREFIX=()
 }
 
-# await_capture: no packet from now on is missed.
+# await_capture: waits until the capture records all packets.
 await_capture() {
     await_line "$RUN_DIR/capture.log" $(($(now_ms) + 30000)) "${JOB_PID[capture]}" '^rocecap: ready' ||
         die "the capture on the server did not start: $(last_line "$RUN_DIR/capture.log")$CAPTURE_HINT"
     [[ $CAPTURE_WIRESHARK != 1 ]] || start_wireshark
 }
 
-# Wireshark reads the file as it grows, through a tail of its own: it can be slow, or be closed, and
-# neither the capture nor its file notices. It stays open after the run.
+# Wireshark reads the growing file through a separate tail: a slow or closed Wireshark affects neither the capture nor its file. It stays
+# open after the run.
 start_wireshark() {
     (
         close_inherited
@@ -41,9 +41,9 @@ need_wireshark() {
         die "CAPTURE_WIRESHARK=1, but there is no wireshark here: install it (apt-get install wireshark), or open the run's wire.pcapng elsewhere."
 }
 
-# capture_tail: wait until every packet of the run is in the file. Both programs have ended, so the kernel has
-# put the last packet into the capture's ring; from there to the file it takes the ring's read timeout
-# (rocecap: 20 ms), its write, and the way here. So: no growth for 250 ms, or 15 s.
+# capture_tail: waits until the file contains all packets of the run. Both programs have ended, so the kernel has put the last packet
+# into the capture's ring. It reaches the file after the ring's read timeout (rocecap: 20 ms), a write, and the transfer to this host.
+# So wait until the file has not grown for 250 ms, at most 15 s.
 capture_tail() {
     local size=-1 last quiet_since deadline
     deadline=$(($(now_ms) + 15000))
@@ -59,7 +59,7 @@ capture_tail() {
     done
 }
 
-# stop_capture: also counts what it holds, from rocecap's own last line.
+# stop_capture: stops the capture, and reads its packet counts from the last line of rocecap.
 stop_capture() {
     local line
     [[ -n ${JOB_PID[capture]:-} ]] || return 0

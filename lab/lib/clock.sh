@@ -1,13 +1,13 @@
-# How far each host's clock is from this one's, measured and recorded, so that logs and packets of both hosts can
-# be put on one time line.
+# Measures and records the clock offset of each host to this host, so that the logs and packets of all hosts can be put on one
+# timeline.
 # shellcheck shell=bash
 
 CLOCK_SAMPLES=20
 
 # sample_clock TO FROM: sets CLOCK_OFFSET_US (the host's clock minus ours) and CLOCK_UNCERTAINTY_US, or returns 1. TO and FROM are
-# descriptors of a channel at whose other end the host answers each line with its time.
+# descriptors of a channel to the host, which replies to each line with its time.
 #
-# The sample with the shortest round trip is the best: the host's reading lies somewhere within it, so half of it bounds the error.
+# The sample with the shortest round trip is the best: the host reads its clock during the round trip, so half of it bounds the error.
 sample_clock() {
     local before after theirs rtt best=0 sample
     for ((sample = 0; sample < CLOCK_SAMPLES; ++sample)); do
@@ -27,7 +27,7 @@ sample_clock() {
     ((best > 0))
 }
 
-# measure_clock HOST: the same over a connection of its own.
+# measure_clock HOST: the same over a new connection.
 measure_clock() {
     local fd_in fd_out pid status=0
     coproc CLOCK { on_host "$1" "exec bash -c 'while read -r; do echo \$EPOCHREALTIME; done'" 2>/dev/null; }
@@ -38,15 +38,15 @@ measure_clock() {
     return "$status"
 }
 
-# clock_of HOST: {"HOST":{"offset_s":…,"uncertainty_s":…}} from the last sample.
+# clock_of HOST: prints {"HOST":{"offset_s":…,"uncertainty_s":…}} from the last sample.
 clock_of() {
     printf '{"%s":{"offset_s":%s,"uncertainty_s":%s}}\n' "$1" "$(seconds "$CLOCK_OFFSET_US")" "$(seconds "$CLOCK_UNCERTAINTY_US")"
 }
 
-# seconds MICROSECONDS: with six decimals.
+# seconds MICROSECONDS: prints seconds with six decimals.
 seconds() { printf '%s%d.%06d' "$( (($1 >= 0)) || printf -)" $((${1#-} / 1000000)) $((${1#-} % 1000000)); }
 
-# clock_json: {"server":{"offset_s":…,"uncertainty_s":…},"client":…}; null for a host that gave no answer.
+# clock_json: prints {"server":{"offset_s":…,"uncertainty_s":…},"client":…}; null for a host that does not reply.
 clock_json() {
     local host
     for host in "${LAB_HOSTS[@]}"; do
@@ -58,7 +58,7 @@ clock_json() {
     done | jq -s add
 }
 
-# set_clock HOST: bring a host that is ours to this one's time, to within some 50 ms (what `date` takes).
+# set_clock HOST: sets a guest's clock to this host's time, to within about 50 ms (the duration of `date`).
 set_clock() {
     measure_clock "$1" || return 0
     on_host "$1" "exec bash -c 'now=\$((\${EPOCHREALTIME/[^0-9]/} - ($CLOCK_OFFSET_US)))

@@ -4,8 +4,8 @@
 # where it is safe to stop: pause and stop_if_told.
 # shellcheck shell=bash
 
-# guarded COMMAND...: runs it in the worker, and returns its exit status. On SIGHUP, SIGINT or SIGTERM the worker exits with 129, 130 or
-# 143 at its next such point. It reads the status from a pipe, and the end of that pipe means that this process was killed.
+# guarded COMMAND...: runs the command in the worker, and returns its exit status. On SIGHUP, SIGINT or SIGTERM the worker exits with
+# 129, 130 or 143 at its next safe point. It reads this status from a pipe; the end of the pipe means that this process was killed.
 guarded() {
     local status result
     exec {TELL}<> <(:) {result}<> <(:)
@@ -29,7 +29,7 @@ guarded() {
     ! read -r -t 0 -u "$result" || read -r status <&"$result"
     trap - HUP INT TERM
     exec {TELL}>&- {result}>&-
-    # Above that: ssh's 255, of a client whose connection was lost.
+    # Statuses above this range are not signals: ssh exits with 255 if a client's connection is lost.
     if ((status > 128 && status < 193)) && [[ -z $CAUGHT ]]; then
         say "the lab's process was killed by signal $((status - 128)): run the command again"
         status=1
@@ -44,7 +44,7 @@ tell() { # STATUS
     fi
 }
 
-# work_and_report DESCRIPTOR COMMAND...: writes the worker's exit status there.
+# work_and_report DESCRIPTOR COMMAND...: runs the command, and writes the worker's exit status to the descriptor.
 work_and_report() {
     local status messages result=$1
     exec {TOLD}<"/dev/fd/$TELL"
@@ -69,17 +69,17 @@ work() {
     "$@"
 }
 
-# is_worker: not one of its subshells, whose exit would end nothing else.
+# is_worker: whether this process is the worker. A subshell of the worker is not: its exit would not end the worker.
 is_worker() { [[ -n ${TOLD:-} && $BASHPID == "$WORKER" ]]; }
 
-# stop_if_told: exits if a signal has come.
+# stop_if_told: exits if a signal has been received.
 stop_if_told() {
     if is_worker && read -r -t 0 -u "$TOLD"; then
         pause 1
     fi
 }
 
-# pause SECONDS: a sleep during which a signal ends the script.
+# pause SECONDS: sleeps; a signal during the sleep ends the script.
 pause() {
     local part='' status=0
     if ! is_worker; then
@@ -87,7 +87,7 @@ pause() {
         return
     fi
     IFS= read -r -t "$1" -u "$TOLD" part || status=$?
-    # The time can be over in the middle of a line.
+    # The timeout can occur in the middle of a line.
     STOP_STATUS+=$part
     if ((status > 128)); then
         check_watched
@@ -98,12 +98,12 @@ pause() {
     exit "${STOP_STATUS:-1}"
 }
 
-# What a run cannot go on without: WATCHED[PID]=MESSAGE. Every wait looks at it.
+# Processes that a run cannot continue without: WATCHED[PID]=MESSAGE. Every wait checks them.
 declare -gA WATCHED=()
 
 check_watched() { ! find_lost || exit 1; }
 
-# find_lost: whether such a process has ended; its message is in LOST.
+# find_lost: returns 0 if a watched process has ended, with its message in LOST.
 find_lost() {
     local pid
     for pid in "${!WATCHED[@]}"; do
@@ -116,7 +116,7 @@ find_lost() {
     return 1
 }
 
-# interruptible PROGRAM ARG...: a program that may take long. A signal ends it.
+# interruptible PROGRAM ARG...: runs a program that may take long. A signal ends it.
 interruptible() {
     local status=0
     "$@" &
@@ -129,7 +129,7 @@ interruptible() {
     return "$status"
 }
 
-# read_line DESCRIPTOR SECONDS: the next line of a pipe, in LINE. 1 at its end, or when no line comes within the time.
+# read_line DESCRIPTOR SECONDS: reads the next line of a pipe into LINE. Returns 1 at the end of the pipe or at the time limit.
 read_line() {
     local part status deadline=$((SECONDS + $2))
     LINE=

@@ -1,4 +1,4 @@
-# `lab/lab help`: the commands, and the settings as lab/config explains them.
+# `lab/lab help`: prints the commands, and the settings with their explanations from lab/config.
 # shellcheck shell=bash
 
 show_help() {

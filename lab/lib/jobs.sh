@@ -1,17 +1,17 @@
-# Commands that run on a host while the lab goes on: started, awaited and stopped here, held by host/supervise there.
+# Background commands on the hosts: started, awaited and stopped here, supervised by host/supervise on the host.
 # shellcheck shell=bash
 
 declare -gA JOB_PID=() JOB_LEASH=() JOB_STATUS=()
 
-# start_job NAME HOST SECONDS STDOUT STDERR COMMAND...: in the lab's folder on the host; SECONDS 0: no bound.
+# start_job NAME HOST SECONDS STDOUT STDERR COMMAND...: starts a command in the lab's folder on the host; SECONDS 0: no time limit.
 start_job() {
     local name=$1 host=$2 bound=$3 out=$4 err=$5 fd stdin
     shift 5
-    # The leash: a pipe whose end is where its last writer, this process, has ended.
+    # The leash: a pipe that reaches end of file when this process, its last writer, ends.
     exec {fd}<> <(:)
     exec {stdin}<"/dev/fd/$fd"
-    # In a session of its own: a Ctrl-C is for the lab's script, which ends its jobs in order. (ssh would take it
-    # for itself even where it was started with SIGINT ignored.)
+    # setsid: Ctrl-C must reach only the lab's script, which ends its jobs in order. (ssh handles SIGINT even if it was started with
+    # SIGINT ignored.)
     (exec <&"$stdin" && close_inherited && ON_HOST_AS=(exec setsid) &&
         on_host "$host" "exec $(quote "${JOB_PREFIX[@]}" bash lab/host/supervise "$bound" "$@")") >"$out" 2>"$err" &
     JOB_PID[$name]=$! JOB_LEASH[$name]=$fd
@@ -20,7 +20,7 @@ start_job() {
 
 job_running() { [[ -n ${JOB_PID[$1]:-} ]] && kill -0 "${JOB_PID[$1]}" 2>/dev/null; }
 
-# wait_job NAME: its exit status, in JOB_STATUS.
+# wait_job NAME: waits for the end of the job, and sets JOB_STATUS to its exit status.
 wait_job() {
     local fd=${JOB_LEASH[$1]:-} status=0
     [[ -n ${JOB_PID[$1]:-} ]] || return 0
@@ -39,8 +39,8 @@ let_go() { # NAME
     JOB_LEASH[$1]=''
 }
 
-# stop_job NAME: let go of the leash and wait. supervise needs at most 5 s; a connection that hangs
-# is given up after 10, or after STOP_MS.
+# stop_job NAME: closes the leash and waits. supervise needs at most 5 s; after 10 s, or STOP_MS milliseconds, the connection is
+# considered hung and closed.
 stop_job() {
     local deadline
     [[ -n ${JOB_PID[$1]:-} ]] || return 0

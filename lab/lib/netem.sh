@@ -1,7 +1,7 @@
-# `netem`: what the machines' RoCE interfaces do to the packets that leave them: tc-netem(8).
+# `netem`: impairs packets that leave the machines' RoCE interfaces, with tc-netem(8).
 # shellcheck shell=bash
 
-# netem_verb [HOST|both] [clear | [loss SHARE] [delay TIME] [reorder SHARE]]; without values: what is set now.
+# netem_verb [HOST|both] [clear | [loss SHARE] [delay TIME] [reorder SHARE]]; without values, prints the current settings.
 netem_verb() {
     local hosts=("${LAB_HOSTS[@]}")
     if [[ -n ${1:-} && " ${LAB_HOSTS[*]} " == *" $1 "* ]]; then
@@ -20,7 +20,7 @@ netem_verb() {
     fi
 }
 
-# Sets NETEM_WORDS, as tc takes them.
+# Sets NETEM_WORDS to the arguments for tc.
 read_netem_values() {
     local LOSS='' DELAY='' REORDER=''
     while (($# > 0)); do
@@ -36,7 +36,7 @@ read_netem_values() {
         [[ $DELAY =~ [1-9] ]] ||
             usage_error "reorder needs a delay, because the reordered packets are sent without it: lab/lab netem delay 2ms reorder $REORDER"
     fi
-    # tc's own limit of 1000 packets on their way would lose more, once a delay is long or the sender fast.
+    # tc's default limit of 1000 queued packets would drop further packets if the delay is long or the sender fast.
     NETEM_WORDS=(limit 100000 ${DELAY:+delay "$DELAY"} ${REORDER:+reorder "${REORDER%\%}%"} ${LOSS:+loss "${LOSS%\%}%"})
     if [[ $LAB_BACKEND == ssh && $LOSS =~ ^0*(5[1-9]|[6-9][0-9]|100) ]]; then
         usage_error "netem loss $LOSS could break the ssh connection that is needed to clear it: use at most 50% on your own machines."
@@ -59,7 +59,7 @@ check_delay() {
     ((number <= 10000000)) || usage_error "netem delay is at most 10s, not '$1'."
 }
 
-# netem_on_hosts show|set|clear HOST...: side by side, as each takes its host a second under emulation.
+# netem_on_hosts show|set|clear HOST...: on all hosts in parallel, because each takes a second under emulation.
 netem_on_hosts() {
     local what=$1 host status=0
     local -A fd=()
@@ -73,7 +73,7 @@ netem_on_hosts() {
         exec {fd[$host]}< <(netem_on_host "$host" "$what")
     done
     for host in "$@"; do
-        # A host that failed has said why, and nothing here.
+        # netem_on_host printed the reason if it failed, and nothing to this pipe.
         grep . <&"${fd[$host]}" || status=1
     done
     return "$status"

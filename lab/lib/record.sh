@@ -1,9 +1,9 @@
-# run.json: what a run was, on what, and how it ended. Complete in itself after every change.
+# run.json: the commands, the hosts and the result of a run. It is valid JSON after every change.
 # shellcheck shell=bash
 
 declare -gA HOST_ADDRESS=() HOST_INTERFACE=() HOST_DEVICE=()
 
-# record FILTER [JQ-ARGUMENTS]: change run.json by a jq filter.
+# record FILTER [JQ-ARGUMENTS]: changes run.json with a jq filter.
 record() {
     local filter=$1 json
     shift
@@ -20,11 +20,11 @@ record_start() { # MODE
         write_file "$RUN_DIR/run.json"
 }
 
-# The connection to lab/host/begin of each host: its descriptors, open from record_hosts to record_counters_after, and its process.
+# For each host, the connection to its lab/host/begin: the descriptors, open from record_hosts to end_asking, and the process.
 declare -gA ASK=() ANSWERS=() ASK_PID=()
 
-# What a run wants to know of its hosts before it starts: facts, counters, clocks. One connection each, all hosts in parallel: under
-# emulation a command costs its host a tenth of a second and more.
+# Records facts, counters and clock offsets of the hosts before the run. Uses one connection for each host, all hosts in parallel: under
+# emulation a command takes a tenth of a second or more.
 record_hosts() {
     local host asked answers clocks='' lines=''
     for host in "${LAB_HOSTS[@]}"; do
@@ -53,10 +53,9 @@ record_hosts() {
     done
 }
 
-# read_part HOST KIND: appends the lines to the next `end` to `lines`, each after the host's name and what it is. Facts are kept in
-# HOST_…, too.
+# read_part HOST KIND: appends the lines up to the next `end` to `lines`, each after HOST and KIND. Also stores facts in HOST_….
 read_part() {
-    # Under emulation, and beside other work, a host needs seconds for an answer.
+    # An emulated host on a busy machine needs seconds to reply.
     while read_line 0 60; do
         [[ $LINE != end ]] || return 0
         lines+=$1$'\t'$2$'\t'$LINE$'\n'
@@ -77,7 +76,7 @@ check_facts() { # HOST GIVEN-ADDRESS
     [[ -n ${HOST_DEVICE[$1]:-} ]] || die "no RDMA device of $where belongs to ${HOST_INTERFACE[$1]} (rdma link add rxe0 type rxe netdev ${HOST_INTERFACE[$1]} makes a software one)."
 }
 
-# record_counters_after: what the counters of all hosts have become. A host that does not answer any more leaves its counters out.
+# record_counters_after: records the counters of all hosts after the run, except of hosts that no longer reply.
 record_counters_after() {
     local host counter answer lines='' answers
     for host in "${!ASK[@]}"; do
@@ -97,8 +96,8 @@ record_counters_after() {
             .hosts[$host].counters.after[$port][$name] = ($value | tonumber))' --rawfile lines <(printf '%s' "$lines")
 }
 
-# end_asking: no connection of record_hosts is left after it. Each ends by itself when it is closed; but a host that was asked just
-# before the run was interrupted may be slow to notice.
+# end_asking: ends all connections of record_hosts. Each process ends when its connection is closed, but may take long if a host was
+# asked just before the run was interrupted.
 end_asking() {
     local host fd deadline=$(($(now_ms) + 1000))
     for fd in "${ASK[@]}" "${ANSWERS[@]}"; do
@@ -113,7 +112,7 @@ end_asking() {
     ASK=() ANSWERS=() ASK_PID=()
 }
 
-# record_commands: what was started, word by word.
+# record_commands: records the commands of the run, word by word.
 record_commands() {
     local client
     if two_sided || [[ $(main_hosts) == *server* ]]; then
@@ -129,7 +128,7 @@ record_command() { # HOST WORD...
     record '.hosts[$host].command = $ARGS.positional' --arg host "$1" --args -- "${@:2}"
 }
 
-# counted_packets: what the server's device sent and received during the run; nothing where it does not count.
+# counted_packets: prints the packets that the server's device sent and received during the run; nothing if it has no counters.
 counted_packets() {
     jq -r --arg port "${HOST_DEVICE[server]:-}" '.hosts.server.counters as $c
         | ($c.after[$port] // {}) as $a | ($c.before[$port] // {}) as $b

@@ -1,4 +1,4 @@
-# One step between the hosts, from the run directory to the summary.
+# A run of one step on the hosts, from the run directory to the summary.
 # shellcheck shell=bash
 
 # run_step run|capture STEP CLIENT-ARGUMENT...
@@ -10,7 +10,7 @@ run_step() {
     run_programs "$mode" "$@"
 }
 
-# run_programs run|capture ARGUMENT...: of STEP, on LAB_HOSTS; make_commands makes their commands of the arguments.
+# run_programs run|capture ARGUMENT...: runs the programs of STEP on LAB_HOSTS; make_commands builds their commands from the arguments.
 run_programs() {
     local mode=$1
     MODE=$mode
@@ -49,7 +49,7 @@ run_programs() {
     fi
 }
 
-# For a step that exchanges endpoints over TLS. Each machine gets its own key, and no other.
+# For a step that exchanges endpoints over TLS. Each machine gets only its own key.
 push_certificates() {
     local host
     needs_certificates || return 0
@@ -64,14 +64,14 @@ make_run_dir() { # MODE
     RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
     until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir -m 700 "$RUN_DIR" 2>&1); do
         [[ -e $RUN_DIR ]] || die "cannot make $RUN_DIR: ${error##*: }"
-        # A second run of the step within the same second.
+        # The step was already run within the same second.
         RUN_DIR+=+
     done
     RUN_STARTED=$(now_ms)
     for host in "${LAB_HOSTS[@]}"; do
         error=$(touch "$RUN_DIR/$host".{log,jsonl} 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
     done
-    # So that a run that fills the disk can still record its end.
+    # Reserve space, so that a run that fills the disk can still record its end.
     error=$({ head -c 32768 /dev/zero >"$RUN_DIR/.reserve"; } 2>&1) || give_up_run_dir "cannot write $RUN_DIR: ${error##*: }"
     record_start "$1" || give_up_run_dir "a run needs more room"
     [[ -z ${LAB_RUN_LIST:-} ]] || printf '%s\n' "$RUN_DIR" >&"$LAB_RUN_LIST" # run_in_turn's
@@ -90,7 +90,7 @@ start_program() { # HOST BOUND COMMAND...
 
 run_two_sided() {
     local status=0
-    # Both start together: a server sends nothing before its client comes.
+    # The server and the capture start in parallel: a server sends nothing before its client connects.
     start_program server 0 "${SERVER_COMMAND[@]}"
     [[ -z ${JOB_PID[capture]:-} ]] || await_capture
     await_server || status=$?
@@ -111,7 +111,7 @@ run_two_sided() {
 
 after_clients() { :; }
 
-# await_server: as await_line.
+# await_server: returns the status of await_line.
 await_server() {
     await_line "$RUN_DIR/server.jsonl" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '"event": ?"ready"'
 }
@@ -125,8 +125,7 @@ run_one_sided() {
     done
 }
 
-# The merged listing of both logs and the packets, on the terminal while they come. It ends when run.json says
-# that the run has.
+# Prints the logs and the packets as one timeline on the terminal during the run. It ends when run.json contains the end of the run.
 follow_run() {
     FOLLOW_PID=
     [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || return 0
@@ -134,8 +133,8 @@ follow_run() {
     FOLLOW_PID=$!
 }
 
-# end_run STATUS: on every way out. First the clients, then the server, so that the capture holds the end of
-# the conversation, then the capture.
+# end_run STATUS: runs at every exit. Stops the clients, then the server, then the capture, so that the capture contains the end of the
+# connections.
 end_run() {
     local status=$1 role
     trap '' INT TERM HUP
@@ -144,7 +143,7 @@ end_run() {
     if find_lost; then
         say "$LOST: stopping the run"
         status=1
-        # There is no end of a conversation to wait for: all programs end at once, and a machine that is still busy ends its own later.
+        # The connections cannot end in order: stop all programs at the same time. A busy machine ends its own later.
         STOP_MS=2000
         for role in "${LAB_HOSTS[@]:1}" server; do
             let_go "$role"
@@ -155,11 +154,11 @@ end_run() {
     for role in "${LAB_HOSTS[@]:1}" server; do
         stop_job "$role"
     done
-    # One that does not end by itself was ended here.
+    # The server did not end by itself: the SIGTERM is from stop_job.
     [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
     stop_capture
     [[ $LAB_BACKEND != vm ]] || stop_cable_record
-    # One sentence at the end reports what cannot be written from here on.
+    # From here on, the summary reports failed writes in one sentence.
     QUIET_WRITES=1
     check_run
     rm -f "$RUN_DIR/.reserve"

@@ -1,4 +1,4 @@
-# `run` and `capture` of one step, or of several in turn.
+# `run` and `capture` of one step, or of several steps one after another.
 # shellcheck shell=bash
 
 # run_steps run|capture STEP... [-- CLIENT-ARGUMENT...]
@@ -18,7 +18,7 @@ run_steps() {
         ((${#steps[@]} == 1)) || usage_error "arguments for the client need a single step, not ${#steps[@]}."
         arguments=("${@:2}")
     fi
-    # All of them, before the first one runs.
+    # Check all steps before the first one runs.
     for step in "${steps[@]}"; do
         find_step "$step"
         need_built_step
@@ -30,8 +30,7 @@ run_steps() {
     fi
 }
 
-# Each run is a command of its own, which ends as it does alone: also when this script is killed. The first one
-# that fails is the last.
+# Runs each step in a separate lab/lab process, which cleans up even if this script is killed. Stops after the first step that fails.
 run_in_turn() { # MODE STEP...
     local mode=$1 step status=0 list
     local -a runs=()

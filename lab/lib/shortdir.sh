@@ -1,11 +1,11 @@
-# Sockets and keys. A unix socket's path may have 107 characters, and that of a checkout can be longer: they are in
-# a folder of their own, private to this user, and build/lab (LAB_STATE) has a link to it.
+# The folder for sockets and keys. The path of a unix socket has at most 107 characters, and the path of a checkout can be longer. So
+# they are in a private folder of this user, and build/lab (LAB_STATE) has a link to it.
 # shellcheck shell=bash
 
-# short_dir LINK: makes LINK in LAB_STATE point to a private folder, unless it does already; prints the folder.
+# short_dir LINK: makes LINK in LAB_STATE point to a private folder, unless it already does; prints the folder.
 short_dir() {
     local base=${XDG_RUNTIME_DIR:-/tmp} dir tries lock
-    # Two commands at once get the same folder.
+    # Two concurrent commands get the same folder.
     exec {lock}>"$LAB_STATE/$1.folder.lock"
     flock "$lock"
     dir=$(short_dir_now "$1")
@@ -14,10 +14,10 @@ short_dir() {
         return
     fi
     [[ -d $base && -w $base && $base != *[[:space:],]* && ${#base} -lt 40 ]] || base=/tmp
-    # In /tmp nobody can be there first who cannot guess the name.
+    # The random name prevents other users from creating the folder in /tmp first.
     for ((tries = 0; tries < 20; ++tries)); do
         dir=$base/rdma-lab-$(od -An -N 6 -t x1 /dev/urandom | tr -d ' ')
-        # The link first: remove_short_dir finds the folder, whenever this script is killed.
+        # Create the link first, so that remove_short_dir finds the folder even if this script is killed.
         ln -sfn "$dir" "$LAB_STATE/$1"
         if mkdir -m 700 "$dir" 2>/dev/null; then
             printf '%s' "$dir"
@@ -27,7 +27,7 @@ short_dir() {
     die "cannot make a folder in $base."
 }
 
-# short_dir_now LINK: the folder, if there is one.
+# short_dir_now LINK: prints the folder, if there is one.
 short_dir_now() { readlink "$LAB_STATE/$1" || true; }
 
 remove_short_dir() { # LINK

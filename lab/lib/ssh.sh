@@ -1,10 +1,10 @@
-# The control channel: one multiplexed ssh connection for each host, so that a command costs a tenth of a second.
-# A backend defines ssh_words HOST, which sets SSH (options and destination) and SSH_SOCKET (the ControlPath in
-# them), and sets ENTER (shell text that goes to the lab's folder there).
+# The control channel: one multiplexed ssh connection for each host, so that a command takes a tenth of a second.
+# A backend defines ssh_words HOST, which sets SSH (options and destination) and SSH_SOCKET (their ControlPath), and sets ENTER (a shell
+# command that changes to the lab's folder on the host).
 # shellcheck shell=bash
 
-# ssh_open HOST: the master process. It keeps none of our descriptors: a pipe that reads a first
-# command's output would otherwise never see its end.
+# ssh_open HOST: starts the master process. It must not inherit our descriptors: otherwise a pipe from the first command would never
+# reach end of file.
 ssh_open() {
     ssh_words "$1"
     rm -f "$SSH_SOCKET"
@@ -13,7 +13,7 @@ ssh_open() {
     return 1
 }
 
-# ssh_ensure HOST: a living master, a new one if need be.
+# ssh_ensure HOST: starts a master if none is running.
 ssh_ensure() {
     ssh_words "$1"
     if [[ ! -S $SSH_SOCKET ]] || ! ssh -O check "${SSH[@]}" 2>/dev/null; then
@@ -29,7 +29,7 @@ ssh_close() { # HOST
     rm -f "$SSH_SOCKET" "$SSH_SOCKET.log"
 }
 
-# on_host HOST STRING: run by the shell there, in the lab's folder. ON_HOST_AS: what stands before the command here.
+# on_host HOST STRING: the host's shell executes the string in the lab's folder. ON_HOST_AS: a prefix for the local ssh command.
 on_host() {
     ssh_words "$1"
     # shellcheck disable=SC2029 # expanded here, on purpose
@@ -40,7 +40,7 @@ backend_exec() { # HOST COMMAND...
     local tty=-T
     ssh_words "$1"
     shift
-    # With a terminal at both ends the command gets one too, and so Ctrl-C. Else the streams are left as they are.
+    # If standard input and output are a terminal, the command gets one too, and with it Ctrl-C. Otherwise the streams stay unchanged.
     [[ -t 0 && -t 1 ]] && tty=-t
     exec ssh "$tty" "${SSH[@]}" "$ENTER && exec $(quote "$@")"
 }

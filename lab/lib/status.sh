@@ -1,10 +1,10 @@
-# What `status` says about the hosts, whatever the backend.
+# The output of `status` about the hosts, for all backends.
 # shellcheck shell=bash
 
 show_hosts() {
     local host answers
     local -A from=()
-    # Both are asked before either is read: under emulation each takes its host a second.
+    # Ask all hosts before reading the first reply: under emulation each takes a second.
     for host in "${LAB_HOSTS[@]}"; do
         exec {answers}< <(on_host "$host" "exec bash lab/host/facts $(quote "$(backend_address "$host")" "$LAB_FAMILY")" \
             </dev/null 2>/dev/null)

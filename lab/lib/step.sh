@@ -1,4 +1,4 @@
-# Steps: which one is meant, and the command lines of its programs.
+# Steps: finds a step, and builds the command lines of its programs.
 # shellcheck shell=bash
 
 list_steps() { find "$LAB_ROOT/examples" -mindepth 1 -maxdepth 1 -type d -name '[0-9]*_*' -printf '%f\n' | sort | tr '\n' ' '; }
@@ -16,13 +16,13 @@ find_step() {
     STEP_DIR=$LAB_BUILD/examples/$STEP
 }
 
-# need_built_step: ends the script where STEP has no programs.
+# need_built_step: exits if the programs of STEP do not exist.
 need_built_step() {
     [[ -x $LAB_ROOT/$STEP_DIR/client && -x $LAB_ROOT/$STEP_DIR/server || -x $LAB_ROOT/$STEP_DIR/main ]] ||
         die "step $STEP is not built: run make build (looked in $STEP_DIR)."
 }
 
-# What of the repository a host needs for the run.
+# Files of the repository that a host needs for the run.
 programs_of_run() { printf '%s\n' "$STEP_DIR"; }
 
 # A step whose programs have the option --certs.
@@ -30,15 +30,15 @@ needs_certificates() { [[ $("$LAB_ROOT/$STEP_DIR/client" --help 2>/dev/null) == 
 
 two_sided() { [[ -x $LAB_ROOT/$STEP_DIR/server ]]; }
 
-# A step of one side runs on the client. Step 00 looks at a host, and the lab has two.
+# A step with one program runs on the client. Step 00 shows a host's devices, and runs on both hosts.
 main_hosts() { if [[ $STEP == 00_* ]]; then echo server client; else echo client; fi; }
 
-# A step for all client machines says so in a file of its folder; every other one has the first.
+# A step for all client machines has a file `clients` in its folder; other steps use only the first client.
 choose_hosts() {
     [[ -e $LAB_ROOT/examples/$STEP/clients ]] || LAB_HOSTS=(server client)
 }
 
-# choice SETTING VALUE AUTO: what off, auto or an address stand for.
+# choice SETTING VALUE AUTO: prints the address that VALUE (off, auto or an address) stands for; nothing for off.
 choice() {
     case $2 in
         off) ;;
@@ -48,15 +48,15 @@ choice() {
     esac
 }
 
-# step_file NAME: the first line of a file that says how this step wants the lab; nothing where it has none.
+# step_file NAME: prints the first line of a settings file in the step's folder; nothing if it does not exist.
 step_file() {
     local line=''
     [[ ! -r $LAB_ROOT/examples/$STEP/$1 ]] || read -r line <"$LAB_ROOT/examples/$STEP/$1" || true
     printf '%s' "$line"
 }
 
-# Sets SERVER_COMMAND and CLIENT_COMMAND from the addresses in HOST_ADDRESS. Arguments: more ones for each client, behind
-# those of the step's lab.arguments: said twice, the last counts.
+# Sets SERVER_COMMAND and CLIENT_COMMAND, with the addresses in HOST_ADDRESS. The function's arguments are appended to those of the
+# step's lab.arguments, for each client: the last value of an option counts.
 make_commands() {
     local bind
     local -a server_args more
@@ -73,7 +73,7 @@ make_commands() {
     client_command client
 }
 
-# client_command HOST: sets CLIENT_COMMAND. A program that is one of several is told of how many.
+# client_command HOST: sets CLIENT_COMMAND. If there are several clients, it includes their number.
 client_command() {
     local source clients=$((${#LAB_HOSTS[@]} - 1))
     if ! two_sided; then

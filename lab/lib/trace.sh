@@ -1,4 +1,4 @@
-# `lab/lab trace`: two programs of anybody's, run between the hosts as a step is: captured, and with rocetrace's run logs.
+# `lab/lab trace`: runs any two programs on the hosts like a step, with a capture and with run logs of rocetrace.
 # shellcheck shell=bash
 
 trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- [NAME=VALUE…] SERVER COMMAND… :: [NAME=VALUE…] CLIENT COMMAND…'
@@ -33,7 +33,7 @@ trace() {
     for word in rocetrace librocetrace.so librocetrace-audit.so; do
         [[ -e $LAB_ROOT/$LAB_BUILD/$word ]] || die "$word is not built: run make build."
     done
-    # After variables of the program's environment.
+    # Skip variables of the program's environment.
     for word in "${SERVER_WORDS[@]}"; do
         [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break
     done
@@ -43,11 +43,11 @@ trace() {
     run_programs capture
 }
 
-# The functions below take the place of those in step.sh and run.sh.
+# The functions below replace those in step.sh and run.sh.
 
 programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}; }
 
-# Anybody's programs bring what they need.
+# The lab provides no certificates for these programs.
 needs_certificates() { false; }
 
 two_sided() { :; }
@@ -61,7 +61,7 @@ client_command() { # HOST
     CLIENT_COMMAND=(bash lab/host/traced "$1" "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${CLIENT_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
 }
 
-# A server of anybody's does not say that it is ready: it listens, on a TCP port or with rdma_listen.
+# Not every server reports that it is ready. Wait until it listens, on a TCP port or with rdma_listen.
 await_server() {
     local status=0
     if [[ -n $AFTER ]]; then

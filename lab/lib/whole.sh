@@ -1,20 +1,20 @@
-# Is all of a run in its files? On a full disk a write fails, and not always where somebody looks: ssh ends a stream that it cannot write,
-# and the program that sent it takes that for a reader that wants no more.
+# Checks that the files of a run are complete. On a full disk a write can fail without an error: ssh closes a stream that it cannot
+# write, and the sending program takes this for a reader that has finished.
 # shellcheck shell=bash
 
-# incomplete FILE WHAT: keeps the first reason why the run is not whole.
+# incomplete FILE WHAT: stores the first reason why the run is incomplete.
 incomplete() {
     [[ -n $INCOMPLETE ]] || INCOMPLETE="$1 $2${NO_ROOM:+: $NO_ROOM}"
 }
 
-# check_run: sets INCOMPLETE; and NO_ROOM, why nothing more can be written.
+# check_run: sets INCOMPLETE, and NO_ROOM, the reason why no file can be written.
 check_run() {
     local file
     INCOMPLETE=
     NO_ROOM=$(no_room "$RUN_DIR")
     check_capture
     for file in "$RUN_DIR"/*.{log,jsonl}; do
-        # Every line of a program ends: where one does not, the end of the file is missing.
+        # Programs write whole lines: if the last line has no end, the end of the file is missing.
         [[ ! -s $file || -z $(tail -c 1 "$file") ]] || incomplete "${file##*/}" "ends in the middle of a line"
     done
 }
@@ -28,7 +28,7 @@ check_capture() {
     [[ ! -e $RUN_DIR/cable.pcapng ]] || check_packets cable.pcapng ''
 }
 
-# check_packets FILE COUNT: whole blocks, and COUNT packets where that is not empty.
+# check_packets FILE COUNT: the file must consist of whole blocks, and contain COUNT packets if COUNT is not empty.
 check_packets() {
     local found packets status=0
     found=$("$LAB_ROOT/$LAB_BUILD/rocecap" verify --json "$RUN_DIR/$1" 2>&1) || status=$?

@@ -1,7 +1,7 @@
-# `wire`: the link emulator of the vm backend as a program, and the rules for the packets that cross it.
+# `wire`: controls the link emulator of the vm backend, and its rules for packets.
 # shellcheck shell=bash
 
-# wire_verb [RULE… | -f FILE | clear | remove N | watch | fields]; nothing: hosts, rules and counters.
+# wire_verb [RULE… | -f FILE | clear | remove N | watch | fields]; without arguments, prints hosts, rules and counters.
 wire_verb() {
     [[ $LAB_BACKEND == vm ]] ||
         die "wire needs the vm backend, whose link is the link emulator. On other machines use lab/lab netem, or a switch."

@@ -1,8 +1,8 @@
-# KVM or software emulation. A /dev/kvm that is there may still not boot a stock kernel (nested virtual machines
-# where the kernel hangs before its first line), so it is found out by trying, once, with a deadline.
+# KVM or software emulation. With /dev/kvm, a stock kernel may still not boot (in some nested virtual machines it hangs before its first
+# line). So the lab tries KVM once, with a time limit.
 # shellcheck shell=bash
 
-# What the answer holds for: this host kernel and this guest kernel.
+# The stored result is valid for this host kernel and this guest kernel.
 accel_key() { printf '%s %s' "$(uname -r)" "$KERNEL_VERSION"; }
 
 boot_with_some_accelerator() {

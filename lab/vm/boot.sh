@@ -1,8 +1,8 @@
-# Waiting for the guests: each says on its console that it is ready, or why it never will be.
+# Waits for the guests: each prints on its console that it is ready, or why it failed.
 # shellcheck shell=bash
 
-# await_guest HOST DEADLINE_MS SECONDS: 0 when the guest's ready line has come; else 1 with the reason in FAILURE.
-# SECONDS is what the deadline was made of, for the message.
+# await_guest HOST DEADLINE_MS SECONDS: returns 0 after the guest's ready line; otherwise 1, with the reason in FAILURE.
+# SECONDS is the time limit for the message.
 await_guest() {
     local host=$1 pid status=1
     if pid=$(guest_pid "$host"); then
@@ -24,11 +24,11 @@ await_guest() {
 }
 
 # CPU seconds that a guest with KVM may use before its first program runs. Software emulation uses two to three: a KVM that needs as
-# many is of no use. (How many a KVM that works needs was not measured.)
+# much is useless. (The time with a working KVM was not measured.)
 KVM_BOOT_CPU_SECONDS=3
 
-# kernel_boots HOST DEADLINE_MS: 0 when the guest's kernel has started its first program; else 1 with the reason in FAILURE. A kernel
-# that hangs in nested virtualization uses all the CPU time that it gets: this limit is independent of what else runs on the host.
+# kernel_boots HOST DEADLINE_MS: returns 0 if the guest's kernel has started its first program; otherwise 1, with the reason in FAILURE.
+# A kernel that hangs in nested virtualization uses all CPU time that it gets: this limit is independent of the load on the host.
 kernel_boots() {
     local host=$1 deadline=$2 pid
     FAILED_HOST=$host
@@ -47,16 +47,16 @@ kernel_boots() {
     fi
 }
 
-# cpu_seconds PID: the whole seconds of CPU time that the process has used; 0 when it has ended.
+# cpu_seconds PID: prints the whole seconds of CPU time that the process has used; 0 if it has ended.
 cpu_seconds() {
     local stat fields
     { IFS= read -r stat <"/proc/$1/stat"; } 2>/dev/null || stat=
-    # The name, in parentheses, may have spaces. After it, utime and stime are the 12th and 13th field.
+    # The name, in parentheses, may contain spaces. After it, utime and stime are the 12th and 13th fields.
     read -ra fields <<<"${stat##*) }"
     printf '%d' $(((${fields[11]:-0} + ${fields[12]:-0}) / $(getconf CLK_TCK)))
 }
 
-# The last lines of a console that say something, for a person who has to find out why.
+# Prints the last lines of a console that are not empty.
 show_console() { # HOST
     local log
     log=$(guest_console "$1")

@@ -1,18 +1,18 @@
-# The link emulator as a program (LAB_CABLE=wire): rocewire connects to the sockets that the guests' QEMUs listen on.
+# The link emulator (LAB_CABLE=wire): rocewire connects to the sockets that the guests' QEMUs listen on.
 # shellcheck shell=bash
 
 cable_pidfile() { printf '%s' "$LAB_STATE/cable.process"; }
 cable_log() { printf '%s' "$LAB_STATE/cable.log"; }
 cable_control() { printf '%s' "$LAB_RUN/cable.control"; }
 
-# The link emulator of the running guests, or of those that are to come.
+# is_wired: whether the running guests have the link emulator or, if none run, whether the next ones will.
 is_wired() {
     local cable=$LAB_CABLE
     [[ ! -r $LAB_STATE/vm.state ]] || cable=$(state_value CABLE)
     [[ $cable == wire ]]
 }
 
-# cable_pid: of a rocewire that runs and is this lab's.
+# cable_pid: prints the pid of this lab's rocewire, if it runs.
 cable_pid() {
     local pid
     { read -r pid <"$(cable_pidfile)"; } 2>/dev/null && [[ -n $pid ]] || return 1
@@ -26,7 +26,7 @@ need_rocewire() {
     [[ -x $LAB_ROOT/$LAB_BUILD/rocewire ]] || die "rocewire, the lab's link, is not built: run make build."
 }
 
-# start_link: returns when it listens for rules; the guests may come later. 1: FAILURE says why.
+# start_link: returns when rocewire listens for rules; the guests may start later. Returns 1 with the reason in FAILURE.
 start_link() {
     local host ports=() log status=0
     log=$(cable_log)
@@ -37,7 +37,7 @@ start_link() {
     (close_inherited && exec setsid "$LAB_ROOT/$LAB_BUILD/rocewire" --control "$(cable_control)" run "${ports[@]}") \
         </dev/null >>"$log" 2>&1 &
     printf '%s\n' "$!" | write_file "$(cable_pidfile)"
-    # Until it is rocewire, stop_link does not take it for one.
+    # Wait until the process is rocewire: before that, stop_link does not recognize it.
     until cable_pid >/dev/null || ! kill -0 "$!" 2>/dev/null; do
         sleep 0.01
     done
@@ -48,7 +48,7 @@ start_link() {
     fi
 }
 
-# stop_link: it is gone when this returns, and what it was recording is in its file.
+# stop_link: returns when rocewire has ended and its recording is complete.
 stop_link() {
     local pid tries=0
     pid=$(cable_pid) || pid=
@@ -62,7 +62,7 @@ stop_link() {
     rm -f "$(cable_pidfile)"
 }
 
-# keep_link: start the link emulator if it is not running, or replace it if it was built anew. The guests listen all the time.
+# keep_link: starts the link emulator if it is not running, and restarts it if it was rebuilt. The guests listen all the time.
 keep_link() {
     local pid why="had ended"
     is_wired || return 0
@@ -82,7 +82,7 @@ keep_link() {
     fi
 }
 
-# record_cable: what crosses it goes to the run's directory, until it is stopped. In any run the rules count from 1.
+# record_cable: records the frames on the link in the run's directory, until stop_cable_record. The rules' counters restart in each run.
 record_cable() { # run|capture
     local rules count
     is_wired || return 0
@@ -103,5 +103,5 @@ stop_cable_record() {
     CABLE_RECORDS=
 }
 
-# cable_rules: how many the link emulator has.
+# cable_rules: prints the number of the link emulator's rules.
 cable_rules() { rocewire status --json | jq '.rules | length'; }

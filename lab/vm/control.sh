@@ -1,7 +1,7 @@
-# The control channel to the guests: keys, and an ssh configuration of its own.
+# The control channel to the guests: keys, and an ssh configuration.
 # shellcheck shell=bash
 
-# Both ends of the control channel are ours: keys of its own for every `up`, and no host key taken on trust.
+# Every `up` creates new keys for both ends of the control channel, so that ssh need not trust an unknown host key.
 make_keys() {
     mkdir -p "$LAB_RUN/guest"
     rm -f "$LAB_RUN/key" "$LAB_RUN/guest/host_key"
@@ -24,8 +24,8 @@ connect_guests() {
     done
 }
 
-# Public keys only, no post-quantum key exchange, no compression: under emulation each of the others costs a noticeable time, and
-# the other end is on this machine. (GSSAPIAuthentication would do for GSSAPI, but some ssh clients complain about the option.)
+# Public keys only, no post-quantum key exchange, no compression: the alternatives are slow under emulation, and the other end is on
+# this machine. (GSSAPIAuthentication would disable GSSAPI, but some ssh clients complain about the option.)
 ssh_entry() { # HOST PORT
     cat <<-EOT
 	Host $1
@@ -48,8 +48,8 @@ ssh_entry() { # HOST PORT
 	EOT
 }
 
-# One packet of each family there and back: the link works, and both ends know each other's Ethernet address.
-# (rdma_resolve_addr has been seen to miss the answer to a neighbour request that it caused itself.)
+# Pings once for each address family: the link then works, and both ends know each other's Ethernet address.
+# (rdma_resolve_addr was seen to miss the reply to its own neighbour request.)
 check_link() {
     local client
     for client in "${LAB_HOSTS[@]:1}"; do

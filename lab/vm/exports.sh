@@ -1,19 +1,19 @@
-# What a guest sees of this machine, each as a 9p export of its own: the folders of programs and libraries, the checkout, its
-# role's certificate, all read-only; and one folder that it may write. Whoever is root in a guest can mount all that its QEMU
-# exports, so what a guest must not see is in no export.
+# The 9p exports of this machine to a guest: the folders of programs and libraries, the checkout, its role's certificate, all
+# read-only; and one folder that it may write. Root in a guest can mount all exports of its QEMU, so files that a guest must not read
+# are in no export.
 # shellcheck shell=bash
 
-# In /etc: what programs and libraries read to work, and nothing that says who uses this machine.
+# Files in /etc that programs and libraries need, without any that identify the users of this machine.
 GUEST_ETC=(alternatives crypto-policies debian_version default/locale ethertypes gai.conf host.conf inputrc iproute2 ld.so.cache
     ld.so.conf ld.so.conf.d libibverbs.d locale.alias localtime magic nsswitch.conf os-release perl pki/tls/openssl.cnf protocols
     python3 rdma rpc services ssl/openssl.cnf terminfo timezone wireshark)
 
-# The one folder of this machine that the guests write.
+# The only folder of this machine that the guests can write.
 guest_folder() { printf '%s' "$LAB_ROOT/build/guests"; }
 
 own_dir() { printf '%s' "$LAB_RUN/guest/$1"; }
 
-# system_folders: those of programs and libraries. Where /bin and the like are links into /usr, the guest has these links.
+# system_folders: prints the folders of programs and libraries. If /bin and others are links into /usr, the guest has the same links.
 system_folders() {
     local name
     for name in usr bin sbin lib lib32 lib64 libx32; do
@@ -21,7 +21,7 @@ system_folders() {
     done
 }
 
-# prepare_exports: the folders that are made for the guests. Sets CERTS_DIR.
+# prepare_exports: creates the folders for the guests. Sets CERTS_DIR.
 prepare_exports() {
     local host
     CERTS_DIR=$(private_certs "$LAB_ROOT") || die "cannot make a private folder for the certificates (below \$HOME or /var/tmp)."
@@ -36,7 +36,7 @@ prepare_exports() {
     done
 }
 
-# make_guest_root: root.tar, what the guests' root has before anything is mounted in it.
+# make_guest_root: creates root.tar, the guests' root before anything is mounted in it.
 make_guest_root() {
     local tree=$LAB_RUN/root name
     rm -rf "$tree"
@@ -53,7 +53,7 @@ make_guest_root() {
     rm -rf "$tree"
 }
 
-# make_own_dir HOST: what only this guest sees: its settings, its root's files, and the keys of its sshd.
+# make_own_dir HOST: creates the folder that only this guest sees: its settings, its root's files, and the keys of its sshd.
 make_own_dir() {
     local dir
     dir=$(own_dir "$1")
@@ -63,8 +63,8 @@ make_own_dir() {
     give_to_qemu "$dir"
 }
 
-# open_exports HOST: the options of QEMU, in EXPORTS. Each folder is opened here and handed over as a descriptor: QEMU then needs no
-# right to the folders above it.
+# open_exports HOST: sets EXPORTS to the options for QEMU. Each folder is opened here and passed as a descriptor, so that QEMU needs no
+# access to its parent folders.
 open_exports() {
     local name
     EXPORTS=()
@@ -75,7 +75,7 @@ open_exports() {
     open_export repo "$LAB_ROOT" readonly=on
     open_export modules "$KERNEL_MODULES" readonly=on
     open_export certs "$CERTS_DIR/guests/${1%%[0-9]*}" readonly=on
-    # Whatever a guest makes there is an ordinary file here: a symbolic link would lead a program of this machine astray.
+    # All that a guest creates there is an ordinary file here: a real symbolic link could redirect a program of this machine.
     open_export shared "$(guest_folder)" fmode=0644,dmode=0755 mapped-file
 }
 

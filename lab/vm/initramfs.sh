@@ -1,5 +1,5 @@
-# The guests' initramfs: busybox, the modules in loading order, the layer, and guest/init. Uncompressed, as unpacking
-# would take the emulated CPU longer than reading it.
+# The guests' initramfs: busybox, the modules in loading order, the layer, and guest/init. It is not compressed, because decompression
+# would take an emulated CPU longer than reading it.
 # shellcheck shell=bash
 
 # Sets INITRAMFS.
@@ -11,14 +11,14 @@ make_initramfs() {
         return
     fi
     rm -rf "$tree" "$tree.base" "$INITRAMFS.key"
-    # It, and the files that it is made of.
+    # For the initramfs and the files that it contains.
     need_space 16 "the guests' initramfs"
     mkdir -p "$tree/bin" "$tree/modules"
     cp "$(busybox_path)" "$tree/bin/busybox"
     cp "$LAB_ROOT/lab/guest/init" "$tree/init"
     cp -a "$LAB_STATE/layer/." "$tree/layer"
     chmod 755 "$tree/init" "$tree/bin/busybox"
-    # modprobe looks below lib/modules or, newer ones, usr/lib/modules: one folder that has both.
+    # modprobe reads lib/modules; newer versions read usr/lib/modules. Create a folder that has both.
     mkdir -p "$tree.base/lib/modules"
     ln -s . "$tree.base/usr"
     ln -s "$KERNEL_MODULES" "$tree.base/lib/modules/$KERNEL_VERSION"
@@ -26,7 +26,7 @@ make_initramfs() {
         add_module "$module" "$tree/modules"
     done
     (cd "$tree" && find . | cpio --quiet -o -H newc -R 0:0) | write_file "$INITRAMFS"
-    # There is no secret in it, and QEMU may be another user's.
+    # It contains no secret, and QEMU may run as another user.
     chmod 644 "$INITRAMFS"
     rm -rf "$tree" "$tree.base"
     printf '%s' "$key" | write_file "$INITRAMFS.key"
@@ -35,14 +35,14 @@ make_initramfs() {
 busybox_path() {
     local path
     path=$(command -v busybox) || die "busybox is missing (package busybox-static): run lab/install-packages lab."
-    # A dynamically linked one finds no libraries in the initramfs.
+    # The initramfs has no libraries for a dynamically linked busybox.
     if ldd "$path" >/dev/null 2>&1; then
         die "$path is not statically linked: install busybox-static."
     fi
     printf '%s' "$path"
 }
 
-# Each module file once, after those it needs. modprobe resolves aliases and skips what is built in.
+# Prints each module file once, after its dependencies. modprobe resolves aliases and skips built-in modules.
 modules_in_order() { # BASE
     local name
     for name in "${GUEST_MODULE_NAMES[@]}"; do
@@ -51,7 +51,7 @@ modules_in_order() { # BASE
     done | sed -nE 's/^insmod (.*\.ko(\.[a-z]+)?)( .*)?$/\1/p' | awk '!seen[$0]++'
 }
 
-# The guest's insmod takes plain .ko files only.
+# The guest's insmod loads only uncompressed .ko files.
 add_module() { # FILE DIR
     local name=${1##*/}
     name=${name%%.ko*}.ko

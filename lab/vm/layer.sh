@@ -1,6 +1,6 @@
-# The layer over the host's root: what a guest needs and the host lacks, that is sshd and its libraries.
-# The OpenSSH server is taken from its package, unpacked, because installing it would start a network service
-# on the learner's machine. Not dropbear: also two packages to fetch, and a second ssh implementation to know.
+# The layer over the host's root: files that a guest needs and the host lacks, that is sshd and its libraries.
+# The package of the OpenSSH server is unpacked and not installed, because installing it would start a network service on the user's
+# machine. dropbear would need two packages as well, and be a second ssh implementation to learn.
 # shellcheck shell=bash
 
 make_layer() {
@@ -18,8 +18,7 @@ make_layer() {
     touch "$layer/.complete"
 }
 
-# The libraries that the linker does not find, from those of openssh-server's own dependencies that are not
-# installed.
+# Adds the libraries that the dynamic linker does not find, from the dependencies of openssh-server that are not installed.
 add_missing_libraries() { # LAYER PROGRAM...
     local layer=$1 name program
     shift

@@ -1,7 +1,7 @@
-# Packages fetched and unpacked below build/lab, never installed: no root, nothing started on the host.
+# Fetches packages and unpacks them below build/lab. It does not install them: this needs no root and starts no service.
 # shellcheck shell=bash
 
-# apt with the host's own package lists, or, where these are missing or out of date, with private ones.
+# Options for apt: none with the host's package lists; if these are missing or out of date, those for private lists.
 apt_options=()
 
 use_private_lists() {
@@ -13,14 +13,14 @@ use_private_lists() {
     interruptible apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" update >"$LAB_STATE/apt.log" 2>&1 || die "apt-get update failed: $(tail -n 1 "$LAB_STATE/apt.log")"
 }
 
-# package_depends NAME: the packages it depends on, one a line; nothing when apt does not know it.
+# package_depends NAME: prints the packages that it depends on, one per line; nothing if apt does not know it.
 package_depends() {
     apt-cache "${apt_options[@]}" depends --important "$1" 2>/dev/null | awk '$1 ~ /Depends:$/ { print $2 }'
 }
 
 package_known() { [[ -n $(apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null) ]]; }
 
-# fetch_packages DIR NAME...: the .deb files of these packages, into DIR.
+# fetch_packages DIR NAME...: downloads the .deb files of these packages into DIR.
 fetch_packages() {
     command -v apt-get >/dev/null ||
         die "this host has no apt-get to download ${*:2}: install it by other means."
@@ -36,20 +36,20 @@ try_fetch_packages() { # DIR NAME...
     interruptible env -C "$1" apt-get -q -o APT::Sandbox::User= "${apt_options[@]}" download "${@:2}" >"$LAB_STATE/apt.log" 2>&1
 }
 
-# download_megabytes NAME...: what fetching these packages transfers.
+# download_megabytes NAME...: prints the download size of these packages in MB.
 download_megabytes() {
     apt-cache "${apt_options[@]}" show --no-all-versions "$@" | awk '/^Size:/ { sum += $2 } END { printf "%d", sum / 1e6 + 1 }'
 }
 
-# need_space MEGABYTES WHAT: before megabytes of half a thing are written.
+# need_space MEGABYTES WHAT: exits if LAB_STATE does not have this much free space.
 need_space() {
     local free
     free=$(df --output=avail --block-size=1M "$LAB_STATE" | tail -n 1)
     ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there: make room, or name another folder (LAB_STATE)."
 }
 
-# unpack_packages DIR DEB...: their files, with /bin, /sbin and /lib moved below /usr, where hosts with a merged
-# /usr (Debian 12, Ubuntu 22.04 and later) have them: the result can lie over such a host's root.
+# unpack_packages DIR DEB...: unpacks the files, and moves /bin, /sbin and /lib below /usr as on hosts with a merged /usr (Debian 12,
+# Ubuntu 22.04 and later). So the result can be a layer over such a host's root.
 unpack_packages() {
     local dir=$1 deb top error
     shift

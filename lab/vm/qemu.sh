@@ -1,4 +1,4 @@
-# One QEMU process for each guest: its command line, its start, and its end by the pid that was kept.
+# One QEMU process for each guest: its command line, its start, and its end by the stored pid.
 # shellcheck shell=bash
 
 CONTROL_MAC=52:54:00:12:34:01
@@ -7,24 +7,24 @@ link_mac() { printf '52:54:00:00:02:%02x' "$(host_number "$1")"; }
 guest_pidfile() { printf '%s' "$LAB_STATE/$1.pid"; }
 guest_console() { printf '%s' "$LAB_STATE/console-$1.log"; }
 
-# guest_name HOST: what its QEMU is called, in ps, too.
+# guest_name HOST: prints the name of its QEMU, which ps shows.
 guest_name() { printf 'rdma-%s of %s' "$1" "$(escape_commas "$LAB_STATE")"; }
 
-# guest_pid HOST: the pid of its QEMU, if that runs and is really this lab's (pids are used again).
+# guest_pid HOST: prints the pid of its QEMU, if it runs and belongs to this lab (the system reuses pids).
 guest_pid() {
     local pid
     { read -r pid <"$(guest_pidfile "$1")"; } 2>/dev/null && [[ -n $pid ]] || return 1
-    # The pid file's path: earlier versions of the lab had it there.
+    # Earlier versions of the lab had the pid file's path in the command line.
     grep -qzxF -e "$(guest_name "$1")" -e "$(guest_pidfile "$1")" "/proc/$pid/cmdline" 2>/dev/null || return 1
     printf '%s' "$pid"
 }
 
-# QEMU's options take a comma as the end of a value: two commas stand for one.
+# In QEMU's options a comma ends a value: two commas stand for one.
 escape_commas() { printf '%s' "${1//,/,,}"; }
 
-# make_link HOST: the QEMU options of its end of the link, in CABLE. With rocewire each listens for that. Without, one
-# client has a link to the server. More have one each, to a hub in the server's QEMU that the server's own NIC is plugged into: a hub gives each frame to every
-# port but the one that it came from, so it arrives exactly once.
+# make_link HOST: sets CABLE to the QEMU options of the host's end of the link. With rocewire, each QEMU listens for it. Without, a
+# single client has a link to the server. Several clients have a link each to a hub in the server's QEMU, to which the server's NIC is
+# also connected: a hub sends each frame to all ports except the one it came from, so it arrives exactly once.
 make_link() {
     local client
     CABLE=()
@@ -43,13 +43,13 @@ make_link() {
     fi
 }
 
-# link_end HOST CLIENT ID: HOST's end of the client's link: a stream of frames over a unix socket, the server's end
-# listening. (A multicast socket would give each frame back to its sender.) QEMU before 7.2 has the same framing over
-# loopback TCP only.
+# link_end HOST CLIENT ID: prints the option for HOST's end of the client's link: a stream of frames over a unix socket, on which the
+# server's end listens. (A multicast socket would return each frame to its sender.) QEMU before 7.2 supports this framing only over
+# loopback TCP.
 link_end() {
     local end=$LAB_RUN/cable-$2
     if [[ -n $QEMU_STREAM ]]; then
-        # The paths begin in QEMU's working directory, $LAB_RUN/cable.
+        # The paths are relative to QEMU's working directory, $LAB_RUN/cable.
         if [[ $1 == server ]]; then
             printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=on' "$3" "$2"
         else
@@ -62,7 +62,7 @@ link_end() {
     fi
 }
 
-# link_address HOST: where its end listens, as rocewire takes it.
+# link_address HOST: prints the address on which its end listens, in the form for rocewire.
 link_address() {
     local port=$LAB_RUN/cable-$1.port
     if [[ -e $port ]]; then
@@ -72,7 +72,7 @@ link_address() {
     fi
 }
 
-# free_port FILE: a port nobody listens on now. The other end reads it from the file.
+# free_port FILE: prints a TCP port on which no process listens. The other end reads it from the file.
 free_port() {
     local port
     for port in $(shuf -i 20000-32000 -n 50); do
@@ -84,10 +84,10 @@ free_port() {
     die "no free TCP port on 127.0.0.1 for the link."
 }
 
-# What QEMU itself can no longer do: system calls that are obsolete, gain rights, start programs or change priorities.
+# Forbids QEMU system calls that are obsolete, raise privileges, start programs or change priorities.
 QEMU_SANDBOX=on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny
 
-# find_features: what this QEMU can, and its folder. Sets QEMU_STREAM and SANDBOX.
+# find_features: tests the features of this QEMU, and creates its folder. Sets QEMU_STREAM and SANDBOX.
 find_features() {
     local netdevs
     SANDBOX=(-sandbox "$QEMU_SANDBOX")
@@ -101,8 +101,8 @@ find_features() {
     give_to_qemu "$LAB_RUN/cable"
 }
 
-# qemu_user ACCEL: what stands before QEMU's command, in QEMU_AS: no process of it gains rights, and root becomes a user who owns
-# nothing here.
+# qemu_user ACCEL: sets QEMU_AS to the prefix of QEMU's command: its processes cannot gain privileges, and root becomes a user who owns
+# no other files.
 qemu_user() {
     local groups=(--clear-groups) keep=
     QEMU_AS=(setpriv --no-new-privs)
@@ -114,7 +114,7 @@ qemu_user() {
         QEMU_AS=(setpriv --no-new-privs)
         return
     fi
-    # The rights that others have to the checkout are what this user has.
+    # This user has the access rights of "others" to the checkout.
     if ! others_read "$LAB_ROOT" "$LAB_ROOT/build" "$BOOT_IMAGE" || (($(umask) & 05)); then
         keep=,+dac_read_search
         say "other users may not read all of $LAB_ROOT or the kernel (or your umask, $(umask), makes new files unreadable): QEMU keeps the right to read all files"
@@ -133,21 +133,21 @@ others_read() {
     done
 }
 
-# start_guest HOST ACCEL: returns when QEMU runs, and has opened the sockets that another guest's QEMU connects to.
+# start_guest HOST ACCEL: returns when QEMU runs and has opened the sockets to which another guest's QEMU connects.
 start_guest() {
     local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
     [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
-    # A processor that could be plugged in, and is not: with one alone QEMU's emulator (before 8.1) leaves out the guest's memory
-    # barriers, also those towards its own devices. Then the network card misses a kick, sends nothing any more, and the guest
-    # waits: under load within minutes. Source: QEMU's commit c914d46d0a64.
+    # maxcpus is at least 2: with a single CPU, QEMU's emulator (before 8.1) omits the guest's memory barriers, including those towards
+    # its own devices. Under load, the network card then misses a kick within minutes and stops sending, and the guest waits. Source:
+    # QEMU's commit c914d46d0a64.
     local most=$((LAB_CPUS > 1 ? LAB_CPUS : 2))
     : >"$(guest_console "$host")"
     rm -f "$(guest_pidfile "$host")"
     make_link "$host"
-    # romfile=: no iPXE on the NICs. restrict=on: from the control network there is no way out.
-    # Port 0 of hostfwd: the kernel chooses a free one; control_port asks which.
-    # q35: the interrupt table of the older machine, pc, is a program that ACPI's interpreter runs again for each device. Under
-    # software emulation that takes two seconds of the start.
+    # romfile=: no iPXE on the NICs. restrict=on: the control network has no route to other networks.
+    # hostfwd with port 0: the kernel chooses a free port; control_port finds it.
+    # q35: on the older machine type pc, the interrupt table is a program that the ACPI interpreter runs for each device. Under software
+    # emulation this takes two seconds at boot.
     # shellcheck disable=SC2054 # the commas are QEMU's
     command=("${QEMU_AS[@]}" "$QEMU" -name "$(guest_name "$host")" "${SANDBOX[@]}" -nodefaults -no-user-config -no-reboot -display none
         -machine q35,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
@@ -166,8 +166,7 @@ start_guest() {
     return 1
 }
 
-# run_qemu HOST COMMAND...: the command, with the files that QEMU is handed as descriptors; in a session of its own, which a Ctrl-C
-# does not reach.
+# run_qemu HOST COMMAND...: executes the command, with QEMU's files as descriptors, in a new session, which Ctrl-C does not reach.
 run_qemu() {
     local host=$1 console kernel initrd
     shift
@@ -180,15 +179,15 @@ run_qemu() {
         -add-fd "fd=$console,set=1" -chardev file,id=console,path=/dev/fdset/1,append=on
 }
 
-# await_qemu HOST PID: until its process is QEMU. rocewire waits for its sockets. A direct link's other end does not: of the sockets
-# that the server's QEMU opens, the control network's is the last.
+# await_qemu HOST PID: waits until the process is QEMU. rocewire waits for QEMU's sockets, but the other end of a direct link does not:
+# for it, wait until the server's QEMU has opened its last socket, that of the control network.
 await_qemu() {
     until guest_pid "$1" >/dev/null; do
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.02
     done
     [[ $LAB_CABLE == direct && $1 == server ]] || return 0
-    # ss looks at all processes, which takes long on a busy host: not before there is a socket.
+    # ss reads all processes, which takes long on a busy host: do not run it before a socket exists.
     until [[ -z $QEMU_STREAM || -S $LAB_RUN/cable/${LAB_HOSTS[-1]}.sock ]] && [[ -n $(control_port "$2") ]]; do
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.1
@@ -200,20 +199,20 @@ qemu_error() { # HOST
     printf '%s (%s)' "$(grep -v 'module ui-' "$log" | tail -n 1)" "$log"
 }
 
-# control_port PID: the port on 127.0.0.1 that leads to the guest's sshd.
+# control_port PID: prints the port on 127.0.0.1 that is forwarded to the guest's sshd.
 control_port() {
     ss -Hltnp "src 127.0.0.1" | awk -v "pid=pid=$1," 'index($0, pid) { sub(/.*:/, "", $4); print $4 }' |
         grep -vxF "$(cat "$LAB_RUN"/*.port 2>/dev/null || echo none)"
 }
 
-# stop_guest HOST: its QEMU is gone when this returns.
+# stop_guest HOST: returns when its QEMU has ended.
 stop_guest() {
     local pid tries=0
     pid=$(guest_pid "$1") || pid=
     if [[ -n $pid ]]; then
         kill "$pid" 2>/dev/null || true
         while guest_pid "$1" >/dev/null; do
-            # 5 s for the orderly way.
+            # SIGTERM has 5 s to take effect.
             ((++tries != 100)) || kill -KILL "$pid" 2>/dev/null || true
             sleep 0.05
         done
@@ -221,7 +220,7 @@ stop_guest() {
     rm -f "$(guest_pidfile "$1")"
 }
 
-# guests_left: the hosts whose QEMU still runs, as many as there may have been.
+# guests_left: prints the hosts whose QEMU still runs, including those of a lab that had more clients.
 guests_left() {
     local file host
     for file in "$LAB_STATE"/*.pid; do
@@ -233,7 +232,7 @@ guests_left() {
     done
 }
 
-# stop_guests: also those of a lab that had more clients.
+# stop_guests: stops all guests, including those of a lab that had more clients.
 stop_guests() {
     local host
     for host in $(guests_left); do

@@ -1,22 +1,22 @@
-# The vm backend's settings: are they possible, and are they those that the running guests have?
+# Checks the vm backend's settings: whether they are valid, and whether the running guests have them.
 # shellcheck shell=bash
 
 check_settings() {
     [[ -z $LAB_ACCEL || $LAB_ACCEL == kvm || $LAB_ACCEL == tcg ]] || usage_error "LAB_ACCEL is kvm or tcg, not '$LAB_ACCEL'."
     [[ $LAB_CABLE == wire || $LAB_CABLE == direct ]] || usage_error "LAB_CABLE is wire or direct, not '$LAB_CABLE'."
-    # 1280: IPv6 wants it. 65535: virtio's limit.
+    # 1280: the minimum MTU of IPv6. 65535: virtio's limit.
     check_number LAB_MTU 1280 65535
-    # With less, process 1 has been seen to starve; 1 TiB is more than any host will give.
+    # With less than 256 MiB, process 1 was seen to starve. 1 TiB is more than any host has for a guest.
     check_number LAB_MEMORY 256 1048576
     check_number LAB_CPUS 1 64
-    # Each is a QEMU process, and each frame comes to all of them.
+    # Each client is a QEMU process, and receives all frames.
     check_number LAB_CLIENTS 1 15
     LAB_CLIENTS=$((10#$LAB_CLIENTS))
     check_number LAB_BOOT_SECONDS 1 86400
     check_number LAB_KVM_SECONDS 1 86400
 }
 
-# Guests that the host has no memory for would be killed at some later moment, or take the host with them.
+# Without enough memory, the host's kernel would later kill guests, or the host would fail.
 check_memory() {
     local guests=$((LAB_CLIENTS + 1)) available
     ((guests > 2)) || return 0
@@ -25,7 +25,7 @@ check_memory() {
         die "$guests guests of LAB_MEMORY=$LAB_MEMORY MiB need $((guests * 10#$LAB_MEMORY)) MiB, and this host has $available MiB available: set LAB_MEMORY or LAB_CLIENTS lower."
 }
 
-# memory_of_guests: what those that run now would give back, in KiB.
+# memory_of_guests: prints the memory of the running guests in KiB.
 memory_of_guests() {
     local host sum=0
     for host in $(guests_left); do
@@ -34,7 +34,7 @@ memory_of_guests() {
     printf %s "$sum"
 }
 
-# What the running guests were started with differs from what the environment asks for.
+# Returns 0 if a setting in the environment differs from that of the running guests.
 settings_changed() {
     local name value wanted changed=1
     while IFS='=' read -r name value; do

@@ -77,7 +77,7 @@ End::End(const net::Socket& socket, const Options& options, unsigned qp_access)
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
     qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
-    psn_ = (qp_->qp_num * 0x9e3779b1U >> 8) & psn_mask;  // another one for each queue pair
+    psn_ = (qp_->qp_num * 0x9e3779b1U >> 8) & psn_mask;  // different for each queue pair
 }
 
 net::Endpoint End::own() const {

@@ -1,4 +1,4 @@
-// One end of the connection: its device, memory and queue pair, and the way to RTS.
+// One end of the connection: its device, memory and queue pair, and the transitions to RTS.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace faults {
 
-/// The rights in "write,read,atomic" as IBV_ACCESS_*; "none": none. Throws util::Error.
+/// Converts rights such as "write,read,atomic", or "none", to IBV_ACCESS_*. Throws util::Error.
 unsigned rights_of(const std::string& names);
 
 class End {
   public:
-    /// The objects, for a connection over `socket`'s network. `qp_access`: IBV_ACCESS_*. Throws
-    /// util::Error, std::system_error.
+    /// Creates the objects for a connection over the network of `socket`. `qp_access`:
+    /// IBV_ACCESS_*. Throws util::Error, std::system_error.
     End(const net::Socket& socket, const Options& options, unsigned qp_access);
 
     ibv_pd* pd() const { return pd_.get(); }
@@ -28,18 +28,18 @@ class End {
     ibv_qp_type type() const { return type_; }
     const Options& options() const { return options_; }
 
-    /// What the peer is told, without memory.
+    /// Returns the endpoint to send to the peer, without memory.
     net::Endpoint own() const;
 
     void to_init();
-    /// From INIT to RTS, or not where the options say so.
+    /// Moves the queue pair from INIT to RTS, unless an option prevents it.
     void connect(const net::Endpoint& peer);
     void to_state(ibv_qp_state state);
     void destroy_qp() { qp_.reset(); }
 
-    /// The own buffer: what is sent, READ into, or received into.
+    /// The local buffer for SENDs, WRITEs, READs and receives.
     ibv_sge buffer() const;
-    /// UD: where to send.
+    /// UD: sets the destination.
     void address(ibv_send_wr& wr) const;
 
   private:

@@ -1,6 +1,6 @@
-// The two ends of faulty. Each ends within its time limit and returns 0, whether or not the fault
-// shows; a line "result: ..." says what happened. Both throw util::Error, std::system_error where a
-// call fails that is no request.
+// The two ends of faulty. Each returns 0 within its time limit, whether or not the fault occurs; a
+// line "result: ..." reports what happened. Both throw util::Error or std::system_error if a call
+// fails, except for requests.
 #pragma once
 
 #include "runlog/log.hpp"

@@ -1,8 +1,8 @@
-# What run and score share: where cases and runs are, and how a case file is read.
+# Functions for run and score: the paths of cases and runs, and reading a case file.
 # shellcheck shell=bash
 
 faults=tests/faults
-runs=${FAULTS_RUNS:-build/faults} # a folder for each half of the corpus, in it a run directory for each case
+runs=${FAULTS_RUNS:-build/faults} # HALF/CASE: the run directory of a case
 
 complain() { printf 'tests/faults/%s: %s\n' "${0##*/}" "$*" >&2; }
 die() {
@@ -10,7 +10,7 @@ die() {
     exit 2
 }
 
-# cases_of [FOLDER|CASE]...: the case files, one a line; without arguments, all.
+# cases_of [FOLDER|CASE]...: prints the case files, one per line; without arguments, all.
 cases_of() {
     local given
     (($# > 0)) || set -- "$faults"/open "$faults"/kept
@@ -25,13 +25,13 @@ cases_of() {
     done
 }
 
-# run_of CASE: the run directory of a case.
+# run_of CASE: prints the run directory of a case.
 run_of() {
     local half=${1%/*} name=${1##*/}
     echo "$runs/${half##*/}/${name%.case}"
 }
 
-# values KEY FILE: the values of all lines "KEY: VALUE", one a line.
+# values KEY FILE: prints the values of all lines "KEY: VALUE", one per line.
 values() { sed -n "s/^$1:[[:space:]]*//p" "$2"; }
-# value KEY FILE: that of the only such line.
+# value KEY FILE: prints the value of the first such line.
 value() { values "$1" "$2" | head -n 1; }

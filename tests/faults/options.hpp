@@ -1,4 +1,4 @@
-// The options of faulty: each changes one thing of a connection that is right otherwise.
+// The options of faulty: each changes one property of an otherwise correct connection.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace faults {
 
-/// Of either end. What is not given has the value of a connection without a fault.
+/// Options of both ends. The defaults are those of a connection without a fault.
 struct Options {
     // The connection.
     std::string transport = "rc";

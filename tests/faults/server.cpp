@@ -15,7 +15,7 @@ namespace faults {
 
 namespace {
 
-/// What is to happen some time after the client began; once.
+/// Actions that run once, some time after the client started.
 class Plan {
   public:
     /// `after`: milliseconds; 0: never.
@@ -119,7 +119,7 @@ int run_server(const ServerOptions& options, runlog::Log& log, util::StopSignal&
     take_completions(end.cq(), received);
     log.note("result: " + std::to_string(received.count) + " received; " + received.first_error);
     if (is_gone)
-        _exit(0);  // as a program that ends without a word to its peer
+        _exit(0);  // like a program that ends without notifying its peer
     return 0;
 }
 

@@ -1,4 +1,4 @@
-// The scripts behind make lint: that they find what they are for, and that they do not take a tool that cannot run for success.
+// Tests of the scripts of make lint: they find defects, and fail if a tool cannot run.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -30,7 +30,7 @@ class Lint : public testing::Test {
         return path;
     }
 
-    /// In a shell whose PATH begins with the tools of the test.
+    /// Runs a command in a shell whose PATH begins with the tools of the test.
     support::Outcome shell(const std::string& command,
                            const support::Argv& environment = {}) const {
         return support::run(
@@ -51,7 +51,7 @@ class Lint : public testing::Test {
 
 TEST_F(Lint, finds_a_defect_in_a_source_that_a_unit_includes) {
     SKIP_WITHOUT("clang-tidy");
-    // One for the static analyzer, and one for clang-tidy's own checks.
+    // A defect for the static analyzer, and one for clang-tidy's own checks.
     const std::string first =
         file("src/a/first.cpp", "int first() { int* none = nullptr; return *none; }\n");
     const std::string second = file("src/a/second.cpp", "int Second() { return 2; }\n");

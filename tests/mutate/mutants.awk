@@ -1,5 +1,5 @@
-# Prints the mutants of C++ sources, one a line: FILE, line number, what is changed, the changed line, separated by tabs.
-# Strings, comments, preprocessor lines, assertions at compile time and template arguments are left alone.
+# Prints the mutants of C++ sources, one per line: FILE, line number, the change, the changed line, separated by tabs.
+# It does not change strings, comments, preprocessor lines, static assertions and template arguments.
 
 function masked(text,    out, i, c, quote) {
     out = ""
@@ -31,7 +31,7 @@ function offer(position, size, replacement) {
         substr($0, 1, position - 1) replacement substr($0, position + size)
 }
 
-# Each place where `from` stands in the line, written as `to`.
+# Offers a mutant for each `from` in the line, replaced by `to`.
 function replace(from, to,    start, at) {
     start = 1
     while ((at = index(substr(code, start), from)) > 0) {
@@ -63,7 +63,7 @@ in_comment { if (/\*\//) in_comment = 0; next }
     replace("(!", "(")
     replace("true", "false")
     replace("false", "true")
-    # A number, and the one after it.
+    # Increment a number.
     rest = code
     offset = 0
     while (match(rest, /(^|[^A-Za-z0-9_.'])[0-9]+($|[^A-Za-z0-9_.'])/)) {
@@ -74,7 +74,7 @@ in_comment { if (/\*\//) in_comment = 0; next }
         offset = at + size - 1
         rest = substr(code, offset + 1)
     }
-    # A call that stands alone.
+    # Remove a call that is a statement.
     if (code ~ /^[ ]+[a-z_:.>-]+\([^;]*\);[ ]*$/ && code !~ /return|throw|co_/) {
         match(code, /[^ ]/)
         offer(RSTART, length($0) - RSTART + 1, ";")

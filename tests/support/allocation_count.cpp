@@ -19,7 +19,7 @@ thread_local std::uint64_t allocations = 0;
 
 #ifdef UNDER_ADDRESS_SANITIZER
 
-// Replacing operator new would hide mismatches of new and delete from the sanitizer: it is asked.
+// Replacing operator new would hide mismatches of new and delete from the sanitizer: use its hooks.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
                                                                            std::size_t),
                                                          void (*on_free)(const volatile void*));
@@ -47,7 +47,7 @@ void* allocated(void* memory) {
 
 }  // namespace
 
-// The library's other forms (arrays, nothrow, sized) are made of these (C++20, [new.delete]).
+// The library's other forms (arrays, nothrow, sized) call these (C++20, [new.delete]).
 void* operator new(std::size_t size) {
     return allocated(std::malloc(size == 0 ? 1 : size));
 }

@@ -1,12 +1,12 @@
-// How many allocations a piece of code makes, for tests of what must make none.
+// Counts allocations, for tests of code that must not allocate.
 #pragma once
 
 #include <cstdint>
 
 namespace support {
 
-/// Counts this thread's allocations from its construction on: operator new in its forms, and under
-/// AddressSanitizer, which has its own operator new, malloc() too.
+/// Counts this thread's allocations since its construction: all forms of operator new and, under
+/// AddressSanitizer, which has its own operator new, also malloc().
 class AllocationCount {
   public:
     AllocationCount();

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A snap has a /tmp of its own. Ubuntu's package is a script that starts the snap.
+// A snap has a separate /tmp. Ubuntu's package is a script that starts the snap.
 bool is_snap(const fs::path& program) {
     if (program.string().starts_with("/snap/"))
         return true;
@@ -54,7 +54,7 @@ Argv command(const std::string& profile) {
         "--headless",
         "--remote-debugging-pipe",
         "--user-data-dir=" + profile,
-        // No name and no address is one: whatever a page asks for fails before a packet is sent.
+        // No name and no address resolves: each request of a page fails before a packet is sent.
         "--host-resolver-rules=MAP * ~NOTFOUND",
         "--proxy-server=http://nowhere.invalid:9",
         "--proxy-bypass-list=<-loopback>",
@@ -73,24 +73,24 @@ Argv command(const std::string& profile) {
         "--password-store=basic",
         "--use-mock-keychain",
         "--mute-audio",
-        // A container may have a /dev/shm of some megabytes.
+        // In a container, /dev/shm may have only some megabytes.
         "--disable-dev-shm-usage",
         "--disable-gpu",
-        // A page that another one covers runs at its full pace.
+        // Do not throttle a page that another one covers.
         "--disable-background-timer-throttling",
         "--disable-backgrounding-occluded-windows",
         "--disable-renderer-backgrounding",
-        // The same picture on each machine.
+        // Screenshots are the same on all machines.
         "--force-color-profile=srgb",
         "--hide-scrollbars",
         "--lang=en-US",
     };
     if (geteuid() == 0)
-        argv.emplace_back("--no-sandbox");  // it refuses to start as root with one
+        argv.emplace_back("--no-sandbox");  // as root, it does not start with a sandbox
     return argv;
 }
 
-// Whatever it keeps outside its profile goes there too.
+// Files that it stores outside its profile also go there.
 Argv environment(const std::string& profile) {
     return {"HOME=" + profile, "TMPDIR=" + profile, "XDG_CONFIG_HOME=" + profile,
             "XDG_CACHE_HOME=" + profile};

@@ -1,4 +1,4 @@
-// The installed chromium without a window, for pages that a test opens. It reaches no network.
+// The installed chromium, headless, for pages that a test opens. It has no access to a network.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace support {
 
-/// A running browser, with a profile of its own that ends with it; so do its processes. It takes
-/// about a second to start, and a page a tenth of one: a suite shares it.
+/// A running browser with a temporary profile. The destructor ends its processes. A suite shares
+/// it, because it takes about a second to start, and a page only a tenth of a second.
 class Browser {
   public:
-    /// The first on PATH of chromium, chromium-browser and google-chrome that can see the test's
-    /// files.
+    /// Returns the first of chromium, chromium-browser and google-chrome on PATH that can read the
+    /// test's files.
     static std::optional<std::string> path();
 
-    /// Why path() is nothing, as one sentence.
+    /// Returns the reason why path() is nullopt, as one sentence.
     static std::string why_none();
 
     Browser();

@@ -46,7 +46,7 @@ Page::Page(DevTools& devtools)
     : devtools_(devtools),
       context_(devtools.call("", "Target.createBrowserContext").at("browserContextId")) {}
 
-// By way of the one above: where this one throws, the destructor closes what is open.
+// Delegates to the constructor above: if this one throws, the destructor closes the page.
 Page::Page(DevTools& devtools, const std::string& file) : Page(devtools) {
     url_ = file_url(file);
     const Json target = devtools_.call("", "Target.createTarget",
@@ -211,7 +211,7 @@ std::vector<std::byte> Page::screenshot() {
     return from_base64(call("Page.captureScreenshot", {{"format", "png"}}).at("data"));
 }
 
-// Answers come in order: what the page had to say before this one has been heard after it.
+// Replies arrive in order: after this one, all earlier events of the page have been handled.
 void Page::settle() {
     evaluate("new Promise((resolve) => setTimeout(resolve))");
 }

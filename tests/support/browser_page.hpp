@@ -1,4 +1,4 @@
-// One page in the shared browser, used as a person uses it: with keys and a mouse, by its looks.
+// One page in the shared browser, operated like a user does: with keyboard, mouse and screenshots.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,18 @@
 
 namespace support {
 
-/// In CSS pixels, from the viewport's upper left corner.
+/// Coordinates in CSS pixels, from the viewport's upper left corner.
 struct Point {
     double x = 0;
     double y = 0;
 };
 
-/// What is held while a key is pressed, added up. Input.dispatchKeyEvent's numbers.
+/// Modifier keys to hold while a key is pressed; a bit mask. The values are those of
+/// Input.dispatchKeyEvent.
 enum Modifier : int { no_modifier = 0, alt_key = 1, control_key = 2, meta_key = 4, shift_key = 8 };
 
-/// A tab with storage of its own; Browser::open() makes one, and its end closes it. 1280 x 800 and
-/// light at first. What fails, or is not there in time, throws std::runtime_error.
+/// A tab with its own storage, created by Browser::open(). The destructor closes it. Initially it
+/// is 1280 x 800 and light. Failures and timeouts throw std::runtime_error.
 class Page {
   public:
     ~Page();
@@ -37,45 +38,45 @@ class Page {
 
     const std::string& url() const { return url_; }
 
-    /// The value of a script, or what its promise becomes; null for undefined, and a string for a
-    /// number that JSON does not have. An exception's text and stack are thrown.
+    /// Returns the value of a script, or of its promise; null for undefined, and a string for a
+    /// number that JSON does not have. Throws an exception of the script with its text and stack.
     nlohmann::json evaluate(std::string_view script);
 
-    /// Looks once a frame until the expression (or what its promise becomes) is true; one that
-    /// throws is not true yet.
+    /// Evaluates the expression (or its promise) once per frame until it is true. An expression
+    /// that throws counts as false.
     void wait_until(std::string_view expression,
                     std::chrono::milliseconds limit = std::chrono::seconds(10));
 
-    /// Presses and releases a key, by the page's name for it: "a", "?", "Enter" (browser_keys.hpp).
+    /// Presses and releases a key, given by its event.key: "a", "?", "Enter" (browser_keys.hpp).
     void press(std::string_view key, int modifiers = no_modifier);
 
-    /// Puts text into what has the focus, as an input method does: without a key.
+    /// Inserts text into the focused element like an input method: without key events.
     void type(std::string_view text);
 
-    /// The middle of the first element that matches, once it is scrolled into view and still.
-    /// Fails where nothing matches, or where another element is on top.
+    /// Returns the middle of the first element that matches, after it is scrolled into view and
+    /// does not move. Fails if no element matches, or if another element is on top.
     Point centre_of(std::string_view selector);
 
     void click(std::string_view selector);
     void move_to(Point to);
     void drag(Point from, Point to);
 
-    /// `scale`: pixels of a screenshot to one of the page.
+    /// `scale`: pixels of a screenshot per CSS pixel.
     void set_viewport(int width, int height, double scale = 1);
     void set_dark(bool dark);
 
     /// The viewport as PNG.
     std::vector<std::byte> screenshot();
 
-    /// Every URL asked for since open(), the page's own first; whether or not it was had.
+    /// All URLs requested since open(), the page's own first, including failed requests.
     const std::vector<std::string>& requests();
 
-    /// What went wrong since open(): uncaught exceptions, console.error, violations of the page's
-    /// security policy, requests that failed, dialogs (which are dismissed).
+    /// Errors since open(): uncaught exceptions, console.error, violations of the page's security
+    /// policy, failed requests, dialogs (which are dismissed).
     const std::vector<std::string>& errors();
 
-    /// ScriptDuration and LayoutDuration in seconds, JSHeapUsedSize in bytes, Nodes, and the others
-    /// of Performance.getMetrics.
+    /// The values of Performance.getMetrics: ScriptDuration and LayoutDuration in seconds,
+    /// JSHeapUsedSize in bytes, Nodes, and others.
     std::map<std::string, double> metrics();
 
   private:
@@ -92,9 +93,9 @@ class Page {
     void mouse(const char* type, Point at, bool held);
 
     DevTools& devtools_;
-    std::string context_;  // has the storage
+    std::string context_;  // browser context with the storage
     std::string url_, session_;
-    std::set<std::string> sessions_;  // its own, and those of its workers and frames
+    std::set<std::string> sessions_;  // of the page, its workers and frames
     std::set<std::string> loaded_;    // documents, by DevTools' loaderId
     PageRecord record_;
 };

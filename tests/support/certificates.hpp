@@ -1,4 +1,4 @@
-// Certificates for tests, made by the script that makes the lab's.
+// Certificates for tests, created by the lab's script.
 #pragma once
 
 #include <stdexcept>
@@ -10,14 +10,15 @@
 
 namespace support {
 
-/// A CA with a server's and a client's certificate in `folder`. `settings`: CERTS_DAYS=… and so on.
+/// Creates a CA and certificates of a server and a client in `folder`. `settings`: CERTS_DAYS=….
 inline void make_certificates(const std::string& folder, const Argv& settings = {}) {
     const Outcome made = run({"lab/certs", folder}, settings);
     if (made.exit_code != 0)
         throw std::runtime_error("lab/certs: " + made.all());
 }
 
-/// The files of one role: `trusted` has the CA's certificate, `own` the role's own and its key.
+/// The files of one role. The folder `trusted` contains the CA's certificate, `own` the role's
+/// certificate and key.
 inline net::TlsFiles files_of(net::TlsRole role, const std::string& trusted,
                               const std::string& own) {
     const std::string base = own + (role == net::TlsRole::Client ? "/client" : "/server");

@@ -19,7 +19,7 @@ namespace support {
 namespace {
 
 using nlohmann::json;
-using Way = std::tuple<std::string, std::string, std::uint32_t>;  // source, destination, its QPN
+using Way = std::tuple<std::string, std::string, std::uint32_t>;  // from, to, destination QPN
 
 bool names_a_peer(const std::string& log) {
     std::ifstream file(log);
@@ -27,7 +27,7 @@ bool names_a_peer(const std::string& log) {
     return text.find("\"dest_qpn\"") != std::string::npos;
 }
 
-// What the command prints, a JSON object a line.
+// Runs the command, which prints one JSON object per line.
 std::vector<json> objects(Argv command, const std::vector<std::string>& logs) {
     command.insert(command.begin(), rocecap());
     command.emplace_back("--json");
@@ -45,7 +45,7 @@ std::vector<json> objects(Argv command, const std::vector<std::string>& logs) {
     return all;
 }
 
-// Of its requests, or its responses; null where there are none.
+// The first PSN of the direction's requests or responses; null if there are none.
 json first_psn_of(const json& direction, const char* packets) {
     return direction.value(packets, json::object()).value("first_psn", json());
 }
@@ -54,7 +54,7 @@ Way way_of(const json& direction) {
     return {direction["src"], direction["dst"], direction["destqp"]};
 }
 
-// Of a conversation the direction of the first packet comes first, in both.
+// In both outputs, the direction of a connection's first packet is first.
 void expect_check_agrees(const std::vector<json>& flows, const json& checked) {
     std::vector<json> connections = checked["connections"];
     ASSERT_EQ(connections.size(), flows.size()) << checked;
@@ -79,8 +79,8 @@ void expect_check_agrees(const std::vector<json>& flows, const json& checked) {
     }
 }
 
-// A first PSN that a packet has is that of the direction's first request, or of the first response
-// to it, where what was sent is not what was announced.
+// If packets show a first PSN, it is that of the direction's first request or, if the sender did
+// not use the PSN that it announced, that of the first response to it.
 void expect_psns_agree(const std::vector<json>& flows, const std::vector<json>& psns) {
     for (const json& first : psns) {
         if (first["first_psn"].is_null() || first["readable"]["bth"].empty())
@@ -102,7 +102,7 @@ void expect_psns_agree(const std::vector<json>& flows, const std::vector<json>& 
     }
 }
 
-// The queue pairs that the timeline says sent a stream's packets.
+// The queue pairs that sent a stream's packets according to the timeline.
 class Senders : public timeline::RowVisitor {
   public:
     void event(const runlog::Event& /*event*/, std::int64_t /*t_ns*/,

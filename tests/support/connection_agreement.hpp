@@ -1,4 +1,4 @@
-// What the commands that know of connections say of the same capture.
+// Compares the connections that rocecap's commands report for the same capture.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace support {
 
 /// Expects that `flows`, `check`, `psns` and the timeline agree on each connection of the
 /// capture: its two queue pairs and how they were paired, its path MTU and its first PSNs. `logs`:
-/// run logs; one that names no queue pair and its peer is left out. Returns the number of
+/// run logs; those without a queue pair and its peer are ignored. Returns the number of
 /// connections.
 std::size_t expect_connections_agree(const std::string& capture,
                                      const std::vector<std::string>& logs = {});

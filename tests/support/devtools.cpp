@@ -23,13 +23,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// In the child, after fork: descriptors 3 and 4 are the pipe, and the parent's end is the child's.
+// Starts the program in the child after fork(), with the pipe as descriptors 3 and 4. The kernel
+// kills the child when the parent ends.
 [[noreturn]] void become(char** words, const Argv& environment, const std::string& log, int pipe,
                          pid_t parent) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
-        _exit(127);  // it ended before the line above
+        _exit(127);  // the parent ended before prctl()
     constexpr int above = 10;
     const int end = fcntl(pipe, F_DUPFD_CLOEXEC, above);
     const int out = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -54,9 +55,9 @@ struct DevTools::Wait {
 
 DevTools::DevTools(const Argv& argv, const Argv& environment, std::string log)
     : log_(std::move(log)) {
-    // What the program leaves behind becomes this process's child, so that it can be waited for.
+    // Orphans of the program become children of this process, so that it can wait for them.
     util::check_errno(prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl(PR_SET_CHILD_SUBREAPER)");
-    // A socket and no pipe: to write to one that nobody reads is an error, and no SIGPIPE.
+    // A socket and not a pipe: a write without a reader gives an error, and no SIGPIPE.
     std::array<int, 2> ends{};
     util::check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()),
                       "socketpair");
@@ -79,7 +80,7 @@ DevTools::~DevTools() {
         post("", "Browser.close");
         shutdown(pipe_.get(), SHUT_WR);
         await([] { return false; }, "its end", std::chrono::seconds(5));
-    } catch (const std::exception&) {  // it has ended, or has had its time
+    } catch (const std::exception&) {  // it has ended, or the time limit has passed
     }
     kill(-pid_, SIGKILL);
     while (waitpid(-pid_, nullptr, 0) > 0 || errno == EINTR) {
@@ -170,7 +171,7 @@ void DevTools::dispatch(const Json& message) {
     const auto listener = listeners_.find(message.value("sessionId", ""));
     if (listener == listeners_.end() || !message.contains("method"))
         return;
-    const Listener heard = listener->second;  // it may listen to more, or to nothing from now on
+    const Listener heard = listener->second;  // a copy: it may change or remove listeners
     heard(message);
 }
 

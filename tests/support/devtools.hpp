@@ -1,5 +1,5 @@
-// One chromium without a window, spoken to over its DevTools pipe: JSON messages that end in NUL,
-// on its descriptors 3 and 4. https://chromedevtools.github.io/devtools-protocol/
+// One headless chromium, controlled over its DevTools pipe: JSON messages that end in NUL, on its
+// descriptors 3 and 4. https://chromedevtools.github.io/devtools-protocol/
 #pragma once
 
 #include <chrono>
@@ -15,19 +15,19 @@
 
 namespace support {
 
-/// The running program and its pipe. The program ends with it, and all that the program started;
-/// where this process dies first, the kernel kills the program.
+/// The running program and its pipe. The destructor ends the program and all its children; if this
+/// process dies first, the kernel kills the program.
 ///
-/// A session is one attached page or worker; "" is the browser itself. Whatever waits has a limit,
-/// and throws std::runtime_error that says what was waited for.
+/// A session is one attached page or worker; "" is the browser itself. All functions that wait have
+/// a time limit, and throw std::runtime_error with a description of what they waited for.
 class DevTools {
   public:
     using Json = nlohmann::json;
     using Listener = std::function<void(const Json& event)>;
     using Limit = std::chrono::milliseconds;
 
-    /// `log`: a file for what the program writes to its standard output and error; the end of it
-    /// becomes a part of the sentence where the program ends unasked.
+    /// `log`: a file for the program's standard output and error. If the program ends unexpectedly,
+    /// the error message includes the end of the file.
     DevTools(const Argv& argv, const Argv& environment, std::string log);
     ~DevTools();
     DevTools(const DevTools&) = delete;
@@ -37,23 +37,23 @@ class DevTools {
 
     pid_t pid() const { return pid_; }
 
-    /// Sends a command and returns its result; a refused one throws. Events that come before the
-    /// answer go to their listeners.
+    /// Sends a command and returns its result; throws if the command is rejected. Events that
+    /// arrive before the reply go to their listeners.
     Json call(const std::string& session, const std::string& method,
               const Json& params = Json::object(), Limit limit = time_limit);
 
-    /// Sends a command whose answer nobody waits for: the one thing that a listener may send.
+    /// Sends a command without waiting for its reply. A listener may call only this function.
     void post(const std::string& session, const std::string& method,
               const Json& params = Json::object());
 
-    /// Whoever has the session's events from now on; an empty listener has none.
+    /// Sets the listener for the session's events; an empty listener removes it.
     void listen(const std::string& session, Listener listener);
 
     /// Hands events to their listeners until `done`.
     void await(const std::function<bool()>& done, const std::string& what,
                Limit limit = time_limit);
 
-    /// For what takes milliseconds, on a machine that is busy with other things.
+    /// Generous: the operations take milliseconds, but the machine may be busy.
     static constexpr Limit time_limit = std::chrono::seconds(30);
 
   private:
@@ -68,8 +68,8 @@ class DevTools {
     std::string log_;
     pid_t pid_ = -1;
     util::Fd pipe_;
-    std::string in_;          // received, and not a whole message yet
-    std::size_t looked_ = 0;  // of it, where there is no NUL
+    std::string in_;          // received bytes of an incomplete message
+    std::size_t looked_ = 0;  // length of its start without a NUL
     int last_id_ = 0;
     std::map<std::string, Listener> listeners_;
 };

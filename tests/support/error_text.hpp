@@ -1,4 +1,4 @@
-// The sentence that a call refuses with.
+// The message of the error that a call throws.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace support {
 
-/// What the util::Error says that `call` throws; empty where it throws none.
+/// Returns the message of the util::Error that `call` throws; empty if it does not throw.
 template <typename Call>
 std::string error_text(Call call) {
     try {

@@ -1,4 +1,4 @@
-// A full disk without one: files of this process, and of programs that it starts, end at a size.
+// Simulates a full disk: limits the size of files of this process and of the programs it starts.
 #pragma once
 
 #include <csignal>
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// While it lives, writing beyond `bytes` fails with EFBIG. SIGXFSZ stays ignored.
+/// During its lifetime, writing beyond `bytes` fails with EFBIG. SIGXFSZ stays ignored.
 class FileSizeLimit {
   public:
     explicit FileSizeLimit(rlim_t bytes) {

@@ -1,7 +1,7 @@
-// Included before all else in what clang compiles beside g++ (SANITIZE=1): one layout of JSON
-// objects for both. nlohmann/json 3.11.3 asks __has_attribute(no_unique_address), which g++ affirms
-// and clang denies, although both know the attribute. An object then has 24 bytes in one and 32 in
-// the other.
+// Included first in all sources that clang compiles if g++ compiles others (SANITIZE=1), so that
+// JSON objects have the same layout in both. nlohmann/json 3.11.3 tests
+// __has_attribute(no_unique_address), which is true in g++ and false in clang, although both have
+// the attribute. An object would then have 24 bytes in one and 32 in the other.
 #pragma once
 
 #if __has_include(<nlohmann/thirdparty/hedley/hedley.hpp>)

@@ -89,8 +89,8 @@ LabRun run_without_capture(const std::string& step, const Argv& environment) {
 
 namespace {
 
-// A run that all test processes of one `tests/run` share: TEST_RUNS is the folder where its output
-// is kept. Whoever comes first makes it; the others wait.
+// A run that all test processes of one `tests/run` share; the folder TEST_RUNS contains its output.
+// The first process makes the run; the others wait.
 LabRun shared_run(const std::string& folder, const std::string& step) {
     const std::string path = folder + "/" + step;
     const util::Fd lock(util::check_errno(
@@ -167,7 +167,7 @@ std::vector<TsharkPacket> tshark_packets(const std::string& pcap) {
         std::istringstream cell_stream(line);
         for (std::string cell; std::getline(cell_stream, cell, ',');)
             cells.push_back(cell);
-        // The last cell, where it is empty, is not there.
+        // The last cell is missing if it is empty.
         if (cells.size() != 7 && cells.size() != 8)
             continue;
         const auto number = [](const std::string& text) {

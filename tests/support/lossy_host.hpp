@@ -1,4 +1,4 @@
-// Loss on the way, made by the network emulator of the kernel (tc-netem(8)).
+// Packet loss by the kernel's network emulator (tc-netem(8)).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 
 namespace support {
 
-/// A machine that loses some of what it sends, as long as this lives. The machine ends it by itself
-/// when nobody holds its leash any more, so also when the test breaks off.
+/// A machine that drops a share of the packets it sends during the lifetime of this object. The
+/// machine itself removes the loss when its standard input is closed, even if the test crashes.
 class LossyHost {
   public:
     explicit LossyHost(const std::string& host, const std::string& share)

@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The guests' kernel and sshd are the same; which accelerator works is known, too. The links are
-// relative, as a guest sees the host's files elsewhere.
+// Reuses the guests' kernel and sshd, and the known accelerator. The links are relative because a
+// guest mounts the host's files at another path.
 void share(const fs::path& state) {
     fs::create_directories(state);
     for (const char* name : {"kernel", "layer", "accel"}) {

@@ -1,4 +1,4 @@
-// A lab of a test's own, beside the shared one: other guests, other settings, its own state.
+// A separate lab for one test, besides the shared one: other guests, other settings, its own state.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@ namespace support {
 
 class OtherLab {
   public:
-    /// `state`: its folder, "build/NAME". The shared lab must have been up once: what is
-    /// fetched for the guests is taken from there.
+    /// `state`: its folder, "build/NAME". The shared lab must have been up once, because this lab
+    /// uses the files that it downloaded for the guests.
     OtherLab(std::string state, Argv settings);
-    /// Brings it down.
+    /// Stops the lab.
     ~OtherLab();
     OtherLab(const OtherLab&) = delete;
     OtherLab& operator=(const OtherLab&) = delete;
@@ -24,14 +24,14 @@ class OtherLab {
     Outcome run(const Argv& argv, const Argv& more = {},
                 std::chrono::milliseconds time = std::chrono::seconds(60)) const;
     Outcome exec(const std::string& host, const Argv& command) const;
-    /// As support::start().
+    /// Like support::start().
     std::unique_ptr<Process> start(const std::string& host, const Argv& command) const;
 
-    /// How the vm backend reaches these guests, said in the ssh backend's variables. `addresses`:
-    /// the server's first.
+    /// Returns the settings of the ssh backend with which it reaches these guests. `addresses`: the
+    /// server's first.
     Argv as_ssh(const std::vector<std::string>& addresses) const;
 
-    /// The QEMU processes that are left of it, as ps lists them.
+    /// Returns the lines of ps for its remaining QEMU processes.
     std::string guests() const;
 
   private:

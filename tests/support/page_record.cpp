@@ -21,7 +21,7 @@ std::string console_text(const Json& call) {
     return text;
 }
 
-// A Log.LogEntry: what the browser says itself, of the network or of the page's policy.
+// A Log.LogEntry: a message of the browser about the network or the page's policy.
 std::string entry_text(const Json& entry) {
     std::string text =
         entry.at("source").get<std::string>() + ": " + entry.at("text").get<std::string>();

@@ -1,4 +1,4 @@
-// What a page asked for and what went wrong in it, as DevTools' events tell it.
+// The requests and errors of a page, from the events of DevTools.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace support {
 
-/// A Runtime.ExceptionDetails in words: what was thrown, its stack, and where.
+/// Converts a Runtime.ExceptionDetails to text: the thrown value, its stack and location.
 std::string exception_text(const nlohmann::json& details);
 
 class PageRecord {
   public:
-    /// An event of the domains Network, Runtime, Log or Page; others are passed over.
+    /// Handles an event of the domains Network, Runtime, Log or Page, and ignores others.
     void hear(const nlohmann::json& event);
 
     const std::vector<std::string>& requests() const { return requests_; }

@@ -1,4 +1,4 @@
-// The scripts that the harness runs in a page; each becomes a promise.
+// The scripts that the harness runs in a page; each evaluates to a promise.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,12 @@
 
 namespace support {
 
-/// True as soon as the expression is, looked at once a frame; after `limit`, as text, what it was
-/// at last.
+/// Evaluates the expression once per frame, and gives true as soon as it is true; after `limit`,
+/// its last value as text.
 std::string wait_script(std::string_view expression, std::chrono::milliseconds limit);
 
-/// {x, y}, the middle of the first element that matches, once it is in view and still; rejects
-/// where it is not what a pointer would meet there.
+/// Gives {x, y}, the middle of the first element that matches, after it is in view and does not
+/// move; rejects if a pointer would hit another element there.
 std::string centre_script(std::string_view selector);
 
 }  // namespace support

@@ -1,5 +1,5 @@
-// A device context in this process's memory: what it is given is kept, and completes when the test
-// says so. For what the interposing library does with calls, without a device.
+// A simulated device context in this process: it counts posted requests, and the test sets the
+// completions. For tests of the interposing library without a device.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class PretendTrace {
         reader_ = std::make_unique<tracelog::Region>(region_, 1U);
     }
 
-    /// What was logged since the last call.
+    /// Returns the events logged since the last call.
     std::vector<runlog::Event> events() {
         std::vector<runlog::Event> all;
         tracelog::Merge merge([&](std::span<const std::byte> record, const auto& writer) {
@@ -46,7 +46,7 @@ class PretendTrace {
         return all;
     }
 
-    /// Those with this name.
+    /// Returns only the events with this name.
     std::vector<runlog::Event> events(std::string_view name) {
         auto all = events();
         std::erase_if(all, [&](const runlog::Event& event) { return event.name != name; });
@@ -97,7 +97,7 @@ class PretendDevice {
         return &cq_;
     }
 
-    /// A queue pair in RTS: its next PSN is `psn`.
+    /// Creates a queue pair in RTS with the next PSN `psn`.
     ibv_qp* qp(ibv_qp_type type = IBV_QPT_RC, std::uint32_t psn = 0, bool extended = false) {
         auto& made = *pairs_.emplace_back(std::make_unique<Pair>());
         ibv_qp& qp = made.base.qp_base;
@@ -121,9 +121,9 @@ class PretendDevice {
     static ibv_qp_ex* extended(ibv_qp* qp) { return reinterpret_cast<ibv_qp_ex*>(qp); }
 
     static constexpr std::uint32_t depth = 64;
-    int refuse_after = -1;    // this many requests of a list are taken
-    std::size_t posted = 0;   // requests that were taken
-    int complete_result = 0;  // what wr_complete returns
+    int refuse_after = -1;    // accepts this number of requests of a list
+    std::size_t posted = 0;   // accepted requests
+    int complete_result = 0;  // return value of wr_complete
     std::deque<ibv_wc> completions;
 
   private:
@@ -148,7 +148,7 @@ class PretendDevice {
         for (; list != nullptr; list = list->next) {
             if (taken++ == device.refuse_after) {
                 *bad = list;
-                errno = EPERM;  // the program is to find it as it is
+                errno = EPERM;  // must reach the program unchanged
                 return ENOMEM;
             }
             ++device.posted;

@@ -1,4 +1,4 @@
-// A pretend /sys with the RDMA devices of other machines, as their kernels list them.
+// A simulated /sys that lists RDMA devices like the kernels of other machines.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ class PretendSysfs {
         std::string driver{};  // empty: none
         std::string node_type = "1: CA";
         std::string link_layer = "Ethernet";
-        std::vector<std::string> states{"4: ACTIVE"};  // of its ports
-        std::vector<std::string> gid_netdevs{};        // of each port's GID table
+        std::vector<std::string> states{"4: ACTIVE"};  // one per port
+        std::vector<std::string> gid_netdevs{};        // for each port's GID table
         std::string device_netdev{};
         std::string parent{};
     };

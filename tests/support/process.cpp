@@ -25,7 +25,7 @@ struct Pipe {
     }
 };
 
-// False at the end of the stream.
+// Returns false at the end of the stream.
 bool drain(util::Fd& fd, std::string& into) {
     std::array<char, 65536> buffer{};
     const ssize_t count = read(fd.get(), buffer.data(), buffer.size());
@@ -47,9 +47,9 @@ Process::Process(const Argv& argv, const Argv& environment, Input input) : start
     words.push_back(nullptr);
     pid_ = util::check_errno(fork(), "fork");
     if (pid_ == 0) {
-        setpgid(0, 0);  // so that a signal reaches the children of a script too
-        // A shell has these ignored in what it starts in the background, and a script then cannot
-        // take them at all.
+        setpgid(0, 0);  // so that a signal also reaches the children of a script
+        // A shell ignores these signals in background processes, and a script cannot then catch
+        // them.
         ::signal(SIGINT, SIG_DFL);
         ::signal(SIGQUIT, SIG_DFL);
         dup2(out.write.get(), STDOUT_FILENO);

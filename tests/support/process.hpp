@@ -1,4 +1,4 @@
-// Programs run as a user runs them: arguments in, exit code and output out, within a time.
+// Runs programs like a user: with arguments, exit code, output and a time limit.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace support {
 using Argv = std::vector<std::string>;
 
 struct Outcome {
-    int exit_code = -1;  // 128 + the signal's number where one ended it
+    int exit_code = -1;  // 128 + signal number if a signal ended it
     bool timed_out = false;
     std::string out;
     std::string err;
@@ -23,15 +23,15 @@ struct Outcome {
     std::string all() const { return "exit " + std::to_string(exit_code) + "\n" + out + err; }
 };
 
-/// What a program finds on its standard input: nothing, or a pipe that stays open until
-/// close_input() or the Process's end.
+/// The standard input of a program: empty, or a pipe that stays open until close_input() or the end
+/// of the Process.
 enum class Input { nothing, held_open };
 
-/// A running program. Whatever the test does, its end is the program's: the destructor closes the
-/// input, gives a program that had one a moment to end by itself, kills and waits.
+/// A running program, which never outlives this object: the destructor closes the input, gives a
+/// program with an input a moment to end by itself, then kills it and waits.
 class Process {
   public:
-    /// argv[0] is looked for in PATH. `environment`: "NAME=value", on top of this process's own.
+    /// Searches argv[0] in PATH. `environment`: "NAME=value", added to this process's environment.
     explicit Process(const Argv& argv, const Argv& environment = {}, Input input = Input::nothing);
     ~Process();
     Process(const Process&) = delete;
@@ -43,14 +43,14 @@ class Process {
     void signal(int number) const;
     void close_input() { in_.reset(); }
 
-    /// Reads until `text` has been printed (on either stream); false when the program ended or the
-    /// time was over first.
+    /// Reads until the program has printed `text` on one of its streams. Returns false if it ended
+    /// or the time limit passed before.
     bool await(const std::string& text, std::chrono::milliseconds time);
 
-    /// What await() has read of its standard output so far.
+    /// The standard output that await() has read so far.
     const std::string& output() const { return outcome_.out; }
 
-    /// Waits for the end; kills the program when the time is over.
+    /// Waits for the end; kills the program at the time limit.
     Outcome wait(std::chrono::milliseconds time);
 
   private:
@@ -62,7 +62,7 @@ class Process {
     Outcome outcome_;
 };
 
-/// Runs to the end.
+/// Runs a program and waits for its end.
 Outcome run(const Argv& argv, const Argv& environment = {},
             std::chrono::milliseconds time = std::chrono::seconds(60));
 

@@ -1,4 +1,4 @@
-// A finished run's rows, and what must hold of their order.
+// A finished run's rows, and a check of their order.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace support {
 
 struct RunRow {
     std::int64_t t_ns = 0;
-    std::optional<runlog::Event> event;  // else it is a packet's
+    std::optional<runlog::Event> event;  // nullopt: a packet's row
     timeline::PacketRow packet;
-    std::uint64_t number = 0;  // the packet's
+    std::uint64_t number = 0;  // of the packet
     const timeline::WorkRequest* request = nullptr;
 
     bool is(std::string_view name) const { return event && event->name == name; }
@@ -22,8 +22,8 @@ struct RunRow {
 
 std::vector<RunRow> rows_of(timeline::FinishedRun& run);
 
-/// Expects that no packet stands before its post, no answer before its request, and no completion
-/// before the answer to its request's last packet.
+/// Expects that each packet follows its post, each response its request, and each completion the
+/// response to its request's last packet.
 void expect_effects_after_causes(timeline::FinishedRun& run);
 
 }  // namespace support

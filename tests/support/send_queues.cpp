@@ -24,7 +24,7 @@ struct Request {
     bool signaled;
 };
 
-// The queues that are open, by QPN: a number is used again.
+// The open queues by QPN: the device reuses numbers.
 class QueueReader {
   public:
     explicit QueueReader(std::string host) : host_(std::move(host)) {}
@@ -97,7 +97,7 @@ class QueueReader {
     std::vector<std::vector<Request>> requests_;
 };
 
-// The lines of a queue pair and of its send queue, in the summary's text.
+// Reads the lines of queue pairs and their send queues in the summary.
 std::vector<SendQueue> queues_of_summary(const LabRun& run) {
     const auto summary = support::run({(build_dir() / "rocetrace").string(), "--summary",
                                        run.file("server.jsonl"), run.file("client.jsonl")});

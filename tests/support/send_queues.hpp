@@ -1,4 +1,4 @@
-// The send queues of a log of rocetrace: what was posted, and what became of it.
+// The send queues of a log of rocetrace: posted and completed requests.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ struct SendQueue {
     bool operator==(const SendQueue&) const = default;
 };
 
-/// Of each queue pair that the log makes, in this order. Expects of each completion that its
-/// request was posted, with its wr_id; that the requests it passes over were not signalled; and
-/// that rocetrace counted the same when the queue pair was destroyed.
+/// Returns the send queues of all queue pairs in the log, in order of creation. Expects that the
+/// request of each completion was posted with this wr_id, that the requests it skips were not
+/// signalled, and that rocetrace counted the same when the queue pair was destroyed.
 std::vector<SendQueue> send_queues_of(const std::vector<runlog::Event>& log,
                                       const std::string& host);
 
-/// Expects that no event of the logs is missing and that `rocetrace --summary` has the same: for
-/// each queue pair, posted = completed + outstanding. The queues of both logs.
+/// Expects that the logs lost no event and that `rocetrace --summary` has the same numbers: for
+/// each queue pair, posted = completed + outstanding. Returns the queues of both logs.
 std::vector<SendQueue> expect_each_request_accounted(const LabRun& run);
 
 }  // namespace support

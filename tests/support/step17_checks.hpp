@@ -1,4 +1,4 @@
-// What holds of every run of step 17, on however many machines.
+// Checks for all runs of step 17, on any number of machines.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace support {
 
-/// One end of a connection, as a rank's "record" event names it.
+/// One end of a connection in a rank's "record" event.
 struct RankEnd {
     std::uint64_t qpn = 0;
     std::uint64_t psn = 0;
 };
 
-/// `which`: "out" or "in"; by round.
+/// Returns the ends by round. `which`: "out" or "in".
 std::vector<RankEnd> ends_of(const runlog::Event& record, const std::string& which);
 
-/// Expects that each rank entered and left so many barriers, and left each with the tickets that
-/// all had entered it with: numbers that did not exist before. No clock is asked.
+/// Expects that each rank entered and left this number of barriers, and left each with the tickets
+/// with which all ranks had entered it: numbers that did not exist before. It uses no clock.
 void expect_barriers_held(const std::vector<std::vector<runlog::Event>>& logs, std::size_t ranks,
                           std::size_t barriers);
 
-/// Of the "record" lines that rank 0 has printed.
+/// Finds the pid in the "record" lines that rank 0 printed.
 std::string pid_of_rank(const std::string& output, unsigned rank);
 
 }  // namespace support

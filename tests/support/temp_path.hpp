@@ -1,4 +1,4 @@
-// A path of the test's own in the temporary folder: nothing is there at first, and nothing is left.
+// A unique path in the temporary folder. Nothing exists there at first; the destructor removes it.
 #pragma once
 
 #include <filesystem>

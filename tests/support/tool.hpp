@@ -1,16 +1,16 @@
-// Where the programs are that were built along with this test, and whether with sanitizers.
+// The folder of the programs that were built with this test, and whether they have sanitizers.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-// The sanitizer's own name.
+// The name is the sanitizer's.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" void __asan_init() __attribute__((weak));
 
 namespace support {
 
-/// Tests are compiled without the sanitizers that the project under them may have.
+/// Returns whether the project has sanitizers. Tests themselves are compiled without them.
 inline bool is_sanitized() {
     return __asan_init != nullptr;
 }

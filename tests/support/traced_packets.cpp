@@ -17,13 +17,13 @@ std::string other(const std::string& host) {
     return host == "server" ? "client" : "server";
 }
 
-// As tshark has it: without the prefix of a mapped IPv4 address.
+// Returns the address as tshark prints it: without the prefix of a mapped IPv4 address.
 std::string address_of(std::string_view gid) {
     constexpr std::string_view mapped = "::ffff:";
     return std::string(gid.starts_with(mapped) ? gid.substr(mapped.size()) : gid);
 }
 
-// Each address of the hosts that a device's GID stands for.
+// Maps the addresses in the GIDs of devices to their hosts.
 std::map<std::string, std::string> hosts_by_address(const LabRun& run) {
     std::map<std::string, std::string> hosts{{server_ip, "server"},
                                              {client_ip, "client"},
@@ -37,7 +37,7 @@ std::map<std::string, std::string> hosts_by_address(const LabRun& run) {
     return hosts;
 }
 
-// A log from its first event on: queue pair numbers are used again.
+// Reads a log from its first event on, because queue pair numbers are reused.
 class PostReader {
   public:
     PostReader(Prediction& prediction, std::string host, std::map<std::string, std::string> hosts)
@@ -126,7 +126,7 @@ constexpr bool is_acknowledgement(unsigned operation) {
     return operation == 0x11 || operation == 0x12;
 }
 
-// How many of `those` are not among `these`, each an error.
+// Reports an error for each of `those` that is not among `these`, and returns their number.
 template <typename Those, typename These>
 std::size_t expect_among(const Those& those, const These& these, const char* what) {
     std::size_t missing = 0;

@@ -44,7 +44,7 @@ std::optional<std::uint64_t> number(std::string_view text) {
 
 constexpr std::size_t ipv4_at = 24;  // the last 8 of a GID's 32 digits
 
-// A GID as 32 digits, whether it was written as an IPv6 address, an IPv4 one, or digits.
+// Converts a GID to 32 digits from an IPv6 address, an IPv4 address, or digits.
 std::string gid(const std::string& text) {
     std::array<unsigned char, 16> raw{};
     if (inet_pton(AF_INET6, text.c_str(), raw.data()) != 1 &&
@@ -77,7 +77,7 @@ bool same(const Json& ours, const std::string& theirs, Kind kind) {
     return false;
 }
 
-// tshark's names, each once: it fills only one column of a field that it is asked for twice.
+// tshark's names without duplicates: it fills only one column of a field that is requested twice.
 std::vector<std::string_view> columns() {
     std::vector<std::string_view> names;
     for (const Field& field : fields())
@@ -105,8 +105,8 @@ class Comparison {
   private:
     std::vector<std::string_view> columns_;
     std::map<std::string_view, std::uint64_t> examples_;
-    std::set<std::uint64_t> unread_commands_;  // of NVMe, that tshark does not read
-    std::set<std::uint64_t> unread_calls_;     // of RPC
+    std::set<std::uint64_t> unread_commands_;  // NVMe commands that tshark does not decode
+    std::set<std::uint64_t> unread_calls_;     // RPC calls that tshark does not decode
 
     void note_command(const Json& packet) {
         if (packet.contains("/rpc/msgtyp"_json_pointer) && packet.at("rpc").at("msgtyp") == 0 &&
@@ -139,7 +139,7 @@ class Comparison {
             ++result.left_out[why];
             return;
         }
-        // A field that the packet has more than once: payload that looks like a packet comes last.
+        // The packet may have the field several times: that of a payload like a packet comes last.
         const auto values = split(cell, ',');
         const std::size_t occurrence = is_repeated ? Field::last : field.occurrence;
         const std::string theirs = values.empty()                ? ""
@@ -153,7 +153,7 @@ class Comparison {
         if (has_ours && !theirs.empty() && same(packet.at(pointer), theirs, field.kind))
             return;
         ++result.mismatches;
-        constexpr std::uint64_t enough = 2;  // of each field
+        constexpr std::uint64_t enough = 2;  // per field
         if (++examples_[field.theirs] <= enough)
             result.examples.push_back(fmt::format(
                 "frame {} ({}): {} is {}, tshark's {} is '{}'",
@@ -182,7 +182,7 @@ Agreement compare_with_tshark(const std::string& capture, Guesses guesses) {
     Argv tshark{
         "tshark", "-n", "-r", capture, "-T", "fields", "-E", "separator=/t", "-E", "occurrence=a",
         "-E", "aggregator=,", "--disable-protocol", "infiniband.eoib",
-        // What these carry is configured, not in the packet (tests/wire/encapsulations.hpp).
+        // Their payload types are configured, not in the packets (tests/wire/encapsulations.hpp).
         "-d", "mpls.label==19,pwethcw", "-d", "mpls.label==21,pwethnocw", "-d",
         "ethertype==0x9200,vlan"};
     if (guesses == Guesses::Refused)

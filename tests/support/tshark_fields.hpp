@@ -1,4 +1,4 @@
-// Which of rocecap's keys is which of tshark's fields, and where the two cannot be compared.
+// Maps rocecap's keys to tshark's fields, with the cases in which the two cannot be compared.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@ struct Field {
     Kind kind = Kind::Number;
     static constexpr std::size_t last = SIZE_MAX;
     std::size_t occurrence = 0;
-    /// Where one of tshark's fields is several of ours, which packets this is for: a JSON pointer
-    /// that is there, or with "=text" is that text. "": all.
+    /// If several of our keys map to one field of tshark, selects the packets: a JSON pointer that
+    /// must exist or, with "=text", have this text. "": all packets.
     std::string_view when{};
 };
 
 std::span<const Field> fields();
 
-/// Whether the field's `when` holds.
+/// Returns whether the packet meets the field's `when`.
 bool applies(const Field& field, const nlohmann::json& packet);
 
-/// Whether tshark has the same field of an encapsulation in front of the packet's own.
+/// Returns whether tshark also has this field for a preceding encapsulation header.
 bool is_repeated(const Field& field, const nlohmann::json& packet);
 
-/// Why the field of this packet cannot be compared; empty where it can.
+/// Returns the reason why the field of this packet cannot be compared; empty if it can.
 std::string left_out(const Field& field, const nlohmann::json& packet);
 
 }  // namespace support

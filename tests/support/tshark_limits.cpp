@@ -1,4 +1,4 @@
-// Where tshark's fields and ours cannot be compared.
+// The cases in which tshark's fields and ours cannot be compared.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-// Headers of which an encapsulation has its own in front.
+// Headers that an encapsulation also has, before the inner ones.
 constexpr std::array<std::string_view, 5> repeated_headers{"/eth/", "/vlan/", "/ip/", "/ipv6/",
                                                            "/udp/"};
 constexpr unsigned wire_max_length = 1500;
@@ -37,7 +37,7 @@ bool applies(const Field& field, const json& packet) {
         return true;
     if (field.when == "plain private")
         return is_request(packet) && !has(packet, "/cm/ip_cm");
-    // tshark takes a request's GIDs for IPv4 addresses where the packet itself is of IPv4.
+    // tshark takes a request's GIDs for IPv4 addresses if the packet itself is IPv4.
     if (field.when.ends_with(" prim"))
         return is_request(packet) && has(packet, "/ip") == field.when.starts_with("v4");
     if (field.when.starts_with("outer "))
@@ -58,8 +58,8 @@ bool is_repeated(const Field& field, const json& packet) {
            });
 }
 
-// Of Wireshark 4.0's packet-infiniband.c. The BTH and the layers below it are compared in every
-// packet.
+// The reasons refer to packet-infiniband.c of Wireshark 4.0. The BTH and the layers below it are
+// compared in all packets.
 std::string left_out(const Field& field, const json& packet) {
     constexpr std::array<std::string_view, 9> behind_the_bth{"/rdeth",     "/deth", "/reth",
                                                              "/atomiceth", "/aeth", "/atomicacketh",

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The build directory lies somewhere below the repository.
+// The build directory is below the repository.
 fs::path document_path() {
     const fs::path name = "docs/wire-format.md";
     fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();

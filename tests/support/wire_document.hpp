@@ -1,4 +1,4 @@
-// docs/wire-format.md, taken apart: packets as hex dumps, and tables.
+// Parses docs/wire-format.md: packets as hex dumps, and tables.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Table {
     Cells header;
     std::vector<Cells> rows;
 
-    /// All of them after one another: "code | reason".
+    /// The header's cells in one string: "code | reason".
     std::string head() const;
 };
 
@@ -30,14 +30,15 @@ struct Range {
 /// "12-15", "7-0" or "4"; nullopt for anything else.
 std::optional<Range> range_of(std::string_view text);
 
-/// Takes a text apart at what stands between its parts.
+/// Splits a text at the marks between its parts.
 class Cutter {
   public:
     explicit Cutter(std::string_view text) : rest_(text) {}
 
-    /// What is before `mark`, which is skipped; all of it, and then it has failed, without a mark.
+    /// Returns the text before `mark`, and skips the mark. Without a mark, fails and returns the
+    /// rest.
     std::string until(std::string_view mark);
-    /// Every mark was there, and nothing is left.
+    /// Whether all marks were found, and no text is left.
     bool is_done() const { return !failed_ && rest_.empty(); }
 
   private:
@@ -47,9 +48,9 @@ class Cutter {
 
 struct WireDocument {
     std::string text;
-    /// By the name in "Packet `name`: ..." before the dump.
+    /// Keyed by the name in "Packet `name`: ..." before the dump.
     std::map<std::string, std::vector<std::byte>> packets;
-    /// What is behind "Masked `name`:", one list of bytes.
+    /// The bytes after "Masked `name`:".
     std::map<std::string, std::vector<std::byte>> masked;
     std::vector<Table> tables;
 
@@ -57,7 +58,7 @@ struct WireDocument {
     std::vector<const Table*> with_head(std::string_view head) const;
 };
 
-/// Throws std::runtime_error, with the line, for a dump whose offsets do not fit its bytes.
+/// Throws std::runtime_error, with the line, if the offsets of a dump do not fit its bytes.
 const WireDocument& wire_document();
 
 }  // namespace support

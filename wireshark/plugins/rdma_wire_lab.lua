@@ -1,20 +1,20 @@
--- RDMA Wire Lab for Wireshark 4.0: what the steps tell each other before any RDMA.
+-- RDMA Wire Lab for Wireshark 4.0: dissectors for the messages that the steps exchange before RDMA.
 --
 --   rwl    the capability in rdma_cm's private data (steps 01 to 04): src/rdma/capability.hpp
 --   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/net/message.hpp
 --
--- Integers are in network order. Both begin with a mark, by which they are known on any port.
+-- Integers are in network order. Both begin with a mark, which identifies them on any port.
 
-local PORT = 18515 -- the steps' own
+local PORT = 18515 -- default port of the steps
 
--- Values that a line of the packet list says, too.
+-- Values that are also shown in the packet list.
 local function number(range) return range:uint() end
 local function number64(range) return range:uint64() end
 local function text(range) return range:string() end
 
-local ALL = {} -- the size of a field that takes what is left
+local ALL = {} -- as a size: the field contains all remaining bytes
 
--- A row a field, in the order of the wire: name, bytes, label, type, how it is shown, value.
+-- One row per field, in wire order: name, bytes, label, type, display base, value.
 local capability_rows = {
     { "mark", 3, "Mark", ProtoField.string },
     { "version", 1, "Version", ProtoField.uint8, base.DEC },
@@ -33,8 +33,8 @@ local endpoint_rows = {
     { "rkey", 4, "Remote key", ProtoField.uint32, base.HEX, number },
 }
 
--- The exchange's messages by type: what follows the header, and how a line sums it up. A type that
--- is not here is shown with its number and its bytes.
+-- The messages of the exchange by type: the fields after the header, and the summary for the Info column.
+-- Other types are shown with their number and their bytes.
 local messages = {
     [1] = {
         name = "endpoint",
@@ -94,8 +94,8 @@ local other_type = expert_info(rwlx, "other_type", "A type this dissector does n
 rwl.experts = { cut[rwl] }
 rwlx.experts = { cut[rwlx], other_version, other_type }
 
--- The rows that the bytes suffice for. Returns the bytes they took and their values by name, or
--- nothing where a row was missing.
+-- Adds the rows that the bytes suffice for. Returns the number of their bytes and their values by name,
+-- or nothing if a row is missing.
 local function add_rows(proto, tree, tvb, rows)
     local offset, value = 0, {}
     for _, row in ipairs(rows) do
@@ -117,10 +117,10 @@ local function begins_with(tvb, mark)
     return tvb:len() >= #mark and tvb:raw(0, #mark) == mark
 end
 
--- Wireshark's own dissector of the connection manager's messages asks who knows their private data.
+-- A heuristic dissector for the private data in messages of the connection manager.
 rwl:register_heuristic("infiniband.mad.cm.private", function(tvb, pinfo, tree)
     if not begins_with(tvb, "RWL\1") then return false end
-    local size = 24 -- zeros follow: rdma_cm fills the message up
+    local size = 24 -- rdma_cm pads the message with zeros
     local subtree = tree:add(rwl, tvb:range(0, math.min(size, tvb:len())))
     local _, value = add_rows(rwl, subtree, tvb:range(), capability_rows)
     if value then
@@ -149,7 +149,7 @@ local function add_body(tree, body, header)
     return taken, value and message.summary and message.summary(value)
 end
 
--- One message, whole unless the capture cut it: TCP's reassembly saw to that.
+-- Dissects one message. TCP reassembly makes it complete, unless the capture truncated it.
 local function dissect_message(tvb, pinfo, tree)
     pinfo.cols.protocol = "RWLX"
     local subtree = tree:add(rwlx, tvb:range())
@@ -164,17 +164,17 @@ local function dissect_message(tvb, pinfo, tree)
     end
     subtree:append_text(", " .. text)
     pinfo.cols.info:set(text .. "  ")
-    pinfo.cols.info:fence() -- a second message in the same segment is said behind it
+    pinfo.cols.info:fence() -- text of a second message in the segment is appended
     return tvb:len()
 end
 
--- How many bytes the message at `offset` has.
+-- Returns the length in bytes of the message at `offset`.
 local function message_size(tvb, _, offset)
     return HEADER + tvb:range(offset + 6, 2):uint()
 end
 
 function rwlx.dissector(tvb, pinfo, tree)
-    -- The mark may itself be divided between two segments.
+    -- The mark may be split between two segments.
     local first = math.min(#MARK, tvb:len())
     if tvb:raw(0, first) ~= MARK:sub(1, first) then return 0 end
     dissect_tcp_pdus(tvb, tree, HEADER, message_size, dissect_message)
@@ -190,5 +190,5 @@ end
 rwlx:register_heuristic("tcp", exchange_heuristic)
 rwlx:register_heuristic("tls", exchange_heuristic)
 
--- Where the port's bytes are TLS, rwlx refuses them, and Wireshark's guess finds TLS.
+-- If the port carries TLS, rwlx rejects the data, and Wireshark's heuristics find TLS.
 DissectorTable.get("tcp.port"):add(PORT, rwlx)
