@@ -1,7 +1,7 @@
 # RDMA Wire Lab. `make help` lists the targets; V=1 shows the commands.
 # Variables: WERROR=1 (warnings are errors, as in CI), SANITIZE=1 (ASan + UBSan, under build/asan) or thread (build/tsan), CXX, OPT, TEST_OPT, STEPS,
 # PREFIX and DESTDIR, BENCH_PACKETS, BENCH_RUN_PACKETS, SETUP_CONNECTIONS, TRANSFER_REPEATS, FUZZ_SECONDS, HOST, LOSS, DELAY,
-# REORDER, and the lab's own (lab/lab help).
+# REORDER, and the lab's settings (lab/lab help).
 
 SANITIZE ?= 0
 FUZZ     ?= 0

@@ -98,7 +98,7 @@ function M.html(page)
   return table.concat(text, '\n')
 end
 
--- Links to the pages before and after.
+-- Links to the previous and the next page.
 function M.neighbours(page)
   local place = place_of[page]
   if not place then

@@ -1,4 +1,4 @@
-# Backend local: this host has an RDMA device of its own; server and client both run here.
+# Backend local: server and client both run on this host, with its own RDMA devices.
 # shellcheck shell=bash
 
 backend_init() {

@@ -158,7 +158,7 @@ vm_stop() {
     LAB_RUN=
 }
 
-# The lines of the guests' /etc/hosts.
+# Prints the lines for the guests' /etc/hosts.
 guest_hosts() {
     local host
     for host in "${LAB_HOSTS[@]}"; do
@@ -184,7 +184,7 @@ boot() {
     for host in "${LAB_HOSTS[@]}"; do
         stop_if_told
         start_guest "$host" "$1" || return 1
-        # The others would only waste CPU time where KVM does not work.
+        # If KVM does not work, the other guests would only waste CPU time.
         [[ $1 != kvm || $host != server ]] || kernel_boots server "$deadline" || return 1
     done
     [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_link || return 1

@@ -128,7 +128,7 @@ TEST_F(Lint, finds_an_unused_using_declaration) {
     EXPECT_EQ(outcome.out, source + ":2: nothing uses this using declaration: c\n");
 }
 
-// A repository of the test's own, with one commit on main.
+// Creates a repository for the test, with one commit on main.
 class LintChanged : public Lint {
   protected:
     void SetUp() override {
