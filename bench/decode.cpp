@@ -15,7 +15,7 @@
 
 namespace {
 
-// More than a processor's caches hold, as when reading a file.
+// More than a CPU's caches hold, as when a file is read.
 constexpr std::size_t frame_count = 100'000;
 
 struct Frame {
@@ -23,7 +23,7 @@ struct Frame {
     util::Bytes bytes;
 };
 
-// One behind the other in memory, as in a file.
+// Contiguous in memory, as in a file.
 class Frames {
   public:
     Frames() {
@@ -50,7 +50,7 @@ wire::Packet decoded(const Frame& frame, wire::IcrcCheck icrc) {
     return wire::decode(frame.bytes, wire::LinkType::Ethernet, frame.bytes.size(), icrc);
 }
 
-// Calls work(frame, number of the frame) for one frame after the other, as often as is needed.
+// Calls work(frame, number of the frame) for each frame in turn, as often as needed.
 template <typename Work>
 void for_frames(benchmark::State& state, Work work) {
     static const Frames frames;

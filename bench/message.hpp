@@ -1,4 +1,4 @@
-// How a made message is cut into packets.
+// How a synthetic message is split into packets.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Runs programs for a benchmark: how long, with how much memory.
+// Runs programs for a benchmark, and measures their time and memory.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ struct Usage {
     double wall_seconds = 0;
     double cpu_seconds = 0;  ///< user and system
     long peak_kib = 0;       ///< resident
-    int exit_code = -1;      ///< -1: ended by a signal, or it could not be started
+    int exit_code = -1;      ///< -1: ended by a signal, or could not be started
 };
 
-/// `output`: where its standard output goes; standard error goes to /dev/null.
+/// `output`: file for standard output; standard error goes to /dev/null.
 Usage run(const std::vector<std::string>& argv, const std::string& output = "/dev/null");
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// How measured values lie: where the middle of them is, and how far the rest.
+// Median and spread of measured values.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace bench {
 
 using util::percentile;
 
-/// The middle of the values, and the range that the half in the middle of them lies in.
+/// The median of the values, and the quartiles.
 struct Spread {
     double q1 = 0;
     double median = 0;
@@ -17,8 +17,8 @@ struct Spread {
 };
 Spread spread_of(const std::vector<double>& values);
 
-/// Of values measured in turns: the spread of `values[i] / base[i]`. Throws std::invalid_argument
-/// where they are not equally many.
+/// For values measured in turns: the spread of `values[i] / base[i]`. Throws std::invalid_argument
+/// if their numbers differ.
 Spread ratios(const std::vector<double>& values, const std::vector<double>& base);
 
 }  // namespace bench

@@ -65,7 +65,7 @@ class Maker {
         set_up("client", "::ffff:192.0.2.2", client_qpn, server_qpn);
     }
 
-    // Posts, then what passes, then the completions.
+    // Posts requests, then exchanges packets, then polls completions.
     void exchange(unsigned requests) {
         std::vector<Request> posted;
         for (unsigned i = 0; i < requests; ++i)
@@ -87,7 +87,7 @@ class Maker {
 
     Request post() {
         pass(2'000, 20'000);
-        // HalfConnection of them are small.
+        // Half of them are small.
         const std::size_t most = random(2) == 0 ? path_mtu : 32 * path_mtu;
         const Request request{shape_.wr_ids == 0 ? requests_ + 1 : requests_ % shape_.wr_ids,
                               random(4) == 0, 1 + random(static_cast<unsigned>(most)), next_};
@@ -112,7 +112,7 @@ class Maker {
         return request;
     }
 
-    // The server takes nothing behind what it has missed.
+    // The server accepts nothing after a lost packet.
     void lose(const std::vector<Request>& flight, unsigned lost) {
         for (const Request& request : flight)
             for (std::uint32_t i = 0; i < (request.is_read ? 1 : request.packets()); ++i) {
@@ -126,8 +126,8 @@ class Maker {
         answer(0x11, start, psn_error_syndrome, {});
     }
 
-    // One packet in a thousand does not reach the server: it says so with the next one, and all
-    // from the lost one on is retransmitted.
+    // One packet in a thousand does not reach the server: it sends a NAK at the next one, and all
+    // packets from the lost one on are retransmitted.
     void write(const Request& request) {
         const std::uint32_t packets = request.packets();
         const std::uint32_t lost = random(1000) < packets ? random(packets) : packets;
@@ -153,7 +153,7 @@ class Maker {
         emit(packet);
     }
 
-    // Of a response the client may lose a packet, too: behind the capture.
+    // A packet of a response may also be lost, after the capture.
     void read(const Request& request) {
         const std::uint32_t packets = request.packets();
         ask(request, 0);

@@ -1,6 +1,6 @@
-// A run directory as the lab leaves one, of synthetic traffic: one RC connection whose client writes and
-// reads, a few requests at a time, with what goes wrong on a real wire, both programs' logs, and a
-// capture at the server. The same in every run.
+// A run directory like the lab's, of synthetic traffic: one RC connection whose client writes and
+// reads, a few requests at a time, with the faults of a real link, both programs' logs, and a
+// capture at the server. It is the same in every run.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,18 @@
 namespace bench {
 
 struct RunShape {
-    std::uint64_t packets = 0;  ///< that pass at least; the last request is done
-    /// How far the client's clock is ahead of the server's, and how far run.json says it is.
+    std::uint64_t packets = 0;  ///< at least; the last request is completed
+    /// How far the client's clock is ahead of the server's, in fact and according to run.json.
     std::chrono::nanoseconds client_ahead{};
     std::chrono::nanoseconds measured_ahead{};
-    /// The first request packets do not reach the capture; all of their flight is retransmitted.
+    /// First request packets that do not reach the capture; their whole flight is retransmitted.
     unsigned lost_first = 0;
-    bool hides_psns = false;   ///< the logs do
+    bool hides_psns = false;   ///< in the logs
     std::uint64_t wr_ids = 0;  ///< used in turn; 0: each request has its own
     unsigned seed = 20260101;
 };
 
-/// `directory` is made where there is none. run.json is written last.
+/// Creates `directory` if it does not exist. Writes run.json last.
 void make_synthetic_run(const std::string& directory, const RunShape& shape);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// What rocetrace adds to each post and each poll: nanoseconds, with a device that does nothing. A
-// thread beside it reads the rings, as rocetrace does.
+// The cost of rocetrace for each post and each poll, in nanoseconds, with a device that does
+// nothing. A second thread reads the rings, as rocetrace does.
 #include <atomic>
 #include <benchmark/benchmark.h>
 #include <cstddef>
@@ -51,7 +51,7 @@ struct Device {
     ibv_qp qp{};
 };
 
-// The rings, and who reads them.
+// The rings, and the thread that reads them.
 class Reader {
   public:
     Reader() : region_(header()), reader_(region_, 1), thread_([this] { read(); }) {
@@ -132,7 +132,7 @@ void post_recv(benchmark::State& state, bool traced) {
     }
 }
 
-// A post, and its completion.
+// A post and its completion.
 void post_and_poll(benchmark::State& state, bool traced) {
     Device device;
     std::unique_ptr<Reader> reader;

@@ -59,7 +59,7 @@ Traffic::Frame Traffic::next() {
 }
 
 // The offsets of QPN and PSN in a ConnectRequest and a ConnectReply: IBTA volume 1, 12.6.5, 12.6.8.
-// Each message has the PSN with which its receiver begins.
+// Each message has the first PSN of its receiver.
 void Traffic::connect(unsigned number) {
     Connection connection;
     set_addresses(connection.to_server, number, true);
@@ -148,8 +148,8 @@ void Traffic::acknowledge(Connection& connection, wire::Psn psn) {
     emit(response(connection, 0x11, psn, ack_syndrome));
 }
 
-// One packet in 2000 is lost behind the tap: the responder says so, and all from there on comes
-// again.
+// One packet in 2000 is lost after the tap: the responder sends a NAK, and all packets from there
+// on are retransmitted.
 void Traffic::write(Connection& connection, std::size_t length) {
     const wire::Psn first = connection.psn;
     const std::uint32_t packets = packets_of(length);
@@ -218,7 +218,7 @@ void Traffic::fetch_add(Connection& connection) {
     connection.psn += 1;
 }
 
-// Some of them are answered by a congestion notification.
+// Some of them cause a congestion notification packet.
 void Traffic::datagram(const Connection& connection) {
     wire::Packet packet = connection.to_server;
     packet.bth = wire::Bth{.opcode = wire::ud_send_only_opcode,

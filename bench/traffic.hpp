@@ -1,7 +1,7 @@
-// RoCE traffic as between a handful of hosts, made packet by packet, the same in every run: RC
-// connections over IPv4, IPv6 and VLANs that write, send, read and do atomics, with what goes wrong
-// on a real wire (lost packets and their retransmission, RNR NAKs, congestion marks), their connection
-// set-up, UD datagrams, and a few frames that are no RoCE.
+// Synthetic RoCE traffic between a few hosts, the same in every run: RC connections over IPv4, IPv6
+// and VLANs that write, send, read and do atomics, with the faults of a real link (lost packets and
+// their retransmission, RNR NAKs, congestion marks), their connection set-up, UD datagrams, and a
+// few frames that are not RoCE.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
-// whole ROCECAP CAPTURE|RUN_DIR...: whole programs on whole captures, in one run, as ratios.
-// Programs take turns, round by round, so that what disturbs the machine disturbs all of them; the
+// whole ROCECAP CAPTURE|RUN_DIR...: compares whole programs on whole captures, as ratios of times.
+// Programs alternate, round by round, so that disturbances of the machine affect all of them; the
 // fastest round of each counts. "x/floor" is a program's time over the floor's, "tshark/x" and
-// "tcpdump/x" those of tshark and tcpdump -nr over the program's: tshark -T fields where rocecap
-// prints fields, too, and tshark's listing where it lists a run.
+// "tcpdump/x" those of tshark and tcpdump -nr over the program's: tshark -T fields if rocecap
+// prints fields, too, and tshark's listing if it lists a run.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -36,7 +36,7 @@ struct Program {
     bench::Usage best{};
 };
 
-// Of all, by what their names begin with.
+// All programs. `tshark`: the beginning of the name of the one to compare with.
 struct Table {
     std::string tshark;
     std::vector<Program> programs;
@@ -49,7 +49,7 @@ Argv tshark_fields(const std::string& capture) {
     return argv;
 }
 
-// A run's, or the path itself.
+// A run's capture, or the path itself.
 std::string capture_of(const std::string& path) {
     return std::filesystem::is_directory(path) ? path + "/wire.pcapng" : path;
 }
@@ -63,7 +63,7 @@ std::string comma_separated() {
 
 constexpr int often = 5;
 
-// What `ours` is measured against, and it.
+// The programs that `ours` is compared with, and `ours`.
 std::vector<Program> beside_others(const std::string& capture, const std::vector<Program>& ours) {
     std::vector<Program> all{
         {"tcpdump -r -w (the floor)", {"tcpdump", "-r", capture, "-w", "/dev/null"}, often},
@@ -140,7 +140,7 @@ void print(const Table& table) {
     }
 }
 
-// A ratio of times says something when both did the same.
+// A ratio of times is only meaningful if both print the same.
 bool compare_output(const std::string& rocecap, const std::string& capture) {
     const std::string ours = capture + ".rocecap.tsv";
     const std::string theirs = capture + ".tshark.tsv";

@@ -1,4 +1,4 @@
-// What both ends of a measured connection make, with the blocks and in the order of the steps.
+// What both ends of a measured connection create, with the functions and in the order of the steps.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace bench {
 
-/// One page on each side: a larger region would only add the same to every method.
+/// One page on each side: a larger region would add the same time to every method.
 inline constexpr std::size_t memory_size = 4096;
 
-/// What the server's own program and its peer may do with the server's memory.
+/// Access of the server's own program and its peer to the server's memory.
 inline constexpr int server_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 
-/// All but the queue pair, which rdma_cm makes itself.
+/// Everything except the queue pair, which rdma_cm creates itself.
 struct Resources {
     rdma::Pd pd;
     std::vector<std::byte> memory;
@@ -34,7 +34,7 @@ rdma::Qp make_qp(const Resources& resources);
 net::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const rdma::Gid& gid,
                           std::uint32_t psn);
 
-/// INIT, RTR, RTS. `access`: what the peer may do.
+/// Moves the queue pair to INIT, RTR, RTS. `access`: the peer's access rights.
 void to_rts(ibv_qp* qp, const rdma::Gid& gid, const net::Endpoint& mine,
             const net::Endpoint& theirs, int access);
 

@@ -1,5 +1,5 @@
-// The client of the connection set-up measurement: every method in turns, round by round, so
-// that what disturbs the machines disturbs all of them.
+// The client of the connection set-up measurement: all methods in each round, so that disturbances
+// of the machines affect all of them.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -46,7 +46,7 @@ Result measure(Client& client, const Options& options) {
         result.series.push_back({&method, {}, {}});
     for (std::uint64_t round = 0; round < options.warm_up + options.connections; ++round)
         for (std::size_t turn = 0; turn < methods.size(); ++turn) {
-            // Another one begins each round: none always follows the same other one.
+            // Each round starts with another method.
             Series& series = result.series[(turn + round) % methods.size()];
             const Sample sample = client.connect(*series.method);
             if (round == 0)

@@ -31,7 +31,7 @@ void CmListener::take_event(util::StopSignal& stop) {
         case RDMA_CM_EVENT_CONNECT_ERROR:
         case RDMA_CM_EVENT_UNREACHABLE:
         case RDMA_CM_EVENT_REJECTED:
-            event.reset();  // an id can go only when its events are acknowledged
+            event.reset();  // an id can only be destroyed when its events are acknowledged
             sessions_.erase(id);
             break;
         default:

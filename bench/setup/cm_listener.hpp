@@ -1,4 +1,4 @@
-// Step 01's server, for rdma_cm's connections.
+// Step 01's server, for rdma_cm connections.
 #pragma once
 
 #include <map>
@@ -16,11 +16,11 @@ class CmListener {
     /// Throws std::system_error naming the call.
     explicit CmListener(util::Address address);
 
-    /// Readable where an event waits.
+    /// Readable if an event is pending.
     int fd() const { return channel_->fd; }
     bool is_idle() const { return sessions_.empty(); }
 
-    /// Accepts, or cleans up. Throws std::system_error naming the call.
+    /// Accepts a connection, or cleans up. Throws std::system_error naming the call.
     void take_event(util::StopSignal& stop);
 
   private:

@@ -12,24 +12,24 @@ namespace {
 constexpr std::array set_up_steps{"create id", "bind addr", "resolve addr", "resolve route",
                                   "create qp", "init qp",   "connect"};
 
-// Of rdma-core 56: the sum of other rows, and what the table has no room for.
+// Rows of rdma-core 56 that are sums of others, or for which the table has no room.
 constexpr std::array left_out{"full connect", "destroy id", "destroy qp"};
 
 }  // namespace
 
 std::vector<CmtimeStep> parse_cmtime(const std::string& text) {
-    // "resolve addr :       67.58      66.29   49533.00    1351.56": total and most in ms, least and
-    // of each connection in us.
+    // "resolve addr :       67.58      66.29   49533.00    1351.56": total and maximum in ms,
+    // minimum and time per connection in us.
     static const std::regex old_row(R"(([a-z ]+?) *:( +[0-9.]+){3} +([0-9.]+) *)");
-    // "resolve addr       38       1944        690      34542        810        278": of each
-    // connection, then of all, in us.
+    // "resolve addr       38       1944        690      34542        810        278": per
+    // connection, then for all, in us.
     static const std::regex new_row(R"((?:cm )?([a-z ]+?) +([0-9]+)( +[0-9]+){5} *)");
     std::vector<CmtimeStep> steps;
     std::istringstream lines(text);
     std::smatch match;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("cm_conn"))
-            break;  // rdma-core 56: the same again, without queue pairs
+            break;  // rdma-core 56: the same table again, without queue pairs
         if (std::regex_match(line, match, old_row))
             steps.push_back({match[1], std::stod(match[3])});
         else if (std::regex_match(line, match, new_row) && std::stod(match[2]) > 0 &&

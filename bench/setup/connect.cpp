@@ -103,7 +103,7 @@ Sample Client::by_cm(const Method& method) {
     return watch.sample;
 }
 
-// The client of steps 06 and 07: first its channel.
+// The client of steps 06 and 07. Opens its channel first.
 Sample Client::by_hand(const Method& method) {
     const bool is_kept = method.exchange == Exchange::TlsKept;
     Stopwatch watch;

@@ -18,11 +18,11 @@ using Nanoseconds = std::chrono::nanoseconds;
 struct Sample {
     std::array<Nanoseconds, phase_names.size()> phases{};
     Nanoseconds total{};       ///< from the first call to the completion of a WRITE of one byte
-    Nanoseconds connected{};   ///< of that, until the queue pair may send
-    bool was_resumed = false;  ///< by TLS
+    Nanoseconds connected{};   ///< the part of it until the queue pair can send
+    bool was_resumed = false;  ///< TLS session
 };
 
-/// Each phase ends where the next one begins, with one look at the clock: they add up to the total.
+/// Each phase ends when the next one begins, with a single clock reading: they add up to the total.
 class Stopwatch {
   public:
     void lap(Phase phase);
@@ -35,12 +35,12 @@ class Stopwatch {
 
 class Client {
   public:
-    /// Opens what a process has once: the device, the contexts of TLS, the event channel of
-    /// rdma_cm, and the control connection. Throws util::Error, std::system_error.
+    /// Opens what a process needs once: the device, the TLS contexts, the event channel of rdma_cm,
+    /// and the control connection. Throws util::Error, std::system_error.
     Client(const common::ClientOptions& options, const common::SecureOptions& secure,
            runlog::Log& log, util::StopSignal& stop);
 
-    /// Waits until the server has nothing left to do, connects, writes one byte, and parts.
+    /// Waits until the server is idle, connects, writes one byte, and disconnects.
     Sample connect(const Method& method);
 
   private:

@@ -1,5 +1,4 @@
-// The ways to a connection that are measured, and the phases of each. Both programs read this
-// table.
+// The measured connection methods, and the phases of each. Both programs read this table.
 #pragma once
 
 #include <array>
@@ -11,20 +10,20 @@
 
 namespace bench {
 
-/// Whose device it is. librdmacm opens a device once for a process and keeps it. Steps 06 and 07
-/// open it for each connection, on both sides; so that this does not hide what the exchange itself
-/// takes, they are measured in both ways.
+/// Who opens the device. librdmacm opens a device once per process and keeps it open. Steps 06 and
+/// 07 open it for each connection, on both sides. They are measured in both ways, so that this does
+/// not hide the time of the exchange itself.
 enum class Device : std::uint8_t { OfTheProcess, OfTheConnection };
 
 /// TlsKept: the endpoints of all connections travel over one TLS connection, which the first of
-/// them makes.
+/// them opens.
 enum class Exchange : std::uint8_t { Cm, Tcp, Tls, TlsResumed, TlsKept };
 
 struct Method {
     std::string_view name;
     Exchange exchange;
     Device device;
-    std::uint16_t port;  // counted from --port, which is the control connection's
+    std::uint16_t port;  // offset from --port, the control connection's port
 };
 
 inline constexpr std::uint16_t default_port = 18600;
@@ -40,7 +39,7 @@ inline constexpr std::array methods{
     Method{"resumed+open", Exchange::TlsResumed, Device::OfTheConnection, 6},
 };
 
-/// Where a method's connections go, by the control connection's address.
+/// The address of a method's connections, from the control connection's address.
 inline util::Address address_for(const Method& method, util::Address control) {
     control.set_port(static_cast<std::uint16_t>(control.port() + method.port));
     return control;
@@ -50,9 +49,9 @@ constexpr bool is_tls(Exchange exchange) {
     return exchange != Exchange::Cm && exchange != Exchange::Tcp;
 }
 
-/// In the order in which steps 06 and 07 go through them. Of rdma_cm, Connect is the resolution of
-/// address and route, and Exchange is rdma_connect until ESTABLISHED: librdmacm takes the queue
-/// pair through its states within.
+/// In the order of steps 06 and 07. For rdma_cm, Connect is the resolution of address and route,
+/// and Exchange is rdma_connect until ESTABLISHED, during which librdmacm changes the queue pair's
+/// states.
 enum class Phase : std::uint8_t {
     Connect,
     Handshake,

@@ -44,7 +44,7 @@ double ratio_of(const Series& series, const Series& base, double percent) {
     return percentile(values(series, total), percent) / percentile(values(base, total), percent);
 }
 
-// A row of the phases' table: two cells a method, empty where it has no such phase.
+// A row of the table of phases: two cells per method, empty if it does not have the phase.
 std::string row(std::string_view title, std::span<const Series> all, const Part& part) {
     std::string line = fmt::format("{:<16}", title);
     for (const Series& series : all) {

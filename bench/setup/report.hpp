@@ -1,4 +1,4 @@
-// What was measured, as a table of at most 100 columns and as JSON.
+// The results as a table of at most 100 columns and as JSON.
 #pragma once
 
 #include <string>
@@ -19,14 +19,14 @@ struct Series {
 };
 
 struct Result {
-    std::vector<Series> series;  ///< the first one is what the others are compared with
+    std::vector<Series> series;  ///< the others are compared with the first one
     std::size_t warm_up = 0;
     std::vector<CmtimeStep> cmtime;
 };
 
 std::string table(const Result& result);
 
-/// Times in nanoseconds; ratios of totals, by the rounds' pairs and of the medians.
+/// Times in nanoseconds; ratios of totals, per round and of the medians.
 nlohmann::ordered_json json(const Result& result);
 
 }  // namespace bench

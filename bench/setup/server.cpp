@@ -1,5 +1,5 @@
-// The server of the connection set-up measurement: answers by rdma_cm, over TCP and over TLS,
-// one connection at a time, until it is stopped.
+// The server of the connection set-up measurement: serves rdma_cm, TCP and TLS, one connection at a
+// time, until it is stopped.
 #include <cerrno>
 #include <memory>
 #include <poll.h>
@@ -83,8 +83,8 @@ class Server {
     }
 
   private:
-    // Connections first: the control connection is answered when there is none, so that a client
-    // which has the answer begins with a server that has nothing left to do.
+    // Connections have priority: the control connection gets its reply when there is none, so that
+    // a client with the reply finds an idle server.
     void step() {
         std::vector<pollfd> fds{{stop_.fd(), POLLIN, 0}, {cm_.fd(), POLLIN, 0}};
         for (const Listener& listener : listeners_)
@@ -124,7 +124,7 @@ class Server {
             method.exchange == Exchange::TlsResumed ? *resuming_ : *full_, std::move(*socket),
             limit);
         if (method.exchange == Exchange::TlsKept)
-            kept_ = {&method, std::move(channel)};  // what follows on it wakes step()
+            kept_ = {&method, std::move(channel)};  // further data on it wakes step()
         else
             serve(method, *channel, local, device_, stop_);
     }
@@ -132,7 +132,7 @@ class Server {
     void serve_kept() {
         try {
             serve(*kept_.method, *kept_.channel, address_, device_, stop_);
-        } catch (const util::Error&) {  // its client has gone; if that was a failure, it says so
+        } catch (const util::Error&) {  // its client has disconnected, and reports failures itself
             kept_ = {};
         }
     }
@@ -146,7 +146,7 @@ class Server {
         }
         try {
             net::barrier(*client_, limit);
-        } catch (const util::Error&) {  // it has gone; the next one may come
+        } catch (const util::Error&) {  // it has disconnected; the next one may connect
             client_.reset();
         }
     }

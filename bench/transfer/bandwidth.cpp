@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// `count` equal requests as one list, of which the last is signalled; its wr_id is their number.
+// `count` equal requests as one list. The last one is signalled; its wr_id is their number.
 class Batch {
   public:
     Batch(const Link& link, ibv_wr_opcode opcode, std::uint64_t count) : requests_(count) {
@@ -42,7 +42,7 @@ Nanoseconds stream(Link& link, const Plan& plan, const net::TimeLimit& limit) {
     const ibv_wr_opcode opcode =
         plan.test == Test::ReadBandwidth ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
     Batch full(link, opcode, std::min(plan.batch, plan.iterations));
-    // What is left over when all full ones are posted; of one request where there is nothing.
+    // The rest after all full batches; one request if there is none.
     Batch rest(link, opcode, std::max<std::uint64_t>(plan.iterations % full.size(), 1));
 
     const auto begin = util::Clock::now();

@@ -1,4 +1,4 @@
-// The active end of one measurement of data: see bench/transfer/run.
+// The active end of one transfer measurement: see bench/transfer/run.
 #include "bench/transfer/end.hpp"
 #include "examples/common/program.hpp"
 
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
                                      "Bandwidth and latency of RDMA and TCP, active end.");
     Options options;
     options.client.port = bench::transfer_port;
-    options.client.timeout = std::chrono::minutes(2);  // for all of it
+    options.client.timeout = std::chrono::minutes(2);  // for the whole measurement
     command_line.add(options.client);
     add(command_line, options.plan);
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {

@@ -27,7 +27,7 @@ runlog::Fields summary(const std::vector<Nanoseconds>& samples) {
             {"mean_ns", whole(sum / static_cast<double>(values.size()))}};
 }
 
-// The active end's own figures; none of the passive one.
+// Figures of the active end; the passive end has none.
 runlog::Fields run_tcp(net::Channel& channel, End end, const Plan& plan,
                        const net::TimeLimit& limit) {
     if (end == End::Active)

@@ -11,8 +11,8 @@ constexpr std::uint64_t warm_up = 20;
 constexpr std::uint64_t sends_a_completion = 50;
 constexpr std::uint64_t receives = 16;
 
-// One side of any of the tests: sends a message, and sees one come. The order of its steps is
-// perftest's: where a request is signalled, its completion is awaited before anything else.
+// One end of any of the tests: sends a message and receives one. The order of its steps is
+// perftest's: if a request is signalled, its completion is awaited first.
 class Player {
   public:
     Player(Link& link, const Plan& plan, const net::TimeLimit& limit)
@@ -27,8 +27,9 @@ class Player {
                 link.post_receive();
     }
 
-    // A WRITE's last byte says which one it is: that it has come means that all of it has. No
-    // specification promises that to a program that looks at memory; perftest and adapters do it.
+    // A WRITE's last byte is its number: once it has arrived, the whole message has. No
+    // specification guarantees that to a program that polls memory; perftest relies on it, and
+    // adapters do it.
     void send() {
         ++sent_;
         if (plan_.test == Test::WriteLatency)
@@ -43,7 +44,7 @@ class Player {
             }
     }
 
-    // The peer's message; a READ has none.
+    // Waits for the peer's message; a READ has none.
     void await() {
         ++received_;
         if (plan_.test == Test::WriteLatency) {

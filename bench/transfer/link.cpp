@@ -16,10 +16,10 @@ namespace {
 constexpr int access_rights =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 constexpr std::align_val_t page{4096};
-// Long enough that an emulated machine does not repeat what is only late: 1.07 s.
+// 1.07 s: long enough that an emulated machine does not retransmit what is only late.
 constexpr common::RetryPolicy retransmission{.timeout = 18, .retry_cnt = 7};
 
-// READs in flight at the same time: what the device can, as in perftest.
+// READs in flight: the device's maximum, as in perftest.
 std::uint8_t reads_of(ibv_context* context) {
     ibv_device_attr attributes{};
     util::check_rc(ibv_query_device(context, &attributes), "ibv_query_device");

@@ -1,5 +1,4 @@
-// A queue pair connected to the other end's, and memory on both sides: what each measurement of
-// RDMA runs on.
+// A queue pair connected to the peer's, and memory on both sides, for each measurement of RDMA.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +14,9 @@ namespace bench {
 
 class Link {
   public:
-    /// Both ends make one at the same time. The memory is two messages: what is sent from, and
-    /// behind it what the peer's messages come to; on a page's boundary, as perftest's. Throws
-    /// util::Error, also where the other end has another --size.
+    /// Both ends must create one concurrently. The memory has room for two messages: the outgoing
+    /// one, and after it the peer's incoming one. It is page-aligned, as in perftest. Throws
+    /// util::Error, also if the peer has another --size.
     Link(net::Channel& channel, const util::Address& local, const Plan& plan,
          const net::TimeLimit& limit);
 
@@ -26,13 +25,13 @@ class Link {
     std::span<std::byte> outgoing() const { return {memory_.get(), size_}; }
     std::span<std::byte> incoming() const { return {memory_.get() + size_, size_}; }
 
-    /// A request for one message: from `outgoing` to the peer's `incoming`; a READ from there into
-    /// the own `incoming`; a SEND. `sge` must outlive it.
+    /// A request for one message: WRITE from `outgoing` to the peer's `incoming`, READ from there
+    /// into the own `incoming`, or SEND. `sge` must outlive it.
     ibv_send_wr request(ibv_wr_opcode opcode, ibv_sge& sge) const;
     /// A receive for a message, into `incoming`.
     void post_receive() const;
 
-    /// Bytes that a request can carry in itself instead of having the device fetch them.
+    /// Maximum bytes of inline data.
     std::uint32_t most_inline() const { return most_inline_; }
 
   private:
@@ -52,19 +51,19 @@ class Link {
     std::uint32_t rkey_ = 0;
 };
 
-/// perftest's for WRITE ping-pongs: 220 bytes.
+/// perftest's value for WRITE ping-pongs: 220 bytes.
 inline constexpr std::uint32_t wanted_inline = 220;
 
-/// The next completion, which must be a success: by polling alone, or asleep until there is one.
-/// Throws util::Error, also when the deadline passes or a stop is requested.
+/// The next completion, which must be a success: by polling, or by sleeping until there is one.
+/// Throws util::Error, also if the deadline passes or a stop is requested.
 ibv_wc await_completion(Link& link, bool is_polling, const net::TimeLimit& limit);
 
-/// Calls `is_done` until it is true, without giving up the processor. Throws util::Error when the
-/// deadline passes or a stop is requested.
+/// Calls `is_done` until it is true, without yielding the CPU. Throws util::Error if the deadline
+/// passes or a stop is requested.
 template <typename Condition>
 void spin_until(const net::TimeLimit& limit, Condition is_done);
 
-/// Throws where spin_until() is to end.
+/// Throws if spin_until() must end.
 void check_limit(const net::TimeLimit& limit);
 
 template <typename Condition>

@@ -1,4 +1,4 @@
-// The measurements themselves, each with what its two ends do at the same time.
+// The measurements, each with functions for its two ends.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,13 @@ using Nanoseconds = std::chrono::nanoseconds;
 /// Requests are posted `batch` at a time, as one list, and one of each list is signalled.
 Nanoseconds stream(Link& link, const Plan& plan, const net::TimeLimit& limit);
 
-/// Both ends of write_lat and send_lat play ping-pong; with read_lat the active end alone READs,
-/// one after the other. The active end's are the samples: half a round trip, as perftest has it, or
-/// a READ from its post until its completion. Rounds to warm up come before.
+/// In write_lat and send_lat, both ends play ping-pong; in read_lat, the active end posts READs,
+/// one after the other. The samples are the active end's: half a round trip, as in perftest, or the
+/// time from a READ's post to its completion. Warm-up rounds come first.
 std::vector<Nanoseconds> ping(Link& link, const Plan& plan, const net::TimeLimit& limit);
 void pong(Link& link, const Plan& plan, const net::TimeLimit& limit);
 
-/// TCP: the sender's iterations of `size` bytes, until the receiver has said that it has them all.
+/// TCP: the sender's iterations of `size` bytes, until the receiver reports that it has them all.
 Nanoseconds send_over_tcp(net::Channel& channel, const Plan& plan, const net::TimeLimit& limit);
 void receive_over_tcp(net::Channel& channel, const Plan& plan, const net::TimeLimit& limit);
 

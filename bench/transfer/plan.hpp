@@ -1,5 +1,5 @@
-// One measurement of `make bench`: what is done, how often, and how its ends wait. Both ends are
-// given the same.
+// One measurement of `make bench`: the test, its iterations, and how its ends wait. Both ends have
+// the same plan.
 #pragma once
 
 #include <cstddef>
@@ -31,24 +31,24 @@ std::string_view name_of(Test test);
 
 struct Plan {
     Test test = Test::WriteBandwidth;
-    std::uint64_t size = 65'536;      ///< bytes of a message; of tcp, of one send()
-    std::uint64_t iterations = 1000;  ///< messages; of a ping-pong, round trips
-    std::uint64_t depth = 128;        ///< requests posted and not yet complete, at most
-    std::uint64_t batch = 16;         ///< requests given to one ibv_post_send, of bandwidths
-    bool is_polling = false;          ///< bandwidths: never sleeps while it waits
+    std::uint64_t size = 65'536;      ///< bytes of a message; for tcp, of one send()
+    std::uint64_t iterations = 1000;  ///< messages; for a ping-pong, round trips
+    std::uint64_t depth = 128;        ///< limit of outstanding requests
+    std::uint64_t batch = 16;         ///< bandwidths: requests per ibv_post_send
+    bool is_polling = false;          ///< bandwidths: never sleeps while waiting
 
     bool is_latency() const {
         return test == Test::WriteLatency || test == Test::ReadLatency || test == Test::SendLatency;
     }
 };
 
-/// What of a Plan the command line says, `--test` as text until parse_test().
+/// The part of a Plan from the command line, with `--test` as text.
 struct PlanOptions {
     std::string test;
     Plan plan;
 };
 void add(common::CommandLine& command_line, PlanOptions& options);
-/// Throws util::Error where there is no such test.
+/// Throws util::Error if the test does not exist.
 Plan plan_of(const PlanOptions& options);
 
 }  // namespace bench

@@ -1,5 +1,5 @@
-// report FIGURES.jsonl [DOCUMENT.md]: the table of what bench/transfer/run has measured, the same
-// as JSON beside the figures, and, where it is named, in the document.
+// report FIGURES.jsonl [DOCUMENT.md]: the results of bench/transfer/run as a table, as JSON next to
+// the figures and, if named, in the document.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The passive end of one measurement of data: serves one client, and ends.
+// The passive end of one transfer measurement: serves one client and exits.
 #include "bench/transfer/end.hpp"
 #include "examples/common/program.hpp"
 #include "util/error.hpp"

@@ -82,7 +82,7 @@ std::string_view peer_name(const Row& row) {
     return row.is_tcp() ? "iperf3" : "perftest";
 }
 
-// The halves of the repeats must agree, to two digits: more would not come out again.
+// The two halves of the repeats must agree to two digits; more are not reproducible.
 std::string_view verdict(const Row& row) {
     if (row.peer.empty())
         return "";
@@ -93,12 +93,12 @@ std::string_view verdict(const Row& row) {
     return (ratio.median > 1) == row.is_latency() ? "slower" : "faster";
 }
 
-// The largest bandwidth measurements of the programs that sleep while they wait: processor time a
-// byte, RDMA's over TCP's.
+// CPU time per byte, RDMA's over TCP's, in the largest bandwidth measurements of the programs that
+// sleep while they wait.
 struct Cost {
     const Row* row;
     double client, server;
-    double over_tcp;  // of both machines together; 0 where TCP was not measured
+    double over_tcp;  // of both machines together; 0 if TCP was not measured
 };
 
 std::vector<Cost> costs(const Transfers& transfers) {

@@ -1,4 +1,4 @@
-// What bench/transfer/run has written, read back, held against the peers, and shown.
+// Reads the results of bench/transfer/run, compares them with the peers', and prints them.
 #pragma once
 
 #include <istream>
@@ -12,15 +12,15 @@
 
 namespace bench {
 
-/// One measurement's figures, in the order of the repeats. Bandwidths in bytes a second, latencies
-/// (p50) in nanoseconds.
+/// One measurement's figures, in the order of the repeats. Bandwidths in bytes per second,
+/// latencies (p50) in nanoseconds.
 struct Row {
     std::string test;
     std::string way;         ///< as bench/transfer/run names it: "single", "lists", "events"; "-"
     std::uint64_t size = 0;  ///< bytes of a message
     std::vector<double> ours;
-    std::vector<double> peer;  ///< perftest's, or iperf3's; empty where it cannot do this
-    /// Processor time of each machine a byte, of ours: nanoseconds.
+    std::vector<double> peer;  ///< perftest's, or iperf3's; empty if it cannot do this
+    /// Our CPU time per byte on each machine, in nanoseconds.
     std::vector<double> client_ns_a_byte;
     std::vector<double> server_ns_a_byte;
 
@@ -37,7 +37,8 @@ struct Transfers {
     std::size_t repeats() const { return rows.empty() ? 0 : rows.front().ours.size(); }
 };
 
-/// Lines of JSON. Throws util::Error naming the line where one is none, or the sides of a row differ.
+/// Lines of JSON. Throws util::Error naming the line if one is invalid, or the sides of a row
+/// differ.
 Transfers read_transfers(std::istream& lines);
 
 /// At most 100 columns.
@@ -46,8 +47,7 @@ std::string table(const Transfers& transfers);
 std::string markdown(const Transfers& transfers);
 nlohmann::ordered_json json(const Transfers& transfers);
 
-/// `document` with what stands between its two marks replaced. Throws util::Error where they are
-/// missing.
+/// `document` with the text between its two marks replaced. Throws util::Error if they are missing.
 std::string replace_section(const std::string& document, const std::string& section);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// What caused a packet, in words.
+// The cause of a packet as text.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace render {
 
-/// Behind a packet in a listing: "← client wr 1, 2 of 3, again"; empty where nothing is known.
+/// The cause as a listing appends it to a packet: "← client wr 1, 2 of 3, again". Empty if unknown.
 std::string cause_arrow(const timeline::PacketRow& packet);
 
-/// By itself: "client wr 1 RDMA_WRITE 10000 B, PSN 2 of 3", or "answers client wr 1 …"; empty where
-/// nothing is known.
+/// The cause by itself: "client wr 1 RDMA_WRITE 10000 B, PSN 2 of 3", or "answers client wr 1 …".
+/// Empty if unknown.
 std::string cause_comment(const timeline::PacketRow& packet);
 
 }  // namespace render

@@ -1,4 +1,4 @@
-// The check of a capture's reliable connections, for programs.
+// The check of a capture's reliable connections as JSON.
 #pragma once
 
 #include "render/check_text.hpp"
@@ -6,7 +6,7 @@
 
 namespace render {
 
-/// {"frames", "connections", "recoveries", "deviations", "counters"}: one object for a capture.
+/// {"frames", "connections", "recoveries", "deviations", "counters"}: one object per capture.
 util::Json check_json(const conformance::Report& report, const CheckContext& context);
 
 }  // namespace render

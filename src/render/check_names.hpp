@@ -1,4 +1,4 @@
-// What the text and the JSON of a check say alike.
+// Strings that the text and the JSON of a check share.
 #pragma once
 
 #include <string>
@@ -11,20 +11,20 @@ namespace render {
 /// "25 µs", "1.25 ms", "1.20 s".
 std::string duration(std::int64_t ns);
 
-/// "NAK", "timeout", "next answer", "not needed", "gave up", "open".
+/// "NAK", "timeout", "sent again", "by an answer", "not needed", "gave up", "open".
 std::string how(const conformance::Recovery& recovery);
 
-/// What followed a packet's fate, with the frames that show it; one sentence.
+/// One sentence: what followed the link emulator's action, with the frames that show it.
 std::string evidence(const conformance::Recovery& recovery);
 
-/// A finding's text with the further frames that it follows from.
+/// The text of a finding and the other frames that it is based on.
 std::string sentence(const conformance::Finding& finding);
 
-/// Who does not do as specified: "server 192.0.2.1 as responder".
+/// The host that violates the specification: "server 192.0.2.1 as responder".
 std::string blamed(const conformance::Report& report, const CheckContext& context,
                    const conformance::Finding& finding);
 
-/// A line for each way of recovery: how often, and its times.
+/// One line per kind of recovery: the count and the times.
 std::vector<std::string> recovery_summaries(const conformance::Report& report);
 
 }  // namespace render

@@ -60,7 +60,7 @@ class Text {
         out_.erase(out_.find_last_not_of(' ') + 1);
         out_ += '\n';
     }
-    /// A sentence below a row, at most as wide as the rest.
+    /// Adds a sentence below a row, wrapped at the line width.
     void remark(std::string_view text, std::size_t indent, util::TextRole role) {
         const std::string broken = util::wrapped(text, line_width - indent, 0);
         std::string_view rest = broken;
@@ -106,7 +106,7 @@ class Text {
         half(one.backward, one.to, one.from);
     }
 
-    // Of which requests or responses passed.
+    // In a capture at one host, only the packets that this host sent are judged.
     bool is_judged(const HalfReport& one, const flow::Host& requester,
                    const flow::Host& responder) const {
         if (!report_.one_point)
@@ -189,7 +189,7 @@ class Text {
 
     void recoveries() {
         if (report_.one_point)
-            return;  // what was lost is not in it
+            return;  // the capture does not contain lost packets
         if (report_.recoveries.empty()) {
             heading("The link emulator forwarded all packets of reliable connections unchanged.");
             return;
@@ -227,7 +227,7 @@ class Text {
         return std::string(own < width ? width - own : 1, ' ') + text;
     }
 
-    // By code: where so much is missing, a list of each would say no more.
+    // Counts by code: with this much missing, a list of single findings would add nothing.
     void unknowable() {
         if (report_.unknowable.empty())
             return;

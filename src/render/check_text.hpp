@@ -1,4 +1,4 @@
-// The check of a capture's reliable connections, as a person reads it.
+// The check of a capture's reliable connections as text.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace render {
 
-/// A host's counter beside what the capture says.
+/// A host's counter and its value according to the capture.
 struct CounterRow {
     std::string host;  ///< "server"
     std::string name;  ///< as in hw_counters
@@ -22,19 +22,18 @@ struct CounterRow {
     bool is_equal() const { return counted == captured; }
 };
 
-/// What is known beside the capture.
+/// Facts that are not in the capture.
 struct CheckContext {
-    std::map<std::string, std::string> roles;  ///< by address: "server"
-    std::map<std::uint64_t, std::string>
-        rules;                         ///< by frame: what the link emulator was told to do
-    std::vector<CounterRow> counters;  ///< none: the run has none
-    std::size_t most_rows = 40;        ///< of recoveries and of findings; 0: all
+    std::map<std::string, std::string> roles;    ///< address -> role: "server"
+    std::map<std::uint64_t, std::string> rules;  ///< frame -> rule of the link emulator
+    std::vector<CounterRow> counters;            ///< empty: the run has none
+    std::size_t most_rows = 40;                  ///< recoveries and findings each; 0: all
 };
 
 std::string check_text(const conformance::Report& report, const CheckContext& context,
                        const util::TextStyle& style);
 
-/// What may make the two differ, a clause; empty where nothing is known.
+/// A clause on why the two values may differ. Empty if no reason is known.
 std::string_view why_unequal(std::string_view counter);
 
 /// "client 192.0.2.2", or the address alone.

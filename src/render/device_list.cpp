@@ -14,8 +14,8 @@ constexpr std::size_t columns = 100;
 
 struct Row {
     std::string name, state, kind;
-    std::vector<std::string> words;  // of the last column, which wraps
-    std::string note;                // a line of its own
+    std::vector<std::string> words;  // last column, wrapped
+    std::string note;                // on its own line
 };
 
 std::vector<std::string> words_of(std::string text) {
@@ -28,7 +28,7 @@ std::vector<std::string> words_of(std::string text) {
     return words;
 }
 
-// What stands before the words is as wide as `indent`; the lines that follow are indented as far.
+// Appends wrapped words. `indent`: width of the text before them, and indent of continuation lines.
 void append_wrapped(std::string& text, const std::vector<std::string>& words, std::size_t indent) {
     std::size_t column = indent;
     for (const std::string& word : words) {

@@ -1,4 +1,4 @@
-// What can be captured on, as a table and as JSON: rocecap live --list.
+// Capture devices as a table and as JSON: rocecap live --list.
 #pragma once
 
 #include <set>
@@ -13,15 +13,15 @@ namespace render {
 struct DeviceList {
     std::vector<capture::Interface> interfaces;
     std::vector<capture::RdmaDevice> rdma_devices;
-    std::set<std::string> libpcap_names;  // what libpcap opens
+    std::set<std::string> libpcap_names;  // devices that libpcap can open
 
-    /// This machine's. Throws util::Error.
+    /// Lists this machine's devices. Throws util::Error.
     static DeviceList gather();
 
-    /// A table; no line is longer than 100 columns, but for a word that is.
+    /// A table. Lines have at most 100 columns, unless a single word is longer.
     std::string text() const;
-    /// An object a line. Interfaces: name type kind up addresses offloaded_to. RDMA devices: name
-    /// type state node_guid driver netdevs roce_offloaded sniffable (by this libpcap).
+    /// One object per line. Interfaces: name type kind up addresses offloaded_to. RDMA devices:
+    /// name type state node_guid driver netdevs roce_offloaded sniffable (by this libpcap).
     std::string json() const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 using explain::Evidence;
 using explain::Explanation;
 
-// "03:19:41.647730", UTC, as the run log's text has it.
+// "03:19:41.647730", in UTC, as in the run log's text.
 std::string time_of_day(std::int64_t t_ns) {
     constexpr std::int64_t day = 86'400;
     constexpr std::int64_t second = 1'000'000'000;
@@ -96,7 +96,7 @@ class ExplainText {
         return what;
     }
 
-    // Of a cause that many connections share, the first is shown, and the others are named.
+    // If connections share a cause, the first is shown and the others are named.
     bool is_like(std::size_t a, std::size_t b) const {
         return explanation_.causes[a].code == explanation_.causes[b].code &&
                explanation_.causes[a].is_fatal == explanation_.causes[b].is_fatal;
@@ -167,7 +167,7 @@ class ExplainText {
     const ExplainContext& context_;
     util::TextStyle style_;
     std::string out_;
-    std::size_t number_ = 0;  // of the cause that was shown last
+    std::size_t number_ = 0;  // number of the last cause shown
 };
 
 util::Json json_of(const Evidence& one) {

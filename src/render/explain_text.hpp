@@ -1,4 +1,4 @@
-// What `rocecap explain` and `rocetrace --explain` print.
+// Output of `rocecap explain` and `rocetrace --explain`.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace render {
 
-/// What there was to judge by.
+/// The input that the explanation is based on.
 struct ExplainContext {
     bool has_capture = false;
     std::size_t logs = 0;
-    std::int64_t begin_ns = 0;  ///< of the capture, since 1970: what the times of frames count from
+    std::int64_t begin_ns = 0;  ///< start of the capture, since 1970; frame times count from it
 };
 
-/// For people: each cause with its evidence and what to try, or that none is known. Lines of at
-/// most 100 columns, but for values that are longer.
+/// Text: each cause with its evidence and what to try, or that no cause is known. Lines have at
+/// most 100 columns, unless a value is longer.
 std::string explain_text(const explain::Explanation& explanation, const ExplainContext& context,
                          const util::TextStyle& style);
 

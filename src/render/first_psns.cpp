@@ -20,14 +20,14 @@ std::string in_frames(const Frames& frames) {
     return fmt::format("frame{} {}", frames.size() == 1 ? "" : "s", fmt::join(frames, ", "));
 }
 
-// A run is named after its step, where that tells it from the others: "06".
+// Names a run by its step ("06") if no other run has the same step.
 std::string label(const timeline::FirstPsns& run, std::span<const timeline::FirstPsns> runs) {
     const bool is_unique =
         std::ranges::count(runs, run.step, &timeline::FirstPsns::step) == 1 && !run.step.empty();
     return is_unique ? run.step.substr(0, run.step.find('_')) : run.run;
 }
 
-// The queue pair is named where the run has several connections, or where it is all that is known.
+// Names the queue pair if the run has several connections, or if nothing else is known.
 std::string direction_text(const timeline::FirstPsns& run, const timeline::FirstPsn& direction) {
     if (direction.qpn == 0)
         return fmt::format("{} → {}, to QP {:#08x}", direction.from, direction.to,
@@ -43,7 +43,7 @@ std::string direction_text(const timeline::FirstPsns& run, const timeline::First
     return text;
 }
 
-// Of what is not known.
+// Text for an unknown value.
 std::string unknown_text(const timeline::FirstPsns& run) {
     return run.has_logs ? "not in the log" : "not in the capture";
 }

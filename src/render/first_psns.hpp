@@ -1,13 +1,13 @@
-// The table of first PSNs, for people, and as JSON objects, one a direction:
+// The table of first PSNs, as text and as JSON objects, one per direction:
 //
-//   run step       the directory's or capture's name; the step, null where run.json does not say
-//   from to        "client", "server"; `to` null where no log has the peer; IP addresses where no
-//                  log has the direction
-//   qpn dest_qpn   `qpn` null where neither a log nor the connection manager names it
-//   first_psn      null where it is not known;  hidden: the run log keeps it secret
-//   chosen_by      null where nothing says it
-//   readable       null without a capture; frames, numbers from 1 on, of
-//     connect_request connect_reply tcp    messages that announce it in the clear
+//   run step       the directory's or capture's name; the step, null if run.json does not have it
+//   from to        "client", "server"; `to` null if no log has the peer; IP addresses if no log has
+//                  the direction
+//   qpn dest_qpn   `qpn` null if neither a log nor the connection manager has it
+//   first_psn      null if unknown;  hidden: the run log keeps it secret
+//   chosen_by      null if unknown
+//   readable       null without a capture; frame numbers, from 1, of
+//     connect_request connect_reply tcp    messages that contain it in plaintext
 //     bth                                  packets that have it in their BTH
 #pragma once
 

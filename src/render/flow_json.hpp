@@ -1,19 +1,19 @@
-// Conversations and totals of a capture as JSON objects, one a line.
+// Conversations and totals of a capture as JSON objects, one per line.
 //
-//   flow           number from 1, in the order of their first packets; then
+//   flow           number from 1, in the order of their first packets
 //   transport      "RC", ...;  network "IPv4", "IPv6", "GRH"
-//   paired_by      null: the other direction is not known; "CM", "run log", "DETH"; "ACK PSNs" is a
-//                  guess, and paired_by_guess then true
-//   path_mtu       bytes, null where it is not known;  captured_twice
-//   directions     [the one that began, and where it is known the other]; of each:
-//     src dst destqp srcqp     addresses as text; srcqp null where it is not known
+//   paired_by      null: the other direction is unknown; "CM", "run log", "DETH"; "ACK PSNs" is a
+//                  guess, and paired_by_guess is then true
+//   path_mtu       bytes, null if unknown;  captured_twice
+//   directions     [the one that began, and the other if known]; each has
+//     src dst destqp srcqp     addresses as text; srcqp null if unknown
 //     packets bytes payload_bytes first_ns last_ns malformed
-//     messages     {"RDMA WRITE": 3, ...}: by their last packets, retransmitted ones left out
+//     messages     {"RDMA WRITE": 3, ...}: counted by last packets, without retransmissions
 //     requests     packets first_psn last_psn psns psns_per_second retransmitted late gaps missing
 //                  restarts r_keys other_r_keys
 //                  ack, read_first, read_last: null, or latencies in nanoseconds: count p50 p99 max
-//                  left_out (of the percentiles, null where that is all of them);  unmeasured
-//                  psns to missing and restarts only where PSNs are followed, not of datagrams
+//                  left_out (not in the percentiles, which are null if that is all);  unmeasured
+//                  psns to missing and restarts only if PSNs are followed, not for datagrams
 //     responses    packets first_psn last_psn acks counted_acks psns_acked most_acked naks rnr_naks
 //                  repeated late gaps missing;  naks {"PSN Sequence Error": 1, ...}
 //     marks        ce fecn becn cnps

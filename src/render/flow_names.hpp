@@ -1,4 +1,4 @@
-// Words that both reports of flows use.
+// Names that both reports of flows use.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace render {
 std::string_view name(flow::Pairing pairing);
 /// "IPv4", "IPv6", "GRH".
 std::string_view name(flow::Network network);
-/// Of ResponseSequence::naks(): "PSN Sequence Error", ...
+/// Name of an index of ResponseSequence::naks(): "PSN Sequence Error", ...
 std::string_view nak_name(std::size_t code);
 
 }  // namespace render

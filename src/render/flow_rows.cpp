@@ -14,7 +14,7 @@ std::string counted(std::uint64_t count, std::string_view unit) {
 
 namespace {
 
-// Three digits; the unit is that of the rounded value.
+// Three significant digits; the unit is that of the rounded value.
 std::string time_text(std::int64_t ns) {
     constexpr double thousand = 1e3;
     constexpr double rounds_up = 999.5;
@@ -29,7 +29,7 @@ std::string time_text(std::int64_t ns) {
     return fmt::format("{:.0f} s", value);
 }
 
-// Where no sample found room, only the maximum is known.
+// If no sample was stored, only the maximum is known.
 std::string latency_text(const flow::LatencySummary& latency) {
     if (latency.count == 0)
         return {};
@@ -93,7 +93,7 @@ std::string restarts_text(const FlowSide& side) {
     return counted(side.direction.requests.restarts, "time");
 }
 
-// Keys beyond these are told by dots.
+// Columns for R_Keys; "..." replaces keys that do not fit.
 constexpr std::size_t rkeys_width = 35;
 
 std::string rkeys_text(const FlowSide& side) {

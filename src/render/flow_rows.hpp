@@ -1,4 +1,4 @@
-// The rows of a conversation's table: what each says of a direction.
+// The rows of a conversation's table, each with its text for one direction.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,20 @@
 
 namespace render {
 
-/// A direction, and what it is one of.
+/// A direction and its conversation.
 struct FlowSide {
     const flow::Direction& direction;
     const flow::Conversation& conversation;
-    std::int64_t begin_ns;  ///< of the capture
+    std::int64_t begin_ns;  ///< start of the capture
 };
 
 struct FlowRow {
     std::string_view label;
-    std::string (*text)(const FlowSide&);  ///< empty: nothing to say
+    std::string (*text)(const FlowSide&);  ///< empty: the row does not apply
     util::TextRole role = util::TextRole::Plain;
 };
 
-/// In the order in which they are shown; the messages, a row for each kind, come between the two.
+/// In display order. The messages, one row per kind, come between the two.
 std::span<const FlowRow> flow_rows_before_messages();
 std::span<const FlowRow> flow_rows_behind_messages();
 

@@ -102,7 +102,7 @@ class Table {
         }
     }
 
-    // Broken behind commas, so that the columns keep their width.
+    // Breaks lines after commas, so that the columns keep their width.
     static std::vector<std::string> lines_of(std::string_view cell) {
         std::vector<std::string> lines;
         while (!cell.empty()) {

@@ -1,5 +1,5 @@
-// Conversations as tables for a terminal: both directions side by side, with only the rows that say
-// something. At most 100 columns wide.
+// Conversations as tables for a terminal: two columns, one per direction, without empty rows. At
+// most 100 columns wide.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace render {
 
-/// `begin`: the capture's first packet, since 1970; times are shown from there.
+/// `begin`: the capture's first packet, since 1970; times are relative to it.
 std::string flow_text(const flow::Conversation& conversation, std::chrono::nanoseconds begin,
                       const util::TextStyle& style);
 

@@ -46,7 +46,7 @@ std::uint64_t IcrcTally::unchecked() const {
 std::string IcrcTally::text() const {
     std::string text = fmt::format("{}, {} of them RoCE\nICRC: {} good, {} bad, {} unchecked\n",
                                    packets_text(packets_), roce_, good_, bad_, unchecked());
-    // Of a few among many it may be chance.
+    // A few of many may be coincidence.
     if (right_with_srcport_ * 2 > bad_)
         text += fmt::format(
             "  bad: {} of {} right with another UDP source port: a mirror or capture "

@@ -14,7 +14,7 @@ namespace render {
 
 class IcrcTally {
   public:
-    /// A packet that was decoded with its ICRC computed.
+    /// The packet must have been decoded with its ICRC computed.
     void add(const wire::Packet& packet);
 
     std::uint64_t packets() const { return packets_; }
@@ -22,11 +22,11 @@ class IcrcTally {
     std::uint64_t malformed() const { return malformed_; }
     std::uint64_t checked() const { return good_ + bad_; }
 
-    /// Lines for a terminal, nothing of what did not happen but the counts of good and bad.
+    /// Lines for a terminal. Omits counts of 0, except good, bad and unchecked.
     std::string text() const;
     /// {"packets", "roce", "icrc": {"good", "bad", "unchecked"}, "unchecked": {reason: packets},
     /// "malformed", "not_roce", "right_with_srcport"}. Every packet is one of good, bad, unchecked,
-    /// malformed, not_roce; "right_with_srcport" counts those of the bad ones.
+    /// malformed, not_roce; "right_with_srcport" is a subset of the bad ones.
     util::Json json() const;
 
   private:
@@ -37,10 +37,10 @@ class IcrcTally {
     std::uint64_t roce_ = 0;
     std::uint64_t good_ = 0;
     std::uint64_t bad_ = 0;
-    std::uint64_t right_with_srcport_ = 0;  // of the bad ones
+    std::uint64_t right_with_srcport_ = 0;  // subset of bad_
     std::uint64_t malformed_ = 0;
     std::uint64_t not_roce_ = 0;
-    std::map<std::string_view, std::uint64_t> unchecked_;  // by reason: few, static texts
+    std::map<std::string_view, std::uint64_t> unchecked_;  // reason -> packets; few, static texts
 };
 
 }  // namespace render

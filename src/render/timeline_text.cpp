@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t who_width = 15;  // "client → server"
 constexpr std::size_t usual_length = 160;
-constexpr std::size_t continuation_indent = 38;  // below what stands behind an event's name
+constexpr std::size_t continuation_indent = 38;  // aligned with the text after an event's name
 
 util::TextRole role_of(const std::string& name) {
     return name == "server" ? util::TextRole::Server : util::TextRole::Client;
@@ -28,7 +28,7 @@ TimelineText::TimelineText(util::TextStyle style,
     for (const auto& [role, address] : addresses) {
         const auto [entry, is_new] = roles_.emplace(address, role);
         if (!is_new)
-            entry->second = addresses.size() == 2 ? "host" : address;  // it plays several
+            entry->second = addresses.size() == 2 ? "host" : address;  // the host has several roles
     }
 }
 
@@ -71,7 +71,7 @@ std::string TimelineText::line(const timeline::PacketRow& row, std::string_view 
     return finished(std::move(text));
 }
 
-// What a line begins with.
+// The time at the beginning of a line.
 std::string TimelineText::time(std::int64_t t_ns) {
     if (!first_ns_)
         first_ns_ = t_ns;

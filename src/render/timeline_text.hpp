@@ -1,4 +1,4 @@
-// The rows of a timeline as lines: a program's event or a packet, with what caused it.
+// The rows of a timeline as lines: a program's event, or a packet with its cause.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace render {
 class TimelineText {
   public:
     /// `addresses`: role -> IP address, so that a packet's direction reads "client → server".
-    /// `columns`: lines longer than this go on below, indented; 0: no limit.
+    /// `columns`: longer lines are wrapped and indented; 0: no limit.
     TimelineText(util::TextStyle style, const std::map<std::string, std::string>& addresses,
                  std::size_t columns = 0);
 
-    /// Ends in a line feed. Times are seconds since the first row's.
+    /// Ends in a line feed. Times are seconds since the first row.
     std::string line(const timeline::Row& row);
     std::string line(std::int64_t t_ns, const runlog::Event& event);
-    /// `packet`: its summary, in place of the row's text.
+    /// `packet`: its summary, which replaces the row's text.
     std::string line(const timeline::PacketRow& row, std::string_view packet);
 
-    /// Which events and packets a listing holds, and how sure its order is; a line or two.
+    /// A line or two: which events and packets a listing holds, and how certain its order is.
     static std::string summary(const timeline::Matcher& run, bool has_logs = true);
 
   private:
@@ -38,7 +38,7 @@ class TimelineText {
 
     util::TextStyle style_;
     std::size_t columns_;
-    std::map<std::string, std::string> roles_;  // IP address -> role, of addresses with one role
+    std::map<std::string, std::string> roles_;  // IP address -> role, or what replaces it
     std::optional<std::int64_t> first_ns_;
 };
 

@@ -20,7 +20,7 @@ using Span = std::optional<std::int64_t>;  // nanoseconds
 
 constexpr std::size_t most_lines = 12;
 
-// Where a request's time went. Only the first compares two hosts' clocks.
+// Phases of a request. Only the first compares two hosts' clocks.
 constexpr std::array spans{"post → wire", "wire → ACK", "post → wc"};
 using Spans = std::array<Span, spans.size()>;
 
@@ -45,7 +45,7 @@ std::string text_of(const Span& span) {
 
 constexpr std::size_t begin_width = 64;
 
-// What is long takes from the space between the two.
+// A long text shortens the space between the two.
 std::string begin(const std::string& what, const std::string& packets) {
     const std::size_t left = begin_width - std::min(begin_width, what.size());
     return fmt::format("{}{:>{}}", what, packets, std::max(left, packets.size() + 1));
@@ -68,7 +68,7 @@ std::string line(const WorkRequest& request, std::int64_t shift) {
     const Spans took = spans_of(request, shift);
     if (status.empty() || status == "SUCCESS")
         return line(what, packets, took);
-    // An error is named beside its request, or below where it would make the line too long.
+    // An error is on the request's line, or on the next line if it does not fit.
     const std::string with_status = what + " " + status;
     return with_status.size() + 1 + packets.size() <= begin_width
                ? line(with_status, packets, took)

@@ -1,4 +1,4 @@
-// The table of work requests: the packets of each, and the time that each phase took.
+// The table of work requests: the packets of each, and the duration of its phases.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace render {
 
-/// A line a work request, the first dozen of them, and below that what half and what 99 of 100 of
-/// all took; an error below its request where there is no room beside it. Empty where nothing was
-/// posted. 100 columns at most, where counts of packets have no more than three digits.
+/// One line per work request for the first dozen, then the median and the 99th percentile of all.
+/// An error is on the request's line, or on the next line if it does not fit. Empty if nothing was
+/// posted. At most 100 columns if counts of packets have no more than three digits.
 std::string work_request_table(const timeline::Matcher& run);
 
 }  // namespace render

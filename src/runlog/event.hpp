@@ -1,5 +1,5 @@
-// One event of a step's run log: a verbs call that changes state or moves data, or what a person
-// should know.
+// One event of a step's run log: a verbs call that changes state or moves data, or a note for the
+// user.
 //
 // The same event is written twice: as a line for people (to_text) and as a JSON object on one line
 // for programs (to_json). Times are CLOCK_REALTIME nanoseconds of the host that wrote the event.
@@ -50,9 +50,9 @@ struct Event {
     std::string name;  // "post_send", "wc", ...
     Fields fields;
 
-    /// The field's integer; nullopt where it is missing, negative or not a number.
+    /// The field's integer; nullopt if it is missing, negative or not a number.
     std::optional<std::uint64_t> number(std::string_view key) const;
-    /// The field's string; empty where it is missing or not a string.
+    /// The field's string; empty if it is missing or not a string.
     std::string_view text(std::string_view key) const;
 
     bool operator==(const Event&) const = default;
@@ -62,12 +62,13 @@ struct Event {
 /// {"t_ns":…,"role":…,"event":…, then the fields}.
 std::string to_json(const Event& event);
 
-/// The reverse of to_json. nullopt where the line is no event (a half-written last line, say).
+/// The reverse of to_json(). nullopt if the line is not an event, for example an incomplete last
+/// line.
 std::optional<Event> from_json(std::string_view line);
 
-/// What a person reads, without time and role:
+/// The event as text, without time and role:
 /// "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey 0x…  PSN 0x… to 0x…".
-/// One line: the event's own text is as util::printable() makes it.
+/// One line: the event's own text is escaped by util::printable().
 std::string to_text(const Event& event);
 
 }  // namespace runlog

@@ -9,18 +9,18 @@ namespace {
 
 using util::Json;
 
-// Takes an event's members as they are parsed, without a tree of them in between. Of a member that
-// comes twice the last one counts; what is neither text, truth nor integer is passed over.
+// Reads an event's members during parsing, without building a JSON tree. If a member occurs twice,
+// the last one counts. Values other than strings, booleans and integers are ignored.
 class EventReader {
   public:
-    /// nullopt where one of the members that every event has is missing; but the role may be.
+    /// nullopt if a member that every event has is missing, except the role.
     std::optional<Event> event() && {
         if (!t_ns_ || !role_ || !name_)
             return std::nullopt;
         return Event{*t_ns_, *std::move(role_), *std::move(name_), std::move(fields_)};
     }
 
-    // What nlohmann::json::sax_parse calls; false ends it.
+    // Callbacks of nlohmann::json::sax_parse(); false ends parsing.
     bool null() { return take(std::nullopt); }
     bool boolean(bool value) { return take(value); }
     bool number_integer(std::int64_t value) { return take(value); }
@@ -56,7 +56,7 @@ class EventReader {
     bool take(std::optional<Value> value) {
         if (depth_ == 1)
             take_member(std::move(value));
-        return depth_ != 0;  // a line is an object
+        return depth_ != 0;  // a line must be an object
     }
 
     void take_member(std::optional<Value> value) {
@@ -104,8 +104,8 @@ std::string to_json(const Event& event) {
     Json json{{"t_ns", event.t_ns}, {"role", event.role}, {"event", event.name}};
     for (const Field& field : event.fields)
         std::visit([&](const auto& value) { json[field.key] = value; }, field.value);
-    // A text may hold bytes from a peer that are no UTF-8: they are replaced, the log stays
-    // readable JSON.
+    // A text may contain invalid UTF-8 from a peer. It is replaced, so that the log stays valid
+    // JSON.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -16,8 +16,8 @@
 namespace runlog {
 namespace {
 
-// At once and past every buffer: whoever follows the log sees each event when it happens, and a
-// crash loses none. `left`: bytes that were not written. False: errno says why.
+// Writes without buffering: a reader of the log sees each event when it happens, and a crash loses
+// none. `left`: bytes that were not written. Sets errno and returns false on failure.
 bool write_line(int fd, std::string_view line, std::size_t& left) {
     for (left = line.size(); left > 0;) {
         const ssize_t n = ::write(fd, line.data() + (line.size() - left), left);
@@ -50,9 +50,9 @@ Log::Log(std::string role, const std::string& json_path) : role_(std::move(role)
     } else if (!json_path.empty()) {
         path_ = json_path;
         file_ = util::open_output(json_path).fd;
-        // A reader that is slow, of a pipe, is waited for.
+        // Writes to a pipe block if its reader is slow.
         util::check_errno(fcntl(file_.get(), F_SETFL, 0), "fcntl " + json_path);
-        if (ftruncate(file_.get(), 0) != 0 && errno != EINVAL)  // a pipe has nothing to cut
+        if (ftruncate(file_.get(), 0) != 0 && errno != EINVAL)  // a pipe cannot be truncated
             util::check_errno(-1, "ftruncate " + json_path);
         json_ = file_.get();
     }
@@ -97,7 +97,7 @@ void Log::error(std::string_view text) {
 }
 
 void Log::hide_psns() {
-    if (!psn_mask_)  // what it has counted stays
+    if (!psn_mask_)  // an existing mask keeps its state
         psn_mask_.emplace();
 }
 
@@ -109,7 +109,7 @@ void Log::write_json(const Event& event) {
     if (write_line(json_, line, left))
         return;
     const int error = errno;
-    // No half line: a line that is cut would be taken for one that is being written.
+    // Removes the incomplete line, which a reader would take for one that is still being written.
     if (const off_t end = lseek(json_, 0, SEEK_CUR); file_ && end > 0)
         static_cast<void>(ftruncate(json_, end - static_cast<off_t>(line.size() - left)));
     json_ = -1;

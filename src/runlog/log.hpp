@@ -1,5 +1,5 @@
-// The run log a step writes: each event once as text for people and, where asked for, once as a
-// JSON line for programs.
+// The run log of a step: each event as text for people and, if requested, as a JSON line for
+// programs.
 #pragma once
 
 #include <cstdint>
@@ -17,41 +17,40 @@
 
 namespace runlog {
 
-/// The present time as events have it: CLOCK_REALTIME in nanoseconds since 1970.
+/// The current time as in events: CLOCK_REALTIME in nanoseconds since 1970.
 std::int64_t now_ns();
 
-/// Its calls may come from several threads, but for hide_psns().
+/// Several threads may call its functions, except hide_psns().
 class Log {
   public:
-    /// `json_path`: where the JSON lines go; empty: nowhere, "-": standard output (the text then
-    /// goes to standard error). An older file is emptied. Throws as util::open_output().
+    /// `json_path`: file for the JSON lines; empty: none, "-": standard output (the text then goes
+    /// to standard error). An existing file is truncated. Throws as util::open_output() does.
     Log(std::string role, const std::string& json_path);
 
-    /// Writes one event with the present time. Throws util::Error when the text or the JSON cannot
-    /// be written; the JSON then ends with the last whole line, and gets no more.
+    /// Writes one event with the current time. Throws util::Error if the text or the JSON cannot be
+    /// written; the JSON then ends with the last whole line, and nothing more is written to it.
     void event(std::string_view name, Fields fields = {});
 
-    /// The same with the time when it happened, in nanoseconds since 1970: of what is measured,
-    /// which writing it down at once would delay. Nothing that happened later may be in the log
-    /// already.
+    /// The same with an earlier time, in nanoseconds since 1970, for measurements that immediate
+    /// logging would delay. The log must not contain a later event yet.
     void event_at(std::int64_t t_ns, std::string_view name, Fields fields);
 
-    /// An event that was made elsewhere, with its time and role. What before_each() was given is not
-    /// called.
+    /// Writes an event that already has a time and role. Does not call the function of
+    /// before_each().
     void write(Event event);
 
-    /// Called before each event of event(), event_at(), note() and error() is written, to write()
-    /// first what happened before it. Not while another thread uses the log.
+    /// Sets a function that event(), event_at(), note() and error() call first, for example to
+    /// write() earlier events. Must not be called while another thread uses the log.
     void before_each(std::function<void()> call) { before_ = std::move(call); }
 
     void note(std::string_view text) { event("note", {{"text", text}}); }
 
-    /// What ended the run: one sentence on standard error, whatever the other text goes to, and an
-    /// "error" event.
+    /// Reports what ended the run: one sentence on standard error, wherever the other text goes,
+    /// and an "error" event.
     void error(std::string_view text);
 
-    /// From here on no event is written with a PSN in it, neither as text nor as JSON: PsnMask says
-    /// what stands there instead. A sentence that the caller makes is written as it is.
+    /// Hides the PSNs of all later events in text and JSON, see PsnMask. Sentences that the caller
+    /// provides are written unchanged.
     void hide_psns();
 
     const std::string& role() const { return role_; }
@@ -66,7 +65,7 @@ class Log {
     int json_ = -1;  // none
     std::optional<PsnMask> psn_mask_;
     std::function<void()> before_;
-    std::mutex mutex_;  // events are whole, and in one order, in both renderings
+    std::mutex mutex_;  // keeps events whole and in the same order in both outputs
 };
 
 }  // namespace runlog

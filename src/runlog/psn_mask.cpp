@@ -5,7 +5,7 @@
 namespace runlog {
 namespace {
 
-constexpr std::uint32_t psn_bits = 0xffffff;  // IBTA volume 1, 9.2.10: a PSN has 24
+constexpr std::uint32_t psn_bits = 0xffffff;  // IBTA volume 1, 9.2.10: a PSN has 24 bits
 
 bool names_a_psn(std::string_view key) {
     return key == "psn" || key.starts_with("psn_") || key.ends_with("_psn");

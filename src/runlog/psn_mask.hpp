@@ -1,4 +1,4 @@
-// Takes the PSNs out of events before they are written, for a run whose PSNs are secret until its
+// Removes the PSNs from events before they are written, for a run whose PSNs are secret until its
 // first packet shows them on the wire.
 //
 // A masked log can still be joined with a capture: it keeps the distance of each request's PSNs
@@ -14,11 +14,11 @@ namespace runlog {
 
 class PsnMask {
   public:
-    /// Every field that names a PSN (its key is `psn`, begins with `psn_` or ends in `_psn`) gets
-    /// the value "secret". But the `psn_first` and `psn_last` of a post_send become
-    /// `psn_offset_first` and `psn_offset_last`: how far they lie, 0 to 2^24 - 1, from the
-    /// `psn_first` of the first post_send that was seen with that `qpn`. A `qp` event says that the
-    /// number belongs to a new queue pair, which counts from its own first request.
+    /// Replaces each field that names a PSN (its key is `psn`, begins with `psn_` or ends in
+    /// `_psn`) by "secret". But the `psn_first` and `psn_last` of a post_send become
+    /// `psn_offset_first` and `psn_offset_last`: their distance, 0 to 2^24 - 1, from the
+    /// `psn_first` of the first post_send with that `qpn`. After a `qp` event, the number belongs
+    /// to a new queue pair, which counts from its own first request.
     void hide(Event& event);
 
   private:

@@ -12,12 +12,12 @@ namespace runlog {
 
 class Tail {
   public:
-    /// The file may not exist yet: it is looked for again with each next().
+    /// The file need not exist yet: each next() tries to open it.
     explicit Tail(std::string path);
 
-    /// The next whole event; nullopt where there is none at present. Never waits. A last line
-    /// without its line feed is not whole yet; a whole line that is no event is counted and passed
-    /// over. Throws std::system_error when reading fails.
+    /// The next complete event; nullopt if there is none yet. Never waits. A last line without a
+    /// line feed is incomplete. A complete line that is not an event is counted and skipped. Throws
+    /// std::system_error if reading fails.
     std::optional<Event> next();
 
     std::uint64_t skipped_lines() const { return skipped_; }
@@ -28,7 +28,7 @@ class Tail {
     std::string path_;
     util::Fd fd_;
     std::string buffer_;
-    std::size_t begin_ = 0;  // of what has not been looked at, in buffer_
+    std::size_t begin_ = 0;  // of the unread bytes in buffer_
     std::uint64_t skipped_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// How each event reads that more than one program writes.
+// Text of the events that more than one program writes.
 #include <algorithm>
 #include <array>
 
@@ -121,7 +121,7 @@ const Value* find(const Event& event, std::string_view key) {
     return nullptr;
 }
 
-// Renders `pattern` (without brackets); false where one of its fields is missing.
+// Renders `pattern` (without brackets); false if one of its fields is missing.
 bool expand(const Event& event, std::string_view pattern, std::string& out) {
     bool complete = true;
     while (!pattern.empty()) {
@@ -175,7 +175,7 @@ std::string to_text(const Event& event) {
         row = find(lesson_rows, event.name);
     if (row != nullptr)
         return out + from_pattern(event, row->pattern);
-    for (const Field& field : event.fields)  // an event of a later version: all it says, plainly
+    for (const Field& field : event.fields)  // an event of a later version: all fields
         out += fmt::format(" {}={}", util::printable(field.key), render(field.value, 0));
     return out;
 }

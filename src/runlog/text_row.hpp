@@ -1,6 +1,6 @@
-// How an event reads: a pattern of literal text, and of {key} or {key:form} where a field goes. The
-// form x is hexadecimal, 6 and 8 are hexadecimal with so many digits, w is the first word of a text.
-// A part in [brackets] is left out when one of its fields is missing.
+// The text of an event: a pattern of literal text, and {key} or {key:form} for fields. Form x is
+// hexadecimal, 6 and 8 are hexadecimal with that many digits, w is the first word of a text. A part
+// in [brackets] is left out if one of its fields is missing.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ struct TextRow {
     std::string_view pattern;
 };
 
-/// The events that only one lesson writes: examples/NN_name/events, put into the program when it is
-/// built (src/runlog/lesson_events).
+/// The events that only one lesson writes: examples/NN_name/events, embedded at build time
+/// (src/runlog/lesson_events).
 extern const std::span<const TextRow> lesson_rows;
 
 }  // namespace runlog

@@ -15,10 +15,10 @@
 namespace page {
 namespace {
 
-// RFC 4648, 4.
+// RFC 4648, section 4.
 std::string base64(std::span<const std::uint8_t> bytes) {
     std::string text((bytes.size() + 2) / 3 * 4, '=');
-    // One more byte, a zero, is written behind the text: where a string has its own.
+    // EVP_EncodeBlock() also writes a NUL, over the string's own terminator.
     EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
                     static_cast<int>(bytes.size()));
     return text;
@@ -43,7 +43,7 @@ std::string deflated(const std::string& json) {
 
 void Archive::add(const util::Json& value) {
     open_ += held_ == 0 ? '[' : ',';
-    // What is no UTF-8 (a log may hold anything) is replaced instead of refused.
+    // Invalid UTF-8, which a log may contain, is replaced instead of rejected.
     open_ += value.dump(-1, ' ', false, util::Json::error_handler_t::replace);
     if (++held_ == chunk_)
         close_chunk();

@@ -1,4 +1,4 @@
-// Values that a page carries along, deflated: a browser inflates a chunk when it is needed.
+// Deflated values in a page: the browser inflates a chunk when it needs it.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace page {
 
-/// JSON values in chunks of equally many. A chunk is a JSON array in zlib's format (RFC 1950), in
-/// base64, on a line of its own: what a browser's DecompressionStream("deflate") reads.
+/// JSON values in chunks of equal count. A chunk is a JSON array in zlib's format (RFC 1950), in
+/// base64, on its own line, for a browser's DecompressionStream("deflate").
 class Archive {
   public:
-    /// `chunk`: how many values are inflated together.
+    /// `chunk`: number of values that are inflated together.
     explicit Archive(std::size_t chunk) : chunk_(chunk) {}
 
     void add(const util::Json& value);
 
-    /// The lines of all values so far. Call it once, at the end.
+    /// Returns the lines of all values. Call it once, at the end.
     std::string take();
 
   private:
@@ -25,11 +25,11 @@ class Archive {
 
     std::size_t chunk_;
     std::size_t held_ = 0;
-    std::string open_;   // the chunk that is not full yet, without its brackets
-    std::string lines_;  // those that are
+    std::string open_;   // incomplete chunk, without its closing bracket
+    std::string lines_;  // complete chunks
 };
 
-/// One value by itself, as a chunk is, without a line feed.
+/// Encodes a single value as a chunk is encoded, without a line feed.
 std::string deflated(const std::string& json);
 
 }  // namespace page

@@ -1,5 +1,5 @@
 // The parts of a page that are the same for all runs: page.html, page.css and script/*.js of this
-// folder, put into the program when it is built (see the Makefile).
+// folder, embedded in the program at build time (see the Makefile).
 #pragma once
 
 #include <string_view>

@@ -104,7 +104,7 @@ std::string fields_of(const filter::View& view) {
             util::append_decimal(lines, number);
             lines += ' ';
             filter::append(lines, value, field.kind);
-            // Wireshark has PSNs in decimal, the lab's listings in hexadecimal.
+            // Wireshark prints PSNs in decimal, the lab's listings in hexadecimal.
             if (field.kind == filter::Kind::Psn) {
                 lines += " = 0x";
                 util::append_hex(lines, std::get<std::uint64_t>(value), 6);

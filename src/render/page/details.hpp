@@ -1,11 +1,11 @@
-// What a row of the page opens to.
+// Details of a row of the page.
 //
-//   of a packet   spans: a line "header offset length" for each, over the frame's captured bytes
-//                 bytes: a line "offset hexadecimal": one, or two around what is left of the payload
-//                 fields: a line "number text" for each, by field_table()
-//                 note: what is wrong with it, or ""
-//                 Lines, as arrays take several times as long to make.
-//   of an event   [[key, text], ...]
+//   packet   spans: a line "header offset length" for each, over the frame's captured bytes
+//            bytes: a line "offset hexadecimal", or two if the middle of the payload is left out
+//            fields: a line "number text" for each, numbered as in field_table()
+//            note: what is wrong with the packet, or ""
+//            Lines, since arrays take several times as long to build.
+//   event    [[key, text], ...]
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@
 
 namespace page {
 
-/// Of the payload `most_payload` bytes are kept; all headers are, and what is behind it.
+/// Keeps all headers, the first `most_payload` bytes of the payload, and what follows the payload.
 util::Json details_of(const wire::Packet& packet, const capture::Frame& frame, std::uint64_t number,
                       std::size_t most_payload);
 
-/// Secrets of TLS are left out: only whose they are is said.
+/// Leaves out TLS secrets, and keeps only their labels.
 util::Json details_of(const runlog::Event& event);
 
-/// [{"name", "help"}, ...] of all fields, in the order that details_of() numbers them by.
+/// [{"name", "help"}, ...] of all fields, in the order of their numbers in details_of().
 util::Json field_table();
 
-/// {"bth": "BTH: base transport header", ...}: headers by the names that spans have.
+/// {"bth": "BTH: base transport header", ...}: descriptions of headers, by their names in spans.
 util::Json header_names();
 
 }  // namespace page

@@ -11,7 +11,7 @@
 namespace page {
 namespace {
 
-// As text, empty where there is none: a run that was interrupted has no more than its beginning.
+// Returns the value as text. Empty if missing: an interrupted run has only its beginning.
 std::string at(const util::Json& json, const std::string& path) {
     const util::Json::json_pointer pointer(path);
     if (!json.contains(pointer))
@@ -27,7 +27,7 @@ class Facts {
 
     util::Json all() && {
         if (run_.files().is_run_dir) {
-            // The server's is the first of them: here it is last.
+            // The server is the first role: move it to the end.
             std::vector<std::string> roles = run_.info().roles;
             std::rotate(roles.begin(), roles.begin() + 1, roles.end());
             std::erase_if(roles, [&](const std::string& role) { return !is_in_run(role); });

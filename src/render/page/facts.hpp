@@ -12,7 +12,7 @@ namespace page {
 /// [[name, value, is_bad], ...], from run.json and the joined run.
 util::Json facts_of(const util::Json& run_json, const timeline::FinishedRun& run);
 
-/// One line: the run's directory or the capture, when it was, and how it ended.
+/// One line: the run's directory or the capture, its time, and how it ended.
 std::string about(const util::Json& run_json, const timeline::TraceFiles& files);
 
 }  // namespace page

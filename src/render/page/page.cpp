@@ -24,7 +24,7 @@ namespace {
 
 using timeline::FinishedRun;
 
-// The rows, and beside them what the tables are made of.
+// Collects the rows and the input of the tables.
 class Reader : public timeline::RowVisitor {
   public:
     Reader(const FinishedRun& run, std::uint64_t most_packets) : rows_(run, most_packets) {}
@@ -173,7 +173,7 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-// The page's own text, with each {{name}} in it given its value.
+// Writes the page's own text with each {{name}} replaced by its value.
 void fill(std::string_view text,
           std::initializer_list<std::pair<std::string_view, std::string_view>> values,
           capture::Sink& sink) {

@@ -1,5 +1,5 @@
-// Packets and events as one HTML file, which needs nothing beside itself: a ladder of both programs' events and
-// the packets between them, plots, tables. A browser shows it without a network.
+// Packets and events as one self-contained HTML file: a ladder of both programs' events and the
+// packets between them, plots, tables. A browser shows it without a network.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace page {
 
-/// What one page has of its own; the rest is the same for all (render/page/assets.hpp).
+/// The parts of a page that differ between runs. The others are in render/page/assets.hpp.
 struct Page {
     std::string title;
     std::string run, rows, details;  // archives (render/page/archive.hpp)
-    std::uint64_t packets = 0;       // that it holds
+    std::uint64_t packets = 0;       // in the page
     std::uint64_t events = 0;
     std::uint64_t left_out = 0;  // packets and events beyond the limit
 };
 
-/// `most_packets`: how many the page holds; what comes behind is left out, and the page says so.
-/// Throws util::Error where the run's files cannot be read once more.
+/// `most_packets`: limit for the page. Later packets are left out, and the page says so.
+/// Throws util::Error if the run's files cannot be read again.
 Page read(timeline::FinishedRun& run, std::uint64_t most_packets);
 
 /// Throws as the sink does.

@@ -64,21 +64,21 @@ bool is_notable(const runlog::Event& event) {
            (event.name == "wc" && event.text("status") != "SUCCESS");
 }
 
-// Columns of a terminal are no columns here.
+// Removes the alignment of columns, which is for terminals.
 std::string single_spaced(std::string text) {
     const auto are_spaces = [](char a, char b) { return a == ' ' && b == ' '; };
     text.erase(std::unique(text.begin(), text.end(), are_spaces), text.end());
     return text;
 }
 
-// Without the arrow.
+// The cause without the arrow.
 std::string cause_of(const timeline::PacketRow& row) {
     constexpr std::string_view arrow = "← ";
     std::string text = render::cause_arrow(row);
     return text.starts_with(arrow) ? text.substr(arrow.size()) : text;
 }
 
-// The more packets there are, the less of each can be kept.
+// Bytes to keep of each payload: fewer if there are many packets.
 std::size_t most_payload(std::uint64_t packets) {
     constexpr std::uint64_t few = 10'000;
     return packets < few ? 512 : 64;
@@ -114,7 +114,7 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
         requests_[static_cast<std::size_t>(number)].row = row;
     events_[event.role].emplace_back(t_ns, row);
     const bool is_named = event.role == "server" || event.role == "client";
-    // What the link emulator did stands on the side from which the packet came.
+    // The link emulator's events are on the side of the packet's sender.
     const std::string_view side =
         event.role == timeline::link_role ? event.text("from") : std::string_view(event.role);
     rows_.add({0, since_first(t_ns), side_of(side), event.name,
@@ -187,7 +187,7 @@ int Rows::side_of(const timeline::PacketRow& row) const {
     return row.source == hosts_.server && clients.contains(row.destination) ? server : others;
 }
 
-// "client2: " and "to client2: ", where the two columns do not say it.
+// "client2: " or "to client2: ", if the two columns do not show it.
 std::string Rows::further_client(const timeline::PacketRow& row) const {
     const int side = side_of(row);
     if (side == others || hosts_.clients.size() == 1)

@@ -1,18 +1,19 @@
-// The rows of a page, as they come, and what they refer to.
+// The rows of a page, in order, and the tables that they refer to.
 //
 //   an event   [0, t, side, name, text, request, notable]
-//   a packet   [1, t, side, kind, text, request, notable, frame, cause, seen, sender, psn, payload, is_response]
+//   a packet   [1, t, side, kind, text, request, notable, frame, cause, seen,
+//               sender, psn, payload, is_response]
 //
 //   t          nanoseconds since the first row
-//   side       of an event: 0 a client's, 1 the server's; of a packet: 0 client to server, 1 back,
-//              2 between others. The text of other roles than these two begins with the role, and of
-//              the link emulator's, which stand on the side that the packet came from.
+//   side       event: 0 client, 1 server; packet: 0 client to server, 1 server to client, 2 other.
+//              The text of an event of another role begins with the role. Events of the link
+//              emulator are on the side of the packet's sender.
 //   kind       "write", "read", "send", "atomic", "ack", "nak", "rnr", "cm", "exchange", "cnp",
 //              "other"
-//   request    number in requests(), or -1
+//   request    index in requests(), or -1
 //   notable    1 for a loss, a NAK, an error
-//   seen       0 for the first time, 1 again, 2 late
-//   sender     number in senders(), or -1
+//   seen       0 first time, 1 again, 2 late
+//   sender     index in senders(), or -1
 //   cause      without logs, the packet's comment: an annotated capture has the cause there
 //   psn        -1 without a connected queue pair
 #pragma once
@@ -39,10 +40,10 @@ namespace page {
 
 class Rows : public timeline::RowVisitor {
   public:
-    /// How many values of an archive are inflated together.
+    /// Number of values of an archive that are inflated together.
     static constexpr std::size_t chunk = 256;
 
-    /// `most_packets`: rows are kept until so many packets have come, or twice as many events.
+    /// Keeps rows up to `most_packets` packets or twice as many events.
     Rows(const timeline::FinishedRun& run, std::uint64_t most_packets);
 
     void event(const runlog::Event& event, std::int64_t t_ns,
@@ -57,14 +58,14 @@ class Rows : public timeline::RowVisitor {
     };
     const Count& kept() const { return kept_; }
     const Count& left_out() const { return left_out_; }
-    /// The capture's clock at the first row.
+    /// Time of the first row on the capture's clock.
     std::int64_t origin_ns() const { return origin_ns_.value_or(0); }
-    /// Of all packets, those left out too; from the capture's first on, which is at
+    /// Of all packets, including those left out; starts at the capture's first packet, at
     /// throughput_begins_ns().
     const Throughput& throughput() const { return throughput_; }
     std::int64_t throughput_begins_ns() const { return first_packet_ns_.value_or(0); }
 
-    /// What rows refer to by number; with the row of each request's post_send.
+    /// What rows refer to by index. `row`: the request's post_send.
     struct Request {
         const timeline::WorkRequest* request = nullptr;
         std::size_t sender = 0;
@@ -74,11 +75,11 @@ class Rows : public timeline::RowVisitor {
     /// Role and QPN.
     const std::vector<std::pair<std::string, std::uint32_t>>& senders() const { return senders_; }
 
-    /// 1: the role's events stand on the server's side; 0: on the client's.
+    /// Side of the role's events: 0 client, 1 server.
     int side_of(std::string_view role) const;
 
-    /// The row of the role's first event of that time (the capture's clock) or later; nullopt where
-    /// there is none here.
+    /// The row of the role's first event at or after `t_ns` (the capture's clock); nullopt if there
+    /// is none.
     std::optional<std::size_t> row_of_event(const std::string& role, std::int64_t t_ns) const;
 
     std::string take_rows() { return rows_.take(); }

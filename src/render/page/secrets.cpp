@@ -10,7 +10,7 @@
 namespace page {
 namespace {
 
-// Where a log tells it, the row of the event; where the wire does, the page finds the frame's.
+// If a log is the source, the row of the event; if a packet is, the page looks up the frame's row.
 util::Json learned_json(const timeline::Capability& capability, const Rows& rows,
                         const timeline::FinishedRun& run) {
     const auto capture_time = [&](const timeline::Learned& learned) {
@@ -32,7 +32,7 @@ util::Json learned_json(const timeline::Capability& capability, const Rows& rows
 }
 
 util::Json readable_json(const timeline::FirstPsn& direction) {
-    // Every packet of the connection shows where PSNs are by then: the first few say it.
+    // Every packet of the connection shows a PSN: the first few are enough.
     constexpr std::size_t most = 50;
     util::Json all = util::Json::array();
     const auto add = [&](std::string_view where, std::vector<std::uint64_t> frames) {

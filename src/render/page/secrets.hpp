@@ -1,4 +1,4 @@
-// Memory keys and PSNs: memory that may be reached, and the PSNs that connections began with.
+// Keys of remotely accessible memory, and the first PSNs of connections.
 #pragma once
 
 #include <string>

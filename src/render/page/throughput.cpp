@@ -16,7 +16,7 @@ void Throughput::add(Stream stream, std::int64_t t_ns, std::uint64_t bytes) {
     sums[part] += bytes;
 }
 
-// Two neighbours become one.
+// Merges each two adjacent intervals.
 void Throughput::widen() {
     width_ *= 2;
     for (auto& sums : sums_) {

@@ -1,4 +1,4 @@
-// Payload over time, counted in at most so many equal parts, however long the capture is.
+// Payload over time, in a limited number of equal intervals, however long the capture is.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace page {
 
-/// What is counted apart. Client to server is Ahead.
+/// Streams that are counted separately. Ahead is client to server.
 enum class Stream : std::uint8_t { RoceAhead, RoceBack, TcpAhead, TcpBack };
 
 class Throughput {
@@ -16,10 +16,10 @@ class Throughput {
     static constexpr std::size_t streams = 4;
     using Sums = std::array<std::vector<std::uint64_t>, streams>;  // bytes, by Stream
 
-    /// `t_ns`: since the capture's first packet; one before that counts as at 0.
+    /// `t_ns`: since the capture's first packet; negative values count as 0.
     void add(Stream stream, std::int64_t t_ns, std::uint64_t bytes);
 
-    /// Nanoseconds of a part.
+    /// Length of an interval in nanoseconds.
     std::int64_t width() const { return width_; }
     const Sums& sums() const { return sums_; }
 

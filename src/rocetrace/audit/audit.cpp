@@ -1,15 +1,15 @@
 // An auditing library (rtld-audit(7)) for what LD_PRELOAD does not reach: a program that looks up a
 // function of libibverbs or librdmacm with dlsym or dlvsym in the library's own handle, or that
-// loads a library with RTLD_DEEPBIND. The dynamic linker asks here what each such symbol is to be,
+// loads a library with RTLD_DEEPBIND. The dynamic linker calls this library for each such symbol,
 // and gets librocetrace.so's function of the same name and version.
 //
-// It lies in a namespace of its own, with a C library of its own, and so calls nothing.
+// It has its own namespace and its own C library, and therefore calls no functions.
 #include <cstddef>
 #include <cstdint>
 #include <elf.h>
 #include <link.h>
 
-// The dynamic linker gives addresses as numbers.
+// The dynamic linker passes addresses as integers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
 
 namespace {
@@ -35,7 +35,7 @@ bool same(const char* one, const char* other) {
     return *one == *other;
 }
 
-// What a loaded library's dynamic section says of its symbols.
+// The symbols of a loaded library, from its dynamic section.
 class Symbols {
   public:
     explicit Symbols(const link_map& map) : base_(map.l_addr) {
@@ -43,7 +43,7 @@ class Symbols {
             take(*entry);
     }
 
-    // The address of the default version of a function; 0 where there is none.
+    // The address of the default version of a function; 0 if there is none.
     std::uintptr_t find(const char* name) const {
         if (hash_ == nullptr || table_ == nullptr || strings_ == nullptr)
             return 0;
@@ -120,8 +120,8 @@ unsigned la_version(unsigned version) {
     return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-// Only what binds to the two libraries is of interest, and what binds from within them or from the
-// tracing library is to stay as it is.
+// Only bindings to the two libraries matter. Bindings from within them or from the tracing library
+// must not change.
 unsigned la_objopen(link_map* map, Lmid_t space, std::uintptr_t* cookie) {
     *cookie = reinterpret_cast<std::uintptr_t>(map);
     if (space != LM_ID_BASE)
@@ -137,10 +137,10 @@ unsigned la_objopen(link_map* map, Lmid_t space, std::uintptr_t* cookie) {
 
 std::uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned /*index*/, std::uintptr_t* from,
                             std::uintptr_t* to, unsigned* /*flags*/, const char* name) {
-    // dlsym() asks even where only one of the two ends is of interest.
+    // dlsym() calls this even if only one of the two ends matters.
     if (tracer == nullptr || *from == reinterpret_cast<std::uintptr_t>(tracer))
         return symbol->st_value;
-    // Not the function of an older version: its arguments are others.
+    // Does not replace a function of an older version: its arguments differ.
     const Symbols defining(*reinterpret_cast<const link_map*>(*to));
     const std::uintptr_t own = Symbols(*tracer).find(name);
     if (own == 0 || defining.find(name) != symbol->st_value)

@@ -1,5 +1,5 @@
-// Memory of the library's own. The program's allocator is not used: a program may call verbs from
-// within it (UCX deregisters memory in its hook of munmap).
+// The library's own allocator. It does not use the program's, which may itself call verbs (UCX
+// deregisters memory in its hook of munmap).
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace interpose {
 
-/// Zeroed memory of `bytes`, aligned to 64; nullptr where there is none. Large blocks are only
-/// touched as they are used.
+/// Zeroed memory of `bytes`, aligned to 64; nullptr if there is none. Large blocks are only touched
+/// as they are used.
 void* take_memory(std::size_t bytes);
-/// `bytes` as it was taken.
+/// `bytes`: as passed to take_memory().
 void give_memory(void* memory, std::size_t bytes);
 
 template <typename T>
@@ -27,7 +27,7 @@ void unmake(T* object) {
     give_memory(object, sizeof(T));
 }
 
-/// In the child of a fork, where the thread that held the lock is missing.
+/// For the child of a fork, which does not have the thread that held the lock.
 void reset_memory_lock();
 
 }  // namespace interpose

@@ -1,9 +1,9 @@
-// The time of records: CLOCK_REALTIME, at a cost that a data path can pay.
+// The time of records: CLOCK_REALTIME, cheap enough for the data path.
 //
-// Where the kernel reads the processor's counter, clock_gettime() takes some 20 ns. Where it reads a
-// timer of the machine (hpet, in virtual machines above all), it is a system call and an access to
-// a device, which other devices may have to wait for. There a thread reads the time once in a
-// millisecond, and in between the processor's counter.
+// If the kernel reads the CPU's counter, clock_gettime() takes some 20 ns. If it reads a timer of
+// the machine (hpet, mostly in virtual machines), it is a system call and a device access, for
+// which other devices may have to wait. In that case a thread reads the time once per millisecond,
+// and the CPU's counter in between.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline std::int64_t now() {
     return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-/// Whether the kernel's clock is so slow that the counter pays.
+/// Whether the kernel's clock is so slow that using the counter is worthwhile.
 inline bool is_clock_slow() {
     constexpr std::int64_t slow = 300;
     std::int64_t shortest = slow;
@@ -33,10 +33,10 @@ inline bool is_clock_slow() {
     return shortest >= slow;
 }
 
-/// A thread's. Its times never go back by less than a hundredth of a second.
+/// A thread's clock. Its times never go back by less than a hundredth of a second.
 class Clock {
   public:
-    /// `counts`: whether to use the processor's counter.
+    /// `counts`: whether to use the CPU's counter.
     explicit Clock(bool counts = false) : counts_(counts) {}
 
     std::int64_t read() {
@@ -53,7 +53,7 @@ class Clock {
         unsigned cpu = 0;
         const std::uint64_t count = __rdtscp(&cpu);
         const std::uint64_t passed = count - count_;
-        // The counters of two processors need not agree.
+        // The counters of two CPUs may differ.
         if (cpu != cpu_ || passed >= span_)
             return anchor(count, cpu);
         const auto t_ns =
@@ -62,7 +62,7 @@ class Clock {
     }
 
     std::int64_t anchor(std::uint64_t count, unsigned cpu) {
-        constexpr std::int64_t shortest = 20'000;  // nanoseconds: less would be too inexact
+        constexpr std::int64_t shortest = 20'000;  // nanoseconds: less would be too inaccurate
         constexpr std::int64_t longest = 1'000'000'000;
         constexpr std::int64_t small_step = 10'000'000;
         const std::int64_t t_ns = now();
@@ -73,7 +73,7 @@ class Clock {
             ns_per_count_ = (static_cast<std::uint64_t>(passed_ns) << fraction) / (count - count_);
             span_ = ns_per_count_ == 0 ? 0 : (1'000'000ULL << fraction) / ns_per_count_;
         } else if (cpu != cpu_) {
-            span_ = 0;  // another counter: its rate is to be found first
+            span_ = 0;  // another counter: its rate is not known yet
         }
         count_ = count;
         cpu_ = cpu;
@@ -82,10 +82,10 @@ class Clock {
         return last_ns_;
     }
 
-    static constexpr unsigned fraction = 24;  // bits of ns_per_count_ after the point
+    static constexpr unsigned fraction = 24;  // fractional bits of ns_per_count_
 
     std::uint64_t count_ = 0;
-    std::uint64_t span_ = 0;  // so long the rate is trusted, in counts
+    std::uint64_t span_ = 0;  // how long the rate is trusted, in counts
     std::uint64_t ns_per_count_ = 0;
     std::int64_t anchor_ns_ = 0;
     std::int64_t last_ns_ = 0;

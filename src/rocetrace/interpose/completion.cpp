@@ -23,12 +23,12 @@ struct Completion {
 struct Match {
     std::int64_t request = -1;
     bool is_recv = false;
-    std::int64_t after_ns = 0;  // the queue pair's last record: the completion's is later
+    std::int64_t after_ns = 0;  // of the queue pair's last record: the completion's is later
 };
 
-// After an error a completion does not tell which queue it is of (ibv_poll_cq(3)). Two completion
-// queues tell; otherwise the oldest request with its wr_id does, and the provider's opcode says
-// where to look first.
+// After an error, a completion does not show its queue (ibv_poll_cq(3)). The queue is known if send
+// and receive queue have different completion queues. Otherwise the oldest request with its wr_id
+// determines it, and the provider's opcode determines which queue is searched first.
 Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
     const bool succeeded = completion.status == IBV_WC_SUCCESS;
     bool is_recv = (completion.opcode & IBV_WC_RECV) != 0;

@@ -39,7 +39,7 @@ void replace(Function& function, Function& kept, Function own) {
     function = own;
 }
 
-// A provider's extended function: those it is too old to know of lie before its context.
+// Replaces an extended function. In an older provider, newer functions lie before its context.
 #define REPLACE_EXTENDED(context, kept, name)                            \
     do {                                                                 \
         if (verbs_context* extended = verbs_get_ctx_op((context), name)) \
@@ -72,8 +72,8 @@ ibv_qp* ex_open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
     return qp;
 }
 
-// The log needs QPN and length of a completion. A provider that cannot give more than was asked
-// for refuses, and gets the program's own wish.
+// The log needs QPN and length of a completion. If the provider rejects the additional flags, it
+// gets the program's own ones.
 ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
     const Context* known = context_of(context);
     ibv_cq_init_attr_ex wanted = *attr;
@@ -200,7 +200,7 @@ void adopt(ibv_context* context) {
             return;
         known->context = context;
         known->number = ++last_number;
-        // First of all: a function that is replaced looks for it.
+        // Must come first: the replacement functions look it up.
         known->ops = context->ops;
         if (!contexts.insert(context, known)) {
             unmake(known);
@@ -212,7 +212,7 @@ void adopt(ibv_context* context) {
 }
 
 void forget(ibv_context* context) {
-    // Its memory stays: queue pairs of it may be left.
+    // Its memory is not freed: queue pairs of it may still exist.
     if (const Context* known = contexts.find(context))
         contexts.erase(context, known);
 }

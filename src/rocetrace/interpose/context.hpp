@@ -13,8 +13,8 @@ namespace interpose {
 struct Context {
     ibv_context* context = nullptr;
     std::uint32_t number = 0;  // from 1
-    ibv_context_ops ops{};     // as the provider has made them
-    // Of the extended functions, those that are replaced; null where the provider has none.
+    ibv_context_ops ops{};     // the provider's
+    // The replaced extended functions; null if the provider has none.
     decltype(verbs_context::create_qp_ex) create_qp_ex = nullptr;
     decltype(verbs_context::create_cq_ex) create_cq_ex = nullptr;
     decltype(verbs_context::create_srq_ex) create_srq_ex = nullptr;
@@ -24,13 +24,13 @@ struct Context {
     decltype(verbs_context::reg_dm_mr) reg_dm_mr = nullptr;
     decltype(verbs_context::alloc_null_mr) alloc_null_mr = nullptr;
     decltype(verbs_context::alloc_parent_domain) alloc_parent_domain = nullptr;
-    std::uint64_t gids_told = 0;  // of port 1, index 0 to 63: the log has a device event of it
+    std::uint64_t gids_told = 0;  // of port 1, index 0 to 63: those with a device event in the log
 };
 
 /// A completion queue with the extended interface.
 struct ExtendedCq {
     Context* context = nullptr;
-    ibv_cq_ex real{};  // its functions as the provider has made them
+    ibv_cq_ex real{};  // the provider's functions
 };
 
 extern PointerMap<Context> contexts;
@@ -42,33 +42,33 @@ inline std::uint64_t number_key(const Context& context, std::uint32_t qpn) {
     return (std::uint64_t{context.number} << 32U) | qpn;
 }
 
-/// Replaces the context's functions, where that was not done yet.
+/// Replaces the context's functions, unless that has been done.
 void adopt(ibv_context* context);
-/// Before it is closed.
+/// Must be called before it is closed.
 void forget(ibv_context* context);
 
-/// What both ways of making a queue pair know of it.
+/// What both interfaces to create a queue pair know about it.
 struct QpRequest {
     bool signals_all;
     const ibv_srq* srq;
     ibv_qp_cap cap;  // as granted
 };
 void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended);
-/// Before it is destroyed: its address may belong to another one afterwards.
+/// Must be called before it is destroyed: its address may be reused afterwards.
 QueuePair* detach(ibv_qp* qp);
-/// After it was destroyed; or not, if the call failed.
+/// Must be called after it was destroyed, or attach_again() if the call failed.
 void bury(QueuePair* pair);
 void attach_again(QueuePair* pair);
 
 void adopt_extended(ibv_cq_ex* cq);
 void forget(ibv_cq* cq);
 
-/// The event "qp_state" with all that is known of the queue pair.
+/// Logs the event "qp_state" with all that is known of the queue pair.
 void log_state(QueuePair& pair);
-/// The event "device" with a GID, the first time that it is used.
+/// Logs the event "device" with a GID at its first use.
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index);
 
-// What stands in the place of the provider's functions.
+// Replacements for the provider's functions.
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
@@ -80,7 +80,7 @@ int dealloc_mw(ibv_mw* mw);
 void replace_extended(ibv_qp_ex& qp);
 void replace_extended(ibv_cq_ex& cq);
 
-/// In the child of a fork.
+/// For the child of a fork.
 void reset_locks();
 
 }  // namespace interpose

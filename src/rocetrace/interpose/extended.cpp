@@ -20,7 +20,7 @@ QueuePair& pair_of(ibv_qp_ex* qp) {
 // The program sets wr_id and wr_flags before it begins a request.
 PostSend& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
     QueuePair& pair = pair_of(qp);
-    // A batch has no more requests than the send queue; the provider refuses it otherwise.
+    // A batch has no more requests than the send queue; otherwise the provider rejects it.
     const std::uint32_t index =
         pair.batch_size < pair.batch_room ? pair.batch_size++ : pair.batch_room - 1;
     PostSend& record = pair.batch[index];
@@ -45,7 +45,7 @@ PostSend& begin_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t rkey,
     return record;
 }
 
-// The request that was begun last.
+// The request that was started last.
 PostSend& present(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     return pair.batch[pair.batch_size == 0 ? 0 : pair.batch_size - 1];
@@ -165,7 +165,7 @@ void set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* list) {
     pair_of(qp).real.wr_set_sge_list(qp, count, list);
 }
 
-// The provider holds its own lock from here to wr_complete or wr_abort, too.
+// Holds the lock until wr_complete or wr_abort, as the provider holds its own.
 void start(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     pair.lock.lock();

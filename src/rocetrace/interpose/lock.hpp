@@ -1,5 +1,5 @@
-// A mutex of four bytes without an owner: it can be put back into its first state in the child of a
-// fork, and needs no call to be made or destroyed.
+// A mutex of four bytes without an owner: it can be reset in the child of a fork, and needs no call
+// for its creation or destruction.
 // Source: Drepper, "Futexes Are Tricky", mutex 2.
 #pragma once
 

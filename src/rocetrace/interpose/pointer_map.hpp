@@ -1,8 +1,8 @@
-// From a verbs object to what is known of it. Lookups take no lock; insertions and removals do.
+// Maps a verbs object to what is known of it. Lookups take no lock; insertions and removals do.
 //
-// A lookup of a key that is in the map finds it, whatever else happens to the map meanwhile. A
-// lookup of a key that is being removed may find the value of another one: who looks up such keys
-// must check what was found.
+// A lookup finds each key that is in the map, whatever else changes in the map meanwhile. A lookup
+// of a key that is being removed may return the value of another key: the caller must check the
+// value.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace interpose {
 template <typename Value>
 class PointerMap {
   public:
-    /// `key`: neither 0 nor 1. nullptr where it is not in the map.
+    /// `key`: neither 0 nor 1. nullptr if it is not in the map.
     Value* find(std::uint64_t key) const {
         const Table* table = table_.load(std::memory_order_acquire);
         if (table == nullptr)
@@ -32,7 +32,7 @@ class PointerMap {
     }
     Value* find(const void* key) const { return find(reinterpret_cast<std::uintptr_t>(key)); }
 
-    /// In place of what the key had. False where there is no memory.
+    /// Replaces the key's value. Returns false if there is no memory.
     bool insert(std::uint64_t key, Value* value) {
         const Guard guard(lock_);
         if (!make_room())
@@ -44,7 +44,7 @@ class PointerMap {
         return insert(reinterpret_cast<std::uintptr_t>(key), value);
     }
 
-    /// Where the key has this value.
+    /// Removes the key if it has this value.
     void erase(std::uint64_t key, const Value* value) {
         const Guard guard(lock_);
         Table* table = table_.load(std::memory_order_relaxed);
@@ -74,7 +74,7 @@ class PointerMap {
                 each(*table->slots()[i].value.load(std::memory_order_relaxed));
     }
 
-    /// In the child of a fork.
+    /// For the child of a fork.
     void reset_lock() { lock_.reset(); }
 
   private:
@@ -120,8 +120,8 @@ class PointerMap {
         place->key.store(key, std::memory_order_release);
     }
 
-    // A table that was replaced stays: a lookup may be in it. All of them together are smaller
-    // than the present one.
+    // A replaced table is not freed, because a lookup may use it. All of them together are smaller
+    // than the current one.
     bool make_room() {
         Table* old = table_.load(std::memory_order_relaxed);
         if (old != nullptr && old->filled * 2 <= old->mask)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t most_entries = 1U << 20U;
 
-// All members of ibv_qp_attr that `mask` names; the others stay as they are.
+// Copies the members of ibv_qp_attr that `mask` names; the others do not change.
 void take_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
     const auto take = [&](int bit, auto member) {
         if ((mask & bit) != 0)
@@ -56,7 +56,7 @@ bool QueuePair::take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint3
     // In ERR a request is flushed: no packet of it is sent (IBTA volume 1, 10.3.1).
     if (!knows_psn || state == IBV_QPS_ERR)
         return false;
-    // A datagram is one packet; a request whose length is not known has as many as that, too.
+    // A datagram is one packet. Without a path MTU, any request counts as one.
     const std::uint32_t count =
         type == IBV_QPT_UD || path_mtu == 0
             ? static_cast<std::uint32_t>(opcode != IBV_WR_LOCAL_INV && opcode != IBV_WR_BIND_MW)
@@ -73,7 +73,7 @@ void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
     if ((mask & IBV_QP_STATE) != 0) {
         state = attr.qp_state;
         if (state == IBV_QPS_RESET) {
-            // Nothing of its former life is left (IBTA volume 1, 10.3.1).
+            // No earlier state is left (IBTA volume 1, 10.3.1).
             knows_psn = false;
             path_mtu = 0;
             known = 0;
@@ -91,8 +91,8 @@ void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
     }
 }
 
-// Completions of a queue come in the order of its requests, and one stands for all requests before
-// it (IBTA volume 1, 10.8.3.3). After an error unsignaled requests complete, too.
+// A queue's completions are in the order of its requests, and one completes all requests before it
+// (IBTA volume 1, 10.8.3.3). After an error, unsignaled requests complete, too.
 std::int64_t QueuePair::complete_send(std::uint64_t wr_id, bool succeeded) {
     for (std::uint32_t i = sends.tail; i != sends.head; ++i) {
         const SentRequest& request = sends.entries[i & sends.mask];
@@ -127,7 +127,7 @@ QueuePair* take_retired() {
     return pair;
 }
 
-// All but its lock, which a poll may hold.
+// Resets all but the lock, which a poll may hold.
 void renew(QueuePair& pair) {
     pair.context = nullptr;
     pair.qp = nullptr;

@@ -1,5 +1,5 @@
-// What the library knows of a queue pair: which PSN its next request will have, and which of its
-// requests have not completed.
+// What the library knows of a queue pair: the PSN of its next request, and its outstanding
+// requests.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,7 @@ namespace interpose {
 
 struct Context;
 
-/// A ring of requests that are outstanding; `head` and `tail` count all that were ever posted and
-/// completed.
+/// A ring of outstanding requests; `head` and `tail` count all that were ever posted and completed.
 template <typename Entry>
 struct Outstanding {
     Entry* entries = nullptr;
@@ -23,12 +22,12 @@ struct Outstanding {
     std::uint32_t head = 0;
     std::uint32_t tail = 0;
 
-    /// Room for `depth` requests at least.
+    /// Makes room for at least `depth` requests.
     bool make_room(std::uint32_t depth);
     void free_room();
     void clear() { head = tail = 0; }
 
-    /// Where more are posted than the queue can hold, the oldest are forgotten.
+    /// If more are posted than the queue can hold, the oldest are overwritten.
     void push(const Entry& entry) {
         entries[head++ & mask] = entry;
         if (head - tail > mask + 1)
@@ -53,7 +52,7 @@ struct QueuePair {
     ibv_qp_type type = IBV_QPT_RC;
     bool signals_all = false;
     bool has_srq = false;
-    std::uint64_t send_cq = 0;  // addresses, to be compared only
+    std::uint64_t send_cq = 0;  // addresses, only for comparison
     std::uint64_t recv_cq = 0;
 
     ibv_qp_state state = IBV_QPS_RESET;
@@ -67,27 +66,27 @@ struct QueuePair {
     Outstanding<SentRequest> sends;
     Outstanding<PostedReceive> receives;
 
-    // Of a queue pair with the extended interface.
-    ibv_qp_ex real{};                     // its functions as the provider has made them
+    // Only for a queue pair with the extended interface.
+    ibv_qp_ex real{};                     // the provider's functions
     tracelog::PostSend* batch = nullptr;  // from wr_start to wr_complete
     std::uint32_t batch_room = 0;
     std::uint32_t batch_size = 0;
 
-    std::atomic<const void*> batch_owner{nullptr};  // the thread between the two: it has the lock
+    std::atomic<const void*> batch_owner{nullptr};  // thread between the two, which holds the lock
 
     QueuePair* next_free = nullptr;
 
-    /// The PSNs of the next request. False where it takes none, or they are not known.
+    /// The PSNs of the next request. False if it takes none, or if they are unknown.
     bool take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
                    std::uint32_t& last);
-    /// What an accepted ibv_modify_qp changes.
+    /// Applies a successful ibv_modify_qp().
     void modified(const ibv_qp_attr& attr, int mask);
-    /// The number of the request that the completion is of; -1 where it is of none.
+    /// The number of the completed request; -1 if there is none.
     std::int64_t complete_send(std::uint64_t wr_id, bool succeeded);
     std::int64_t complete_receive(std::uint64_t wr_id);
 };
 
-/// Holds the queue pair's lock, which the thread may have already: between wr_start and wr_complete
+/// Holds the queue pair's lock, unless the thread has it already: between wr_start and wr_complete
 /// a program may poll.
 class PairGuard {
   public:
@@ -109,10 +108,10 @@ class PairGuard {
     Lock* lock_;
 };
 
-/// A new queue pair's. nullptr where there is no memory.
+/// The state of a new queue pair. nullptr if there is no memory.
 QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr, bool extended);
-/// A poll in another thread may still look at it: it stays a QueuePair, without a number, and is
-/// used again for the next one.
+/// Keeps the object for the next queue pair, without a number: a poll in another thread may still
+/// read it.
 void retire_queue_pair(QueuePair* pair);
 
 /// 256 to 4096; 0 for any other value.

@@ -1,5 +1,5 @@
-// System calls past the C library's functions: a program, or another library in it, may have put
-// its own in their place (UCX hooks mmap, librspreload socket).
+// System calls that bypass the C library's functions, which the program or another library in it
+// may have replaced (UCX hooks mmap, librspreload socket).
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,7 @@ void* look_up(Library library, const char* name, const char* version) {
     if (void* next = dlvsym(RTLD_NEXT, name, version))
         return next;
     const char* file = library == Library::verbs ? "libibverbs.so.1" : "librdmacm.so.1";
-    // It stays loaded: whoever called the function has it in use.
+    // It stays loaded: the caller of the function uses it.
     void* handle = dlopen(file, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr)
         handle = dlopen(file, RTLD_LAZY);

@@ -7,11 +7,11 @@ namespace interpose {
 
 enum class Library { verbs, cm };
 
-/// The function with this version, of the next library that has it; nullptr where there is none.
-/// A library that a program has loaded for itself (dlopen, RTLD_LOCAL) is found, too.
+/// The function with this version, of the next library that has it; nullptr if there is none. Also
+/// finds a library that the program has loaded locally (dlopen, RTLD_LOCAL).
 void* find_real(Library library, const char* name, const char* version);
 
-/// The same, kept in `found`: two threads that look at once find the same.
+/// The same, cached in `found`. Concurrent lookups find the same function.
 template <typename Function>
 Function real_once(std::atomic<void*>& found, Library library, const char* name,
                    const char* version) {

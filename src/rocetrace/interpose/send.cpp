@@ -63,7 +63,7 @@ void fill(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr, std::i
         record.header.flags |= PostSend::is_inline;
 }
 
-// Of a list of which some were refused: how many come before `bad`.
+// The number of requests before `bad`, in a list of which some were rejected.
 template <typename Wr>
 unsigned count_before(const Wr* list, const Wr* bad) {
     unsigned count = 0;
@@ -72,9 +72,9 @@ unsigned count_before(const Wr* list, const Wr* bad) {
     return list == nullptr ? 0 : count;
 }
 
-// The records of a list are written before it is posted: a completion may come, and the program
-// use the list's memory again, before the post returns. They are published afterwards, as far as
-// the requests were taken.
+// The records of a list are written before it is posted: before the post returns, a completion may
+// arrive and the program may reuse the list's memory. The records of accepted requests are
+// published afterwards.
 class Batch {
   public:
     Batch(QueuePair& pair, ThreadSink& thread, Category category)

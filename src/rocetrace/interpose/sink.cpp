@@ -26,11 +26,11 @@ using tracelog::RingHeader;
 
 struct State {
     sockaddr_un address{};
-    std::uint32_t only = 0;                 // nothing, where rocetrace did not start the process
+    std::uint32_t only = 0;                 // none, unless rocetrace started the process
     std::uint64_t capacity = 16ULL << 20U;  // bytes of a ring
     bool active = false;
     bool clock_is_slow = false;
-    bool failed = false;  // no contact: nothing is traced
+    bool failed = false;  // to connect to rocetrace: nothing is traced
     RegionHeader* region = nullptr;
     Lock lock;
     pthread_key_t key = 0;
@@ -38,7 +38,7 @@ struct State {
 };
 
 State state;
-// initial-exec: the library is loaded when the program starts, and a lookup is one instruction.
+// initial-exec: the library is loaded at program start, so a lookup is one instruction.
 [[gnu::tls_model("initial-exec")]] thread_local ThreadSink* own = nullptr;
 
 constexpr std::uint32_t most_rings = 512;
@@ -92,8 +92,8 @@ bool hand_over(int fd) {
     return sent;
 }
 
-// All of it is reserved at once, so that no descriptor has to stay open in the program: it could
-// close it, and open another file with its number.
+// Reserves all memory at once, so that no descriptor has to stay open in the program, which could
+// close it and reuse its number.
 RegionHeader* share_region() {
     const std::uint64_t ring_bytes = state.capacity + tracelog::ring_header_bytes;
     const std::size_t bytes = RegionHeader::bytes + most_rings * ring_bytes;
@@ -130,7 +130,7 @@ std::byte* ring_at(std::uint32_t index) {
            index * state.region->ring_bytes;
 }
 
-// A ring that a thread has left, or one more.
+// A ring that an ended thread has left, or a new one.
 RingHeader* take_ring() {
     const std::uint32_t begun = state.region->begun.load();
     for (std::uint32_t i = 0; i < begun; ++i) {
@@ -169,7 +169,7 @@ void end_thread(void* value) {
     unmake(thread);
 }
 
-// A thread that has no place to write to still needs its depth.
+// A thread without a ring still needs its depth.
 ThreadSink& sink_of_new_thread() {
     const int error = errno;
     [[gnu::tls_model("initial-exec")]] static thread_local ThreadSink homeless;
@@ -258,7 +258,7 @@ void log(const tracelog::EventWriter& event) {
         thread.ring.drop(1);
         return;
     }
-    // The padding, so that a reader can tell where the event ends.
+    // The padding tells a reader where the event ends.
     const auto padding = static_cast<std::uint16_t>(padded - size);
     const tracelog::Header header{padded, tracelog::Kind::event, padding, thread.clock.read()};
     std::memcpy(record, &header, sizeof header);

@@ -1,4 +1,4 @@
-// Where the calling thread's records go: its ring in the memory shared with rocetrace.
+// The destination of the calling thread's records: its ring in the memory shared with rocetrace.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ void begin_tracing();
 /// Whether rocetrace started this process.
 bool is_tracing();
 /// Traces into rings of this process instead, for a lesson, a test or a benchmark: `region` has the
-/// layout of tracelog::RegionHeader. Before the first call of verbs.
+/// layout of tracelog::RegionHeader. Must be called before the first verbs call.
 void trace_into(tracelog::RegionHeader* region);
-/// Records only these categories from here on: a bit for each tracelog::Category. In the only thread
-/// that calls verbs.
+/// Records only these categories from now on, one bit per tracelog::Category. Must be called by the
+/// only thread that calls verbs.
 void trace_only(std::uint32_t categories);
 
 /// Whether records of this category are wanted.
@@ -28,19 +28,19 @@ struct ThreadSink {
     tracelog::RingWriter ring;
     Clock clock;
     bool has_ring = false;
-    unsigned depth = 0;  // calls of the real library that this thread is in, and that are logged
+    unsigned depth = 0;  // logged calls of the real library that this thread is in
 };
 
-/// The calling thread's; makes it on its first call.
+/// The calling thread's sink; created at its first call.
 ThreadSink& sink();
 
-/// Writes the event with the present time. errno stays as it is.
+/// Writes the event with the current time. errno does not change.
 void log(const tracelog::EventWriter& event);
 
 /// A call that failed: the event "failed" with the name of the call and its error.
 tracelog::EventWriter failure(const char* call, int error);
 
-/// While it lives, what the real library does by calling verbs itself is not logged again.
+/// While it exists, verbs calls by the real library itself are not logged.
 class Inside {
   public:
     explicit Inside(ThreadSink& thread) : thread_(thread) { ++thread_.depth; }
@@ -54,7 +54,7 @@ class Inside {
     ThreadSink& thread_;
 };
 
-/// In the child of a fork: it shares nothing with rocetrace yet.
+/// For the child of a fork, which shares nothing with rocetrace yet.
 void begin_tracing_anew();
 
 }  // namespace interpose

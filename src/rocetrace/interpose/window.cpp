@@ -20,15 +20,15 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
     return mw;
 }
 
-// A provider makes a work request of it. That takes no PSN, so that it is no `post_send`; but it is
-// a request of the send queue, with a number, and completes.
+// The provider posts a work request for it. It takes no PSN, and so is not a `post_send`, but it
+// has a number in the send queue and completes.
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     const Context& context = *contexts.find(qp->context);
     QueuePair* pair = queue_pairs.find(qp);
     if (pair == nullptr)
         return context.ops.bind_mw(qp, mw, bind);
     ThreadSink& thread = sink();
-    // Until the event is written: no other thread may log the completion before it.
+    // Held until the event is written, so that no other thread logs the completion before it.
     const PairGuard guard(*pair, &thread);
     int rc = 0;
     {

@@ -27,7 +27,7 @@ std::optional<Record> as(std::span<const std::byte> bytes, std::size_t least = s
     return record;
 }
 
-// Reads what EventWriter wrote; a length that leads out of the record ends it.
+// Reads what EventWriter wrote, up to a length that exceeds the record.
 class Cursor {
   public:
     explicit Cursor(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -79,7 +79,7 @@ runlog::Value enumerator(Type type, std::uint64_t number) {
         case Type::port_state:
             return std::string(rdma::name_of(static_cast<ibv_port_state>(number)));
         case Type::gid_type:
-            // ibv_gid_type_sysfs and ibv_gid_type agree in these.
+            // These values are the same in ibv_gid_type_sysfs and ibv_gid_type.
             return std::string(rdma::name_of(static_cast<ibv_gid_type>(number)));
         case Type::cm_event:
             return std::string(cm_event_name(static_cast<unsigned>(number)));

@@ -11,24 +11,24 @@
 
 namespace tracelog {
 
-/// Who wrote a record.
+/// The process and thread that wrote a record.
 struct Writer {
     std::uint32_t pid = 0;
     std::uint32_t tid = 0;
 };
 
-/// The record as an event with `role`, its fields, and then `pid` and `tid`. `record` is as long as
-/// its header says. nullopt where it is none that becomes an event, or not one at all.
+/// The record as an event with `role`, its fields, and then `pid` and `tid`. `record` must have the
+/// size that its header has. nullopt if it is invalid, or is not an event.
 std::optional<runlog::Event> decode(std::span<const std::byte> record, const std::string& role,
                                     const Writer& writer);
 
-/// Records as JSON lines: the same text as to_json(*decode(...)) and a line feed, of a record of the
-/// data path in a tenth of the time.
+/// Records as JSON lines: the same text as to_json(*decode(...)) and a line feed, for a record of
+/// the data path in a tenth of the time.
 class JsonRenderer {
   public:
     explicit JsonRenderer(std::string role);
 
-    /// False where decode() has no event; then nothing is appended.
+    /// Returns false and appends nothing if decode() has no event.
     bool append(std::string& out, std::span<const std::byte> record, const Writer& writer) const;
 
   private:

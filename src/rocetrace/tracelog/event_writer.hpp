@@ -45,7 +45,7 @@ class EventWriter {
         }
         return *this;
     }
-    /// Text or an address: as much of it as there is room for.
+    /// Adds a text or an address, truncated if there is not enough room.
     EventWriter& add_bytes(std::string_view key, Type type, const void* bytes, std::size_t size) {
         size = size < most_text ? size : most_text;
         if (room_for(key, size + 2)) {
@@ -82,7 +82,7 @@ class EventWriter {
     }
 
     Category category_;
-    std::array<std::byte, 1024> bytes_;  // what is not filled is not read
+    std::array<std::byte, 1024> bytes_;  // only the filled part is read
     std::size_t size_ = 0;
 };
 

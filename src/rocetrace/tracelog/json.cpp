@@ -1,5 +1,5 @@
-// The records of the data path as JSON, written member by member: a tree of members for each would
-// take ten times as long, and rocetrace shares the processors with the program.
+// The records of the data path as JSON, written member by member: building a JSON tree for each
+// takes ten times as long, and rocetrace shares the CPUs with the program.
 #include <charconv>
 #include <cstring>
 
@@ -35,7 +35,7 @@ bool take(Record& record, std::span<const std::byte> bytes, std::size_t least = 
 }  // namespace
 
 JsonRenderer::JsonRenderer(std::string role) : role_(std::move(role)) {
-    // Rendered once, with what JSON escapes.
+    // Rendered once, with JSON's escapes.
     const std::string line = runlog::to_json({0, role_, "", {}});
     const std::string_view begin = R"({"t_ns":0,"role":)";
     quoted_role_ = line.substr(begin.size(), line.rfind(",\"event\"") - begin.size());

@@ -1,4 +1,4 @@
-// The rings of all traced processes, read in the order of time.
+// Reads the rings of all traced processes in order of time.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ namespace tracelog {
 /// The shared memory of one process.
 class Region {
   public:
-    /// `memory`: what the process made (RegionHeader). `pid`: as this process sees the other one.
-    /// Throws util::Error where it is not such memory.
+    /// `memory`: as the process created it (RegionHeader). `pid`: as seen by this process. Throws
+    /// util::Error if the memory is not valid.
     Region(const util::Fd& memory, std::uint32_t pid);
-    /// Memory of this process: of a test.
+    /// Memory of this process, for tests.
     Region(RegionHeader* header, std::uint32_t pid);
     ~Region();
     Region(const Region&) = delete;
@@ -39,36 +39,35 @@ class Region {
 
     std::uint32_t pid() const { return pid_; }
     std::string name() const;
-    /// When the process wrote its first record.
+    /// The time of the process's first record.
     std::int64_t t_ns() const { return header_->t_ns; }
-    /// Takes the rings that were begun since the last call.
+    /// All rings, including those begun since the last call.
     std::vector<std::unique_ptr<Ring>>& rings();
-    /// Records since the last call of threads that had no ring.
+    /// Records since the last call from threads without a ring.
     std::uint64_t newly_homeless();
 
   private:
     RegionHeader* header_ = nullptr;
-    std::size_t mapped_ = 0;  // bytes; 0: not this object's
+    std::size_t mapped_ = 0;  // bytes; 0: not mapped by this object
     std::uint32_t pid_;
     std::uint64_t homeless_ = 0;
     std::vector<std::unique_ptr<Ring>> rings_;
 };
 
-/// Takes what the regions have, and gives it record by record. What several threads wrote within
-/// `hold_back` before the call is left for the next one: a thread takes the time before it
-/// publishes its record.
+/// Takes the records of all regions in order of time. Records later than `until_ns` are left for
+/// the next call: a thread reads the clock before it publishes its record.
 class Merge {
   public:
     using Sink = std::function<void(std::span<const std::byte>, const Writer&)>;
 
     explicit Merge(Sink sink) : sink_(std::move(sink)) {}
 
-    /// Records with times up to `until_ns`, or all of a process that has ended. Returns how many.
+    /// Takes records with times up to `until_ns`. Returns their number.
     std::size_t take(Region& region, std::int64_t until_ns) { return take({&region}, until_ns); }
     std::size_t take(const std::vector<Region*>& regions, std::int64_t until_ns);
 
-    /// The time of the earliest record that the last call left for its time; nullopt where it left
-    /// none.
+    /// The time of the earliest record that the last call left because of its time; nullopt if it
+    /// left none.
     std::optional<std::int64_t> earliest_left() const { return earliest_left_; }
 
     /// How full the fullest ring was since the last call, in percent.

@@ -1,4 +1,4 @@
-// Names of enumerators and addresses in the log that src/rdma has none of.
+// Names of enumerators and addresses in the log that src/rdma does not have.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,13 @@
 
 namespace tracelog {
 
-/// ibv_wr_opcode without IBV_WR_: "RDMA_WRITE". A program may pass a number that the type cannot
-/// hold: "UNKNOWN".
+/// ibv_wr_opcode without IBV_WR_: "RDMA_WRITE". "UNKNOWN" for a number that the type cannot hold.
 std::string_view opcode_name(std::uint32_t opcode);
 /// rdma_cm_event_type without RDMA_CM_EVENT_: "CONNECT_REQUEST".
 std::string_view cm_event_name(unsigned type);
-/// "ENOMEM"; "error 4711" where there is no name.
+/// "ENOMEM"; "error 4711" if there is no name.
 std::string error_name(int error);
-/// A sockaddr_in or sockaddr_in6 as "192.0.2.1 port 18515"; empty where it is neither.
+/// A sockaddr_in or sockaddr_in6 as "192.0.2.1 port 18515"; empty for any other address.
 std::string address_text(std::span<const std::byte> address);
 
 }  // namespace tracelog

@@ -1,8 +1,8 @@
-// What a traced process writes into its rings (ring.hpp) and rocetrace reads: records of a fixed
+// The records that a traced process writes into its rings (ring.hpp) and rocetrace reads: a fixed
 // layout for the calls that move data, and events with named fields for all others.
 //
-// All numbers are in host byte order: both ends are on the same host. A record begins at a multiple
-// of eight bytes, and its size is one.
+// All numbers are in host byte order: both ends are on the same host. The offset and the size of a
+// record are multiples of eight bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace tracelog {
 
 enum class Kind : std::uint16_t {
-    skip = 1,  // up to the end of the ring: nothing
-    thread,    // the records after it are of this thread
+    skip = 1,  // unused bytes up to the end of the ring
+    thread,    // the records after it are from this thread
     post_send,
     post_recv,
     wc,
@@ -19,22 +19,22 @@ enum class Kind : std::uint16_t {
 };
 
 struct Header {
-    std::uint32_t size;  // bytes, with the header
+    std::uint32_t size;  // bytes, including the header
     Kind kind;
     std::uint16_t flags;
     std::int64_t t_ns;  // CLOCK_REALTIME, nanoseconds since 1970
 };
 
-// A skip record may have no more than these 8 bytes of its header.
+// A skip record may consist of only these 8 bytes of its header.
 constexpr std::uint32_t skip_size = 8;
 
 struct Thread {
     Header header;
     std::uint32_t tid;
-    char name[20];  // ends with a 0
+    char name[20];  // null-terminated
 };
 
-/// A send work request that was taken. Flags: PostSend::Flag.
+/// A send work request that was accepted. Flags: PostSend::Flag.
 struct PostSend {
     enum Flag : std::uint16_t {
         has_psns = 1,
@@ -45,17 +45,17 @@ struct PostSend {
     };
     Header header;
     std::uint64_t wr_id;
-    std::uint64_t remote_va;  // of UD: dest_qpn in the high 32 bits, q_key in the low ones
+    std::uint64_t remote_va;  // UD: dest_qpn in the high 32 bits, q_key in the low ones
     std::uint32_t qpn;
     std::uint32_t len;  // bytes
     std::uint32_t psn_first;
     std::uint32_t psn_last;
     std::uint32_t rkey;
-    std::uint32_t imm;      // host byte order; of SEND_WITH_INV and LOCAL_INV the rkey
+    std::uint32_t imm;      // host byte order; SEND_WITH_INV and LOCAL_INV: the rkey
     std::uint32_t request;  // its number on its queue pair, from 0
     std::uint32_t opcode;   // ibv_wr_opcode
-    // Only of an atomic, of UD, or of XRC: a record without ends here.
-    std::uint64_t compare_add;  // of UD: the address handle's address
+    // Only for atomics, UD and XRC: other records end here.
+    std::uint64_t compare_add;  // UD: the address handle's address
     std::uint64_t swap;
     std::uint32_t srqn;
     std::uint32_t reserved;
@@ -63,7 +63,7 @@ struct PostSend {
     static constexpr std::uint32_t short_size = 64;
 };
 
-/// A receive work request that was taken.
+/// A receive work request that was accepted.
 struct PostRecv {
     enum Flag : std::uint16_t { is_srq = 1 };  // `queue` is the handle of a shared receive queue
     Header header;
@@ -89,12 +89,12 @@ struct Wc {
 static_assert(sizeof(Header) == 16 && sizeof(Thread) == 40 && sizeof(PostSend) == 88 &&
               sizeof(PostRecv) == 32 && sizeof(Wc) == 48);
 
-/// How the value of an event's field is to be read.
+/// The encoding of the value of an event's field.
 enum class Type : std::uint8_t {
     number,    // 8 bytes, unsigned
     negative,  // 8 bytes, signed
     truth,     // 8 bytes
-    text,      // 2 bytes of length, then as many
+    text,      // 2 bytes of length, then the bytes
     error,     // 8 bytes: errno
     qp_state,  // 8 bytes, like all that follow: an enumerator of libibverbs or librdmacm
     qp_type,
@@ -107,7 +107,7 @@ enum class Type : std::uint8_t {
     address,  // 2 bytes of length, then a sockaddr
 };
 
-/// What `rocetrace --only` chooses from; a bit each.
+/// The categories of `rocetrace --only`, one bit each.
 enum class Category : std::uint32_t {
     device = 1U << 0,
     pd = 1U << 1,

@@ -1,8 +1,8 @@
 // A ring of bytes in memory that two processes share: one thread of the traced process writes
-// records, rocetrace reads them. Neither ever waits for the other: a record for which there is no
-// room is counted and left out.
+// records, rocetrace reads them. Neither waits for the other: a record that does not fit is counted
+// and dropped.
 //
-// Since the memory is shared, what was published is read even if the writing process is killed.
+// Since the memory is shared, published records are read even if the writing process is killed.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@
 namespace tracelog {
 
 struct RingHeader {
-    alignas(64) std::atomic<std::uint64_t> head;  // written so far, bytes since the beginning
-    std::atomic<std::uint64_t> dropped;           // records left out
-    alignas(64) std::atomic<std::uint64_t> tail;  // read so far
-    std::atomic<std::uint32_t> in_use;            // by a thread that runs
+    alignas(64) std::atomic<std::uint64_t> head;  // bytes written since the beginning
+    std::atomic<std::uint64_t> dropped;           // records
+    alignas(64) std::atomic<std::uint64_t> tail;  // bytes read since the beginning
+    std::atomic<std::uint32_t> in_use;            // by a running thread
 };
 
 /// The memory that a traced process shares: this header, then `rings` rings of `ring_bytes` each.
@@ -27,19 +27,19 @@ struct RegionHeader {
     static constexpr std::size_t bytes = 4096;
 
     std::uint64_t magic;
-    std::uint64_t ring_bytes;             // with the ring's header; a power of two and a page more
-    std::uint32_t rings;                  // as many at most
+    std::uint64_t ring_bytes;             // with the ring's header; a power of two plus one page
+    std::uint32_t rings;                  // maximum number
     std::atomic<std::uint32_t> begun;     // rings that have ever been used
-    std::atomic<std::uint64_t> homeless;  // records of threads for which no ring was left
-    std::uint32_t pid;                    // as the process sees itself
-    std::int64_t t_ns;                    // when it was made: CLOCK_REALTIME, nanoseconds
-    char comm[20];                        // ends with a 0
+    std::atomic<std::uint64_t> homeless;  // records of threads that got no ring
+    std::uint32_t pid;                    // as seen by the process itself
+    std::int64_t t_ns;                    // creation time: CLOCK_REALTIME, nanoseconds
+    char comm[20];                        // null-terminated
 };
 static_assert(sizeof(RegionHeader) <= RegionHeader::bytes);
 
 constexpr std::size_t ring_header_bytes = 4096;
 
-/// The writing end. A record is reserved, filled, and seen by the reader when it is published.
+/// The writing end. A record is reserved, filled, and becomes visible to the reader when published.
 class RingWriter {
   public:
     RingWriter() = default;
@@ -50,7 +50,7 @@ class RingWriter {
         tail_ = header->tail.load(std::memory_order_acquire);
     }
 
-    /// Room for a record of `size` bytes, a multiple of 8; nullptr where there is none.
+    /// Room for a record of `size` bytes, a multiple of 8; nullptr if there is none.
     void* reserve(std::uint32_t size) {
         std::uint64_t at = end_ & (capacity_ - 1);
         std::uint64_t skipped = 0;
@@ -72,7 +72,7 @@ class RingWriter {
     }
 
     std::uint64_t end() const { return end_; }
-    /// Takes back what was reserved after `end`, and not published.
+    /// Releases what was reserved after `end` and not published.
     void rewind(std::uint64_t end) { end_ = end; }
     void publish() {
         published_ = end_;
@@ -92,8 +92,8 @@ class RingWriter {
         std::uint16_t flags;
     };
 
-    // A ring that the reader keeps empty stays in its first part, so that not all of its memory
-    // is ever touched.
+    // If the reader keeps the ring empty, the writer stays in its first part, so that the rest
+    // of its memory is never touched.
     bool restart_pays(std::uint64_t at, std::uint32_t size) {
         constexpr std::uint64_t part = 1U << 18U;  // bytes
         if ((at ^ (at + size)) < part || published_ != end_)
@@ -107,7 +107,7 @@ class RingWriter {
     std::uint64_t capacity_ = 0;
     std::uint64_t end_ = 0;
     std::uint64_t published_ = 0;
-    std::uint64_t tail_ = 0;  // as it was last seen
+    std::uint64_t tail_ = 0;  // last value read
 };
 
 /// The reading end.
@@ -116,11 +116,11 @@ class RingReader {
     RingReader(RingHeader* header, const std::byte* data, std::uint64_t capacity)
         : header_(header), data_(data), capacity_(capacity), at_(header->tail.load()) {}
 
-    /// What is published until now will be read.
+    /// Makes all records published so far readable.
     void look() { head_ = header_->head.load(std::memory_order_acquire); }
 
-    /// The oldest record that was published before the last look(); nullptr where there is none.
-    /// Valid until release().
+    /// The oldest record that was published before the last look(); nullptr if there is none. Valid
+    /// until release().
     const Header* front() {
         while (at_ != head_) {
             const std::uint64_t offset = at_ & (capacity_ - 1);
@@ -129,7 +129,7 @@ class RingReader {
             const bool is_skip = size >= skip_size && header->kind == Kind::skip;
             if (size < (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) || size % 8 != 0 ||
                 size > head_ - at_ || size > capacity_ - offset) {
-                at_ = head_;  // written by a process that had no right to: nothing in it is sure
+                at_ = head_;  // invalid data from the writing process: the rest is not reliable
                 damaged_ = true;
                 return nullptr;
             }
@@ -141,10 +141,10 @@ class RingReader {
     }
     void pop() { at_ += reinterpret_cast<const Header*>(data_ + (at_ & (capacity_ - 1)))->size; }
 
-    /// Lets the writer use the room of all that was popped.
+    /// Returns the room of all popped records to the writer.
     void release() { header_->tail.store(at_, std::memory_order_release); }
 
-    /// Records that were left out since the last call.
+    /// Records dropped since the last call.
     std::uint64_t newly_dropped() {
         const std::uint64_t all = header_->dropped.load(std::memory_order_relaxed);
         const std::uint64_t more = all - dropped_;
@@ -152,7 +152,7 @@ class RingReader {
         return more;
     }
     bool is_damaged() const { return damaged_; }
-    /// How much of the ring held records at the last look(), in percent.
+    /// Percentage of the ring that held records at the last look().
     unsigned fill() const { return static_cast<unsigned>((head_ - at_) * 100 / capacity_); }
 
   private:

@@ -32,7 +32,7 @@ void Series::add(std::int64_t t_ns, std::uint64_t count) {
         halve();
     const auto at =
         static_cast<std::size_t>(std::max<std::int64_t>(t_ns - begin_ns_, 0) / width_ns_);
-    // At the beginning of an interval the count is still that of the one before.
+    // An interval begins with the count of the one before.
     while (intervals_.size() <= at)
         intervals_.push_back(count_);
     intervals_[at] = extreme(intervals_[at], count);

@@ -13,12 +13,12 @@ class Series {
 
     explicit Series(Keeps keeps) : keeps_(keeps) {}
 
-    /// The count from `t_ns` on (nanoseconds). Times do not decrease; an earlier one is taken as in
-    /// the first interval.
+    /// Adds the count from `t_ns` on (nanoseconds). Times must not decrease; one before the first
+    /// interval counts in it.
     void add(std::int64_t t_ns, std::uint64_t count);
 
     /// The extreme in each of at most `most` (1 to 64) equal intervals, from the first count to the
-    /// last; empty where no count was added.
+    /// last; empty if no count was added.
     std::vector<std::uint64_t> intervals(std::size_t most) const;
     /// From the first count to the last, nanoseconds.
     std::int64_t duration_ns() const { return end_ns_ - begin_ns_; }
@@ -31,7 +31,7 @@ class Series {
     std::int64_t begin_ns_ = 0;
     std::int64_t end_ns_ = 0;
     std::int64_t width_ns_ = 1;
-    std::uint64_t count_ = 0;               // at the end
+    std::uint64_t count_ = 0;               // the latest
     std::vector<std::uint64_t> intervals_;  // at most 64, each of width_ns_
 };
 

@@ -127,7 +127,7 @@ void Summary::post_send(const Event& event) {
     if (pair == nullptr)
         return;
     const std::uint64_t number = event.number("request").value_or(pair->posted);
-    // Where events were dropped, the numbers in between have no request.
+    // If events were dropped, the numbers in between get an empty request.
     if (pair->requests.empty())
         pair->first = number;
     while (pair->first + pair->requests.size() < number)
@@ -144,8 +144,8 @@ void Summary::post_send(const Event& event) {
     use_memory(event);
 }
 
-// The region of the other end (or of the same, for a connection within a log) that the rkey names;
-// of several, which had the number one after the other, the last.
+// Finds the region that the rkey names, of the other end (or of the same, for a connection within
+// a log). If several had the number in turn, the last one counts.
 void Summary::use_memory(const Event& event) {
     const auto rkey = event.number("rkey");
     const auto va = event.number("remote_va");
@@ -223,7 +223,7 @@ void Summary::destroy(const Event& event) {
     if (event.text("what") == "qp") {
         if (QueuePair* pair = find(event)) {
             pair->is_destroyed = true;
-            // Exact, also where events were dropped.
+            // Exact, even if events were dropped.
             if (const auto posted = event.number("sends_posted"))
                 pair->posted = *posted;
             if (const auto left = event.number("sends_outstanding"))

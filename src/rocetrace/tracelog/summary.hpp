@@ -1,6 +1,6 @@
-// What a run log tells of each queue pair, without a capture: requests posted, completed and
-// outstanding, errors with the requests that caused them, the depth of receive queues, and who
-// registered and used which memory.
+// Summary of each queue pair in a run log, without a capture: requests posted, completed and
+// outstanding, errors with the requests that caused them, the depth of receive queues, and memory
+// with those that registered and used it.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace tracelog {
 
 class Summary {
   public:
-    /// The memory that the logs tell of: all events of all logs, before the first add().
+    /// Adds the memory in an event. Call it for all events of all logs before the first add().
     void add_memory(const runlog::Event& event);
-    /// The events of all logs, each log's in its order.
+    /// Adds an event. The events of each log must be in their order.
     void add(const runlog::Event& event);
 
-    /// For people: a paragraph for each queue pair, then memory, errors and losses. Lines end with
-    /// a line feed. What comes from the logs is as util::printable() makes it.
+    /// The summary as text: a paragraph per queue pair, then memory, errors and losses. Lines end
+    /// with a line feed. Text from the logs is escaped by util::printable().
     std::string text() const;
 
   private:
@@ -43,16 +43,16 @@ class Summary {
         std::string status;
         std::string queue;
         std::optional<Request> request;
-        std::optional<std::uint64_t> receive_len;  // of the receive that failed, bytes
+        std::optional<std::uint64_t> receive_len;  // of the failed receive, bytes
         std::uint64_t flushed = 0;                 // requests that were flushed after it
     };
-    /// How many receives were posted and not used, as time went on.
+    /// The number of posted, unused receives over time.
     struct Depth {
         std::uint64_t posted = 0;
         std::uint64_t used = 0;
         std::uint64_t most = 0;
-        std::uint64_t least = 0;    // since the first message came
-        std::int64_t empty_ns = 0;  // how long none was there, nanoseconds
+        std::uint64_t least = 0;    // since the first message arrived
+        std::int64_t empty_ns = 0;  // time without a receive, nanoseconds
         std::optional<std::int64_t> empty_since;
         bool has_received = false;
         Series over_time{Series::Keeps::least};
@@ -67,13 +67,13 @@ class Summary {
         std::uint64_t max_send_wr = 0, path_mtu = 0;
         std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, min_rnr_timer, srq;
         bool is_destroyed = false;
-        std::vector<Request> requests;  // not yet completed: from `first`
+        std::vector<Request> requests;  // outstanding, from number `first`
         std::uint64_t first = 0;        // the number of requests.front()
         std::uint64_t posted = 0, completed = 0, bytes = 0;
         std::uint64_t most_outstanding = 0;
         Series over_time{Series::Keeps::most};  // outstanding requests
         Depth receives;
-        std::vector<std::uint64_t> receive_lens;  // by the number of the request, bytes
+        std::vector<std::uint64_t> receive_lens;  // by request number, bytes
         std::vector<Error> errors;
         std::uint64_t flushed = 0;  // completions with WR_FLUSH_ERR
 
@@ -85,7 +85,7 @@ class Summary {
         std::uint32_t lkey = 0, rkey = 0;
         std::string access;
         bool is_gone = false;
-        std::map<std::string, std::uint64_t> uses;  // "QP 0x000011 of client": requests
+        std::map<std::string, std::uint64_t> uses;  // "QP 0x000011 of client" -> requests
     };
     using Key = std::pair<std::string, std::uint64_t>;
 
@@ -103,7 +103,7 @@ class Summary {
     std::string text_of_memory() const;
 
     std::vector<QueuePair> pairs_;
-    std::map<Key, std::size_t> by_qpn_;  // the one that has the number now
+    std::map<Key, std::size_t> by_qpn_;  // the current owner of the number
     std::map<Key, Depth> srqs_;
     std::vector<Region> regions_;
     std::map<Key, std::string> gids_;      // by role and index

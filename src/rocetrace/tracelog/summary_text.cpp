@@ -17,7 +17,7 @@ std::string time_of(std::int64_t t_ns) {
                        t_ns % second / 1000);
 }
 
-// As the peer's "device" event has it, without the prefix of a mapped IPv4 address.
+// Like the peer's "device" event, without the prefix of a mapped IPv4 address.
 std::string address(std::string_view gid) {
     constexpr std::string_view mapped = "::ffff:";
     if (gid.starts_with(mapped))
@@ -29,7 +29,7 @@ std::string optional_number(const char* name, std::optional<std::uint64_t> value
     return value ? fmt::format(", {} {}", name, *value) : "";
 }
 
-// For a queue through which so many requests went that one figure says little of it.
+// Only for a queue with so many requests that one figure says little about it.
 std::string history(std::string_view what, const Series& series, std::uint64_t requests) {
     constexpr std::uint64_t enough = 20;
     constexpr std::size_t intervals = 10;

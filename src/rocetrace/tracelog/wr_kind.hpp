@@ -1,5 +1,5 @@
-// Which fields a work request's opcode gives a meaning to. It is the number that the program
-// passed, which may be one that an ibv_wr_opcode cannot hold.
+// Which fields are valid for a work request's opcode. The opcode is the number that the program
+// passed, which an ibv_wr_opcode may be unable to hold.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// rocecap annotate: a capture once more, each packet with what caused it as its comment.
+// rocecap annotate: copies a capture, with the cause of each packet as its comment.
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -26,7 +26,7 @@ struct AnnotateOptions {
     std::string output;
 };
 
-// Empty where the run kept no secrets.
+// Empty if the run kept no secrets.
 std::string tls_secrets(const timeline::TraceFiles& files) {
     if (!files.is_run_dir)
         return {};
@@ -72,7 +72,7 @@ class Annotator : public timeline::RowVisitor {
         return files.is_run_dir ? "a run" : util::printable(files.short_name());
     }
 
-    // As the capture has it, where the run does not name it.
+    // The interface is named by the run, else by the capture.
     std::uint32_t interface_of(const capture::Frame& frame) {
         const auto [known, is_new] =
             interfaces_.try_emplace({frame.notes.interface_id.value_or(0), frame.link_type,

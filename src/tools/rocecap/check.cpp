@@ -1,4 +1,4 @@
-// rocecap check: do both ends of each reliable connection do as the specification says?
+// rocecap check: do both ends of each reliable connection follow the specification?
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -34,7 +34,7 @@ struct CheckOptions {
     bool lossy = false;
 };
 
-// Of a run the link's own capture, which has both sides, or else the server's.
+// For a run: the link's own capture, which has both sides, or else the server's.
 std::string capture_of(const std::string& path) {
     if (!std::filesystem::is_directory(path))
         return path;
@@ -74,7 +74,7 @@ class Check {
     }
 
     const render::CheckContext& context() const { return context_; }
-    /// Why the capture was not read to its end; empty: it was.
+    /// Why the capture was not read to its end; empty if it was.
     const std::string& damage() const { return damage_; }
 
   private:
@@ -101,7 +101,7 @@ class Check {
             read_one_place(*frame);
     }
 
-    // What comes before the damage is checked all the same.
+    // The packets before the damage are checked nevertheless.
     std::optional<capture::Frame> next() {
         try {
             return source_->next();
@@ -156,7 +156,7 @@ class Check {
     void read_one_place(const capture::Frame& first) {
         place_ = options_.at.empty() ? facts_.host_of("server") : host_of_address(options_.at);
         if (options_.at.empty() && !std::filesystem::is_directory(options_.trace.path))
-            place_.reset();  // only of a run it is known who captured
+            place_.reset();  // the host that captured is known only for a run
         if (!options_.at.empty() && !place_)
             throw util::Error(
                 fmt::format("--at: '{}' is not an IPv4 or IPv6 address.", options_.at));
@@ -174,7 +174,7 @@ class Check {
         const auto key = flow::StreamKey::of(packet);
         if (key && packet.sll && !place_)
             place_ = local_end(*key, *packet.sll);
-        // Who sends may leave the ICRC to its adapter, and a mirror may rewrite what it covers.
+        // The sender may leave the ICRC to its adapter, and a mirror may rewrite fields it covers.
         if (key && key->dst == place_)
             packet = capture::decode(frame);
         if (source_->has_several_interfaces())
@@ -183,7 +183,7 @@ class Check {
             checker_.add(frame.number, side, frame.time.count(), packet, frame.bytes);
     }
 
-    // A cooked capture says of each packet whether it was sent here (packet(7)).
+    // A cooked capture shows for each packet whether this host sent it (packet(7)).
     static std::optional<flow::Host> local_end(const flow::StreamKey& key,
                                                const wire::LinuxCooked& header) {
         constexpr std::uint16_t to_us = 0;
@@ -202,7 +202,7 @@ class Check {
                 fmt::format("--at: no RoCE packet of '{}' is from or to {}.", file_, options_.at));
     }
 
-    // Those that both the host and the models have.
+    // Compares the counters that both the host and the models have.
     void compare_counters(const conformance::Report& report) {
         for (const auto& growth : facts_.counters) {
             const std::string& role = growth.first;
@@ -211,7 +211,7 @@ class Check {
                 const auto name = facts_.roles.find(flow::text(one.host, one.network));
                 return name != facts_.roles.end() && name->second == role;
             });
-            // What another host sent and received is not all in a capture of one place.
+            // A capture from one place does not contain all packets of another host.
             if (host == report.hosts.end() || (report.one_point && host->host != place_))
                 continue;
             for (const char* name : {"sent_pkts", "rcvd_pkts", "duplicate_request",
@@ -230,7 +230,7 @@ class Check {
     std::optional<capture::FileSource> source_;
     RunFacts facts_;
     conformance::Checker checker_;
-    std::optional<flow::Host> place_;  // of a capture of one
+    std::optional<flow::Host> place_;  // of a capture from one place
     render::CheckContext context_;
     InterfaceCopies copies_;
     std::string damage_;

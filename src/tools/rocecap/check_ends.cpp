@@ -54,7 +54,7 @@ void CheckEnds::see(conformance::LinkSide side, const flow::StreamKey& key, std:
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     Flight& flight = flights_[flow::mixed(key.hash(), std::hash<std::string_view>{}(text))];
     auto& seen = side == conformance::LinkSide::Ingress ? flight.sent : flight.arrived;
-    // Of retransmissions nobody knows which one arrived.
+    // It is unknown which of several retransmissions arrived.
     if (flight.is_paired || seen)
         return;
     seen = t_ns;
@@ -86,7 +86,7 @@ void CheckEnds::check_clocks() const {
         if (delays.early * few < delays.packets)
             continue;
         const auto back = delays_.find({way.second, way.first});
-        // As if both ways took the same time.
+        // Assumes that both directions take the same time.
         const std::int64_t behind =
             back == delays_.end() ? -delays.least : (back->second.least - delays.least) / 2;
         throw util::Error(fmt::format(

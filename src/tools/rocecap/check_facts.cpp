@@ -58,7 +58,7 @@ void read_events(const std::string& path, RunFacts& facts) {
     }
 }
 
-// By how much a port's counters grew.
+// How much a port's counters grew.
 conformance::Counts growth_of(const Json& host) {
     conformance::Counts counts;
     const auto text = [&](const char* key) {
@@ -81,7 +81,7 @@ conformance::Counts growth_of(const Json& host) {
     return counts;
 }
 
-// As tc(8) prints what netem does: "delay 2ms reorder 25% loss 5%". A delay alone keeps the order.
+// `netem`: as tc(8) prints it, "delay 2ms reorder 25% loss 5%". A delay alone keeps the order.
 bool hides_packets(const Json& host) {
     if (!host.contains("netem") || !host["netem"].is_string())
         return false;
@@ -128,7 +128,7 @@ RunFacts read_facts(const std::string& run_dir) {
     if (!json.contains("hosts") || !json["hosts"].is_object())
         return facts;
     for (const auto& [role, host] : json["hosts"].items()) {
-        // A log's name is never made of anything else.
+        // The role becomes a part of a file name.
         if (!host.is_object() || role.find('/') != std::string::npos)
             continue;
         const std::string name = util::printable(role);

@@ -1,4 +1,4 @@
-// The facts about connections in a run directory or in run logs.
+// The facts about connections from a run directory or from run logs.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 namespace rocecap {
 
 struct RunFacts {
-    std::map<std::string, std::string> roles;  // by address
+    std::map<std::string, std::string> roles;  // address -> role
     std::vector<flow::KnownQueuePair> queue_pairs;
     std::map<std::uint64_t, conformance::Event> events;   // by frame
-    std::map<std::uint64_t, std::string> rules;           // by frame: as they were written
-    std::map<std::string, conformance::Counts> counters;  // by role: by how much they grew
+    std::map<std::uint64_t, std::string> rules;           // by frame, as written
+    std::map<std::string, conformance::Counts> counters;  // by role: how much they grew
     /// A host's own interface lost or reordered packets before the link saw them (netem).
     bool packets_may_be_missing = false;
 
-    /// The address of the host with that role; nullopt: unknown.
+    /// The address of the host with that role; nullopt if unknown.
     std::optional<flow::Host> host_of(const std::string& role) const;
 };
 
-/// From run.json, the run logs and cable.jsonl; what is not there is left out. Throws util::Error
-/// where run.json is there and cannot be read.
+/// Reads run.json, the run logs and cable.jsonl, each if it exists. Throws util::Error if run.json
+/// exists and cannot be read.
 RunFacts read_facts(const std::string& run_dir);
 
-/// Adds what run logs say. Prints a warning for an empty one; throws util::Error for one that
+/// Adds the facts from run logs. Prints a warning for an empty one; throws util::Error for one that
 /// cannot be read or has no event.
 void add_logs(const std::vector<std::string>& logs, RunFacts& facts);
 
-/// `address`: digits. nullopt where it is none.
+/// `address`: a numeric IP address. nullopt if it is not valid.
 std::optional<flow::Host> host_of_address(const std::string& address);
 
 }  // namespace rocecap

@@ -1,5 +1,5 @@
-// What the subcommands of rocecap share. One file a subcommand: it adds itself to the command line
-// and leaves in `context` what is to be run.
+// What the subcommands of rocecap share. Each subcommand has its own file: it adds itself to the
+// command line and sets `Context::run`.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace rocecap {
 enum ExitCode : int { all_decoded = 0, malformed_seen = 1, cannot_run = 2 };
 
 struct Context {
-    /// Whether standard output gets colours; settled before `run` is called.
+    /// Whether standard output gets colours; set before `run` is called.
     bool colour = false;
-    /// The terminal's width; 0 where standard output is none.
+    /// The terminal's width; 0 if standard output is not a terminal.
     std::size_t columns = 0;
-    /// What the chosen subcommand does; returns the exit code. It throws util::Error with the
-    /// sentence a person should read, which main prints.
+    /// Runs the chosen subcommand and returns the exit code. Throws util::Error with a sentence for
+    /// the user, which main prints.
     std::function<int()> run;
 };
 

@@ -26,7 +26,7 @@ struct ExplainOptions {
     bool json = false;
 };
 
-// The link emulator's log says what it did to packets, which no network says: it is left out.
+// Leaves out the link emulator's log: a real network has no log of what happened to packets.
 timeline::TraceFiles files_to_read(const TraceArguments& arguments) {
     timeline::TraceFiles files = files_of(arguments);
     std::erase_if(files.logs,
@@ -63,7 +63,7 @@ class Explain {
         place();
     }
 
-    // Where the capture was made: a run's at the server.
+    // Sets the capture point. A run is captured at the server.
     void place() {
         std::string address = options_.at;
         if (address.empty() && files_.is_run_dir)

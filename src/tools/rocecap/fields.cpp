@@ -1,4 +1,4 @@
-// rocecap fields: what --fields prints and --where compares.
+// rocecap fields: lists the fields that --fields prints and --where compares.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -61,7 +61,7 @@ class Flows {
             tracker_.know(pair);
     }
 
-    /// What was read before an error is reported all the same.
+    /// Reports also what was read before an error.
     int run() {
         std::exception_ptr failure;
         try {

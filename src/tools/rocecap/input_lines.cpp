@@ -29,7 +29,7 @@ bool InputLines::read_more() {
     if (count > 0)
         buffer_.append(bytes.data(), static_cast<std::size_t>(count));
     else if (!buffer_.empty())
-        buffer_.push_back('\n');  // the last line has none
+        buffer_.push_back('\n');  // the last line has no line feed
     return !buffer_.empty();
 }
 

@@ -1,4 +1,4 @@
-// The lines that a person or a pipe writes to standard input.
+// Lines from standard input, typed or piped.
 #pragma once
 
 #include <optional>
@@ -8,11 +8,11 @@
 
 namespace rocecap {
 
-/// Lines of standard input, as they come. While there is one of these, SIGINT and SIGTERM only end
-/// them.
+/// Reads lines from standard input as they arrive. While an object exists, SIGINT and SIGTERM only
+/// end its input.
 class InputLines {
   public:
-    /// Waits. nullopt at the end of the input, and once a stop is requested.
+    /// Waits for a line. Returns nullopt at the end of the input, and after a stop request.
     std::optional<std::string> next();
 
     util::StopSignal& stop() { return stop_; }

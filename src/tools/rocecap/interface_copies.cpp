@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t remembered = 65'536;
 
-// Not of what a router or a second link changes.
+// Covers only fields that a router or a second link does not change.
 std::uint64_t digest_of(const flow::StreamKey& key, const wire::Packet& packet) {
     constexpr std::size_t most = 64;
     std::uint64_t digest =

@@ -1,5 +1,5 @@
-// Whether a capture has packets twice, once from each of two interfaces: one merged of both ends of
-// a link, say, in which each packet looks as if it were retransmitted.
+// Detects a capture that has packets twice, once from each of two interfaces. An example is a
+// capture merged from both ends of a link, in which each packet looks retransmitted.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace rocecap {
 
-/// Remembers the packets that came last, some 65,000 of them.
+/// Remembers about 65,000 packets, the latest ones.
 class InterfaceCopies {
   public:
     void see(const capture::Frame& frame, const wire::Packet& packet);
 
-    /// A sentence where a tenth of the packets or more are copies; else empty. `advice`: what to do
-    /// about it, its last part.
+    /// A sentence if a tenth of the packets or more are copies, else empty. `advice`: the end of
+    /// the sentence, what to do about it.
     std::string sentence(const std::string& advice) const;
 
   private:
@@ -25,7 +25,7 @@ class InterfaceCopies {
         std::uint32_t interface = 0;
     };
 
-    std::vector<Seen> last_;  // by the digest's low bits; empty until there is a packet
+    std::vector<Seen> last_;  // indexed by the digest's low bits; empty before the first packet
     std::uint64_t packets_ = 0;
     std::uint64_t copies_ = 0;
     std::string here_, there_;  // the interfaces of the first copy

@@ -1,4 +1,4 @@
-// rocecap live: the packets of a network interface, decoded, kept, or passed on.
+// rocecap live: decodes, saves, or forwards the packets of a network interface.
 #include <memory>
 #include <string>
 
@@ -31,10 +31,10 @@ int print_list(bool json) {
     return all_decoded;
 }
 
-// How much of a capture is in one file, and how many files are kept.
+// The size of each capture file, and the number of files to keep.
 struct Rotating {
-    std::uint64_t megabytes = 0;  // 0: however many
-    std::uint64_t seconds = 0;    // the same
+    std::uint64_t megabytes = 0;  // 0: no limit
+    std::uint64_t seconds = 0;    // 0: no limit
     CLI::Option* keep = nullptr;
 };
 

@@ -19,10 +19,10 @@
 namespace rocecap {
 namespace {
 
-// What may wait for a slow reader (an ssh connection, a terminal) before the ring fills, too.
+// Bytes that may wait for a slow reader (an ssh connection, a terminal) before the ring fills, too.
 constexpr std::size_t backlog_limit = std::size_t{128} * 1024 * 1024;
 
-// The clock of the kernel's time stamps.
+// The clock of the kernel's timestamps.
 capture::Time now() {
     return std::chrono::system_clock::now().time_since_epoch();
 }
@@ -59,7 +59,7 @@ LiveRun::LiveRun(const Options& options)
     util::enter_sandbox();
 }
 
-// access(2) asks for the real user, who is the effective one by now.
+// access(2) checks the real user, which is the effective one by now.
 void LiveRun::need_writable_folder() const {
     std::string folder = std::filesystem::path(options_.write.value()).parent_path();
     if (folder.empty())
@@ -96,7 +96,7 @@ void LiveRun::open_outputs() {
 }
 
 void LiveRun::prepare(capture::Sink& sink) {
-    // Only a file that is made here. A file system without owners says EPERM.
+    // Only for a file created here. A file system without owners returns EPERM.
     const auto& user = privileges_.user;
     if (sink.is_new() && user && user->uid != geteuid() &&
         fchown(sink.fd(), user->uid, user->gid) != 0 && errno != EPERM)
@@ -131,7 +131,7 @@ int LiveRun::run() {
 
 void LiveRun::capture() {
     while (packets_ < options_.count) {
-        // Under a load that never leaves the ring empty, the end still comes.
+        // The capture must also end if the load never leaves the ring empty.
         const bool more = take_some(capture::Time::max());
         flush_some();
         if (more && !stop_.requested() && !util::is_past(deadline_))
@@ -144,8 +144,8 @@ void LiveRun::capture() {
     }
 }
 
-// Takes what is there, but not for ever; false: nothing is left, or all that follows is later than
-// `until`.
+// Takes a limited number of packets. Returns false if none is left, or if the next one is later
+// than `until`.
 bool LiveRun::take_some(capture::Time until) {
     constexpr int enough = 256;
     for (int i = 0; i < enough && packets_ < options_.count; ++i) {
@@ -167,8 +167,8 @@ void LiveRun::take(const capture::Frame& frame) {
 
 LiveRun::Wake LiveRun::wait() {
     while (true) {
-        // An output without backlog is asked for no event: a pipe that has lost its reader reports
-        // that unasked.
+        // An output without backlog requests no event: poll(2) reports a pipe without a reader in
+        // any case.
         std::array<pollfd, 4> fds{{{stop_.fd(), POLLIN, 0}, {source_.fd(), POLLIN, 0}}};
         std::ranges::transform(outputs(), fds.begin() + 2, [](const capture::Sink* sink) {
             if (sink == nullptr)
@@ -189,8 +189,7 @@ LiveRun::Wake LiveRun::wait() {
     }
 }
 
-// The kernel may hold a packet back for the ring's latency: wait that long for those that passed
-// before the end.
+// The kernel may delay a packet by the ring's latency: waits for those that passed before the end.
 void LiveRun::drain() {
     const capture::Time until = now();
     const util::Deadline deadline = util::deadline_in(3 * source_.latency());
@@ -209,7 +208,7 @@ std::array<capture::Sink*, 2> LiveRun::outputs() {
     return {writer_ ? &writer_->sink() : nullptr, printer_ ? &printer_->sink() : nullptr};
 }
 
-// The ring is emptied first, whatever the readers do: what they have not taken yet waits here.
+// The ring has priority over the readers: data that they have not taken yet stays in the sinks.
 void LiveRun::flush_some() {
     for (capture::Sink* sink : outputs())
         if (sink != nullptr)

@@ -20,23 +20,25 @@ class LiveRun {
         std::string interface;
         std::optional<std::string> filter;
         std::optional<std::string> write;  // a path, or "-"
-        capture::Rotation rotation;        // of that path
+        capture::Rotation rotation;        // of `write`
         std::optional<double> seconds;
         std::uint64_t count = UINT64_MAX;
         Printer::Options display;
-        std::optional<std::string> user{};  // util::plan_privilege_drop()
+        std::optional<std::string> user{};  // for util::plan_privilege_drop()
         bool quiet = false;
         bool promiscuous = false;
         int snaplen = 262144;
         int buffer_mib = 64;
     };
 
-    /// Opens the interface, then the outputs, so that an error leaves an older file as it was, and
-    /// gives root's rights up. Files in a row are made by whom it has become.
+    /// Opens the interface, then the outputs, so that an error does not change an existing file.
+    /// Then drops root privileges. The later files of a rotation are created by the unprivileged
+    /// user.
     explicit LiveRun(const Options& options);
 
-    /// Captures until a signal, the duration, the count, or an output that nobody reads any more.
-    /// Returns the exit code. Throws util::Error with everything captured so far written.
+    /// Captures until a signal, the duration, the count, or an output that has lost its reader.
+    /// Returns the exit code. If it throws util::Error, everything captured so far has been
+    /// written.
     int run();
 
   private:
@@ -50,7 +52,7 @@ class LiveRun {
     void take(const capture::Frame& frame);
     Wake wait();
     void drain();
-    std::array<capture::Sink*, 2> outputs();  // nullptr: not asked for
+    std::array<capture::Sink*, 2> outputs();  // nullptr: not requested
     void flush_some();
     void close();
     void say_ready() const;

@@ -15,7 +15,7 @@ namespace {
 
 using flow::KnownQueuePair;
 
-// 4.096 us * 2^n; 0: without end (IBTA volume 1, 9.7.6.1.3).
+// 4.096 us * 2^n; 0: no timeout (IBTA volume 1, 9.7.6.1.3).
 std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
     constexpr std::int64_t unit_ns = 4096;
     constexpr std::uint64_t largest = 31;
@@ -30,7 +30,7 @@ struct Found {
     bool could_send = false;
 };
 
-// Of this queue pair and peer; a new one where there is none.
+// The entry of this queue pair and peer; a new one if there is none.
 Found& entry_of(std::vector<Found>& all, std::uint32_t qpn, std::uint32_t dest_qpn) {
     const auto known = std::ranges::find_if(all, [&](const Found& one) {
         return one.pair.qpn == qpn && one.pair.dest_qpn == dest_qpn;
@@ -43,7 +43,7 @@ Found& entry_of(std::vector<Found>& all, std::uint32_t qpn, std::uint32_t dest_q
     return found;
 }
 
-// Of a queue pair that could send before, a state has the PSN of what comes next.
+// Takes only the first RTS state: a later one has the PSN of the next request.
 void learn(Found& found, const runlog::Event& state) {
     KnownQueuePair& pair = found.pair;
     if (pair.path_mtu == 0)

@@ -1,4 +1,4 @@
-// What run logs tell of queue pairs and their peers.
+// Queue pairs and their peers according to run logs.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace rocecap {
 
-/// From the log's qp_state events: each queue pair and peer once, with the PSN of the first state in
-/// which it could send; on the host of the log's device events, where these name only one. Empty
-/// where the log cannot be read.
+/// From the log's qp_state events: each queue pair and peer once, with the PSN of the first state
+/// in which it could send, and with the host if the log's device events name only one. Empty if the
+/// log cannot be read.
 std::vector<flow::KnownQueuePair> queue_pairs_in(const std::string& run_log);
 
-/// Of all files. Throws util::Error for a file that cannot be read or that names no queue pair.
+/// Reads all logs. Throws util::Error for one that cannot be read or that names no queue pair.
 std::vector<flow::KnownQueuePair> queue_pairs_of(const std::vector<std::string>& run_logs);
 
 }  // namespace rocecap

@@ -1,4 +1,4 @@
-// rocecap: RoCE packets, live or from a capture file, decoded for people and for programs.
+// rocecap: decodes RoCE packets, live or from a capture file, for people and for programs.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -42,15 +42,15 @@ constexpr const char* main_footer = R"(Examples:
 
 Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
 
-// A file or socket opened later would get the number of a standard descriptor that is closed, and
-// with it what is written there. /dev/null the wrong way round takes its place: use is an error.
+// A file or socket opened later would get the number of a closed standard descriptor, and then the
+// output written to it. Opens /dev/null there for the wrong direction instead, so that use fails.
 void fill_standard_descriptors() {
     for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
         if (fcntl(fd, F_GETFD) == -1)
             static_cast<void>(open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-// https://no-color.org: any value but the empty one counts.
+// https://no-color.org: any non-empty value counts.
 bool wants_colour(const std::string& choice) {
     if (choice != "auto")
         return choice == "always";
@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        // CLI11 calls a misspelt command a missing one.
+        // CLI11 reports a misspelt command as a missing one.
         const bool is_misspelt = error.get_name() == "RequiredError" && argc > 1 &&
                                  app.get_subcommands().empty() && argv[1][0] != '-';
         complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
@@ -124,11 +124,11 @@ int main(int argc, char** argv) {
     }
     context.colour = wants_colour(colour);
     context.columns = terminal_columns();
-    // A reader that goes away is an error of write(), which Sink tells apart.
+    // If the reader closes its end, write() fails, and Sink recognizes the error.
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file size limit (ulimit -f)
     try {
-        if (!app.got_subcommand("live"))  // which needs root's rights first
+        if (!app.got_subcommand("live"))  // which needs root privileges first
             util::enter_sandbox();
         return context.run();
     } catch (const capture::ReaderGone&) {

@@ -1,4 +1,4 @@
-// rocecap predict: a capture, packet by packet; the learner says what comes next before it is shown.
+// rocecap predict: the user predicts each packet of a capture before it is shown.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace {
 
 struct PredictOptions {
     TraceArguments trace;
-    std::uint64_t from = 0;  // 0: where it becomes interesting
+    std::uint64_t from = 0;  // 0: the first event of the link emulator
     bool all = false;
 };
 
@@ -135,7 +135,7 @@ class Dialogue {
         sink_.append(util::wrapped(line, columns_, 4) + "\n");
     }
 
-    // nullopt where the packet is to be shown without a prediction, or the end has come.
+    // nullopt if the packet is to be shown without a prediction, or at the end.
     std::optional<predict::Answer> ask(std::size_t index) {
         const predict::Packet& packet = run_.packets[index];
         const std::string who = predict::begun(run_.name_of(packet.source));

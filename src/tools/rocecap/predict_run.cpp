@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nobody predicts more, and each is kept with its text.
+// More than anyone predicts. Each packet is kept with its text.
 constexpr std::size_t most_packets = 20'000;
-// All captures of runs are made there.
+// The host at which all captures of runs are made.
 constexpr std::string_view capturing_role = "server";
 
 struct LoggedEvent {
@@ -39,7 +39,7 @@ const wire::OpcodeInfo* opcode_called(std::string_view name) {
 
 class Collector : public timeline::RowVisitor {
   public:
-    /// `knows_times`: of the link emulator's events, on the capture's clock.
+    /// Uses the times of the link emulator's events only if their offset to the capture is known.
     Collector(PredictedRun& run, util::TextStyle style, const timeline::TraceFiles& files)
         : run_(run), style_(style), knows_times_(files.info.offsets.contains(timeline::link_role)) {
         for (const timeline::LogFile& log : files.logs)
@@ -71,7 +71,7 @@ class Collector : public timeline::RowVisitor {
         one->stream = stream;
         run_.packets.push_back(*std::move(one));
         run_.rows.push_back(row);
-        run_.rows.back().cause.reset();  // it would tell more than its own packet
+        run_.rows.back().cause.reset();  // the cause would reveal more than this packet
         run_.rows.back().text = wire::packet_summary(packet, style_, frame.bytes);
     }
 
@@ -89,7 +89,7 @@ class Collector : public timeline::RowVisitor {
     }
 
   private:
-    // Answers to what was sent before the capture began.
+    // Drops responses to what was sent before the capture began.
     void drop_strays() {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < run_.packets.size(); ++i) {
@@ -139,7 +139,7 @@ class Collector : public timeline::RowVisitor {
         }
     }
 
-    // Without a run.json, by what the link emulator knew of a packet.
+    // Without a run.json, roles come from the link emulator's events.
     void learn_roles(const LoggedEvent& logged, const predict::Connection& connection) {
         const bool is_request = !wire::find_opcode(logged.taken.opcode)->is_response();
         run_.addresses.emplace(logged.event.text("from"),
@@ -171,7 +171,7 @@ class Collector : public timeline::RowVisitor {
     std::vector<LoggedEvent> logged_;
 };
 
-// Of a run directory it is one of the logs anyway.
+// The logs of a run directory already include it.
 void add_link_log(TraceArguments& arguments) {
     if (timeline::is_run_dir(arguments.path))
         return;

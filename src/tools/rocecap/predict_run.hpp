@@ -17,31 +17,31 @@
 namespace rocecap {
 
 struct PredictedRun {
-    /// Each with its row, whose text has the PSN as an offset, and the queue pair where there are
+    /// Each with its row, whose text has the PSN as an offset, and the queue pair if there are
     /// several.
     std::vector<predict::Packet> packets;
     std::vector<timeline::PacketRow> rows;
     std::vector<predict::Connection> connections;
 
     struct LinkEvent {
-        std::string text;  // of the run log
+        std::string text;  // from the run log
         predict::Placed place;
-        bool is_missing = false;  // the packet, at first or for good
-        bool is_gone = false;     // for good
+        bool is_missing = false;  // the packet, temporarily or permanently
+        bool is_gone = false;     // permanently
         bool is_request = false;
     };
-    /// By the packet that they stand in front of; packets.size(): behind all.
+    /// By the index of the packet that follows; packets.size(): after the last one.
     std::multimap<std::size_t, LinkEvent> events;
 
     std::map<std::string, std::string> addresses;  // role -> IP address
-    bool is_cut = false;                           // there are more packets than are kept
+    bool is_cut = false;                           // the capture has more packets than are kept
 
-    /// "the server", or the address where it has no role, or several.
+    /// "the server", or the address if it has no role, or several.
     std::string name_of(const std::string& address) const;
 };
 
-/// A cable.jsonl that lies beside the capture is one of the logs. Throws util::Error where there is
-/// nothing to predict.
+/// Also reads a cable.jsonl in the capture's directory. Throws util::Error if there is nothing to
+/// predict.
 PredictedRun read_predicted_run(TraceArguments arguments, util::TextStyle style);
 
 }  // namespace rocecap

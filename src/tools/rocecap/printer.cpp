@@ -25,7 +25,7 @@ std::optional<filter::Where> where_of(const Printer::Options& options) {
     return filter::Where::parse(*options.where);
 }
 
-// Text and JSON say whether the ICRC is good; rows and filters only where they are asked to.
+// Text and JSON show whether the ICRC is good; rows and filters only if they use that field.
 bool needs_icrc(const std::optional<filter::Row>& row, const std::optional<filter::Where>& where) {
     return !row || row->needs_icrc() || (where && where->needs_icrc());
 }

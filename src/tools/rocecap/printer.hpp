@@ -30,20 +30,20 @@ class Printer {
         std::optional<std::string> where{};   ///< only packets that match
         ServiceOptions services{};
     };
-    /// Adds the options but colour to a command.
+    /// Adds all options except colour to a command.
     static void add_options(CLI::App& command, Options& options);
 
     /// Throws util::Error for a field or service that does not exist, filter::SyntaxError for a
     /// filter.
     explicit Printer(const Options& options);
 
-    /// Decodes one frame and writes it where it matches. Throws as capture::Sink::append() does.
+    /// Decodes one frame and writes it if it matches. Throws as capture::Sink::append() does.
     void print(const capture::Frame& frame);
 
     capture::Sink& sink() { return sink_; }
     std::uint64_t packets() const { return packets_; }  ///< decoded
     std::uint64_t printed() const { return printed_; }
-    /// What was decoded beside RoCE, in lines.
+    /// What was decoded besides RoCE, as lines.
     std::vector<std::string> others() const { return others_.lines(); }
     /// The exit code for what was printed.
     int exit_code() const;

@@ -1,4 +1,4 @@
-// rocecap psns: which PSNs connections began with, and where the wire shows them.
+// rocecap psns: the first PSNs of connections, and the packets that reveal them.
 #include <memory>
 #include <string>
 #include <vector>

@@ -14,7 +14,7 @@
 namespace rocecap {
 namespace {
 
-// Decimal, or hexadecimal with 0x in front.
+// Decimal, or hexadecimal with the prefix 0x.
 std::optional<std::uint32_t> number_of(std::string_view text) {
     constexpr int decimal = 10;
     constexpr int hexadecimal = 16;

@@ -1,4 +1,4 @@
-// --service and --qpn: what connections carry, as the user says it.
+// --service and --qpn: the services of connections, as given by the user.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// rocecap timeline: a run's events and packets in one listing, afterwards or while it goes on.
+// rocecap timeline: a run's events and packets in one listing, after the run or during it.
 #include "trace/timeline/timeline.hpp"
 
 #include <array>
@@ -29,12 +29,12 @@ struct TimelineOptions {
     bool follow = false;
 };
 
-// Logs and packets come over separate connections: a row waits this long for one that happened
+// Logs and packets arrive over separate connections: a row waits this long for one that happened
 // before it.
 constexpr std::chrono::milliseconds hold{300};
 constexpr std::chrono::milliseconds step{50};
 
-// Tells when a file of a directory was made, replaced or written.
+// Detects that a file of a directory was created, replaced or written.
 class Watch {
   public:
     explicit Watch(const std::string& directory)
@@ -68,7 +68,7 @@ std::string end_of_listing(bool has_capture, bool has_logs, const timeline::Matc
     return text;
 }
 
-// The rows of a run that is over.
+// Lists the rows of a finished run.
 class Listing : public timeline::RowVisitor {
   public:
     Listing(const timeline::RunInfo& info, const Context& context)
@@ -119,7 +119,7 @@ class Follow {
         util::StopSignal stop;
         sink_.give_up_on(stop);
         Watch watch(directory_);
-        // Whether the run has ended is asked before the last look at its files.
+        // Checks whether the run has ended before it reads the files for the last time.
         while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
             take_in();
             print(util::Clock::now() - hold);

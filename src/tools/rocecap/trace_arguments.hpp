@@ -1,4 +1,4 @@
-// What the commands take that read a capture and run logs: CAPTURE [--log FILE]... or RUN_DIR.
+// Arguments of the commands that read a capture and run logs: CAPTURE [--log FILE]... or RUN_DIR.
 #pragma once
 
 #include <string>
@@ -18,26 +18,26 @@ struct TraceArguments {
 };
 
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
-/// --interface alone.
+/// Adds only --interface.
 void add_interface_option(CLI::App& command, std::string& interface);
-/// --log alone.
+/// Adds only --log.
 void add_log_option(CLI::App& command, std::vector<std::string>& logs);
 
 void print_warnings(const timeline::TraceFiles& files);
 /// Prints the warnings. Throws util::Error as timeline::trace_files() does.
 timeline::TraceFiles files_of(const TraceArguments& arguments);
 
-/// The path that `option` gave, or NAME in the run directory. Throws util::Error where there is no
-/// run directory to write to, or where that is the capture itself.
+/// The path given to `option`, or NAME in the run directory. Throws util::Error if there is no run
+/// directory to write to, or if the path is the capture itself.
 std::string output_of(const timeline::TraceFiles& files, const std::string& option,
                       const char* name);
 
-/// Says where the capture and the logs do not fit: packets without RoCE, logs whose queue pairs
-/// are not in the capture. Throws util::Error where neither leaves anything to show. Run
-/// directories are as the lab made them, and are not checked.
+/// Prints a warning if the capture and the logs do not match: packets without RoCE, logs whose
+/// queue pairs are not in the capture. Throws util::Error if there is nothing to show. Run
+/// directories come from the lab and are not checked.
 void check_trace(const timeline::FinishedRun& run);
 
-/// One with `packets`, `roce` of them RoCE packets. Throws util::Error as check_trace() does.
+/// `packets`: of the capture; `roce`: its RoCE packets. Throws util::Error as check_trace() does.
 void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce);
 
 }  // namespace rocecap

@@ -14,7 +14,7 @@ bool is_in(const std::string& text, Number least, Number most) {
     Number value{};
     const char* end = text.data() + text.size();
     const auto [rest, error] = std::from_chars(text.data(), end, value);
-    // Written so that nan is outside.
+    // This form rejects NaN.
     return error == std::errc() && rest == end && value >= least && value <= most;
 }
 

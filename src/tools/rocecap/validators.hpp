@@ -1,5 +1,5 @@
-// Checks of what stands behind an option, with the sentence a person should read: CLI11's own take
-// "-1" for a large count and "nan" for a duration.
+// Validators for option arguments, with a clear error message: CLI11's own ones accept "-1" as a
+// large count and "nan" as a duration.
 #pragma once
 
 #include <CLI/CLI.hpp>

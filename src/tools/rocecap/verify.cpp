@@ -32,7 +32,7 @@ class Verification {
           source_(options.file, capture::InterfaceChoice(options.interface)),
           listing_(util::TextStyle(colour)) {}
 
-    /// What was read before an error is reported all the same.
+    /// Reports also what was read before an error.
     void run() {
         std::exception_ptr failure;
         try {

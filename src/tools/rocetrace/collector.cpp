@@ -53,7 +53,7 @@ util::Fd listen_at(const std::string& path) {
     return fd;
 }
 
-// The descriptor that a process has sent; none where it sent none.
+// Returns the descriptor that a process has sent; empty if it sent none.
 util::Fd receive_descriptor(int connection) {
     char byte = 0;
     iovec data{&byte, 1};
@@ -164,7 +164,7 @@ std::vector<tracelog::Region*> Collector::regions() {
 void Collector::look_for_ended() {
     for (Process& process : processes_) {
         pollfd ready{process.alive.get(), POLLIN, 0};
-        // Without a pidfd it had ended before it was taken up, or the kernel has none.
+        // Without a pidfd: the process ended before it was added, or the kernel has no pidfds.
         if (!process.alive || (poll(&ready, 1, 0) == 1 && ready.revents != 0))
             process.has_ended = kill(static_cast<pid_t>(process.region->pid()), 0) != 0 ||
                                 static_cast<bool>(process.alive);
@@ -187,12 +187,12 @@ void Collector::note_dropped() {
 }
 
 void Collector::step() {
-    // A process is asked whether it has ended before its rings are read: all that it wrote is then
-    // in them. And its connection was there before its end.
+    // Checks which processes have ended before it reads their rings, which then contain all their
+    // records. An ended process has also connected before.
     look_for_ended();
     take_up();
     const std::int64_t now = runlog::now_ns();
-    // Where the clock was set back, what was written before has times that are still to come.
+    // If the clock was set back, records written before have times in the future.
     const auto left_ns = merge_.earliest_left();
     const bool clock_was_set = now < last_step_ns_ || (left_ns && *left_ns > now + second);
     merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);

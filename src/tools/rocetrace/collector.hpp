@@ -18,8 +18,8 @@ namespace rocetrace {
 
 class Collector {
   public:
-    /// `path`: of the run log. Throws util::Error, and std::system_error where the socket cannot be
-    /// made.
+    /// `path`: of the run log. Throws util::Error, and std::system_error if the socket cannot be
+    /// created.
     Collector(const std::string& path, std::string role, bool mask_psns);
     ~Collector();
     Collector(const Collector&) = delete;
@@ -30,15 +30,15 @@ class Collector {
     const std::string& socket_path() const { return socket_path_; }
     int listener() const { return listener_.get(); }
 
-    /// Takes up new processes, writes what all have written, and looks which have ended.
+    /// Adds new processes, writes the records of all, and checks which have ended.
     void step();
-    /// Processes that have written something and run.
+    /// Number of running processes that have written records.
     std::size_t running() const;
-    /// Descriptors that are readable when one of them ends.
+    /// Descriptors that become readable when one of the processes ends.
     std::vector<int> watched() const;
-    /// An event of rocetrace's own.
+    /// Writes an event of rocetrace itself.
     void note(std::int64_t t_ns, const char* name, runlog::Fields fields);
-    /// All that is left.
+    /// Writes all remaining records.
     void finish();
 
     /// How full the fullest ring was since the last call, in percent.

@@ -29,7 +29,7 @@ sigset_t passed_on() {
     return set;
 }
 
-// In front of what the variable names already.
+// Inserts the library before those that the variable names already.
 void put_first(const char* variable, const std::string& library) {
     const char* present = std::getenv(variable);
     const std::string value =
@@ -37,7 +37,7 @@ void put_first(const char* variable, const std::string& library) {
     setenv(variable, value.c_str(), 1);
 }
 
-// First the user's variables: the libraries then come before those that these name.
+// Sets the user's variables first, so that rocetrace's libraries come before those they name.
 void prepare(const Environment& environment) {
     for (const std::string& variable : environment.variables) {
         const std::size_t equals = variable.find('=');
@@ -111,7 +111,7 @@ Child::Child(const std::vector<std::string>& command, const Environment& environ
     if (got != static_cast<ssize_t>(sizeof error))
         return;
     waitpid(pid_, nullptr, 0);
-    // execvp(3) of a program that is nowhere, where a folder of PATH cannot be searched.
+    // execvp(3) also returns EACCES for a missing program if it cannot search a directory of PATH.
     const std::string& name = command.front();
     if (error == EACCES && name.find('/') == std::string::npos && find_program(name).empty())
         error = ENOENT;
@@ -139,7 +139,7 @@ void Child::end_like_it(int otherwise) const {
     if (WIFSIGNALED(status_)) {
         const int number = WTERMSIG(status_);
         const rlimit none{0, 0};
-        setrlimit(RLIMIT_CORE, &none);  // the child has left its own
+        setrlimit(RLIMIT_CORE, &none);  // the child has dumped its own core
         std::signal(number, SIG_DFL);
         sigset_t set;
         sigemptyset(&set);

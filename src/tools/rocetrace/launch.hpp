@@ -1,4 +1,4 @@
-// The traced program as a child: it gets the library, and rocetrace's signals are passed on to it.
+// The traced program as a child process: it loads the library, and receives rocetrace's signals.
 #pragma once
 
 #include <string>
@@ -11,34 +11,34 @@ namespace rocetrace {
 
 struct Environment {
     std::string library;  // librocetrace.so
-    std::string audit;    // librocetrace-audit.so; empty: without
+    std::string audit;    // librocetrace-audit.so; empty: not used
     std::string socket;
     std::string only;                    // a number; empty: all categories
     std::string buffer;                  // MiB; empty: the library's default
     std::vector<std::string> variables;  // the user's, as NAME=VALUE
 };
 
-/// Removes the words NAME=VALUE before the program, which set its environment as with env(1).
+/// Removes and returns the NAME=VALUE arguments before the program, as in env(1).
 std::vector<std::string> take_variables(std::vector<std::string>& command);
 
 class Child {
   public:
-    /// Starts the program. Throws util::Error where it cannot be started; `exit_code` of the error
-    /// is 127 where there is no such program, 126 otherwise.
+    /// Starts the program. Throws StartError if it cannot be started: `exit_code` is 127 if the
+    /// program does not exist, 126 otherwise.
     Child(const std::vector<std::string>& command, const Environment& environment);
 
     pid_t pid() const { return pid_; }
-    /// Readable when a signal came.
+    /// Readable when a signal has arrived.
     int signals() const { return signals_.get(); }
-    /// Passes on what came from a process, and takes the child's end. A signal from the terminal
-    /// went to the child, too.
+    /// Forwards signals sent by processes, and collects the child's exit status. The terminal's
+    /// signals have already reached the child.
     void take_signals();
     bool has_ended() const { return has_ended_; }
-    /// Whether rocetrace was asked to end after the child had.
+    /// Whether rocetrace was told to end after the child had ended.
     bool is_asked_to_end() const { return is_asked_to_end_; }
     /// Ends this process as the child ended: with its exit status, or by the same signal.
     [[noreturn]] void end_like_it(int otherwise) const;
-    /// As waitpid() has it.
+    /// The status from waitpid().
     int status() const { return status_; }
 
   private:
@@ -49,7 +49,7 @@ class Child {
     bool is_asked_to_end_ = false;
 };
 
-/// A program that cannot be started, with the exit status for that.
+/// A program that cannot be started, and the exit status for this error.
 struct StartError {
     std::string text;
     int exit_code;

@@ -31,7 +31,7 @@
 namespace rocetrace {
 namespace {
 
-// As env(1) and timeout(1) have them: other numbers are the program's.
+// As for env(1) and timeout(1); other numbers are the program's.
 enum ExitCode : int { done = 0, wrong_usage = 2, failed = 125 };
 
 constexpr const char* footer =
@@ -89,7 +89,7 @@ std::uint32_t mask_of(const std::vector<std::string>& names) {
     return mask;
 }
 
-// Beside the program, as in the build, or where make install puts it.
+// Next to the program, as in the build, or where make install puts it.
 std::string library(const std::string& name) {
     const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     for (const auto& candidate : {folder / name, folder / "../lib/rocetrace" / name})
@@ -103,8 +103,8 @@ std::string base_name(const std::string& path) {
     return std::filesystem::path(path).filename().string();
 }
 
-// What the program needs of a processor comes first, as long as there is room for the records. Who
-// may not take the higher priority back stays where it is.
+// Gives the program priority on the CPU while there is room for records. Without permission to
+// raise its priority again, rocetrace keeps the low one.
 class Politeness {
   public:
     Politeness() { set(polite); }
@@ -126,12 +126,12 @@ class Politeness {
     int nice_ = 0;
 };
 
-// Until the program has ended, and every process that it started and that was traced.
+// Collects until the program and all traced processes that it started have ended.
 void collect(Collector& collector, Child& child) {
-    // Milliseconds. Each look takes the processor away from the program, twice.
+    // Milliseconds. Each step takes the CPU away from the program twice.
     constexpr int longest = 100;
     constexpr int shortest = 10;
-    constexpr unsigned filling = 10;  // percent of a ring: look more often
+    constexpr unsigned filling = 10;  // percent of a ring: poll more often
     int pause = shortest;
     Politeness politeness;
     while (true) {
@@ -195,13 +195,13 @@ void print_explanation(const std::vector<std::string>& logs, FILE* to) {
 void print_summary(const std::vector<std::string>& logs, FILE* to) {
     check_logs(logs);
     tracelog::Summary summary;
-    // Requests of one log name memory of another.
+    // Requests of one log refer to memory of another.
     for_each_event(logs, [&](const runlog::Event& event) { summary.add_memory(event); });
     for_each_event(logs, [&](const runlog::Event& event) { summary.add(event); });
     std::fputs(summary.text().c_str(), to);
 }
 
-// Logs are named as they are without a program to run: rocetrace --summary server.jsonl client.jsonl
+// Whether the arguments are logs, as in: rocetrace --summary server.jsonl client.jsonl
 bool names_logs(const std::vector<std::string>& words) {
     return std::ranges::all_of(words, [](const std::string& word) {
         return word.ends_with(".jsonl") && std::filesystem::is_regular_file(word);
@@ -289,7 +289,7 @@ int main(int argc, char** argv) {
     app.footer(footer);
     app.get_formatter()->column_width(30);
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file size limit (ulimit -f)
     try {
         app.parse(argc, argv);
         return run(options);

@@ -6,11 +6,11 @@
 
 namespace rocetrace {
 
-/// The file that execvp() would run; empty where there is none.
+/// The file that execvp() would run; empty if there is none.
 std::string find_program(const std::string& name);
 
-/// Why the library is not loaded into the program, as a sentence without its end; nullopt where
-/// nothing speaks against it.
+/// Why the library cannot be loaded into the program, as a sentence without its full stop; nullopt
+/// if no reason is known.
 std::optional<std::string> why_invisible(const std::string& path);
 
 }  // namespace rocetrace

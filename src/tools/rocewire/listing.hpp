@@ -1,4 +1,4 @@
-// What `rocewire status` shows, for a terminal of 100 columns.
+// Output of `rocewire status`, for a terminal of 100 columns.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rocewire {
 
-/// `now`: an answer to {"do":"status"}; `before`: the one of a second ago, or null: then without
+/// `now`: a reply to {"do":"status"}; `before`: the reply of a second ago, or null to print no
 /// rates.
 std::string listing(const nlohmann::ordered_json& now, const nlohmann::ordered_json& before);
 

@@ -1,4 +1,4 @@
-// rocewire: the link between the lab's machines, as a program.
+// rocewire: the link between the lab's machines.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -88,7 +88,7 @@ std::string read_file(const std::string& path) {
     return text.str();
 }
 
-// "Where the rules come from": each word an own rule, and each line of the file.
+// Rules from the command line, one per argument, and from the file, one per line.
 std::vector<std::string> rules_of(const Options& options, const std::vector<std::string>& hosts) {
     std::vector<std::string> rules = options.rules;
     if (!options.file.empty())
@@ -273,7 +273,7 @@ int main(int argc, char** argv) {
     app.get_formatter()->column_width(30);
     add_commands(app, options, work);
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // write() says it: a limit on file sizes (ulimit -f)
+    std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file size limit (ulimit -f)
     try {
         app.parse(argc, argv);
         return work();

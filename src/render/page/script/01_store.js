@@ -1,7 +1,7 @@
-// What the page carries, deflated, a chunk a line: the run, its rows, and what each row opens to.
+// Data of the page, deflated, one chunk per line: the run, its rows, and the details of each row.
 "use strict";
 
-let run;  // facts about it, its queue pairs and work requests: src/render/page/page.cpp
+let run;  // facts, queue pairs and work requests: src/render/page/page.cpp
 
 const chunksOf = id => document.getElementById(id).textContent.trim().split("\n").filter(Boolean);
 
@@ -12,7 +12,7 @@ async function inflate(base64) {
 
 const Seen = { first: 0, again: 1, late: 2 };
 
-// The order of the fields is that of src/render/page/rows.cpp. t: nanoseconds since the first row.
+// Fields are in the order of src/render/page/rows.cpp. t: nanoseconds since the first row.
 function toRow(fields, index) {
     const [isPacket, t, side, kind, text, request, notable] = fields;
     const row = { index, isPacket: isPacket === 1, t, side, kind, text, request, notable: notable === 1 };
@@ -23,7 +23,7 @@ function toRow(fields, index) {
 }
 
 const rows = [];
-const byRequest = [];  // for each work request its rows, in order
+const byRequest = [];  // rows of each work request, in order
 const byFrame = new Map();
 
 async function load() {
@@ -39,7 +39,7 @@ async function load() {
     }
 }
 
-// Details of a row, its chunk inflated when it is first looked at. The last few chunks are kept.
+// Details of a row. Inflates its chunk at the first access, and keeps the last few chunks.
 const details = {
     chunks: chunksOf("details-data"),
     inflated: new Map(),

@@ -1,4 +1,4 @@
-// Elements, and how numbers are written.
+// Elements, and formats of numbers.
 "use strict";
 
 // el("button", { class: "x", onclick: f }, "text", node): null and false children are left out.
@@ -20,7 +20,7 @@ const hex = (value, digits) => "0x" + value.toString(16).padStart(digits, "0");
 const counted = (count, unit) => `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
 const bytesText = count => `${count.toLocaleString("en")} B`;
 
-// A span of time in the unit that suits it.
+// A duration in a suitable unit.
 function duration(ns) {
     if (ns === null || ns === undefined)
         return "–";
@@ -36,7 +36,7 @@ function duration(ns) {
 
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-// A word that leads to a row of the ladder.
+// A link to a row of the ladder.
 const rowLink = (index, ...text) =>
     el("button", { type: "button", class: "link", "data-row": index, onclick: () => ladder.show(index) }, ...text);
 

@@ -1,15 +1,15 @@
-// A list of any length: only the items in sight are in the document. All have one height, but for what is opened below some.
+// A list of any length: only visible items are in the document. All have the same height, apart from opened details.
 "use strict";
 
 class List {
-    // render(id): the item's element, without its opened part. open(id): a promise of what is shown below it.
+    // render(id): the item's element, without its details. open(id): a promise of the details below it.
     constructor(box, { height, render, open = null, selected = () => {} }) {
         Object.assign(this, { box, height, render, open, selected });
-        this.ids = [];         // in the order shown
-        this.places = null;    // id -> place, where ids is not all of them
+        this.ids = [];         // in display order
+        this.places = null;    // id -> place in ids
         this.opened = new Map();  // id -> {element, height}
         this.live = new Map();    // id -> element in the document
-        this.active = -1;         // an id
+        this.active = -1;         // id of the selected item
         this.space = box.appendChild(el("div", { role: "presentation" }));
         this.space.style.position = "relative";
         this.sizes = new ResizeObserver(entries => this.resized(entries));
@@ -35,7 +35,7 @@ class List {
         return this.places.get(id) ?? -1;
     }
 
-    // The opened items that are shown: [place, height], by place.
+    // The opened items that are shown: [place, height], sorted by place.
     openPlaces() {
         return [...this.opened]
             .map(([id, { height }]) => [this.placeOf(id), height])
@@ -113,7 +113,7 @@ class List {
         this.draw();
     }
 
-    // Selects an item and brings it into sight. Its place where it is hidden is not looked for: the caller shows it first.
+    // Selects an item and scrolls to it. Does nothing if the item is hidden: the caller must show it first.
     select(id, { middle = false } = {}) {
         const place = this.placeOf(id);
         if (place < 0)
@@ -157,7 +157,7 @@ class List {
         this.draw();
     }
 
-    // Keys that every list understands; false for another.
+    // Handles the keys common to all lists; returns false for any other key.
     key(event) {
         const page = Math.max(1, Math.floor(this.box.clientHeight / this.height) - 1);
         const steps = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };

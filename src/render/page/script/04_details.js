@@ -1,4 +1,4 @@
-// What a row opens to: a packet's headers and its bytes, an event's fields, and what belongs to it.
+// Details of a row: a packet's headers and bytes, an event's fields, and related rows.
 "use strict";
 
 function requestText(index) {
@@ -6,13 +6,13 @@ function requestText(index) {
     return `${request.role} wr ${request.wr_id} ${request.opcode} ${bytesText(request.length)}`;
 }
 
-// Whose event it is: the text begins with whoever has no column of his own.
+// The role that wrote an event. The text begins with the role if the role has no column of its own.
 function writerOf(row) {
     const named = [...run.roles, "cable"].find(role => row.text.startsWith(`${role}: `));
     return named ?? (row.side === 0 ? "client" : "server");
 }
 
-// The rows of a work request, as words that lead there: its post, its packets, its completion.
+// Links to the rows of a work request: its post, its packets, its completion.
 function kinOf(row) {
     if (row.request < 0)
         return [];
@@ -47,7 +47,7 @@ function packetDetail(row, packed) {
            note && el("b", {}, note)),
         ...kinOf(row),
         el("div", { class: "packet" }, headersOf(spans, fields), bytesOf(spans, bytes)));
-    // The header under the pointer, or in focus, and its bytes.
+    // Highlights the header under the pointer or in focus, and its bytes.
     const light = event => {
         const span = event.target.closest?.("[data-span]")?.dataset.span;
         for (const element of detail.querySelectorAll("[data-span]"))
@@ -71,10 +71,10 @@ function headersOf(spans, fields) {
     }));
 }
 
-// What a reader of RDMA opens last.
+// Headers that are closed at first: a reader of RDMA needs them least.
 const link = ["eth", "vlan", "sll", "ip", "ipv6", "udp"];
 
-// Sixteen bytes a line: offset, hexadecimal, text; each coloured as the header that it is of. parts: [[offset, digits], ...].
+// Sixteen bytes per line: offset, hexadecimal, text, each in the colour of its header. parts: [[offset, digits], ...].
 function bytesOf(spans, parts) {
     const pre = el("pre", { class: "bytes", tabindex: 0, "aria-label": "Bytes" });
     let done = 0;
@@ -100,7 +100,7 @@ function lineOfBytes(spans, digits, offset, start, end) {
         return code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : "·";
     };
     const spanOfByte = at => spans.findIndex(([, from, length]) => at >= from && at < from + length);
-    // Neighbours of one header are one element.
+    // Adjacent bytes of one header are one element.
     const coloured = (textOf, gap) => {
         const nodes = [];
         for (let at = start; at < end;) {

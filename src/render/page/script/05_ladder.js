@@ -1,7 +1,7 @@
-// client | wire | server: the rows in order, which of them are shown, and the way among them.
+// client | wire | server: the rows in order, filters, and navigation.
 "use strict";
 
-// What may be switched off; the first that says yes has the row.
+// Kinds of rows that can be hidden. A row belongs to the first kind that matches.
 const kinds = [
     { id: "client", text: "client's events", has: row => !row.isPacket && row.side === 0 },
     { id: "server", text: "server's events", has: row => !row.isPacket },
@@ -16,7 +16,7 @@ const kinds = [
     { id: "other", text: "other packets", has: () => true },
 ];
 
-// Words that must all occur, "words in quotes" as they stand, -word must not. {wanted, unwanted}
+// Words that must all occur; "quoted words" occur as they stand; -word must not occur. {wanted, unwanted}
 function parseSearch(text) {
     const parts = { wanted: [], unwanted: [] };
     for (const [, minus, quoted, word] of text.toLowerCase().matchAll(/(-?)(?:"([^"]*)"?|(\S+))/g)) {
@@ -109,7 +109,7 @@ const ladder = {
             this.list.select(this.list.active);
     },
 
-    // Selects a row, wherever it is asked for from; what hides it is taken away.
+    // Selects a row, and clears the filters if they hide it.
     show(index) {
         if (!this.isShown(rows[index]))
             this.showAll();
@@ -120,7 +120,7 @@ const ladder = {
         byId("rows").focus({ preventScroll: true });
     },
 
-    // The same, and opens it.
+    // Shows a row and opens its details.
     async open(index) {
         this.show(index);
         byId("ladder").scrollIntoView({ behavior: "instant" });
@@ -155,7 +155,7 @@ const ladder = {
         this.kinFrom = true;
     },
 
-    // The rows of the same work request stand out.
+    // Highlights the rows of the same work request.
     showKin(index) {
         this.kinFrom = this.kinFrom && rows[index].request === this.kin;
         this.kin = rows[index].request;
@@ -203,7 +203,7 @@ const ladder = {
         return el("span", { class: `event${row.notable ? " bad" : ""}` }, ...this.marked(row.text));
     },
 
-    // Whose lane names a packet's cause: the poster's; of what sets a connection up, the sender's.
+    // The lane of a packet's cause: that of the host that posted the request; for connection setup, the sender's.
     causeSide(row) {
         return row.request >= 0 ? run.requests[row.request].side : row.side === 1 ? 1 : 0;
     },
@@ -215,7 +215,7 @@ const ladder = {
             el("span", { class: "label" }, seen && el("span", { class: "seen" }, seen), ...this.marked(row.text)));
     },
 
-    // The text with what was searched for made to stand out.
+    // The text with the search matches highlighted.
     marked(text) {
         const spots = [];
         const lower = text.toLowerCase();

@@ -1,11 +1,11 @@
-// The part of the run's time that all plots show, and what axes are divided by.
+// The time range that all plots show, and the ticks of axes.
 "use strict";
 
 const timeView = {
     from: 0,
     to: 1,
     listeners: [],
-    // The whole: from the first packet to the last row, as what comes before is waiting only.
+    // The whole range: from the first packet to the last row. Before the first packet, programs only wait.
     start() {
         const packets = rows.filter(row => row.isPacket);
         const data = packets.filter(row => row.request >= 0);
@@ -57,7 +57,7 @@ function decades(from, to) {
     return found;
 }
 
-// The first point that is not before t.
+// Index of the first point at or after t.
 function firstFrom(points, t) {
     let from = 0;
     let to = points.length;

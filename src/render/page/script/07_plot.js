@@ -1,9 +1,9 @@
-// A plot over the run's time: points and steps on a canvas, with axes, a legend, and ways to look closer.
+// A plot over the run's time: points and steps on a canvas, with axes, a legend, and zoom.
 "use strict";
 
 class Plot {
     // measure(): {yFrom, yTo, log, yText(value), series: [{colour, name, points: [[t, y, row, text], ...], steps, shape}]}; the
-    // points of a series by rising t. Or {none: "why there is nothing"}.
+    // points of a series are sorted by t. Or {none: "why the plot is empty"}.
     constructor(box, label, measure, height = 230) {
         Object.assign(this, { box, label, measure, height });
         box.classList.add("plot");
@@ -21,7 +21,7 @@ class Plot {
         new ResizeObserver(() => this.refresh()).observe(box);
     }
 
-    // At most once a frame, however much asks for it.
+    // Draws at most once per frame.
     refresh() {
         if (!this.asked)
             this.asked = requestAnimationFrame(() => {
@@ -139,7 +139,7 @@ class Plot {
         this.pen.globalAlpha = 1;
     }
 
-    // The point under the pointer, or the nearest within a finger's breadth.
+    // The point nearest to the pointer, within a finger's width.
     nearest(x, y) {
         let best = null;
         let least = 14 ** 2;
@@ -156,7 +156,7 @@ class Plot {
         return best;
     }
 
-    // A series of steps: what each has at this time.
+    // The value of each series of steps at this time.
     levels(x) {
         const t = this.timeAt(x);
         return this.shown.series.filter(({ steps }) => steps).map(({ name, points }) => {

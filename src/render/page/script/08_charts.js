@@ -1,7 +1,7 @@
-// What is plotted: PSNs, throughput, latency; and the states of the queue pairs above them.
+// The plots: PSNs, throughput, latency; and the states of the queue pairs above them.
 "use strict";
 
-// Where a request's time went. Only "wire" compares two hosts' clocks.
+// Phases of a request. Only "wire" compares two hosts' clocks.
 function spanOf(request, which) {
     const between = (from, to) => (from === null || to === null ? null : to - from);
     switch (which) {
@@ -61,13 +61,13 @@ const charts = {
         run.senders.forEach(({ text }, index) => select.append(el("option", { value: index }, `${text}: ${counted(counts[index], "packet")}`)));
         select.value = counts.indexOf(Math.max(...counts));
         select.hidden = run.senders.length === 0;
-        const plots = new Map();  // by sender: they do not change
+        const plots = new Map();  // sender -> plot; plots do not change
         const measure = sender => plots.get(sender) ?? plots.set(sender, this.psnPlot(sender)).get(sender);
         const plot = new Plot(byId("psn-plot"), "PSNs", () => measure(Number(select.value)), 280);
         select.addEventListener("change", () => plot.refresh());
     },
 
-    // PSNs as their distance from the first one seen, on the circle of 2^24: most lie ahead of it, few a little behind.
+    // PSNs as distances from the first one seen, modulo 2^24: most are after it, a few shortly before it.
     psnPlot(sender) {
         const own = this.packets.filter(row => row.psns === sender && row.psn >= 0);
         if (run.senders.length === 0 || own.length === 0)
@@ -91,7 +91,7 @@ const charts = {
                  yText: value => (Number.isInteger(value) ? hex((first + value) & 0xffffff, 6) : "") };
     },
 
-    // Payload in equal parts of the time shown. Of a run whose packets are not all here, the parts that the whole was counted in.
+    // Payload in equal intervals of the time shown. If packets of the run are left out, in the intervals counted for the whole run.
     throughput() {
         const named = [["RoCE client → server", "client", false, 0], ["RoCE server → client", "server", false, 1],
                        ["TCP client → server", "exchange", true, 0], ["TCP server → client", "cm", true, 1]];

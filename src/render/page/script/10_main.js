@@ -1,4 +1,4 @@
-// Puts the page together; themes and keys.
+// Assembles the page; themes and keys.
 "use strict";
 
 const themes = {
@@ -56,7 +56,7 @@ function pressed(event) {
     }
 }
 
-// What the address names: a section, or "#frame-4". The sections have only now got their size.
+// Goes to the URL's target: a section, or "#frame-4". Call it after the sections have their final size.
 async function goTo(hash) {
     const frame = Number(hash.match(/^#frame-(\d+)$/)?.[1]);
     if (byFrame.has(frame))

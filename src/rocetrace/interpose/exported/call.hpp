@@ -1,4 +1,4 @@
-// How an exported function finds the real one, and when it logs.
+// For exported functions: finds the real function, and logs the call.
 #pragma once
 
 #include <cerrno>
@@ -7,7 +7,7 @@
 #include "rocetrace/interpose/real.hpp"
 #include "rocetrace/interpose/sink.hpp"
 
-// The function of this name and version behind this library, looked up once.
+// The function of this name and version in the next library, looked up once.
 // NOLINTBEGIN(bugprone-macro-parentheses): `name` is a name, not an expression
 #define REAL(library, name, version)                         \
     static std::atomic<void*> found_##name{nullptr};         \
@@ -21,8 +21,8 @@ inline std::uint64_t address_of(const void* object) {
     return reinterpret_cast<std::uintptr_t>(object);
 }
 
-/// Logs the event of a call that returned 0, "failed" of another one: libibverbs returns the error
-/// number, librdmacm -1. The program gets the call's own result and errno.
+/// Logs the event if the call returned 0, else "failed": libibverbs returns the error number,
+/// librdmacm -1. Preserves the call's result and errno.
 inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
     const int error = errno;
     log(rc == 0 ? event : failure(call, rc > 0 ? rc : error));
@@ -30,8 +30,8 @@ inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
     return rc;
 }
 
-/// Logs what `describe` makes of a new object, "failed" where there is none. errno of the real call is
-/// the program's, whatever logging does.
+/// Logs what `describe` returns for a new object, or "failed" if there is none. Preserves the errno
+/// of the real call.
 template <typename Object, typename Describe>
 Object* made(const char* call, Object* object, Describe describe) {
     const int error = errno;

@@ -1,5 +1,5 @@
-// The functions that librdmacm exports and that change something, in the order of
-// <rdma/rdma_cma.h>. What they do with verbs is seen where they call libibverbs.
+// The functions of librdmacm that change something, in the order of <rdma/rdma_cma.h>. Their verbs
+// calls are logged where they call libibverbs.
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -16,8 +16,8 @@ using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
 
-// librdmacm calls its own functions by their exported names, too: only what the program itself has
-// called is logged.
+// librdmacm also calls its own functions by their exported names: only the calls of the program
+// itself are logged.
 class Call {
   public:
     Call() { ++depth; }

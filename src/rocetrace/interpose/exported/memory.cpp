@@ -20,7 +20,7 @@ using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
 
-// libibverbs' functions that register memory call each other through the dynamic linker: the
+// libibverbs' functions that register memory call each other through the dynamic linker: only the
 // program's own call is logged.
 [[gnu::tls_model("initial-exec")]] thread_local unsigned registrations = 0;
 

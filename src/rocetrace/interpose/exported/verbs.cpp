@@ -108,7 +108,7 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) 
     REAL(verbs, ibv_get_cq_event, "IBVERBS_1.1");
     const int rc = real(channel, cq, cq_context);
     if (rc != 0)
-        return rc;  // a channel that does not block says often that there is nothing
+        return rc;  // a non-blocking channel often has no event
     return done("ibv_get_cq_event", rc,
                 EventWriter(Category::event, "cq_event").add("cq", (*cq)->handle));
 }
@@ -163,7 +163,7 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     interpose::QueuePair* pair = interpose::queue_pairs.find(qp);
     if (pair == nullptr)
         return real(qp, attr, mask);
-    // Held across the call, like a post's: the first request after RTS has its PSN.
+    // Held across the call, as for a post, so that the first request after RTS gets its PSN.
     const interpose::PairGuard guard(*pair, &interpose::sink());
     const int rc = real(qp, attr, mask);
     const int error = errno;

@@ -1,5 +1,5 @@
-// What happens when librocetrace.so is loaded, and in the child of a fork. A lesson, which logs its own
-// calls, is linked without it.
+// Starts tracing when librocetrace.so is loaded, and in the child of a fork. A lesson logs its own
+// calls and is linked without this file.
 #include <pthread.h>
 
 #include "rocetrace/interpose/context.hpp"
@@ -7,8 +7,8 @@
 
 namespace {
 
-// The parent's rings are not the child's to write to; a lock may have been held by a thread that
-// the child does not have.
+// The child must not write to the parent's rings. A lock may be held by a thread that the child
+// does not have.
 void begin_child() {
     interpose::begin_tracing_anew();
     interpose::reset_locks();
