@@ -13,7 +13,7 @@ die() {
 # cases_of [FOLDER|CASE]...: prints the case files, one per line; without arguments, all.
 cases_of() {
     local given
-    (($# > 0)) || set -- "$faults"/open "$faults"/kept
+    (($# > 0)) || set -- "$faults"/open "$faults"/kept "$faults"/later
     for given; do
         if [[ -d $given ]]; then
             find "$given" -name '*.case' | sort
