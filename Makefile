@@ -165,7 +165,7 @@ test: ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
 	$(Q)lab/install-packages build lab test
 	$(Q)tests/run all
 
-test-long: ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (90 minutes)
+test-long: ## Run the long tests: sanitizers, fuzzing, fault corpus, 1,000 clients (100 minutes)
 	$(Q)lab/install-packages build lab test long fuzz
 	$(Q)tests/run long
 

@@ -127,12 +127,8 @@ std::string printable(std::string_view text) {
 
 std::string printable_lines(std::string_view text) {
     std::string out;
-    append_printable_lines(out, text);
-    return out;
-}
-
-void append_printable_lines(std::string& out, std::string_view text) {
     append_printable(out, text, true);
+    return out;
 }
 
 bool are_printable_lines(std::string_view text) {

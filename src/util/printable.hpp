@@ -16,7 +16,6 @@ std::string printable(std::string_view text);
 
 /// The same for whole lines: also keeps line feeds, tabs and colours (SGR sequences, "\x1b[1;31m").
 std::string printable_lines(std::string_view text);
-void append_printable_lines(std::string& out, std::string_view text);
 /// Whether printable_lines(text) is `text` itself.
 bool are_printable_lines(std::string_view text);
 

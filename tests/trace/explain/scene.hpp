@@ -160,6 +160,15 @@ class Scene : public testing::Test {
         return add(made);
     }
 
+    /// Sends a request four times, 67 ms apart, and completes it with RETRY_EXC_ERR.
+    void give_up(std::uint32_t psn) {
+        for (int copy = 0; copy < 4; ++copy) {
+            send(psn);
+            wait(67 * ms);
+        }
+        completes("RETRY_EXC_ERR");
+    }
+
     explain::Explanation explained() { return explainer_.explanation(); }
     /// "wrong-rkey certain", of the first cause; "none" and "unknown" without one.
     std::string answered() {
