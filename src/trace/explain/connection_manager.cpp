@@ -26,6 +26,8 @@ class ConnectionManager {
         unanswered();
         if (causes_.empty())
             events();
+        if (causes_.empty())
+            repeated();
     }
 
   private:
@@ -40,6 +42,11 @@ class ConnectionManager {
                message.attribute == wire::CmAttribute::ServiceIdResReq ||
                message.attribute == wire::CmAttribute::ConnectReply ||
                message.attribute == wire::CmAttribute::DisconnectRequest;
+    }
+
+    static bool agrees(const CmSeen& message) {
+        return message.attribute == wire::CmAttribute::ConnectReply ||
+               (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason == 0);
     }
 
     std::string name_of(const flow::Host& host, flow::Network network) const {
@@ -71,7 +78,14 @@ class ConnectionManager {
         std::size_t copies = 0;
         const CmSeen* receipt =
             nullptr;  // the kernel acknowledges receipt; the program may not accept it
+        const CmSeen* accepted = nullptr;  // the last one that agrees
         bool has_answer = false;
+        bool was_accepted_before = false;  // when it was sent again
+
+        // The responder agreed, and the requester asked again and got no other answer.
+        bool is_acceptance_lost() const {
+            return accepted != nullptr && last->frame > accepted->frame;
+        }
     };
 
     // A ConnectReply is also a request: it asks for ReadyToUse.
@@ -82,6 +96,7 @@ class ConnectionManager {
                 Question& question = by_kind[message.attribute];
                 question.first = question.first == nullptr ? &message : question.first;
                 question.last = &message;
+                question.was_accepted_before |= question.accepted != nullptr;
                 ++question.copies;
             }
             const auto asked = questions_.find(id_of(message.to, message.from, message.remote_id));
@@ -92,6 +107,8 @@ class ConnectionManager {
                     question.receipt = question.receipt == nullptr ? &message : question.receipt;
                 else
                     question.has_answer = true;
+                if (agrees(message))
+                    question.accepted = &message;
             }
         }
     }
@@ -105,6 +122,9 @@ class ConnectionManager {
     void rejected(const CmSeen& reject) {
         const Question* question = question_of(reject);
         const std::string who = spoken(name_of(reject.from, reject.network));
+        if (question != nullptr && question->is_acceptance_lost() &&
+            reject.attribute == wire::CmAttribute::ServiceIdResReqResp)
+            return;  // see acceptance_lost()
         if (question != nullptr && came_late(*question, reject)) {
             Cause& cause = add(
                 Code::CmNoAnswer, Certainty::Likely,
@@ -150,9 +170,49 @@ class ConnectionManager {
         const runlog::Event* event = event_with("UNREACHABLE");
         for (const auto& [id, by_kind] : questions_)
             for (const auto& [kind, question] : by_kind)
-                if (kind != wire::CmAttribute::DisconnectRequest && !question.has_answer &&
-                    (question.copies > 1 || event != nullptr) && !was_used(*question.first))
+                if (kind == wire::CmAttribute::ServiceIdResReq && question.is_acceptance_lost())
+                    acceptance_lost(question);
+                else if (kind != wire::CmAttribute::DisconnectRequest && !question.has_answer &&
+                         (question.copies > 1 || event != nullptr) && !was_used(*question.first))
                     unanswered(question, event);
+    }
+
+    void acceptance_lost(const Question& question) {
+        Cause& cause = add(Code::CmNoAnswer, Certainty::Likely,
+                           fmt::format("{} was sent {} times although a response was captured: "
+                                       "the response does not reach the requester.",
+                                       wire::name(question.first->attribute), question.copies),
+                           where_of(*question.first));
+        cause.add(evidence(*question.first));
+        cause.add(evidence(*question.accepted));
+        cause.add(evidence(*question.last));
+    }
+
+    // Connections that were established after a message had been sent again.
+    void repeated() {
+        for (const auto& [id, by_kind] : questions_)
+            for (const auto& [kind, question] : by_kind) {
+                // A program may need a long time to accept a ConnectRequest.
+                const bool was_answered =
+                    kind == wire::CmAttribute::ConnectReply || question.was_accepted_before;
+                if (kind == wire::CmAttribute::DisconnectRequest || !question.has_answer ||
+                    question.copies < 2 || question.receipt != nullptr || !was_answered)
+                    continue;
+                const std::int64_t cost = question.last->t_ns - question.first->t_ns;
+                Cause cause{.code = Code::Loss,
+                            .certainty = Certainty::Likely,
+                            .text = fmt::format("{} was sent {} times in {:.1f} s until the "
+                                                "connection was established: the first one or its "
+                                                "response was lost.",
+                                                wire::name(kind), question.copies,
+                                                static_cast<double>(cost) / 1e9),
+                            .evidence = {},
+                            .where = where_of(*question.first),
+                            .cost_ns = cost};
+                cause.add(evidence(*question.first));
+                cause.add(evidence(*question.last));
+                causes_.push_back(std::move(cause));
+            }
     }
 
     void unanswered(const Question& question, const runlog::Event* event) {

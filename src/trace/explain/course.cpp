@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 namespace explain {
@@ -94,6 +95,11 @@ class Walk {
         if (request.is(Operation::RdmaReadRequest))
             reads_[read_count_++ % reads_.size()] = &request;
         in_episode_ = false;
+        asked_ += asks_for_ack(request) ? 1 : 0;
+    }
+
+    static bool asks_for_ack(const Seen& request) {
+        return request.ack_req && !request.is(Operation::RdmaReadRequest);
     }
 
     void come_again(const Seen& request, std::uint32_t width) {
@@ -101,6 +107,11 @@ class Walk {
         const auto gap = gap_with(request.psn);
         const bool continues =
             in_episode_ && last_ != nullptr && request.psn == last_->psn + width_of(*last_);
+        asked_again_ += asks_for_ack(request) ? 1 : 0;
+        if (!continues)
+            sequence_.reset();
+        else if (sequence_)
+            ++course_.episodes[*sequence_].packets;
         if (known == sent_.end()) {
             sent_[request.psn.value()] = {.last = &request, .first = &request, .width = width};
             if (gap != gaps_.end())
@@ -115,7 +126,7 @@ class Walk {
         if (gap != gaps_.end() && gap->is_filled && gap->episode < course_.episodes.size() &&
             gap->first == request.psn && course_.episodes[gap->episode].why == Why::LostBefore)
             reordered(*gap, request, known->second);
-        else if (!continues || is_direct_copy(known->second, request))
+        else if (!continues)
             judge(request, known->second);
         known->second.last = &request;
         in_episode_ = true;
@@ -127,11 +138,6 @@ class Walk {
         const auto begin = gaps_.size() > newest ? gaps_.end() - newest : gaps_.begin();
         return std::find_if(begin, gaps_.end(),
                             [&](const Gap& one) { return psn.is_within(one.first, one.count); });
-    }
-
-    bool is_direct_copy(const Sent& sent, const Seen& request) const {
-        return request.t_ns - sent.last->t_ns < soon_ns &&
-               (nak_ == nullptr || nak_->frame < sent.last->frame);
     }
 
     // A missing packet arrived: counts as lost and retransmitted, unless reordered() finds
@@ -196,6 +202,7 @@ class Walk {
 
     void note(Episode episode) {
         episode.cost_ns = episode.first == nullptr ? 0 : episode.again->t_ns - episode.first->t_ns;
+        sequence_ = course_.episodes.size();
         course_.episodes.push_back(episode);
     }
 
@@ -205,6 +212,7 @@ class Walk {
             rnr_ = &response;
             return;
         }
+        acks_ += response.is_kind(AethKind::Ack) ? 1 : 0;
         const bool is_nak = response.is_kind(AethKind::Nak);
         if (response.is_sequence_nak())
             nak_ = &response;
@@ -224,8 +232,12 @@ class Walk {
 
     void cover(Psn psn, const Seen& response) {
         const auto known = sent_.find(psn.value());
-        if (known != sent_.end() && known->second.answer == nullptr)
-            known->second.answer = &response;
+        if (known == sent_.end() || known->second.answer != nullptr)
+            return;
+        known->second.answer = &response;
+        const std::int64_t delay = response.t_ns - known->second.first->t_ns;
+        course_.fastest_ns = course_.answered == 0 ? delay : std::min(course_.fastest_ns, delay);
+        ++course_.answered;
     }
 
     // Decides what only the end of the capture shows.
@@ -233,7 +245,10 @@ class Walk {
         for (Gap& gap : gaps_)
             if (!gap.is_filled && distance(gap.first, acked_) > 0)
                 course_.unseen += gap.count;
+        course_.are_copies_answered = asked_again_ > 0 && acks_ >= asked_ + (asked_again_ + 1) / 2;
         for (Episode& episode : course_.episodes) {
+            if (episode.why == Why::Doubled && episode.packets > 1)
+                episode.why = Why::Early;
             if (episode.why != Why::Unanswered)
                 continue;
             const auto known = sent_.find(episode.again->psn.value());
@@ -243,7 +258,29 @@ class Walk {
             // Every copy that arrives is acknowledged.
             episode.why = known->second.answers > 1 ? Why::AnswerLate : Why::LostBehind;
         }
+        find_late_doubles();
         find_silence();
+    }
+
+    // On a path that duplicates packets, a second copy may also be delayed. A requester that
+    // retransmits goes back: it sends the requests after the first one again, too.
+    void find_late_doubles() {
+        constexpr std::size_t least = 3;
+        const auto is_single = [](const Episode& episode) {
+            const bool was_asked_for =
+                episode.answer != nullptr && episode.answer->is_kind(AethKind::Nak);
+            return (episode.why == Why::AnswerLost || episode.why == Why::AnswerLate ||
+                    episode.why == Why::LostBehind) &&
+                   episode.packets == 1 && !was_asked_for && episode.cost_ns < overtaken_ns;
+        };
+        const std::size_t doubles = course_.count(Why::Doubled);
+        const auto singles =
+            static_cast<std::size_t>(std::ranges::count_if(course_.episodes, is_single));
+        if (doubles < least || doubles < singles)
+            return;
+        for (Episode& episode : course_.episodes)
+            if (is_single(episode))
+                episode.why = Why::Doubled;
     }
 
     void find_silence() {
@@ -284,6 +321,8 @@ class Walk {
     const Seen* nak_ = nullptr;
     const Seen* rnr_ = nullptr;
     bool in_episode_ = false;
+    std::optional<std::size_t> sequence_;  // the episode that a retransmission continues
+    std::size_t asked_ = 0, asked_again_ = 0, acks_ = 0;
 };
 
 }  // namespace

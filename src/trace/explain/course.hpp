@@ -19,7 +19,8 @@ enum class Why : std::uint8_t {
     DataLost,    ///< the same for the response to a READ or an atomic
     AnswerLate,  ///< the first copy was acknowledged too, but after the second was sent
     NotReady,    ///< RNR NAK
-    Doubled,     ///< a copy too soon after the first for any timer
+    Doubled,     ///< a copy of a single packet, too soon after the first for any timer
+    Early,       ///< retransmitted with the requests after it, too soon for any timer
     Damaged,     ///< the first copy, or its response, had a wrong ICRC
     Unanswered,  ///< it had no response until the end
 };
@@ -31,6 +32,7 @@ struct Episode {
     const Seen* again = nullptr;   ///< the retransmission, or the packet that arrived late
     const Seen* answer = nullptr;  ///< the NAK or acknowledgement that shows it; may be nullptr
     std::int64_t cost_ns = 0;
+    std::size_t packets = 1;  ///< retransmitted in one sequence, beginning with `again`
 };
 
 struct Course {
@@ -40,6 +42,11 @@ struct Course {
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
     /// PSNs never captured although a later one was acknowledged: the capture missed them.
     std::uint64_t unseen = 0;
+    /// Copies of one request were acknowledged more than once: they arrived.
+    bool are_copies_answered = false;
+    std::size_t answered = 0;  ///< requests that have a response
+    /// The shortest time from the first copy of a request to its response; 0: none has one.
+    std::int64_t fastest_ns = 0;
     const Seen* newest = nullptr;  ///< the last request seen for the first time
     const Seen* last_answer = nullptr;
     /// The request retransmitted without a response until the end, and its copies; nullptr: none.

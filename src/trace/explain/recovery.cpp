@@ -61,8 +61,8 @@ class Recovery {
         const std::size_t lost = is_disorder ? 0 : missing + course_.count(Why::LostBehind);
         const std::size_t data = course_.count(Why::DataLost);
         const std::size_t answers = lost_answers();
-        if (overtaken == 0 && !has(Code::AcksLost))
-            late(answers + data, lost);
+        if (overtaken == 0 && !has(Code::AcksLost) && !has(Code::LargePacketsLost))
+            late(answers + data, lost + continued_reads());
         if (!is_late_ && lost + data > 0 && !is_damaged_ && !has(Code::PeerNotReady) &&
             !has(Code::WrongPsn) && !has(Code::LargePacketsLost))
             loss(lost + data);
@@ -133,32 +133,47 @@ class Recovery {
         }
     }
 
-    // A timer that started before the request was sent, as in Soft-RoCE, may expire early: a
-    // retransmission long before the timeout shows no loss. If the timeout is unknown, one
-    // retransmission is not sufficient evidence.
-    std::size_t lost_answers() const {
+    // Counts the retransmissions that a timer can have caused. A timer that started before the
+    // request was sent, as in Soft-RoCE, may expire early: a retransmission long before the timeout
+    // shows neither a loss nor a delay.
+    std::size_t timed_out(Why why) const {
         const auto timeout = timeout_ns();
-        std::size_t count = 0;
-        for (const Episode& episode : course_.episodes)
-            count += episode.why == Why::AnswerLost && (!timeout || episode.cost_ns * 2 >= *timeout)
-                         ? 1
-                         : 0;
-        return timeout || count > 1 ? count : 0;
+        return static_cast<std::size_t>(
+            std::ranges::count_if(course_.episodes, [&](const Episode& episode) {
+                return episode.why == why && (!timeout || episode.cost_ns * 2 >= *timeout);
+            }));
+    }
+
+    // If the timeout is unknown, one retransmission is not sufficient evidence.
+    std::size_t lost_answers() const {
+        const std::size_t count = timed_out(Why::AnswerLost);
+        return timeout_ns() || count > 1 ? count : 0;
+    }
+
+    // READs requested again from a packet in the middle of their response: the packets before it
+    // had reached the requester, and this one had not.
+    std::size_t continued_reads() const {
+        return static_cast<std::size_t>(
+            std::ranges::count_if(course_.episodes, [](const Episode& episode) {
+                return episode.why == Why::DataLost && episode.first->psn != episode.again->psn;
+            }));
     }
 
     // Compares the ACK timeout with the response time.
     void late(std::size_t answered, std::size_t lost) {
-        const std::size_t late = course_.count(Why::AnswerLate);
+        const std::size_t late = timed_out(Why::AnswerLate);
         const auto timeout = timeout_ns();
         const bool is_each = answered >= 3 && case_.error("RETRY_EXC_ERR") == nullptr &&
                              answered * 5 >= asked() * 4 && lost == 0;
         const bool has_failed = case_.error("RETRY_EXC_ERR") != nullptr;
-        if (late < (has_failed ? 1U : 2U) && !is_each)
+        const bool is_slow = timeout && course_.answered >= 3 && course_.are_copies_answered &&
+                             course_.fastest_ns > *timeout;
+        if (late < (has_failed ? 1U : 2U) && !is_each && !is_slow)
             return;
-        if (late < answered && !is_each)
+        if (late < answered && !is_each && !is_slow)
             return;
         is_late_ = true;
-        const bool is_certain = late >= 2 && lost == 0;
+        const bool is_certain = is_slow || (late >= 2 && lost == 0);
         Cause& cause =
             add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
                 fmt::format("{} requests were retransmitted although both copies arrived: the ACK "
@@ -171,7 +186,7 @@ class Recovery {
             example = course_.first(Why::AnswerLost);
         if (example == nullptr)
             example = course_.first(Why::DataLost);
-        add_episode(cause, *example);
+        add_episode(cause, example == nullptr ? course_.episodes.front() : *example);
         if (timeout && direction_.requester != nullptr && direction_.requester->timeout)
             cause.add(value(direction_.requester->role,
                             fmt::format("timeout {} ({})", *direction_.requester->timeout,

@@ -24,9 +24,15 @@ class Silence {
     void explain() {
         if (!direction_.is_reliable() || was_refused())
             return;
-        const bool repeats = case_.course.silent_copies.size() >= least_copies;
-        if (error_ == nullptr && !repeats && !gave_up_over_answers())
+        if (only_ends_of_responses_arrive()) {
+            large_responses_lost();
             return;
+        }
+        const bool repeats = case_.course.silent_copies.size() >= least_copies;
+        if (error_ == nullptr && !repeats && !gave_up_over_answers()) {
+            never_arrived();
+            return;
+        }
         if (is_known_beforehand())
             return;  // see explain_set_up()
         if (only_ends_arrive())
@@ -125,15 +131,86 @@ class Silence {
             cause.add(evidence(*case_.course.last_answer));
     }
 
-    // Returns whether a packet of the failed request was captured.
-    bool failing_arrived() const {
-        if (post_ == nullptr || !post_->psn_first || !post_->psn_last)
+    // The responses of a READ that was requested repeatedly: each time, only the last one was
+    // captured, which is the only one that may be short.
+    bool only_ends_of_responses_arrive() const {
+        const Seen* request = case_.course.newest;
+        if (request == nullptr || !request->is(wire::Operation::RdmaReadRequest))
+            return false;
+        const auto copies = std::ranges::count(direction_.requests, request->psn, &Seen::psn);
+        std::size_t ends = 0, others = 0;
+        for (const Seen* response : direction_.responses)
+            if (response->frame > request->frame && response->is(wire::Operation::RdmaReadResponse))
+                ++(response->opcode->is_last() && response->psn != request->psn ? ends : others);
+        return static_cast<std::size_t>(copies) >= least_copies && ends >= least_copies &&
+               others == 0;
+    }
+
+    void large_responses_lost() {
+        const Seen& request = *case_.course.newest;
+        const auto last = std::ranges::find_if(direction_.responses, [&](const Seen* response) {
+            return response->frame > request.frame && response->opcode->is_last();
+        });
+        Cause& cause = add(
+            Code::LargePacketsLost, Certainty::Likely,
+            fmt::format("of the responses to a READ, only the last packet arrives, which has {} "
+                        "bytes of payload: the full packets before it are lost each time.",
+                        (*last)->payload));
+        cause.add(evidence(request));
+        cause.add(evidence(**last));
+    }
+
+    bool was_captured(const Post& post) const {
+        if (!post.psn_first || !post.psn_last)
             return !direction_.requests.empty();
         const auto width =
-            static_cast<std::uint32_t>(distance(*post_->psn_first, *post_->psn_last)) + 1;
+            static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
         return std::ranges::any_of(direction_.requests, [&](const Seen* request) {
-            return request->psn.is_within(*post_->psn_first, width);
+            return request->psn.is_within(*post.psn_first, width);
         });
+    }
+
+    // Returns whether a packet of the failed request was captured.
+    bool failing_arrived() const {
+        return post_ == nullptr ? !direction_.requests.empty() : was_captured(*post_);
+    }
+
+    // A posted request that has no completion until its queue pair or the log ends, although a
+    // requester retransmits several times in that time.
+    const Post* unfinished() const {
+        constexpr std::int64_t patience_ns = 1'000'000'000;
+        const LoggedQueuePair* requester = direction_.requester;
+        if (requester == nullptr || !requester->errors.empty() ||
+            !case_.whole.logs.is_whole(requester->role))
+            return nullptr;
+        std::int64_t end = case_.whole.logs.end_of(requester->role);
+        for (const auto& ended : {requester->failed_ns, requester->destroyed_ns})
+            end = std::min(end, ended.value_or(end));
+        const auto found = std::ranges::find_if(requester->posts, [&](const Post& post) {
+            return !post.is_done && !was_captured(post) && end - post.t_ns >= patience_ns;
+        });
+        return found == requester->posts.end() ? nullptr : &*found;
+    }
+
+    // Neither the request nor a retransmission was captured, and the requester got no response.
+    void never_arrived() {
+        if (!case_.whole.has_capture ||
+            (direction_.requests.empty() && !direction_.responses.empty()))
+            return;
+        const Post* post = unfinished();
+        if (post == nullptr || (!has_anything_from_requester() && !is_place_of_responder()))
+            return;
+        // If the capture had ended before, it could not contain the request.
+        const bool was_capturing = case_.whole.traffic.end_ns() > post->t_ns;
+        Cause& cause =
+            add(Code::PathBroken, was_capturing ? Certainty::Likely : Certainty::Possible,
+                fmt::format("a posted request has no completion, and the capture has no packet of "
+                            "it: {}.",
+                            was_capturing ? "the requests were lost before they were captured"
+                                          : "the path broke, or the capture had ended"));
+        cause.add(evidence(*direction_.requester, *post));
+        if (case_.course.last_answer != nullptr)
+            cause.add(evidence(*case_.course.last_answer));
     }
 
     bool has_anything_from_requester() const {

@@ -98,6 +98,54 @@ TEST_F(Connecting, a_reply_that_is_never_taken) {
         << first().text;
 }
 
+TEST_F(Connecting, a_reply_that_is_sent_twice) {
+    ask();
+    const std::uint64_t reply = manage(1, CmAttribute::ConnectReply, servers, clients);
+    wait(4000 * ms);
+    const std::uint64_t again = manage(1, CmAttribute::ConnectReply, servers, clients);
+    manage(2, CmAttribute::ReadyToUse, clients, servers);
+    EXPECT_EQ(answered(), "loss likely");
+    EXPECT_FALSE(last_.has_failed);
+    EXPECT_TRUE(shows_frame(reply));
+    EXPECT_TRUE(shows_frame(again));
+}
+
+TEST_F(Connecting, a_request_that_is_sent_again_after_its_reply) {
+    ask();
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    wait(4000 * ms);
+    ask();
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    manage(2, CmAttribute::ReadyToUse, clients, servers);
+    EXPECT_EQ(answered(), "loss likely");
+}
+
+TEST_F(Connecting, a_receipt_for_a_reply_that_is_sent_twice) {
+    ask();
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    wait(4000 * ms);
+    manage(1, CmAttribute::ConnectReply, servers, clients);
+    manage(2, CmAttribute::MsgRcptAck, clients, servers);
+    manage(2, CmAttribute::ReadyToUse, clients, servers);
+    EXPECT_EQ(answered(), "none");
+}
+
+// The program of the responder ends in the meantime, and its kernel then rejects the request.
+TEST_F(Connecting, datagrams_to_a_service_whose_response_is_lost) {
+    const auto resolve = [this] {
+        wait(4000 * ms);
+        return manage(2, CmAttribute::ServiceIdResReq, clients, 0);
+    };
+    resolve();
+    const std::uint64_t response = manage(1, CmAttribute::ServiceIdResReqResp, clients, 0);
+    const std::uint64_t again = resolve();
+    resolve();
+    manage(1, CmAttribute::ServiceIdResReqResp, clients, 0x02000000);
+    EXPECT_EQ(answered(), "cm-no-answer likely");
+    EXPECT_TRUE(shows_frame(response));
+    EXPECT_FALSE(shows_frame(again));
+}
+
 // By the requester's log alone.
 TEST_F(Connecting, without_any_event) {
     log("client", R"("event":"cm_call","call":"rdma_connect","id":7,"qpn":33)");

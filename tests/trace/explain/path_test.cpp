@@ -55,6 +55,66 @@ TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
     EXPECT_EQ(answered(), "large-packets-lost likely");
 }
 
+// The program waits for a completion, and is stopped.
+TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
+    capture_at_server();
+    connect();
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    posts_send(101, 8);
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "path-broken possible");  // the capture may have ended
+    add(packet(to_client, opcode::send_only, 500, 8));
+    EXPECT_EQ(answered(), "path-broken likely");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(PathOf, a_request_that_the_program_did_not_wait_for) {
+    capture_at_server();
+    connect();
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    completes("SUCCESS");
+    posts_send(101, 8);
+    wait(100 * ms);
+    log("client", R"("event":"destroyed","what":"qp","qpn":33)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathOf, large_responses_of_reads_whose_last_one_arrives) {
+    std::uint64_t request = 0;
+    for (int copy = 0; copy < 3; ++copy) {
+        request = add(read(to_server, 100, 1500));
+        add(packet(to_client, opcode::read_last, 101, 476));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_FALSE(shows_frame(request));
+}
+
+// The requester asks only for what it has not got: some packets of the response arrived.
+TEST_F(PathOf, responses_of_reads_that_are_lost_behind_the_capture) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 112; psn += 3) {
+        add(read(to_server, psn, 2500));
+        add(packet(to_client, opcode::read_first, psn, 1024));
+        add(packet(to_client, opcode::read_middle, psn + 1, 1024));
+        add(packet(to_client, opcode::read_last, psn + 2, 452));
+        wait(30 * ms);
+        add(read(to_server, psn + 1, 1476));
+        add(packet(to_client, opcode::read_first, psn + 1, 1024));
+        add(packet(to_client, opcode::read_last, psn + 2, 452));
+    }
+    EXPECT_EQ(answered(), "loss likely");
+}
+
 TEST_F(PathOf, answers_that_do_not_come_back) {
     connect();
     posts_send(100, 8);
@@ -149,6 +209,35 @@ TEST_F(PathOf, packets_that_come_twice) {
     EXPECT_EQ(answered(), "needless-retransmissions likely");
 }
 
+TEST_F(PathOf, packets_that_come_twice_and_late) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 104; ++psn) {
+        send(psn);
+        send(psn);
+        ack(psn);
+        ack(psn);
+    }
+    for (std::uint32_t psn = 104; psn < 107; ++psn) {
+        send(psn);
+        ack(psn);
+        wait(2 * ms);
+        send(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), "needless-retransmissions likely");
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
+// A requester that goes back sends all requests again.
+TEST_F(PathOf, two_packets_that_are_sent_again_at_once_are_no_doubles) {
+    connect();
+    for (int copy = 0; copy < 2; ++copy)
+        for (std::uint32_t psn = 100; psn < 102; ++psn)
+            send(psn);
+    ack(101);
+    EXPECT_EQ(answered(), "none");
+}
+
 TEST_F(PathOf, damaged_packets) {
     connect();
     for (std::uint32_t psn = 100; psn < 110; ++psn) {
@@ -182,7 +271,10 @@ TEST_F(PathOf, wrong_icrcs_of_all_packets_of_a_host_are_its_adapters) {
 }
 
 TEST_F(PathOf, answers_later_than_the_timeout) {
-    connect();
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 10);  // 4.2 ms
     for (std::uint32_t psn = 100; psn < 103; ++psn) {
         send(psn);
         wait(5 * ms);
@@ -191,6 +283,25 @@ TEST_F(PathOf, answers_later_than_the_timeout) {
         ack(psn);
         ack(psn);
     }
+    EXPECT_EQ(answered(), "timeout-too-short certain");
+}
+
+// The capture is at the requester, and the round trip takes 30 ms.
+TEST_F(PathOf, answers_that_all_take_longer_than_the_timeout) {
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 11);  // 8.4 ms
+    for (int copy = 0; copy < 4; ++copy) {
+        for (std::uint32_t psn = 100; psn < 103; ++psn) {
+            send(psn);
+            if (copy == 3)
+                ack(psn);
+        }
+        wait(9 * ms);
+    }
+    for (int copy = 0; copy < 9; ++copy)
+        ack(102);
     EXPECT_EQ(answered(), "timeout-too-short certain");
 }
 
