@@ -10,14 +10,19 @@
 namespace step09 {
 
 /// Returns the counters once the device has received `received` packets, or at the deadline. The
-/// kernel's values are up to 10 ms old (ib_core's "lifespan").
+/// kernel's values are up to 10 ms old (ib_core's "lifespan"); it renews all of them at once, which
+/// may happen between two files.
 inline rdma::Counters counters_after(std::uint64_t received, const step06::Port& port,
                                      util::StopSignal& stop, util::Deadline deadline) {
+    const auto read = [&port] {
+        return rdma::read_counters(ibv_get_device_name(port.context->device), port.number);
+    };
     while (true) {
-        auto counters = rdma::read_counters(ibv_get_device_name(port.context->device), port.number);
+        const auto counters = read();
         const auto count = counters.find("rcvd_pkts");
+        // The second time, no value is older than the number of packets of the first.
         if (count == counters.end() || count->second >= received || !common::nap(stop, deadline))
-            return counters;
+            return read();
     }
 }
 
