@@ -1,5 +1,6 @@
-// The other two backends, for real: ssh to the guests as to any two machines, with the documented
-// variables alone; local within a guest, which is a host with an RDMA device of its own.
+// Tests of the ssh and local backends on real hosts: ssh to the guests as to any two machines,
+// configured only with the documented variables; local in a guest, which is a host with an RDMA
+// device.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +30,8 @@ class Ssh : public Backends {
         support::exec("client", {"rm", "-rf", "/root/rdma-wire-lab"});
     }
 
-    // How the vm backend reaches the guests, said in the ssh backend's variables.
+    // Returns the settings of the ssh backend with which it reaches the guests as the vm backend
+    // does.
     static support::Argv environment(const support::Argv& more = {}) {
         std::map<std::string, std::string> server, client, *host = nullptr;
         std::ifstream config("build/lab/run/ssh_config");
@@ -135,7 +137,8 @@ TEST_F(Ssh, says_that_a_machine_has_no_rdma_device) {
 }
 
 TEST_F(Backends, local_runs_both_sides_on_a_host_with_a_device) {
-    // The guest's checkout is read-only: its run goes to its memory, and from there to its folder.
+    // The guest's checkout is read-only. Store the run in a tmpfs and copy it to the guests'
+    // folder.
     namespace fs = std::filesystem;
     fs::create_directories("captures/runs");
     const auto outcome =

@@ -1,5 +1,5 @@
-// What a newcomer gets wrong: one clear sentence, an exit code, within the time the step states. On
-// the lab's real machines.
+// Wrong input of new users, on the lab's real machines: one line that gives the cause, an exit
+// code, and an end within the time that the step documents.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ struct Case {
     support::Argv command;
     int exit_code;
     const char* says;
-    std::chrono::milliseconds within;  // beyond what starting the program takes
+    std::chrono::milliseconds within;  // in addition to the time to start the program
     int lines = 1;
 };
 
@@ -40,8 +40,8 @@ TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
     EXPECT_LT(outcome.took, start + wrong.within);
 }
 
-// The times: --timeout, and 2 seconds for an emulated machine. To start a program there, which takes as
-// long with --help, is not in them.
+// The time limits: --timeout, plus up to 3 seconds for an emulated machine. They do not include the
+// time to start the program, which is measured with --help.
 INSTANTIATE_TEST_SUITE_P(
     Step01, BadInput,
     testing::Values(
@@ -128,8 +128,7 @@ TEST_F(Server, serves_several_clients_and_ends_cleanly_on_sigterm) {
     const auto outcome = serving.wait(10s);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_NE(outcome.out.find("stopped by a signal"), std::string::npos) << outcome.all();
-    // Nothing of it is left in the kernel: only the queue pairs the device keeps for itself (QP 0
-    // and 1, GSI).
+    // All of the server's memory regions are deregistered.
     const auto left = support::exec("server", {"rdma", "resource", "show", "mr"});
     EXPECT_EQ(left.exit_code, 0) << left.all();
     EXPECT_EQ(left.out, "") << left.all();
@@ -139,7 +138,7 @@ TEST_F(Server, outlives_a_client_that_is_killed) {
     support::Process serving =
         support::start("server", {server, "--port", "4243", "--memory", "150000000"});
     ASSERT_TRUE(serving.await("listening on", 10s));
-    // Connected, and then gone without a word, in the middle of a WRITE of seconds.
+    // The client is killed while it is connected, during a WRITE that takes seconds.
     const auto killed = support::exec(
         "client",
         {"bash", "-c",

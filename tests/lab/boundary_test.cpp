@@ -1,5 +1,5 @@
-// What a guest sees of this host and can change on it. Whoever is root in a guest can mount all that
-// its QEMU exports: so what QEMU exports is looked at, and not only what the guest has mounted.
+// What a guest can see of this host and change on it. A user who is root in a guest can mount
+// everything that its QEMU exports, so the tests check the exports and not only the guest's mounts.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ std::set<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
-// The folder in /proc of the guest's QEMU.
+// Returns the folder in /proc of the guest's QEMU.
 fs::path qemu_of(const std::string& host) {
     std::ifstream stream("build/lab/" + host + ".pid");
     std::string pid;
@@ -46,7 +46,8 @@ fs::path qemu_of(const std::string& host) {
     return fs::path("/proc") / pid;
 }
 
-// The folders that the guest's QEMU exports, by tag; behind the tag of one that guests write is a +.
+// Returns the folders that the guest's QEMU exports, by tag. A + follows the tag of a writable
+// folder.
 std::map<std::string, fs::path> exports_of(const std::string& host) {
     std::map<std::string, fs::path> found;
     std::istringstream arguments(text_of(qemu_of(host) / "cmdline"));
@@ -82,7 +83,7 @@ TEST_F(Boundary, qemu_exports_programs_the_checkout_and_what_was_made_for_the_gu
         EXPECT_EQ(exports["usr"], "/usr");
         for (const char* tag : {"repo", "own", "certs", "shared+", "modules", "usr"})
             exports.erase(tag);
-        // Where /bin and the like are no links into /usr.
+        // On hosts where /bin and similar folders are not links into /usr.
         const std::set<std::string> of_system{"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
         for (const auto& [tag, folder] : exports) {
             EXPECT_TRUE(of_system.contains(tag)) << tag;
@@ -154,7 +155,7 @@ TEST_F(Boundary, each_guest_has_its_own_key_and_no_other) {
             exported.insert(entry.path().filename());
         EXPECT_EQ(exported, own);
     }
-    // All of the checkout is exported, so the keys cannot be there.
+    // The whole checkout is exported, so the keys must be outside of it.
     EXPECT_FALSE(fs::canonical("build/certs").string().starts_with(fs::canonical(".").string()));
 }
 

@@ -1,6 +1,6 @@
-// A lab with three client machines, beside the one that all other tests use: that the link emulator loses
-// and doubles nothing, who is who, which steps run where; and that a lab that cannot be leaves
-// nothing.
+// A lab with three client machines, separate from the lab of all other tests: the link emulator
+// loses and duplicates no packets, each machine has its own name and addresses, each step runs on
+// the right machines, and a lab that cannot start leaves no process.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -63,8 +63,9 @@ TEST_F(Clients, each_reaches_each_of_the_others) {
             }
 }
 
-// Promiscuous captures on all four: the two that talk see each frame once, and the link emulator, which has
-// learned where they are, gives it to nobody else.
+// Captures in promiscuous mode on all four machines: the two that communicate capture each frame
+// once. The link emulator has learned their MAC addresses and forwards the frames to no other
+// machine.
 TEST_F(Clients, a_frame_comes_exactly_once_and_only_to_whom_it_is_for) {
     lab->exec("client", {"ping", "-c", "1", "rdma-client2"});  // so that they know each other
     std::map<std::string, std::unique_ptr<support::Process>> captures;
@@ -95,8 +96,8 @@ TEST_F(Clients, an_ordinary_step_runs_on_the_first_alone) {
     EXPECT_EQ(run.text_of("run.json").find("--clients"), std::string::npos);
 }
 
-// A program on each client machine: that it has ended well, what its own log has of it, and that
-// its requests are on the wire as that predicts. Returns that log.
+// Checks the program on one client machine: it exited with 0, and its requests are on the wire as
+// its log predicts. Returns this log.
 std::vector<runlog::Event> expect_joined(const LabRun& run, const std::string& client,
                                          const std::string& address, std::size_t requests) {
     EXPECT_EQ(run.info["hosts"][client]["exit_code"], 0) << client;
@@ -167,7 +168,7 @@ TEST_F(Clients, ranks_on_each_connect_to_each_other_by_the_table_alone) {
     support::expect_barriers_held(logs, 4, 8);
 }
 
-// A run of step 18 begins when all are there, and its server answers whoever's turn it is.
+// A run of step 18 starts when all clients are connected, and its server serves them in turn.
 TEST_F(Clients, are_served_by_one_inference_server_at_the_same_time) {
     const LabRun run = support::read_run(
         lab->run({"lab/lab", "capture", "18"}, {"LAB_SERVER_ARGS=--launch-us 20000"}, 3min));

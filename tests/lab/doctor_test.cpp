@@ -1,4 +1,4 @@
-// Step 00 on machines that are really broken in the way it names, and on healthy ones.
+// Step 00 on machines with the defects that it reports, and on healthy ones.
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"
@@ -14,7 +14,7 @@ class Doctor : public testing::Test {
         ASSERT_FALSE(problem) << *problem;
     }
 
-    // Breaks the client's set-up, looks, and fixes it again with `fix`, whatever the look showed.
+    // Breaks the client's setup, runs step 00, and restores the setup with `mended_by` in any case.
     static support::Outcome look_at(const std::string& broken_by, const std::string& mended_by,
                                     const std::string& arguments = "") {
         return support::exec("client", {"bash", "-c",

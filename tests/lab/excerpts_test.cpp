@@ -1,13 +1,14 @@
-// The documents show what the programs really print: each excerpt is held to a run of today, with
-// all numbers masked.
+// The documents show what the programs print: each excerpt is compared with the output of a new
+// run. All numbers are masked.
 //
-// An excerpt stands in a code block behind a comment that says where it is from:
-//   <!-- from: COMMAND -->                a shell command, from the root of the repository
-//   <!-- from: FILE of step NN -->        a file of a run's directory
-//   <!-- from: COMMAND of steps NN… -->   the command, behind it the directories of these runs
-// Behind each may stand ", if CONDITION": a shell command; where it fails, as on another kernel, the
-// excerpt is not compared.
-// Each of its lines must be among the real ones; one that ends in "…" must begin one of them.
+// An excerpt is a code block after a comment that gives its source:
+//   <!-- from: COMMAND -->                a shell command, run in the root of the repository
+//   <!-- from: FILE of step NN -->        a file in a run's directory
+//   <!-- from: COMMAND of steps NN… -->   the command, followed by the directories of these runs
+// A source may end with ", if CONDITION", a shell command. If it fails, for example on another
+// kernel, the excerpt is not compared.
+// Each line of an excerpt must be in the real output. A line that ends with "…" must be the
+// beginning of a real line.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -56,8 +57,8 @@ std::vector<Excerpt> excerpts_of(const fs::path& document) {
     return excerpts;
 }
 
-// Numbers become '#', with their signs, runs of spaces one, and none in front: columns move with
-// the numbers in them.
+// Replaces each number and its sign with '#' and each run of spaces with one space, and removes
+// leading spaces: the width of numbers changes the alignment of columns.
 std::string masked(const std::string& line) {
     static const std::regex number("0x[0-9a-f]*|[-+]?[0-9]+");
     static const std::regex spaces(" +");
@@ -72,7 +73,7 @@ const support::LabRun& run_of(const std::string& step) {
 }
 
 std::string output_of(const std::string& command) {
-    // A run in the lab, where packets are lost besides, takes long on a busy machine.
+    // On a busy machine, a run with packet loss takes long.
     return support::run({"bash", "-c", command + " 2>&1"}, {}, std::chrono::minutes(5)).out;
 }
 
@@ -89,7 +90,8 @@ std::string text_from(const std::string& source) {
     return output_of(command);
 }
 
-// Whether the excerpt can be compared here; takes the condition off its source.
+// Returns whether the excerpt can be compared on this machine. Removes the condition from its
+// source.
 bool applies(std::string& source) {
     std::smatch match;
     if (!std::regex_match(source, match, std::regex("(.*), if (.*)")))

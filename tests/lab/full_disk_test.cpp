@@ -1,4 +1,4 @@
-// Disks on which a run, or the lab itself, does not fit.
+// Disks that are too small for a run or for the lab itself.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -13,7 +13,7 @@ namespace full_disk_test {
 
 using namespace std::chrono_literals;
 
-// A small file system, which takes root.
+// A small file system. Mounting it requires root.
 class SmallDisk {
   public:
     SmallDisk(const std::string& name, const std::string& size) : path_(name) {
@@ -59,7 +59,7 @@ TEST(FullDisk, a_capture_that_does_not_fit_fails_and_keeps_what_was_written) {
     }
 }
 
-// `lab/lab up` with 4 MiB below LAB_STATE, where what `shared` names is there already.
+// Runs `lab/lab up` with 4 MiB for LAB_STATE, in which the files in `shared` already exist.
 void expect_no_room(const std::vector<std::string>& shared, const std::string& what) {
     const SmallDisk disk("state", "4m");
     if (!disk.is_mounted())

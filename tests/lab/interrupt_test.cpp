@@ -1,4 +1,5 @@
-// Ctrl-C, a closed terminal and SIGTERM, each at a random moment of a command of the lab.
+// SIGINT (Ctrl-C), SIGHUP (a closed terminal) and SIGTERM, each at a random time during a lab
+// command.
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"
@@ -7,14 +8,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// One of each command; tests/run long has 200.
+// One try of each command. tests/run long makes 200 tries.
 TEST(Interrupt, leaves_nothing_of_the_command_and_a_lab_that_comes_up_again) {
     const auto outcome = support::run({"tests/lab_scripts/interrupt", "3"}, {}, 600s);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_NE(outcome.out.find("3 tries, 0 failures"), std::string::npos) << outcome.all();
 }
 
-// The hosts are asked for their facts in the first second of a run, each over a connection of its own.
+// In the first second of a run, the lab queries the hosts, each over its own connection.
 TEST(Interrupt, ends_the_connections_to_hosts_that_were_just_asked) {
     ASSERT_EQ(support::bring_up(), std::nullopt);
     for (const char* delay : {"0.1", "0.2", "0.4"}) {

@@ -1,5 +1,5 @@
-// The lab's own life: up again, what it says about itself, runs that are cut short, and that
-// nothing stays behind.
+// The lab's own lifecycle: starting it again, its status, interrupted runs, and that no process
+// remains.
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
@@ -33,7 +33,7 @@ std::string word_of(const std::string& file) {
     return word;
 }
 
-// A setting the guests were started with.
+// Returns a setting with which the guests were started.
 int state_of(const std::string& name) {
     std::ifstream stream("build/lab/vm.state");
     for (std::string line; std::getline(stream, line);)
@@ -42,9 +42,9 @@ int state_of(const std::string& name) {
     return -1;
 }
 
-// What a run of this process has started on this host and in the guests, and is still there. In the
-// guests the kernel's threads and the ps itself are left out. On this host another test may use
-// another lab of this checkout: what this process started has its mark in the environment.
+// Returns the processes that runs of this test process started, on this host and in the guests, and
+// that still run. Another test on this host may use another lab of this checkout, so only processes
+// with this test's mark in the environment count here.
 std::string processes_of_runs() {
     std::string left;
     for (const char* host : {"server", "client"})
@@ -59,8 +59,8 @@ std::string processes_of_runs() {
     return left + support::run({"bash", "-c", with_mark}).out;
 }
 
-// A WRITE that takes many seconds, so that the run can be cut short in its middle.
-// A busy host needs more than the default 5 s to register so much memory.
+// A WRITE that takes many seconds, so that the run can be interrupted during it. A busy host needs
+// more than the default of 5 s to register so much memory.
 const support::Argv long_write{"lab/lab",  "capture",   "01",        "--",
                                "--length", "300000000", "--timeout", "60"};
 const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 300000000"};
@@ -89,7 +89,7 @@ TEST_F(Lifecycle, a_copy_of_the_checkout_does_not_stop_its_guests) {
 TEST_F(Lifecycle, the_cable_has_the_configured_mtu_and_rdma_what_fits_into_it) {
     const int mtu = state_of("MTU");
     int path_mtu = 256;
-    // 80: the most that IPv6, UDP and the longest RoCE headers take.
+    // 80: the maximum size of the IPv6, UDP and RoCE headers.
     while (path_mtu < 4096 && path_mtu * 2 + 80 <= mtu)
         path_mtu *= 2;
     const auto status = support::run({"lab/lab", "status"});
@@ -136,7 +136,7 @@ TEST_F(Lifecycle, a_run_records_how_far_the_clocks_are_apart) {
         const double after = now();
         EXPECT_GT(uncertainty, 0);
         EXPECT_LT(uncertainty, 0.1);
-        // 10 ms: what a clock under emulation drifts between the two measurements.
+        // 10 ms: the maximum drift of an emulated clock between the two measurements.
         EXPECT_GE(theirs, before + offset - uncertainty - 0.01);
         EXPECT_LE(theirs, after + offset + uncertainty + 0.01);
     }
@@ -152,7 +152,7 @@ TEST_F(Lifecycle, ctrl_c_in_a_capture_leaves_a_whole_record_and_no_process) {
     ASSERT_TRUE(run.info.is_object());
     EXPECT_TRUE(run.info.contains("ended")) << run.info;
     EXPECT_EQ(run.info["capture"]["exit_code"], 0) << run.info["capture"];
-    // tshark reads the file to its end, and finds in it what the capture said it wrote.
+    // tshark reads the file to its end, and finds as many packets as the capture reported.
     const auto tshark = support::run(
         {"tshark", "-r", run.file("wire.pcapng"), "-T", "fields", "-e", "frame.number"});
     EXPECT_EQ(tshark.exit_code, 0) << tshark.err;
@@ -167,8 +167,8 @@ TEST_F(Lifecycle, a_run_whose_script_is_killed_leaves_no_process) {
     ASSERT_TRUE(process.await("post_send", 60s));
     process.signal(SIGKILL);
     process.wait(30s);
-    // host/supervise: SIGTERM when the leash ends, SIGKILL 5 s later. Each look takes a fraction of
-    // a second.
+    // host/supervise sends SIGTERM when the leash is closed, and SIGKILL 5 s later. Each check
+    // takes a fraction of a second.
     const auto deadline = std::chrono::steady_clock::now() + 20s;
     std::string left;
     do
@@ -179,7 +179,7 @@ TEST_F(Lifecycle, a_run_whose_script_is_killed_leaves_no_process) {
 
 class LostInACapture : public Lifecycle, public testing::WithParamInterface<const char*> {};
 
-// The file has the pid of a process that the run needs.
+// The file contains the process ID of a process that the run needs.
 TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string file = GetParam();
     const std::string host = file == "server.pid" ? "server" : "client";
@@ -191,7 +191,7 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const auto killed = std::chrono::steady_clock::now();
     kill(std::stoi(word_of("build/lab/" + file)), SIGKILL);
     const LabRun run = support::read_run(process.wait(60s));
-    EXPECT_LT(std::chrono::steady_clock::now() - killed, 15s);  // 5 s on a quiet machine
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, 15s);  // 5 s on an idle machine
     EXPECT_EQ(run.outcome.exit_code, 1) << run.outcome.err;
     EXPECT_NE(run.outcome.err.find("lab: " + cause), std::string::npos) << run.outcome.err;
     EXPECT_TRUE(run.info.contains("ended")) << run.info;
@@ -250,7 +250,7 @@ TEST_F(Lifecycle, several_captures_end_with_the_table_of_their_psns) {
     EXPECT_EQ(std::ranges::count(rows, '\n'), 6) << rows;
 }
 
-// Of the runs' directories that the lab names at their ends.
+// Returns the number of run directories that the lab printed at the end of runs.
 std::size_t runs_in(const support::Outcome& outcome) {
     constexpr std::string_view end_of_a_run = "everything of this run";
     std::size_t count = 0;
@@ -270,7 +270,7 @@ TEST_F(Lifecycle, the_first_of_several_steps_that_fails_is_the_last) {
 
 class InterruptedSeries : public Lifecycle, public testing::WithParamInterface<int> {};
 
-// Ctrl-C reaches all processes of the terminal; SIGTERM and SIGKILL only the script.
+// Ctrl-C is sent to all processes of the terminal; SIGTERM and SIGKILL only to the script.
 TEST_P(InterruptedSeries, ends_the_run_of_the_moment_and_begins_no_other) {
     support::Process process({"lab/lab", "capture", "01", "06"});
     ASSERT_TRUE(process.await("post_send", 60s));

@@ -1,5 +1,5 @@
-// Steps whose packets are lost on the way, in both directions: each packet that is retransmitted belongs
-// to its work request and says so, as tshark's reading of the capture tells it, too.
+// Steps with packet loss in both directions: each retransmitted packet is assigned to its work
+// request and marked as retransmitted, in agreement with tshark's fields of the capture.
 #include <map>
 #include <set>
 #include <sstream>
@@ -24,7 +24,8 @@ class Loss : public testing::TestWithParam<const char*> {
     }
 };
 
-// Tells of one work request's packets in one direction whether each comes for the first time.
+// The packets of one work request in one direction. seen() returns whether a packet is reordered or
+// retransmitted.
 class Sequence {
   public:
     std::string seen(std::uint32_t index) {
@@ -44,7 +45,7 @@ struct Packet {
     std::string comment;
 };
 
-// Those of connected queue pairs.
+// Returns the packets to connected queue pairs.
 std::vector<Packet> commented_packets(const LabRun& run) {
     const auto outcome =
         support::run({"tshark", "-n", "-r", run.file("annotated.pcapng"), "-Y",
@@ -61,13 +62,13 @@ std::vector<Packet> commented_packets(const LabRun& run) {
     return packets;
 }
 
-// What the comments must be, from the PSNs that the posts predict.
+// The expected comments, calculated from the PSNs that the posts predict.
 class Expected {
   public:
     explicit Expected(const LabRun& run) : posts_(LabRun::all(run.client, "post_send")) {}
 
     std::string comment(const Packet& packet) {
-        const bool is_response = packet.opcode >= 0x0d && packet.opcode <= 0x12;  // table 38
+        const bool is_response = packet.opcode >= 0x0d && packet.opcode <= 0x12;  // IBTA table 38
         for (const runlog::Event& post : posts_) {
             const auto first = static_cast<std::uint32_t>(post.number("psn_first").value());
             const auto packets = static_cast<std::uint32_t>(support::psns_of(post).size());
@@ -83,7 +84,7 @@ class Expected {
         return "a PSN of no work request";
     }
 
-    // All of a WRITE are requests, all of a READ are responses.
+    // Expects all request packets of each WRITE and all response packets of each READ.
     void expect_whole() {
         for (const runlog::Event& post : posts_) {
             const auto wr_id = post.number("wr_id").value();
@@ -98,7 +99,7 @@ class Expected {
         constexpr unsigned read_request = 0x0c, acknowledge = 0x11;
         if (opcode == acknowledge)
             return "";
-        if (opcode == read_request)  // asks for what is missing, so for other PSNs
+        if (opcode == read_request)  // a retransmitted one may have another PSN
             return reads_.insert(wr_id).second ? "" : ", again";
         return (opcode > read_request ? responses_ : requests_)[wr_id].seen(index);
     }

@@ -1,5 +1,5 @@
-// lab/lab netem: what is set is what the kernel has, is told wherever the lab tells of itself, does
-// what it says to packets, and is gone after `clear`.
+// lab/lab netem: the kernel has the settings, the lab reports them in its status and in each run,
+// they affect packets as documented, and `clear` removes them.
 #include <regex>
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST_F(Netem, sets_both_machines_and_clears_them) {
               std::string::npos)
         << status.out;
 
-    // Nothing is left of what was set before.
+    // New settings replace all previous ones.
     EXPECT_EQ(netem({"delay", "1ms"}).out,
               "server: netem on eth0: delay 1ms\nclient: netem on eth0: delay 1ms\n");
     const auto run = support::read_run(support::run({"lab/lab", "run", "01"}));

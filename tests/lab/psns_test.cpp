@@ -1,5 +1,5 @@
-// rocecap psns in the lab: what it finds in the captures of steps 01 and 06 is what tshark finds,
-// and a log without PSNs joins the same packets.
+// rocecap psns in the lab: it finds the same frames in the captures of steps 01 and 06 as tshark,
+// and with a log without PSNs the same packets are assigned.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ Frames frames_of(const LabRun& run, const std::string& filter) {
     return frames;
 }
 
-// The client's direction, then the server's.
+// Returns the client's direction, then the server's.
 std::vector<json> directions(const std::string& dir) {
     const auto outcome = support::run({support::rocecap(), "psns", "--json", dir});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -57,8 +57,8 @@ std::uint32_t sent_psn(const std::vector<runlog::Event>& log) {
                           : static_cast<std::uint32_t>(states.front().number("sq_psn").value());
 }
 
-// In every packet of the connection; the datagrams of the connection manager count PSNs of their
-// own.
+// Returns a filter for packets of the connection with this PSN. The connection manager's datagrams
+// have their own PSNs.
 std::string bth(std::uint32_t psn) {
     return fmt::format("infiniband.bth.psn == {} && infiniband.bth.destqp > 1", psn);
 }
@@ -89,7 +89,7 @@ TEST_F(Psns, of_rdma_cm_are_in_its_two_messages) {
 
 class PsnsOfStep06 : public Psns {
   protected:
-    // A request of one packet: its acknowledgement has the first PSN, too.
+    // The request is one packet, so its ACK has the first PSN, too.
     static const LabRun& run() {
         static const LabRun once =
             support::capture("06", {}, {"--psn", "0xfedcba", "--length", "100"});

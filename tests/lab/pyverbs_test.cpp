@@ -1,6 +1,6 @@
-// rdma-core's own tests of its Python bindings, on the server's Soft-RoCE device: traced they have
-// the same results as untraced, and each completion is of a request that was posted. Both queue
-// pairs are on one host, so there is nothing to capture.
+// rdma-core's tests of its Python bindings, on the server's Soft-RoCE device: they have the same
+// results with and without tracing, and each completion belongs to a posted request. Both queue
+// pairs are on one host, so no packet can be captured.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -25,8 +25,8 @@ using support::Argv;
 
 constexpr const char* installed = "/usr/share/doc/rdma-core/tests";
 
-// Of rdma-core's modules, those of which Soft-RoCE in a guest can do something. The other ones skip
-// all of their tests there.
+// The modules of rdma-core with tests that Soft-RoCE in a guest supports. All tests of the other
+// modules are skipped there.
 constexpr std::array modules{"test_addr", "test_atomic", "test_cq",   "test_cq_events",
                              "test_cqex", "test_device", "test_fork", "test_mr",
                              "test_pd",   "test_qp",     "test_qpex", "test_relaxed_ordering"};
@@ -48,7 +48,7 @@ class Pyverbs : public testing::Test {
         }
     }
 
-    // Each test's result: "ok", "skipped", "FAIL", "ERROR".
+    // Returns the result of each test: "ok", "skipped", "FAIL" or "ERROR".
     std::map<std::string, std::string> run(const Argv& before, const Argv& names) const {
         Argv argv = before;
         argv.insert(argv.end(), {"python3", (folder_ / "run_tests.py").string(), "--dev", "rxe0",
@@ -75,7 +75,7 @@ class Pyverbs : public testing::Test {
     std::string log_ = (support::build_dir() / "guests/pyverbs.jsonl").string();
 };
 
-// A half of them, another one each time. TEST_SEED=N takes that of an earlier run.
+// Returns a random half of the modules. TEST_SEED=N selects the half of an earlier run.
 Argv some_modules() {
     const char* asked = std::getenv("TEST_SEED");
     const auto seed =
@@ -89,8 +89,8 @@ Argv some_modules() {
     return names;
 }
 
-// Each completion is of a request that was posted. Of the receive queue that has to be one of the
-// queue pair's own: rocetrace does not number those of a shared receive queue.
+// Expects that each completion belongs to a posted request. Completions of receives from a shared
+// receive queue are exempt: rocetrace does not number these receives.
 void expect_each_completion_matched(const std::vector<runlog::Event>& log) {
     std::set<std::uint64_t> with_srq;
     std::size_t completions = 0;

@@ -1,5 +1,5 @@
-// The page that every captured run leaves: of step 07 whose PSNs the log hides, opened in a
-// browser.
+// The page that each captured run creates, opened in a browser: a run of step 07, whose log hides
+// the PSNs.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST_F(ReportOfStep07, shows_all_events_and_packets_and_who_learned_what) {
               run().info["capture"]["packets"]);
     EXPECT_EQ(page.evaluate("rows.filter(row => row.isPacket && row.cause === '').length"), 0);
 
-    // TLS tells the rkey to the client alone; then each request shows it to whoever looks.
+    // Only the client learns the rkey from TLS. Each request then exposes it on the wire.
     const auto* shared = LabRun::find(run().client, "post_send");
     ASSERT_NE(shared, nullptr);
     const auto rkey = shared->number("rkey").value();
@@ -63,7 +63,7 @@ TEST_F(ReportOfStep07, shows_all_events_and_packets_and_who_learned_what) {
     EXPECT_EQ(memory["learned"][1]["who"], "");
     EXPECT_EQ(memory["learned"][1]["how"], "RETH");
 
-    // What the queue pairs of both sides have come to; either may have been made first.
+    // The last states of the queue pairs of both sides. Either may have been created first.
     EXPECT_EQ(
         page.evaluate("run.tracks.map(track => [track.role, track.states.at(-1).state]).sort()"),
         nlohmann::json::parse(R"([["client","RTS"],["server","RTS"]])"));

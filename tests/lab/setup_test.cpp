@@ -1,4 +1,4 @@
-// The measurement of connection set-up, with few connections: that it measures what it says.
+// The benchmark of connection setup, with few connections: its results are consistent.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// Step 01 in the lab, held to the wire: the programs' logs against the capture, read by tshark, and
-// against the kernel's counters.
+// Step 01 in the lab: the programs' logs are compared with the capture, as decoded by tshark, and
+// with the kernel's counters.
 #include <algorithm>
 #include <set>
 
@@ -42,7 +42,7 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     ASSERT_TRUE(run.info.is_object()) << run.outcome.all();
 
-    // The wire, as tshark reads it.
+    // The packets, as decoded by tshark.
     const auto packets = support::tshark_packets(run.file("wire.pcapng"));
     ASSERT_FALSE(packets.empty());
     const auto states = LabRun::ready_to_send(run.client);
@@ -58,8 +58,8 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
                p.opcode >= rc_read_response_first && p.opcode <= rc_read_response_only;
     };
 
-    // Prediction = wire: every PSN a WRITE predicts is a WRITE packet, once; a READ's are its
-    // response's packets.
+    // Each PSN that a WRITE predicts is in exactly one WRITE packet. Each PSN that a READ predicts
+    // is in exactly one response packet.
     const auto posts = LabRun::all(run.client, "post_send");
     ASSERT_EQ(posts.size(), 2u);
     std::multiset<std::uint32_t> written, responded;
@@ -81,7 +81,7 @@ TEST_P(Step01, log_wire_memory_and_counters_agree) {
     const auto mtu = state.number("path_mtu").value();
     EXPECT_EQ(write_psns.size(), std::max<std::uint64_t>(1, (wanted.length + mtu - 1) / mtu));
 
-    // The bytes are in the server's memory, and came back.
+    // The server's and the client's memory contain the bytes.
     const auto bytes = common::pattern(wanted.length, "Hello from the client. ");
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     for (const auto* log : {&run.server, &run.client}) {

@@ -1,4 +1,5 @@
-// Step 02 in the lab: which WRITEs carry immediate data, and who hears of them.
+// Step 02 in the lab: which WRITEs carry immediate data, and that only these create completions at
+// the server.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ TEST_F(Step02, immediate_data_wakes_the_server_and_a_plain_write_does_not) {
     const LabRun& run = support::plain_run("02");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
-    // One WRITE without, three with immediate data, which only a message's last packet carries.
+    // One WRITE without and three with immediate data, which only the last packet of a message
+    // carries.
     EXPECT_EQ(rows_once(run, "bth.opcode_name,immdt", "immdt"),
               (support::Rows{{"RC RDMA WRITE Last with Immediate", "0x00000001"},
                              {"RC RDMA WRITE Last with Immediate", "0x00000002"},
@@ -32,7 +34,7 @@ TEST_F(Step02, immediate_data_wakes_the_server_and_a_plain_write_does_not) {
     EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Last\"").size(), 1U);
     EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE First\"").size(), 4U);
 
-    // The server's completions, with the numbers of the slots; its memory at each of them.
+    // The server's completions, with the slot numbers, and its memory at each completion.
     std::vector<std::uint64_t> slots;
     for (const auto& completion : LabRun::all(run.server, "wc"))
         if (completion.text("status") == "SUCCESS") {
@@ -56,7 +58,7 @@ TEST_F(Step02, immediate_data_wakes_the_server_and_a_plain_write_does_not) {
 TEST_F(Step02, more_notifications_than_receives_were_posted_at_once) {
     const LabRun run = support::capture("02", {}, {"--count", "20", "--length", "1"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    // Each request once: a slow machine repeats one that was not answered in time.
+    // Count each request once: a slow machine may retransmit one.
     const auto psns =
         rows(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Only with Immediate\"");
     EXPECT_EQ(std::set(psns.begin(), psns.end()).size(), 20U);

@@ -1,5 +1,4 @@
-// Step 03 in the lab: RNR NAKs, what the requester's device does about them, and what its program
-// sees.
+// Step 03 in the lab: RNR NAKs, the retransmissions by the requester's device, and the completions.
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"
@@ -18,16 +17,16 @@ class Step03 : public testing::Test {
 };
 
 TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
-    // Later than a busy machine takes to send.
+    // Longer than a busy machine needs to send.
     const LabRun run = support::capture("03", {"LAB_SERVER_ARGS=--late 300"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     const auto posts = LabRun::all(run.client, "post_send");
     ASSERT_EQ(posts.size(), 2U);
     const std::string first = std::to_string(posts[0].number("psn_first").value());
 
-    // Each RNR NAK names the SEND's PSN, and the time to wait: code 14, 1.28 ms. Only the first may
-    // have come before the server could set that; rdma_cm's own is code 0. The same SEND goes out
-    // once more than it was refused.
+    // Each RNR NAK has the SEND's PSN and the RNR NAK timer: code 14, 1.28 ms. Only the first may
+    // have been sent before the server could set the timer; rdma_cm's default is code 0. The SEND
+    // is sent once more than it was refused.
     const auto refusals = rows(run, "bth.psn,aeth.timer_ms", "aeth.type == \"RNR NAK\"");
     ASSERT_FALSE(refusals.empty());
     for (const auto& refusal : refusals) {
@@ -38,7 +37,7 @@ TEST_F(Step03, a_receiver_that_is_late_is_waited_for) {
         rows(run, "bth.psn", "bth.opcode_name == \"RC SEND Only\" and bth.psn == " + first);
     EXPECT_EQ(sends.size(), refusals.size() + 1);
 
-    // The program sees one completion for each, and the server each message once.
+    // The client has one completion for each SEND, and the server receives each message once.
     EXPECT_EQ(support::statuses(run.client), (std::vector<std::string>{"SUCCESS", "SUCCESS"}));
     EXPECT_EQ(LabRun::all(run.server, "memory").size(), 2U);
     support::expect_every_packet_joined(run);

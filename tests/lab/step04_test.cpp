@@ -1,4 +1,5 @@
-// Step 04 in the lab: each refusal as a NAK, a completion and a state.
+// Step 04 in the lab: each refused request causes a NAK, a completion with an error, and the state
+// ERR.
 #include <string>
 #include <vector>
 
@@ -25,10 +26,10 @@ TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) 
               (std::vector<std::string>{"REM_ACCESS_ERR", "WR_FLUSH_ERR", "REM_ACCESS_ERR",
                                         "WR_FLUSH_ERR", "REM_ACCESS_ERR", "WR_FLUSH_ERR",
                                         "REM_ACCESS_ERR", "WR_FLUSH_ERR"}));
-    // The flushed WRITEs never left.
+    // The flushed WRITEs were not sent.
     EXPECT_EQ(rows_once(run, "bth.psn", "bth.opcode_name == \"RC RDMA WRITE Only\"").size(), 4U);
 
-    // Broken by the refusal, not by the disconnect: before the second WRITE was posted.
+    // The refusal caused the state ERR, not the disconnect: ERR precedes the second WRITE.
     std::vector<std::string> order;
     for (const auto& event : run.client)
         if (event.name == "post_send")
@@ -36,7 +37,7 @@ TEST(Step04, each_refusal_is_a_nak_an_error_completion_and_a_broken_queue_pair) 
         else if (event.name == "qp_state" &&
                  (event.text("state") == "RTS" ||
                   (event.text("state") == "ERR" && !event.number("sq_psn"))))
-            order.emplace_back(event.text("state"));  // the one without PSNs: the client's query
+            order.emplace_back(event.text("state"));  // without PSNs: a query by the client
     std::vector<std::string> expected;
     for (int i = 0; i < 4; ++i)
         for (const char* what : {"RTS", "post_send", "ERR", "post_send"})

@@ -1,5 +1,5 @@
-// Step 05 in the lab: which transitions the kernel's Soft-RoCE allows, and what works in each
-// state.
+// Step 05 in the lab: which state transitions the kernel's Soft-RoCE allows, and which requests
+// complete in each state.
 #include <algorithm>
 #include <set>
 #include <sstream>

@@ -1,4 +1,5 @@
-// Step 06 in the lab: endpoints read off the wire, chosen PSNs, and the exchange's refusals.
+// Step 06 in the lab: endpoints in clear text on the wire, chosen PSNs, and a client without a
+// server.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ class Step06 : public testing::Test {
     }
 };
 
-// The payload of the capture's TCP segments, as tshark gives it: hexadecimal digits.
+// Returns the payload of the capture's TCP segments as hexadecimal digits (tshark).
 std::string tcp_payloads(const LabRun& run) {
     const auto outcome = support::run(
         {"tshark", "-n", "-r", run.file("wire.pcapng"), "-T", "fields", "-e", "tcp.payload"});
@@ -46,7 +47,7 @@ TEST_F(Step06, the_chosen_psns_are_on_the_wire_and_so_is_the_exchange) {
     EXPECT_EQ(client_psn->number("psn"), 0xabcdefU);
     EXPECT_TRUE(rows(run, "frame", "cm").empty()) << "there is no connection manager here";
 
-    // "RWLX", version 1, an endpoint of 48 bytes; in it the QPN and the PSN, for anyone to read.
+    // "RWLX", version 1, an endpoint of 48 bytes, which contains the QPN and the PSN in clear text.
     const std::string payloads = tcp_payloads(run);
     EXPECT_NE(payloads.find("52574c5801010030"), std::string::npos) << payloads;
     EXPECT_NE(payloads.find("00abcdef"), std::string::npos) << payloads;

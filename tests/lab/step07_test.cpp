@@ -1,5 +1,5 @@
-// Step 07 in the lab: PSNs that nobody reads before the first packet has them, and the refusals.
-// Who else is refused over TLS, and with which words, is in tests/net/tls*_test.cpp.
+// Step 07 in the lab: the PSNs cannot be read before the first packet that contains them, and
+// refused connections. tests/net/tls*_test.cpp tests the other refusals of TLS and their messages.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -34,7 +34,8 @@ std::string hex_of(std::uint32_t psn) {
     return text;
 }
 
-// What tshark shows of the TCP port, as hexadecimal digits; with the secrets, what TLS hid.
+// Returns this field of the packets on the TCP port, as hexadecimal digits. With the TLS secrets,
+// also decrypted data.
 std::string tshark_payloads(const LabRun& run, const std::string& field,
                             const support::Argv& more = {}) {
     support::Argv argv{
@@ -59,7 +60,7 @@ TEST_F(Step07, no_log_and_no_tcp_segment_tells_the_psns_of_the_wire) {
             << file;
         EXPECT_NE(log.find("secret"), std::string::npos) << file;
     }
-    // "RWLX" is in no segment, so no endpoint is in the clear.
+    // "RWLX" is in no segment, so no endpoint was sent in clear text.
     const std::string payloads = tshark_payloads(run, "tcp.payload");
     EXPECT_GT(payloads.size(), 2000U);
     EXPECT_EQ(payloads.find("52574c58"), std::string::npos);
@@ -121,7 +122,7 @@ TEST_F(Step07, each_connection_has_new_psns_and_a_refused_client_disturbs_nobody
                 psns.insert(event->number("sq_psn").value());
                 psns.insert(event->number("rq_psn").value());
             }
-        // A client of another CA in between.
+        // Between the connections, a client with a certificate from another CA connects.
         const auto refused =
             support::exec("client", {client, support::server_ip, "--certs", foreign});
         EXPECT_EQ(refused.exit_code, 1);

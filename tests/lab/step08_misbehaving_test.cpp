@@ -1,4 +1,4 @@
-// Step 08 in the lab: clients that misbehave beside one that works.
+// Step 08 in the lab: clients that misbehave while another client works.
 #include <filesystem>
 #include <fstream>
 
@@ -17,12 +17,12 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     Serving serving("--bind " + support::server_ip + " --clients 2 --setup-time 10");
     const std::string listening = resources();
 
-    // One works from the first to the last; the others come and go beside it.
+    // This client works during the whole test, the others only during a part of it.
     support::Process good = support::start("client", {client, support::server_ip, "--clients", "1",
                                                       "--operations", "1500", "--length", "1000"});
     ASSERT_TRUE(good.await("are connected", seconds(30)));
 
-    // A second one; a third is one too many. The second is killed in the middle of its work.
+    // A second client works, and a third exceeds --clients. The second is killed during its work.
     support::Process killed =
         shell_on_client("echo $$ >/tmp/step08.pid; exec " + std::string(client) + " " +
                         support::server_ip + " --clients 1 --operations 100000000 --length 5000");
@@ -35,7 +35,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     support::exec("client", {"bash", "-c", "kill -KILL $(</tmp/step08.pid)"});
     EXPECT_TRUE(serving.tells("1 lost (closed 1,"));
 
-    // No TLS, and too old a TLS.
+    // A client without TLS, and one with an old version of TLS.
     const support::Process garbage =
         connections(1, "this is no ClientHello, but it is long enough");
     EXPECT_TRUE(serving.tells("tls 1,"));
@@ -43,7 +43,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     EXPECT_NE(old.err.find("alert protocol version"), std::string::npos) << old.all();
     EXPECT_TRUE(serving.tells("tls 2,"));
 
-    // A certificate does not make garbage better, nor silence.
+    // A client with a valid certificate that sends garbage, and one that sends nothing.
     const auto babble = support::exec(
         "client", {"bash", "-c", "(printf '%.0sgarbage ' {1..99}; exec sleep 5) | " + s_client});
     EXPECT_NE(babble.out.find("does not use this lab's exchange protocol"), std::string::npos)
@@ -52,7 +52,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     const support::Process mute = shell_on_client("sleep 300 | " + s_client);
     EXPECT_TRUE(serving.tells("late 1,"));
 
-    // A flood of silence: who has something to say gets through meanwhile.
+    // 100 connections that send nothing: a client that sends its messages is still served.
     support::Process flood = connections(100, "");
     ASSERT_TRUE(flood.await("opened", seconds(60)));
     const auto newcomer = one_client();
@@ -67,7 +67,7 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
     const auto log = serving.stop();
     EXPECT_EQ(resources(), before);
 
-    // The newcomer was through before the first of the flood had been given up.
+    // The new client was finished before the server closed the first of these connections.
     std::int64_t left = 0;
     std::int64_t given_up = 0;
     for (const auto& event : log) {
@@ -85,8 +85,8 @@ TEST_F(Step08, who_misbehaves_is_dropped_and_disturbs_nobody) {
         }
 }
 
-// A file, which the guests see, with the endpoint message of a client that names this address as its
-// GID.
+// Writes a file that the guests can read, with the endpoint message of a client that has this
+// address in its GID. Returns its name.
 std::string endpoint_file(const std::string& address) {
     const net::Endpoint endpoint{
         .qpn = 17,
@@ -120,9 +120,9 @@ TEST_F(Step08, who_names_a_gid_that_is_not_its_own_is_refused) {
     serving.stop();
 }
 
-// Eight clients from an address that has ceased to answer ARP requests: ibv_modify_qp(RTR) then
-// takes a second for each. Who comes from another address meanwhile does not wait for their end.
-// arp_announce: the client's own ARP requests would tell the server the address otherwise.
+// Eight clients have an address that does not answer ARP requests any more, so ibv_modify_qp(RTR)
+// takes a second for each. A client with another address is served before they fail. arp_announce:
+// otherwise the server would learn the address from the client's own ARP requests.
 TEST_F(Step08, whose_address_does_not_resolve_delays_nobody) {
     Serving serving("--bind :: --setup-time 60");
     support::Process mute = shell_on_client(

@@ -1,4 +1,4 @@
-// What the tests of step 08 share: a server in the lab, and clients that they make by hand.
+// Shared by the tests of step 08: a server in the lab, and clients that the tests build themselves.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class Step08 : public testing::Test {
     }
 };
 
-// A server whose pid is known in the guest.
+// A server whose process ID is in a file in the guest.
 class Serving {
   public:
     explicit Serving(const std::string& options)
@@ -41,7 +41,7 @@ class Serving {
         EXPECT_TRUE(process_.await("listening on", seconds(30)));
     }
 
-    // Asks for statistics until they say so.
+    // Requests statistics until they contain `text`.
     bool tells(const std::string& text) {
         for (int tries = 0; tries < 60; ++tries) {
             support::exec("server", {"bash", "-c", "kill -USR1 $(</tmp/step08.pid)"});
@@ -51,10 +51,10 @@ class Serving {
         return false;
     }
 
-    // Without being asked: --stats.
+    // Waits for `text` without requesting statistics: --stats.
     bool says(const std::string& text, seconds time) { return process_.await(text, time); }
 
-    // Its whole log.
+    // Stops the server and returns its whole log.
     std::vector<runlog::Event> stop() {
         support::exec("server", {"bash", "-c", "kill -TERM $(</tmp/step08.pid)"});
         const auto outcome = process_.wait(seconds(30));
@@ -79,7 +79,7 @@ inline support::Process shell_on_client(const std::string& commands) {
     return support::start("client", {"bash", "-c", commands});
 }
 
-// TCP connections that are held, each with these words said at first.
+// Opens TCP connections that remain open, and sends these words first on each.
 inline support::Process connections(int count, const std::string& words) {
     return shell_on_client("for ((i = 0; i < " + std::to_string(count) +
                            "; i++)); do exec {fd}<>/dev/tcp/" + support::server_ip +
@@ -87,7 +87,7 @@ inline support::Process connections(int count, const std::string& words) {
                            "' >&$fd; done; echo opened; exec sleep 300");
 }
 
-// OpenSSL's client, with the certificate of one of ours.
+// OpenSSL's client, with the certificate of the lab's client.
 inline const std::string s_client =
     "openssl s_client -quiet -connect " + support::server_ip +
     ":18515 -CAfile build/certs/ca.crt -cert build/certs/client.crt -key "

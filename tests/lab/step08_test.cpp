@@ -1,4 +1,5 @@
-// Step 08 in the lab: who is who on the wire, and a growing crowd.
+// Step 08 in the lab: each client has its own connection on the wire, and a growing number of
+// clients.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -23,7 +24,7 @@ TEST_F(Step08, each_client_has_a_queue_pair_psns_and_three_kinds_of_work_of_its_
     const LabRun& run = support::plain_run("08");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
 
-    // The client's queue pairs and those of the server, in pairs, as both logs have them.
+    // The client's queue pairs and the server's, in pairs according to the client's log.
     std::map<std::string, std::string> server_of;
     for (const auto& state : LabRun::all(run.client, "qp_state"))
         if (state.text("state") == "RTS")
@@ -33,7 +34,7 @@ TEST_F(Step08, each_client_has_a_queue_pair_psns_and_three_kinds_of_work_of_its_
     std::set<std::string> psns;
     for (const auto& [qpn, dest_qpn] : server_of) {
         Strings opcodes;
-        std::set<std::string> seen;  // on a busy host, some are sent again
+        std::set<std::string> seen;  // on a busy host, some are retransmitted
         const std::string to_it =
             fmt::format("bth.destqp == {} and ip.dst == {}", dest_qpn, support::server_ip);
         for (const auto& row : rows(run, "bth.psn,bth.opcode_name", to_it)) {
@@ -54,7 +55,7 @@ TEST_F(Step08, each_client_has_a_queue_pair_psns_and_three_kinds_of_work_of_its_
                 run.text_of(file), std::regex("\\b(" + psn + "|0x0*" + hex_of(psn) + ")\\b")))
                 << file << " has PSN " << psn;
 
-    // Both sides drain: the server gets its four receives back, unused, from each queue pair.
+    // Both sides drain: on each queue pair, the server's four unused receives are flushed.
     const auto completions = support::statuses(run.server);
     EXPECT_EQ(std::ranges::count(completions, "SUCCESS"), 3);
     EXPECT_EQ(std::ranges::count(completions, "WR_FLUSH_ERR"), 12);
@@ -106,7 +107,7 @@ TEST_F(Step08, a_server_that_cannot_hold_its_clients_says_so_at_once) {
         << outcome.err;
 }
 
-// make bench-clients has 1,000, too: that takes minutes under emulation.
+// make bench-clients also measures 1,000 clients, which takes minutes under emulation.
 TEST_F(Step08, a_crowd_of_ten_and_of_a_hundred_is_served_and_nothing_is_left) {
     const std::string before = resources();
     std::uint64_t memory_of_ten = 0;
@@ -125,7 +126,7 @@ TEST_F(Step08, a_crowd_of_ten_and_of_a_hundred_is_served_and_nothing_is_left) {
         EXPECT_EQ(setup->number("clients"), stats->number("most"));
         const std::uint64_t memory = stats->number("memory_a_client").value();
         std::cout << runlog::to_text(*setup) << "; " << memory << " B a client at the server\n";
-        // What does not grow with the clients is shared by ten times as many.
+        // The memory that does not grow with the clients is divided by ten times as many clients.
         if (memory_of_ten == 0)
             memory_of_ten = memory;
         else

@@ -1,5 +1,5 @@
-// Step 09 in the lab: each forgery's effect in the programs' logs and on the wire, the windows, and
-// that the step stays inside the lab.
+// Step 09 in the lab: the effect of each forged packet in the programs' logs and on the wire, the
+// PSN windows, and that the step uses only the lab's addresses.
 #include <algorithm>
 #include <map>
 
@@ -33,7 +33,7 @@ struct Expected {
     std::string responder, memory, state, stopped_by;
 };
 
-// d3 is not here: whether its old PSN lies before or behind the new one is left to chance.
+// d3 is missing: whether its old PSN is before or after the new one is random.
 const std::map<std::string, Expected> forgeries{
     {"a1", {"NAK PSN Sequence Error", "same", "RTS", "PSN: not its turn"}},
     {"a2", {"ACK", "same", "RTS", "PSN: a duplicate"}},
@@ -81,8 +81,8 @@ void expect_windows(const LabRun& run) {
     EXPECT_EQ(windows.at("READ response").number("size"), 1U);
 }
 
-// A packet that its receiver drops for its source address is captured. Linux 6.1 does not count it,
-// 6.12 does so sometimes.
+// The capture contains packets that their receiver drops because of the source address. Linux 6.1
+// does not count them, 6.12 counts some of them.
 void expect_all_counted_but(const LabRun& run, std::size_t dropped) {
     const auto& counters = run.info["hosts"]["server"]["counters"];
     std::size_t counted = 0;
@@ -109,20 +109,21 @@ TEST_F(Step09, what_is_told_is_what_was_on_the_wire) {
     expect_windows(run);
     expect_every_icrc_good(run);
 
-    // The forged payloads, and the addresses they came from.
+    // The forged packets with a RETH from this source address.
     const auto from = [&](const std::string& address) {
         return rows(run, "bth.psn", "reth and ip.src == " + address);
     };
     EXPECT_EQ(from("192.0.2.66").size(), 1U);
-    // b3 is repeated twice to a queue pair that is in ERR.
+    // The WRITE of b3 is sent to a queue pair in the state ERR: once, and twice as a
+    // retransmission.
     constexpr std::size_t retransmissions = 3;
     expect_all_counted_but(run, from("192.0.2.66").size() + retransmissions);
 
-    // Both NAKs of (b), each for a WRITE that the client's device never sent.
+    // Both NAKs of (b). The client's device sent neither of the refused WRITEs.
     EXPECT_EQ(
         rows(run, "frame", "aeth.error == \"Remote Access Error\" and ip.src == 192.0.2.1").size(),
         2U);
-    // And those the attacker made: (e2), and seven to find the window.
+    // The NAKs that the attacker sent: one in (e2), and seven to find the window.
     EXPECT_EQ(
         rows(run, "frame", "aeth.error == \"Remote Access Error\" and ip.src == 192.0.2.2").size(),
         8U);
@@ -139,7 +140,7 @@ TEST_F(Step09, what_is_told_is_what_was_on_the_wire) {
 TEST_F(Step09, a_replay_has_the_same_bytes_and_two_fates) {
     const LabRun run = support::capture("09", {}, {"--guesses", "1"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    // The first WRITE and its three replays: nothing tells them apart, not even the ICRC.
+    // The first WRITE and its three replays are identical, including the ICRC.
     std::map<std::vector<std::string>, int> frames;
     for (const auto& row : rows(run, "bth.psn,bth.destqp,reth.va,ip.id,icrc.value",
                                 "reth.dmalen == 64 and ip.dst == 192.0.2.1"))

@@ -1,4 +1,5 @@
-// Step 10 where the client's machine loses some of what it sends: who is told, and what is missing.
+// Step 10 while the client's machine loses packets: which programs are notified, and which messages
+// are missing.
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -22,7 +23,7 @@ class Step10Loss : public testing::Test {
         ASSERT_FALSE(problem) << *problem;
     }
 
-    // What the server captured is what came through.
+    // The server's capture contains only the packets that arrived.
     static LabRun lossy_run(const std::string& transport) {
         const support::LossyHost client("client", "15%");
         LabRun run =
@@ -48,7 +49,7 @@ class Step10Loss : public testing::Test {
         return psns;
     }
 
-    // By number: were all packets of the message captured?
+    // Returns the numbers of the messages that were not captured completely.
     static std::set<std::uint64_t> incomplete(const LabRun& run) {
         const auto psns = captured_psns(run);
         std::set<std::uint64_t> numbers;
@@ -93,7 +94,7 @@ TEST_F(Step10Loss, uc_drops_a_message_that_lacks_one_packet) {
     EXPECT_LT(told->number("arrived").value(), messages);
     EXPECT_EQ(told->number("arrived").value() + missing(run).size(), messages);
     EXPECT_EQ(told->number("packets_out"), 2 * messages) << "nothing is sent again";
-    // All that came incomplete are missing; and with this device some that came whole.
+    // All incomplete messages are missing, and with this device also some complete ones.
     const auto lost = missing(run);
     const auto cut = incomplete(run);
     EXPECT_TRUE(std::ranges::includes(lost, cut));

@@ -1,5 +1,5 @@
-// Step 10's programs: one transport at a time, other numbers, what is wrong with an argument, and a
-// client that is killed.
+// Step 10's programs: one transport at a time, other numbers, invalid arguments, and a client that
+// is killed.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_F(Step10Programs, work_over_ipv6) {
     const auto fates = LabRun::all(run.client, "fate");
     ASSERT_EQ(fates.size(), 6U);
     EXPECT_EQ(fates[4].text("arrived"), "2 copies arrived");
-    // There the whole header has room.
+    // With IPv6, the GRH contains the whole IP header.
     for (const auto& event : LabRun::all(run.server, "datagram"))
         EXPECT_TRUE(event.text("grh").starts_with("6")) << event.text("grh");
     support::expect_every_packet_joined(run);
@@ -55,7 +55,7 @@ TEST_F(Step10Programs, say_that_the_device_does_not_have_xrc) {
     const auto outcome = support::exec(
         "client", {client, support::server_ip, "--port", "4251", "--transport", "xrc"});
     support::expect_one_sentence(outcome, 1, "rxe0 does not have XRC");
-    // What the device says of itself.
+    // The device's capabilities, as reported by ibv_devinfo.
     const auto capabilities =
         support::exec("client", {"bash", "-c", "ibv_devinfo -v | grep -c XRC"});
     EXPECT_EQ(capabilities.out, "0\n") << capabilities.all();

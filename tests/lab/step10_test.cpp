@@ -1,4 +1,4 @@
-// Step 10 in the lab: what each transport puts on the wire, and what becomes of a message.
+// Step 10 in the lab: the packets of each transport, and what happens to each message.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@ using support::LabRun;
 using support::Rows;
 using support::rows;
 
-// The queue pairs in the order in which the client makes them.
+// The queue pairs in the order in which the client creates them.
 enum QueuePair : std::size_t { Rc, Uc, Ud, Datagrams, Group, Sharer1, Sharer2, Sharer3 };
 
 class Step10 : public testing::Test {
@@ -33,7 +33,7 @@ class Step10 : public testing::Test {
         return LabRun::all(run().server, name);
     }
 
-    // Of one of the client's queue pairs.
+    // Returns the send requests of one of the client's queue pairs.
     static std::vector<runlog::Event> posts(std::size_t which) {
         return of_queue_pair(client("post_send"), client("qp").at(which).number("qpn"));
     }
@@ -51,7 +51,7 @@ class Step10 : public testing::Test {
     static std::string qpn_of(const runlog::Event& event, const char* key = "qpn") {
         return std::to_string(event.number(key).value());
     }
-    // From the client's connected queue pair to the server's; and back.
+    // Return the packets from the client's connected queue pair to the server's, and the responses.
     static Rows sent(std::size_t which, const std::string& fields) {
         return rows(run(), fields,
                     "ip.dst == " + support::server_ip + " and not deth and bth.destqp == " +
@@ -62,14 +62,14 @@ class Step10 : public testing::Test {
                     "ip.dst == " + support::client_ip +
                         " and not deth and bth.destqp == " + qpn_of(client("qp").at(which)));
     }
-    // Datagrams of one of the client's queue pairs, which they name themselves.
+    // Returns the datagrams of one of the client's queue pairs, which is their source QP.
     static Rows datagrams(std::size_t which, const std::string& fields) {
         return rows(run(), fields,
                     "ip.src == " + support::client_ip +
                         " and deth.srcqp == " + qpn_of(client("qp").at(which)));
     }
 
-    // A cell is decimal or hexadecimal, as tshark writes the field.
+    // Parses a decimal or hexadecimal cell, depending on tshark's format of the field.
     static std::uint64_t number(const std::string& cell) { return std::stoull(cell, nullptr, 0); }
 
     static std::set<std::string> column(const Rows& rows, std::size_t i) {
@@ -132,7 +132,7 @@ TEST_F(Step10, ud_is_one_packet_a_message_and_nothing_comes_back) {
                     .empty());
 }
 
-// Whatever is not the message's: IP, UDP, BTH, DETH, ICRC. Ethernet's 14 bytes come on top.
+// All bytes except the message: IP, UDP, BTH, DETH, ICRC. Ethernet's 14 bytes are not included.
 TEST_F(Step10, a_datagram_has_eight_bytes_more_of_headers) {
     const auto overhead = [](const Rows& packets) {
         std::set<int> bytes;
@@ -170,7 +170,8 @@ TEST_F(Step10, one_datagram_queue_pair_talks_to_several) {
     ASSERT_GE(packets.size(), 2U);
     EXPECT_EQ(number(packets[0].at(1)), receivers.at(Datagrams).number("qpn"));
     EXPECT_EQ(number(packets[1].at(1)), receivers.at(Datagrams + 1).number("qpn"));
-    // And is answered by one that knows its address from the GRH and the completion alone.
+    // The receiver of the second datagram replies: it has the sender's address only from the GRH
+    // and the completion.
     const auto* answer = LabRun::find(run().client, "datagram");
     ASSERT_NE(answer, nullptr);
     EXPECT_EQ(qpn_of(*answer, "src_qp"), qpn_of(receivers.at(Datagrams + 1)));
@@ -240,7 +241,7 @@ TEST_F(Step10, a_group_gets_a_copy_for_each_member_of_one_packet) {
         EXPECT_EQ(packet.at(2), "239.10.2.3");
         EXPECT_EQ(packet.at(3), "01:00:5e:0a:02:03") << "RFC 1112: the address's last 23 bits";
     }
-    // Who had them.
+    // The receivers of each message.
     std::map<std::uint64_t, std::set<std::string>> receivers;
     for (const auto& event : server("datagram"))
         if (event.number("src_qp") == client("qp").at(Group).number("qpn"))
@@ -270,7 +271,8 @@ TEST_F(Step10, a_shared_receive_queue_serves_whoever_comes) {
     for (const auto& [qpn, count] : by_queue_pair)
         shares.insert(count);
     EXPECT_EQ(shares, (std::multiset<int>{2, 5, 7}));
-    // None came too early: it is one queue, but no RNR NAK for it.
+    // No message arrived before a receive was posted: no queue pair sent an RNR NAK for the shared
+    // queue.
     EXPECT_TRUE(rows(run(), "bth.psn", "aeth.type == \"RNR NAK\"").empty());
     for (const std::size_t which : {Sharer1, Sharer2, Sharer3})
         EXPECT_EQ(column(sent(which, "bth.psn"), 0), predicted(which));

@@ -1,4 +1,4 @@
-// What holds of step 11's runs: the log, the wire and the words agree.
+// Checks of step 11's runs: the logs, the packets and the memory agree.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace support {
 
-// Each request that a log tells of is on the wire under the one PSN that was predicted, with the
-// same values, and its answer has what the program says that it found.
+// Expects that each request in the log is on the wire, with the predicted PSN and the same values,
+// and that its response contains the value that the program found.
 inline void expect_log_is_wire(const LabRun& run) {
     const auto packets = atomic_packets(run);
     auto requests = by_psn(packets, false);
@@ -59,7 +59,7 @@ inline void expect_log_is_wire(const LabRun& run) {
     EXPECT_TRUE(answers.empty()) << answers.size() << " answers are to no request";
 }
 
-// What the wire's answers to FETCH_ADDs of 1 say: each value once, from 0 on.
+// Expects that the responses to FETCH_ADDs of 1 contain each value once, from 0 on.
 inline void expect_each_number_once(const LabRun& run, std::size_t count) {
     const ByPsn answers = by_psn(atomic_packets(run), true);
     std::vector<std::uint64_t> found;

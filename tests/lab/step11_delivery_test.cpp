@@ -1,5 +1,4 @@
-// Step 11 in the lab: how many atomics are on their way, and that one that comes twice is executed
-// once.
+// Step 11 in the lab: how many atomics are outstanding, and that a duplicated one is executed once.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,7 +25,7 @@ class Step11Delivery : public testing::Test {
     }
 };
 
-// The most requests of one queue pair that had no answer yet, at any moment.
+// Returns the maximum number of outstanding requests of one queue pair.
 std::size_t most_on_their_way(const LabRun& run) {
     std::map<std::uint64_t, std::uint64_t> qpn_of;
     for (const auto& state : LabRun::ready_to_send(run.client))
@@ -58,7 +57,7 @@ TEST_F(Step11Delivery, no_more_are_on_their_way_than_the_responder_has_resources
         ASSERT_TRUE(asked != nullptr && answered != nullptr);
         EXPECT_EQ(asked->number("max_rd_atomic"), resources);
         EXPECT_EQ(answered->number("max_dest_rd_atomic"), resources);
-        // The connection manager's messages have both: what is asked for, and what is granted.
+        // The connection manager's messages contain both the requested and the granted number.
         EXPECT_EQ(rows(run, "cm.initdepth", "cm.message == ConnectRequest").at(0), Strings{"8"});
         EXPECT_EQ(rows(run, "cm.respres", "cm.message == ConnectReply").at(0),
                   Strings{std::to_string(resources)});
@@ -66,7 +65,7 @@ TEST_F(Step11Delivery, no_more_are_on_their_way_than_the_responder_has_resources
     }
 }
 
-// The client's packets leave twice while it lives (tc-netem(8)).
+// Duplicates the packets that the client sends, during the lifetime of this object (tc-netem(8)).
 class EveryPacketTwice {
   public:
     EveryPacketTwice() {
@@ -111,7 +110,7 @@ TEST_F(Step11Delivery, a_request_that_comes_twice_is_executed_once_and_answered_
     for (const auto& [port, after] : counters["after"].items())
         duplicates += after["duplicate_request"].get<std::int64_t>() -
                       counters["before"][port]["duplicate_request"].get<std::int64_t>();
-    // The second one of a refused request comes to a broken queue pair.
+    // The duplicate of a refused request arrives at a queue pair in the state ERR.
     EXPECT_EQ(duplicates, static_cast<std::int64_t>(requests / 2 - 2));
     support::expect_every_packet_joined(run);
 }

@@ -1,5 +1,5 @@
-// Step 11's programs in the lab, by hand: clients that come later or in between, a signal, a server
-// that is gone, and wrong options.
+// Step 11's programs in the lab: successive and concurrent clients, a signal, a server that was
+// killed, and invalid options.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST_F(Step11Programs, the_words_begin_at_zero_for_whoever_comes_next_and_a_stra
         const auto outcome = support::exec("client", {client, address, "--port", "4251"});
         EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     }
-    // One that counts on, while another one begins.
+    // A client increments the counter while another client starts.
     support::Process counting = support::start(
         "client", {client, "192.0.2.1", "--port", "4251", "--clients", "1", "--adds", "1000000"});
     ASSERT_TRUE(counting.await("found 3", seconds(20)));

@@ -1,5 +1,5 @@
-// Step 11 in the lab: that no update is lost, by the words, by the programs' logs and by the wire;
-// and what is refused.
+// Step 11 in the lab: no update is lost according to the memory, the programs' logs and the wire;
+// and refused requests.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -34,7 +34,7 @@ TEST_F(Step11, no_update_is_lost_and_the_wire_says_so_too) {
     support::expect_every_packet_joined(run);
     support::expect_nothing_lost_and_all_understood(run);
 
-    // The device was asked, on both ends.
+    // Both ends queried the device.
     for (const auto* log : {&run.server, &run.client}) {
         const auto* device = LabRun::find(*log, "atomics");
         ASSERT_NE(device, nullptr);
@@ -46,7 +46,7 @@ TEST_F(Step11, each_swap_begins_where_the_one_before_ended_and_losers_see_a_winn
     const LabRun run = support::capture("11", {}, {"--clients", "6", "--bids", "4"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_words(run, 24, 24);
-    std::map<std::uint64_t, std::uint64_t> qpn_of;  // the client's, by the server's
+    std::map<std::uint64_t, std::uint64_t> qpn_of;  // the client's QPN by the server's
     for (const auto& state : LabRun::ready_to_send(run.client))
         qpn_of[state.number("dest_qpn").value()] = state.number("qpn").value();
 
@@ -62,7 +62,7 @@ TEST_F(Step11, each_swap_begins_where_the_one_before_ended_and_losers_see_a_winn
     for (const Packet& packet : atomic_packets(run)) {
         const auto swap = swaps.find({packet.dest_qpn, packet.psn});
         if (!packet.is_answer) {
-            if (packet.va == maximum_va && packet.swap != 0)  // 0: read by FETCH_ADD
+            if (packet.va == maximum_va && packet.swap != 0)  // swap 0 is a read
                 swaps[{qpn_of[packet.dest_qpn], packet.psn}] = packet;
         } else if (swap != swaps.end() && answered.insert(swap->first).second) {
             if (packet.original != swap->second.compare) {
@@ -100,8 +100,9 @@ TEST_F(Step11, an_odd_address_and_a_missing_right_are_refused_and_change_nothing
             failed.push_back(status);
     EXPECT_EQ(failed, (Strings{"REM_INV_REQ_ERR", "REM_ACCESS_ERR"}));
 
-    // Both ends of either connection are broken, and those of the third are not: as the programs ask
-    // for it before they disconnect. What rdma_disconnect makes of a state has a PSN.
+    // Both ends of the first two connections are in ERR, and those of the third are in RTS,
+    // according to the programs' queries before they disconnect. State events caused by
+    // rdma_disconnect contain a PSN.
     const auto last_states = [](const std::vector<runlog::Event>& log) {
         std::map<std::uint64_t, std::string> by_qpn;
         for (const auto& state : LabRun::all(log, "qp_state"))
@@ -115,7 +116,8 @@ TEST_F(Step11, an_odd_address_and_a_missing_right_are_refused_and_change_nothing
     EXPECT_EQ(last_states(run.client), (Strings{"RTS", "ERR", "ERR"}));
     EXPECT_EQ(last_states(run.server), (Strings{"RTS", "ERR", "ERR"}));
 
-    // The first has the right key and an odd address, the second one the other key of the memory.
+    // The first request has the right rkey and an unaligned address, the second the memory's other
+    // rkey.
     const auto regions = LabRun::all(run.server, "mr");
     ASSERT_EQ(regions.size(), 2U);
     EXPECT_NE(regions[0].text("access").find("remote_atomic"), std::string_view::npos);

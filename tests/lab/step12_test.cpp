@@ -1,5 +1,5 @@
-// Step 12 in the lab: what each of its five parts told, and what of it was on the wire. Of what was
-// measured only orders that do not depend on the machine are held to.
+// Step 12 in the lab: the results of its five parts, and the packets that belong to them. Of the
+// measurements, the test checks only orders that do not depend on the machine.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -18,7 +18,7 @@ using support::rows;
 
 constexpr const char* client_program = "build/examples/12_completions/client";
 
-// The queue pairs in the order in which the client makes them.
+// The queue pairs in the order in which the client creates them.
 enum QueuePair : std::size_t {
     Waiting,
     WakeUp,
@@ -44,7 +44,8 @@ class Step12 : public testing::Test {
 
     static const LabRun& run() { return all_parts; }
 
-    // What the client sent to the server's end of one of its queue pairs; and the other way.
+    // Return what the client sent to the server's end of one of its queue pairs, and the opposite
+    // direction.
     static Rows sent(std::size_t which, const std::string& fields,
                      const std::string& where = "bth") {
         return packets(which, true, fields, where);
@@ -57,7 +58,7 @@ class Step12 : public testing::Test {
         return LabRun::all(run().client, name);
     }
 
-    // Of one of the client's queue pairs.
+    // Returns the completion statuses of one of the client's queue pairs.
     static std::vector<std::string> statuses(std::size_t which) {
         const auto qpn = states().at(which).number("qpn");
         std::vector<std::string> all;
@@ -81,7 +82,7 @@ class Step12 : public testing::Test {
         return static_cast<std::uint32_t>(states().at(which).number("sq_psn").value());
     }
 
-    // How many different PSNs: on a slow host rxe's timer may send a packet once more.
+    // Returns the number of different PSNs: on a slow host, rxe's timer may retransmit a packet.
     static std::size_t distinct(const Rows& rows) {
         std::set<std::string> psns;
         for (const auto& row : rows)
@@ -130,7 +131,7 @@ TEST_F(Step12, sleeping_takes_less_processor_time_than_looking) {
     }
     EXPECT_LT(told[1].number("idle_cpu_us").value(), told[0].number("idle_cpu_us").value());
     EXPECT_LT(told[0].number("sleeps").value(), told[1].number("sleeps").value());
-    // To the wire both are the same.
+    // On the wire, both are the same.
     EXPECT_EQ(distinct(sent(Waiting, "bth.psn")), 200U);
     EXPECT_EQ(distinct(received(Waiting, "bth.psn", "aeth.type == ACK")), 200U);
 }
@@ -159,7 +160,7 @@ TEST_F(Step12, a_request_without_completion_looks_the_same_on_the_wire) {
     EXPECT_EQ(distinct(sent(Signalling, "bth.psn")), 96U + 96U);
     EXPECT_EQ(statuses(Signalling).size(), 96U + 6U);
 
-    // A full send queue: this device frees a slot with the ACK.
+    // A full send queue: this device frees a slot when the ACK arrives.
     const auto queue = events("send_queue");
     ASSERT_EQ(queue.size(), 3U);
     EXPECT_LT(queue[1].number("taken").value(), queue[1].number("list").value());
@@ -171,7 +172,7 @@ TEST_F(Step12, a_request_without_completion_looks_the_same_on_the_wire) {
     EXPECT_EQ(statuses(FullQueue).size(), 1U);
 }
 
-// As hexadecimal digits: by PSN, the payloads that it had, in order.
+// Returns the payloads sent with each PSN, in order, as hexadecimal digits.
 std::map<std::string, std::vector<std::string>> payloads(const LabRun& run,
                                                          const std::vector<std::string>& frames) {
     std::map<std::string, std::vector<std::string>> all;
@@ -191,8 +192,8 @@ TEST_F(Step12, an_inline_message_is_the_one_that_was_posted) {
     const auto told = events("inline");
     ASSERT_EQ(told.size(), 6U);
     EXPECT_GE(told[0].number("got").value(), told[0].number("asked").value());
-    // The device has read the buffer for the last time before or after the program wrote to it: the
-    // last of the packets tells.
+    // The device may have read the buffer for the last time before or after the program changed it.
+    // The last packet shows which.
     const bool arrived_later = told[1].text("arrived") == "what was written later";
     EXPECT_TRUE(arrived_later || told[1].text("arrived") == "what was posted");
     EXPECT_EQ(told[2].text("arrived"), "what was posted");
@@ -200,7 +201,7 @@ TEST_F(Step12, an_inline_message_is_the_one_that_was_posted) {
     EXPECT_EQ(told[4].text("error"), "EINVAL");
     EXPECT_EQ(told[5].text("error"), "EINVAL");
 
-    // The same PSN, with other bytes each time it is sent; or with the same.
+    // The first message may be retransmitted with other bytes, the others only with the same.
     std::vector<std::string> frames;
     for (const auto& row : sent(Inline, "frame", "bth.opcode_name == \"RC SEND Only\""))
         frames.push_back(row.at(0));
@@ -243,7 +244,7 @@ TEST_F(Step12, a_responder_whose_queue_is_too_small_falls_silent) {
     EXPECT_EQ(told->number("entries"), 7U);
     EXPECT_EQ(told->number("polled"), 7U);
     EXPECT_EQ(told->number("lost"), 5U);
-    // Linux 6.1 has an event for each completion that is lost, 6.12 only for some.
+    // Linux 6.1 reports an event for each lost completion, 6.12 only for some.
     EXPECT_GE(told->number("events"), 1U);
     EXPECT_LE(told->number("events"), 5U);
     EXPECT_EQ(told->text("state"), "ERR");
@@ -253,7 +254,7 @@ TEST_F(Step12, a_responder_whose_queue_is_too_small_falls_silent) {
     expected.insert(expected.end(), 4, "WR_FLUSH_ERR");
     EXPECT_EQ(statuses(OverrunTheirs), expected);
 
-    // Seven are acknowledged. The eighth goes out three times, and nothing answers: no NAK either.
+    // Seven are acknowledged. The eighth is sent three times and gets no response, not even a NAK.
     EXPECT_EQ(received(OverrunTheirs, "bth.psn", "aeth.type == ACK").size(), 7U);
     EXPECT_EQ(received(OverrunTheirs, "bth.psn", naks).size(), 0U);
     const std::string eighth = std::to_string(first_psn(OverrunTheirs) + 7);
@@ -265,7 +266,7 @@ TEST_F(Step12, a_sender_with_credits_meets_no_rnr_nak) {
     ASSERT_EQ(told.size(), 3U);
     for (const std::size_t i : {0U, 1U, 2U}) {
         const std::size_t queue_pair = ShortTimer + i;
-        // What the device counted is what was on the wire.
+        // The device counted as many RNR NAKs as were captured.
         EXPECT_EQ(received(queue_pair, "bth.psn", rnr_naks).size(),
                   told[i].number("rnr_naks").value());
         const auto sends = sent(queue_pair, "bth.psn", "bth.opcode_name == \"RC SEND Only\"");
@@ -282,7 +283,7 @@ TEST_F(Step12, a_sender_with_credits_meets_no_rnr_nak) {
     const auto timers = received(LongTimer, "aeth.timer_ms", rnr_naks);
     ASSERT_FALSE(timers.empty());
     EXPECT_EQ(timers.front().at(0), "40.96");
-    // That is time lost, and nothing is done in it.
+    // During this time, nothing is sent.
     EXPECT_GT(told[1].number("took_us").value(), timers.size() * 40'960);
 }
 

@@ -1,4 +1,4 @@
-// Step 13 in the lab: what registering memory costs, where its limit is, and what avoids it.
+// Step 13 in the lab: the cost of registering memory, its limit, and how to avoid it.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -37,8 +37,8 @@ bool has_note(const std::vector<runlog::Event>& log, std::string_view text) {
     });
 }
 
-// Zipf's law and a cache of the buffers used last, once more and in another way than the step has
-// them.
+// Returns the hits of a cache with LRU replacement under a Zipf distribution, calculated
+// independently of the step's code.
 std::uint64_t hits_counted_anew(const runlog::Event& event) {
     const auto buffers = event.number("buffers").value();
     const auto places = event.number("room").value() / event.number("len").value();
@@ -46,7 +46,7 @@ std::uint64_t hits_counted_anew(const runlog::Event& event) {
     for (std::uint64_t i = 1; i <= buffers; ++i)
         all += 1.0 / static_cast<double>(i);
     std::mt19937_64 random(event.number("seed").value());
-    std::vector<std::uint64_t> kept;  // the one used last is at the end
+    std::vector<std::uint64_t> kept;  // the most recently used one is last
     std::uint64_t hits = 0;
     for (std::uint64_t use = event.number("accesses").value(); use > 0; --use) {
         const double wanted = static_cast<double>(random() >> 11) / 9007199254740992.0 * all;
@@ -80,7 +80,7 @@ class Step13 : public testing::Test {
         return event == nullptr ? none : *event;
     }
 
-    static constexpr auto csv = "build/guests/step13.csv";  // where guests may write
+    static constexpr auto csv = "build/guests/step13.csv";  // guests may write here
     static inline const std::vector<runlog::Event>* log_of_run = nullptr;
 };
 

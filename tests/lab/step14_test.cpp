@@ -1,5 +1,5 @@
-// Step 14 in the lab: every byte that the logs say was moved was on the wire once at least, in the
-// packets that were predicted, and arrived as it was. How fast it was is nobody's to test.
+// Step 14 in the lab: every byte that was transferred according to the logs was on the wire at
+// least once, in the predicted packets, and arrived unchanged. The throughput is not tested.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -38,7 +38,7 @@ class Step14 : public testing::Test {
         return by_transport;
     }
 
-    // The guests write into the repository, too.
+    // The guests may write to this folder of the repository.
     static constexpr auto csv = "build/guests/step14.csv";
     static inline LabRun whole;
 };
@@ -60,7 +60,7 @@ TEST_F(Step14, the_bytes_arrive_by_every_transport) {
         EXPECT_EQ(event.number("len"), size);
         EXPECT_EQ(event.text("bytes"), "intact");
         EXPECT_EQ(event.number("crc32"), event.number("expected_crc32"));
-        // The server's own log of its memory, too.
+        // The CRC in the server's own log of its memory is the same.
         EXPECT_EQ(in_memory[number++].number("crc32"), event.number("crc32")) << transport;
         EXPECT_GT(event.number("elapsed_us").value(), 0U);
         EXPECT_GT(event.number("client_user_us").value() + event.number("client_system_us").value(),
@@ -79,7 +79,7 @@ TEST_F(Step14, the_writes_take_the_predicted_psns_and_all_the_bytes) {
     }
     EXPECT_EQ(posted, size);
     EXPECT_EQ(LabRun::all(whole.client, "wc").size(), 4U);  // one in two is signalled
-    std::map<std::uint32_t, std::uint64_t> payload;  // by PSN: one that was retransmitted is one
+    std::map<std::uint32_t, std::uint64_t> payload;  // by PSN: each retransmitted packet once
     for (const auto& row : rows(whole, "bth.psn,payload_len",
                                 "ip.dst == " + support::server_ip +
                                     " and bth.destqp > 1 and bth.opcode_name contains WRITE"))
@@ -94,7 +94,7 @@ TEST_F(Step14, the_writes_take_the_predicted_psns_and_all_the_bytes) {
     EXPECT_EQ(bytes, size);
 }
 
-// Of the data stream in one direction: how many bytes, each counted once.
+// Returns the number of bytes in one direction of the data stream. Retransmitted bytes count once.
 std::uint64_t tcp_bytes(const LabRun& run, const std::string& stream) {
     const auto read = support::run(
         {"tshark", "-n", "-r", run.file("wire.pcapng"), "-Y",

@@ -1,6 +1,6 @@
-// Step 15 in the lab: what is lost is retransmitted and arrives as it was; and a device that is not
-// answered gives up after as many tries as it was told. Whatever a test sets on the link emulator is
-// cleared when it ends.
+// Step 15 in the lab: lost packets are retransmitted and the data arrives unchanged; without
+// responses, a device gives up after `retry_cnt` retransmissions. Each test clears its settings of
+// the link emulator at its end.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -53,7 +53,7 @@ std::set<std::uint32_t> predicted(const LabRun& run, std::uint64_t qpn) {
     return psns;
 }
 
-// By PSN: how often a WRITE's packet came to the server's queue pair.
+// Returns how often each PSN arrived at the server's queue pair.
 std::map<std::uint32_t, std::size_t> arrived(const LabRun& run, std::uint64_t dest_qpn) {
     std::map<std::uint32_t, std::size_t> times;
     for (const auto& row :
@@ -81,7 +81,8 @@ TEST_F(Step15, a_good_cable_needs_each_packet_once_and_silence_all_retries) {
         seen.insert(psn);
     EXPECT_EQ(seen, predicted(run, states[0].number("qpn").value()));
 
-    // The WRITE that nobody answers: once, and three times more; the one behind it never.
+    // The unanswered WRITE is sent once and retransmitted three times. The next WRITE is never
+    // sent.
     const auto silent = arrived(run, states[1].number("dest_qpn").value());
     ASSERT_EQ(silent.size(), 1U);
     EXPECT_EQ(silent.begin()->first, states[1].number("sq_psn"));
@@ -92,17 +93,17 @@ TEST_F(Step15, a_good_cable_needs_each_packet_once_and_silence_all_retries) {
     EXPECT_EQ(silence.number("sent"), 1U + 3U);
     EXPECT_GE(silence.number("took_us").value(), 4U * 268'435U - 100'000U);  // 4.096 us * 2^16
     const auto all_states = LabRun::all(run.client, "qp_state");
-    ASSERT_EQ(all_states.size(), 7U);  // twice INIT, RTR and RTS
+    ASSERT_EQ(all_states.size(), 7U);  // INIT, RTR and RTS twice, ERR
     EXPECT_EQ(all_states.back().text("state"), "ERR");
     EXPECT_EQ(all_states.back().number("qpn"), states[1].number("qpn"));
 }
 
 struct Request {
     std::uint32_t psn;
-    bool is_nak;  // else a packet of the client's
+    bool is_nak;  // otherwise a packet of the client
 };
 
-// What passed of the first connection: requests as they came, and NAKs for a PSN out of sequence.
+// Returns the first connection's requests and its NAKs for PSN sequence errors, in capture order.
 std::vector<Request> requests_and_naks(const LabRun& run) {
     const auto state = LabRun::ready_to_send(run.client).at(0);
     std::vector<Request> all;
@@ -143,7 +144,7 @@ TEST_F(Step15, what_is_lost_is_asked_for_and_all_behind_it_comes_again) {
             seen.insert(at->psn);
             continue;
         }
-        // The responder has thrown away what it saw behind the gap: all of it must come once more.
+        // The responder dropped the packets after the gap: all of them must be retransmitted.
         ++naks;
         std::set<std::uint32_t> later;
         for (auto next = at; next != passed.end(); ++next)
@@ -165,12 +166,12 @@ TEST_F(Step15, what_is_lost_is_asked_for_and_all_behind_it_comes_again) {
 }
 
 TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
-    // Large enough to be in progress when the link emulator is cut.
+    // Large enough to be in progress when the packet loss starts.
     support::Process client({"lab/lab", "capture", "15", "--", "--transfer", "--size", "256MiB",
                              "--retry-cnt", "2", "--ack-timeout", "17", "--timeout", "60"},
                             {"CAPTURE_SNAPLEN=128", "CAPTURE_SECONDS=120"});
     ASSERT_TRUE(client.await("wc        wr ", 120s));
-    // Nothing comes back from the server any more; what goes there is still captured there.
+    // No packet from the server arrives any more. Packets to the server are still captured there.
     ASSERT_EQ(netem({"server", "loss", "100%"}).exit_code, 0);
     EXPECT_TRUE(client.await("RETRY_EXC_ERR", 100s));
     EXPECT_EQ(netem({"clear"}).exit_code, 0);
@@ -180,14 +181,14 @@ TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
     ASSERT_FALSE(completions.empty());
     EXPECT_EQ(completions.back().text("status"), "RETRY_EXC_ERR");
     const auto states = LabRun::all(run.client, "qp_state");
-    ASSERT_EQ(states.size(), 4U);  // INIT, RTR and RTS
+    ASSERT_EQ(states.size(), 4U);  // INIT, RTR, RTS, ERR
     EXPECT_EQ(states[3].text("state"), "ERR");
     const auto* error = LabRun::find(run.client, "error");
     ASSERT_NE(error, nullptr);
     EXPECT_NE(error->text("text").find("--retry-cnt 2"), std::string::npos) << error->text("text");
 
-    // The oldest packet without an answer: once, and twice more; on a slow machine it may have come
-    // again before the cut, too, behind others whose answers were late.
+    // The oldest unacknowledged packet is sent once and retransmitted twice. On a slow machine it
+    // may already have been retransmitted before the loss, after packets whose ACKs were late.
     const auto times = arrived(run, states[2].number("dest_qpn").value());
     const auto most = std::ranges::max_element(
         times, [](const auto& one, const auto& other) { return one.second < other.second; });

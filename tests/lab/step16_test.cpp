@@ -1,5 +1,5 @@
-// Step 16 in the lab: what is pushed and pulled, by the logs and by the wire; a torn read; and
-// workers that do not come, or go.
+// Step 16 in the lab: pushes and pulls in the logs and on the wire; a torn read; and workers that
+// are refused or disconnect.
 #include <algorithm>
 #include <map>
 
@@ -28,7 +28,7 @@ class Step16 : public testing::Test {
     }
 };
 
-// The mean losses, step by step.
+// Returns the mean loss of each step.
 std::vector<double> losses_of(const LabRun& run) {
     std::vector<double> losses;
     for (const auto& step : LabRun::all(run.server, "training"))
@@ -83,7 +83,7 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
     EXPECT_EQ(count(run.client, "pull", "verdict", "whole"), 3U * 5U);
     EXPECT_EQ(LabRun::all(run.client, "pull").size(), 15U);
 
-    // By rank: the queue pair, and the slot that belongs to it.
+    // For each rank: its queue pair, and its slot.
     std::map<std::uint64_t, std::uint64_t> rank_of;  // by the worker's QPN
     for (const auto& worker : LabRun::all(run.client, "worker"))
         rank_of[worker.number("qpn").value()] = worker.number("rank").value();
@@ -98,7 +98,8 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
     for (const auto& [qpn, rank] : rank_of) {
         const runlog::Event& slot = regions.at(1 + rank);
         EXPECT_EQ(slot.text("access"), "local_write remote_write");
-        // Each push: two packets, the first to the worker's own slot, the last with the notice.
+        // Each push is two packets. The first is addressed to the worker's own slot, the last
+        // carries the immediate data.
         const std::string to_it =
             fmt::format("bth.destqp == {} and ip.dst == {} and ", dest_of[qpn], support::server_ip);
         std::set<Strings> firsts;
@@ -122,7 +123,7 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
         EXPECT_EQ(notices, (std::set<std::uint64_t>{rank << 16 | 1, rank << 16 | 2, rank << 16 | 3,
                                                     rank << 16 | 4}));
 
-        // The log predicts these PSNs: two a push.
+        // The log predicts these PSNs: two for each push.
         for (const auto& post : LabRun::all(run.client, "post_send"))
             if (post.number("qpn") == qpn && post.text("opcode") == "RDMA_WRITE_WITH_IMM") {
                 EXPECT_EQ(support::psns_of(post).size(), 2U);
@@ -130,7 +131,8 @@ TEST_F(Step16, gradients_are_written_weights_are_read_and_the_loss_goes_down) {
                 EXPECT_TRUE(lasts.contains(std::to_string(post.number("psn_last").value())));
             }
 
-        // Weights are read out of the other region only, five times, between looks at the version.
+        // Weights are read only from the other region: five times, with reads of the version before
+        // and after.
         std::map<std::string, std::pair<std::string, std::uint64_t>> reads;  // by PSN
         for (const auto& row :
              rows(run, "bth.psn,reth.dmalen,reth.va,reth.r_key", to_it + "bth.opcode == 12")) {
@@ -181,7 +183,7 @@ TEST_F(Step16, any_number_of_workers_comes_to_the_result_of_one_process) {
     }
 }
 
-// Two of three are there: then one of them is killed, and the other one is told.
+// Two of three workers have joined. One of them is stopped, and the server notifies the other.
 TEST_F(Step16, a_worker_that_goes_takes_the_others_with_it_and_the_next_job_is_served) {
     auto server = support::start("server", {server_program, "--port", "4316"});
     ASSERT_TRUE(server.await("listening", 60s));

@@ -1,4 +1,4 @@
-// Step 17's programs in the lab, by hand: ranks that do not come, come twice, or die.
+// Step 17's programs in the lab: ranks that do not connect, are invalid or duplicated, hang or die.
 #include <gtest/gtest.h>
 
 #include "support/step17_checks.hpp"
@@ -41,7 +41,7 @@ TEST_F(Step17Programs, ranks_that_never_come_are_named_and_the_others_are_told) 
                                  "client: rank 1: rank 0 ends the rendezvous: rank 0 has waited 4 "
                                  "s for ranks 2, 3 to come.");
 
-    // And the next ones are served.
+    // The next ranks are served.
     const auto next = support::exec("client", ranks({"--barriers", "1"}));
     EXPECT_EQ(next.exit_code, 0) << next.all();
     server.close_input();
@@ -99,7 +99,7 @@ TEST_F(Step17Programs, a_rank_that_dies_in_the_middle_is_named_to_all_others) {
         << end.all();
 }
 
-// It is stopped, not ended: its connection stays, and its device answers for it.
+// The rank is stopped with SIGSTOP: its connection remains, and its device still sends ACKs.
 TEST_F(Step17Programs, a_rank_that_hangs_is_named_to_all_others) {
     auto server = start_server({"--time-limit", "4"});
     ASSERT_TRUE(server.await("listening", 60s));

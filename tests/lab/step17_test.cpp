@@ -1,5 +1,5 @@
-// Step 17 in the lab: who meets whom, by the logs and by the wire; and that nobody leaves a barrier
-// before the last one has entered it.
+// Step 17 in the lab: which ranks connect to each other, in the logs and on the wire; and that no
+// rank leaves a barrier before the last one has entered it.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -23,7 +23,7 @@ class Step17 : public testing::Test {
     }
 };
 
-// What a packet of a WRITE with immediate data says, each once, in the order of the wire.
+// A packet of a WRITE with immediate data. flagged() returns each once, in capture order.
 struct Flagged {
     std::uint64_t frame, psn, va, rkey, length, notice;
 };
@@ -119,8 +119,8 @@ TEST_F(Step17, ring_is_what_the_table_says_and_begins_after_all_are_ready) {
     ASSERT_GT(last_of_table, 0U);
     EXPECT_GT(last_ready, last_of_table);
 
-    // The edges that leave a machine: of the ring 0 to 1 and 3 to 0, of the second rounds 0 to 2
-    // and 2 to 0.
+    // The edges between the two machines: in the ring 0 to 1 and 3 to 0, in the second rounds 0 to
+    // 2 and 2 to 0.
     struct Edge {
         std::size_t from, to;
         unsigned round;
@@ -154,13 +154,13 @@ TEST_F(Step17, ring_is_what_the_table_says_and_begins_after_all_are_ready) {
 TEST_F(Step17, nobody_leaves_a_barrier_before_the_straggler_has_entered_it) {
     const LabRun& run = support::plain_run("17");
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    // ready, three of each kind, end
+    // The barriers: ready, three of each kind, end.
     support::expect_barriers_held({run.server, run.client}, 4, 8);
     const auto late = LabRun::all(run.client, "late");
     ASSERT_EQ(late.size(), 3U);
     for (const auto& event : late)
         EXPECT_EQ(event.number("rank"), 2U);
-    // The ranks of the client's log have one clock.
+    // All ranks in the client's log use the same clock.
     std::size_t compared = 0;
     for (const auto& enter : LabRun::all(run.client, "enter"))
         for (const auto& leave : LabRun::all(run.client, "leave"))
@@ -170,7 +170,7 @@ TEST_F(Step17, nobody_leaves_a_barrier_before_the_straggler_has_entered_it) {
             }
     EXPECT_EQ(compared, 8U * 3U) << "each barrier, for ranks 1 to 3";
 
-    // What rank 2 enters with is on the wire before any release has it; tshark says so, too.
+    // Rank 2's notice for each barrier is on the wire before the release, also according to tshark.
     const auto lines =
         support::run({"tshark", "-r", run.file("wire.pcapng"), "-Y", "infiniband.bth.opcode == 11",
                       "-T", "fields", "-e", "ip.src", "-e", "infiniband.immdt"});

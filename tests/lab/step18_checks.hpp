@@ -1,4 +1,4 @@
-// Step 18's batches as the wire has them.
+// Step 18's batches on the wire.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr std::uint64_t input_size = 784;
 inline constexpr std::uint64_t output_size = 40;
 inline constexpr std::uint32_t begin = 0xffff'ffff;
 
-/// A WRITE, with immediate data or without.
+/// A WRITE, with or without immediate data.
 struct Request {
     std::uint64_t frame = 0;
     std::uint32_t psn = 0;
@@ -27,8 +27,8 @@ struct Request {
     std::uint32_t immediate = 0;
 };
 
-/// The requests to a queue pair of that machine, in the order of their PSNs (the capture's order is
-/// that one unless packets are sent again: each PSN once). All are of one packet.
+/// Returns the requests to a queue pair of this machine in PSN order, each PSN once. Without
+/// retransmissions, this is the capture order. All requests are one packet.
 inline std::vector<Request> requests_to(const support::LabRun& run, const std::string& address,
                                         std::uint64_t qpn) {
     std::vector<Request> requests;
@@ -51,7 +51,8 @@ inline std::vector<Request> requests_to(const support::LabRun& run, const std::s
     return requests;
 }
 
-/// What went one way for a batch: WRITEs and then the notice, by the notice's immediate data.
+/// The WRITEs of a batch in one direction and the final notice. passages() returns them by the
+/// notice's immediate data.
 struct Passage {
     std::vector<Request> writes;
     Request notice;
@@ -72,9 +73,9 @@ inline std::map<std::uint32_t, Passage> passages(const std::vector<Request>& req
     return all;
 }
 
-/// The batches that had a notice and no result, at most; and expects that none was written to a
-/// slot before the result of the one before in it had left. The capture is the server's: what
-/// stands in it before a packet had left or come before.
+/// Returns the maximum number of batches with a notice and without a result. Expects that no batch
+/// was written to a slot before the result of the slot's previous batch was sent. The capture was
+/// made on the server, so its order is the order in which the server sent and received.
 inline std::size_t most_outstanding(const std::map<std::uint32_t, Passage>& to_server,
                                     const std::map<std::uint32_t, Passage>& to_client,
                                     std::uint32_t depth) {

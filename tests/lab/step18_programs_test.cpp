@@ -1,5 +1,5 @@
-// Step 18's programs where something is wrong: numbers out of range, batches that are not as they
-// should be, and an end that dies in the middle of one.
+// Error cases of step 18's programs: numbers out of range, invalid batches, and an end that dies
+// during a batch.
 #include <gtest/gtest.h>
 
 #include "support/lossy_host.hpp"
@@ -105,7 +105,7 @@ TEST_F(Step18Programs, a_client_that_goes_in_the_middle_of_a_batch_leaves_the_ot
     ASSERT_TRUE(leaving.await("RDMA_WRITE_WITH_IMM", 60s));
     leaving.close_input();
     EXPECT_NE(leaving.wait(30s).exit_code, 0);
-    // Whichever comes first: the connection's end, or a result that it does not take any more.
+    // Either the connection ends first, or the client does not accept a result any more.
     ASSERT_TRUE(server.await("server: client 1", 40s)) << server.output();
     const auto next = support::exec("client", client({"--requests", "8", "--timeout", "30"}));
     EXPECT_EQ(next.exit_code, 0) << next.all();

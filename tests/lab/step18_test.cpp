@@ -1,5 +1,5 @@
-// Step 18 in the lab: batches by the logs and by the wire, the slots that bound them, how requests
-// become batches, and the figures at the end.
+// Step 18 in the lab: batches in the logs and on the wire, the slots that limit them, how requests
+// are combined into batches, and the statistics at the end.
 #include <algorithm>
 #include <cmath>
 
@@ -28,7 +28,7 @@ std::vector<double> values_of(const std::vector<runlog::Event>& events, std::str
     return values;
 }
 
-// By the access of the region, its only one.
+// Returns the only region with this access.
 runlog::Event region(const std::vector<runlog::Event>& log, const std::string& access) {
     const auto regions = LabRun::all(log, "mr");
     EXPECT_EQ(
@@ -142,7 +142,8 @@ TEST_F(Step18, figures_are_those_of_the_batches_in_the_log) {
         EXPECT_EQ(served[i].number("batch"), i);
         EXPECT_EQ(batches[i].number("batch"), i);
         EXPECT_EQ(batches[i].number("requests"), served[i].number("requests"));
-        // The server's took_us may be larger: its last WRITE can arrive before ibv_post_send returns.
+        // The server's took_us may be larger: its last WRITE may arrive before ibv_post_send
+        // returns.
         EXPECT_GE(took[i], static_cast<double>(served[i].number("waited_us").value()))
             << "the batch's time in the server's queue is a part of the client's time";
     }
@@ -162,7 +163,7 @@ TEST_F(Step18, nobody_writes_into_a_slot_in_use_however_many_there_are) {
     }
 }
 
-// How many requests each batch had.
+// Returns the number of requests in each batch.
 std::vector<double> sizes_of(const support::Argv& arguments) {
     const LabRun run = support::capture("18", {}, arguments);
     EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
@@ -176,7 +177,8 @@ TEST_F(Step18, requests_wait_for_others_until_the_batch_is_full_or_their_time_is
     EXPECT_EQ(sizes_of({"--rate", "1000", "--even", "--wait", "500000", "--batch", "64",
                         "--requests", "10"}),
               std::vector<double>{10});
-    // One at a time, where they come slowly and do not wait; unless the machine is busy elsewhere.
+    // Requests that arrive slowly and do not wait are sent one at a time, unless the machine is
+    // busy.
     EXPECT_GE(sizes_of({"--rate", "5", "--even", "--wait", "0", "--requests", "10"}).size(), 8U);
 }
 
@@ -187,7 +189,7 @@ TEST_F(Step18, several_clients_are_answered_in_the_order_of_their_notices) {
     support::expect_every_packet_joined(run);
     expect_all_right(run);
 
-    // By queue pair and id. When a batch comes, at most five are in front of it: two of each other
+    // By queue pair and ID. When a batch arrives, at most five precede it: two of each other
     // client, and one of its own.
     using Batch = std::pair<std::uint64_t, std::uint64_t>;
     std::vector<Batch> came, answered;

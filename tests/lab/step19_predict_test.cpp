@@ -1,4 +1,4 @@
-// examples/19_one_packet/predict in the lab: a scenario by its name, played and asked for.
+// examples/19_one_packet/predict in the lab: runs a scenario by its name and asks for predictions.
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"

@@ -1,5 +1,6 @@
-// Step 20 in the lab: too much in flight at a bottleneck is sent many times over, a window that
-// fits is not, and one that adapts finds it; marks are on the wire, and nobody reacts to them.
+// Step 20 in the lab: at a bottleneck, too many packets in flight are retransmitted many times, a
+// fitting window avoids this, and an adaptive one finds the right size. ECN marks are on the wire,
+// and no end reacts to them.
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"
@@ -38,7 +39,7 @@ TEST_F(Step20, an_empty_way_needs_each_packet_once) {
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_whole(run);
     support::expect_every_packet_joined(run);
-    // A guest that is not scheduled may make a timer end; nothing is lost.
+    // A timer may expire while a guest is not scheduled, but no packet is lost.
     for (const auto& event : LabRun::all(run.client, "bottleneck"))
         EXPECT_EQ(event.number("naks"), 0U);
     for (const auto& row :
@@ -71,7 +72,7 @@ TEST_F(Step20, marks_arrive_and_nobody_minds_them) {
          support::rows(run, "ip.ecn", "ip.src == " + support::client_ip + " and bth"))
         seen.insert(row.at(0));
     EXPECT_EQ(seen, (std::set<std::string>{"2", "3"}));
-    // By somebody else: the marked ones are good, and no CNP came.
+    // According to tshark, no CNP was sent, and the marked packets are decoded as RoCE.
     const auto cnps =
         support::run({"tshark", "-r", run.file("wire.pcapng"), "-Y",
                       "infiniband.bth.opcode == 0x81", "-T", "fields", "-e", "frame.number"});

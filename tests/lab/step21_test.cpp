@@ -1,4 +1,4 @@
-// Step 21 in the lab: the PSN that rdma_cm announces, and packets that begin somewhere else.
+// Step 21 in the lab: the PSN announced by rdma_cm, and connections that start with another PSN.
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"
@@ -16,7 +16,8 @@ class Step21 : public testing::Test {
     }
 };
 
-// The PSNs of the ConnectReplies: those from which the server expects the client's packets.
+// Returns the PSNs of the ConnectReplies. The server expects these PSNs in the client's first
+// packets.
 std::vector<std::uint32_t> announced_psns(const LabRun& run) {
     const auto outcome =
         support::run({"tshark", "-n", "-r", run.file("wire.pcapng"), "-Y", "infiniband.cm.rep",
@@ -56,8 +57,8 @@ TEST_F(Step21, only_packets_from_the_announced_psn_on_are_executed) {
     }
     EXPECT_EQ(completions[0].text("status"), "SUCCESS");
     EXPECT_EQ(completions[1].text("status"), "RETRY_EXC_ERR");
-    // A duplicate is acknowledged and not executed. Whether the client takes rxe's acknowledgement
-    // for its own depends on where its random PSN lies.
+    // A duplicate is acknowledged and not executed. Whether the client accepts rxe's ACK as its own
+    // depends on its random PSN.
     EXPECT_TRUE(completions[2].text("status") == "SUCCESS" ||
                 completions[2].text("status") == "RETRY_EXC_ERR");
     EXPECT_EQ(rows(run, "frame", "aeth.syndrome == 0x60").size(), 1U) << "NAK: PSN sequence error";

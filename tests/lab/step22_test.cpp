@@ -1,4 +1,4 @@
-// Step 22 in the lab: one message from three buffers, one READ into two, an entry that is refused.
+// Step 22 in the lab: one message from three buffers, one READ into two, and a refused `sge`.
 #include <gtest/gtest.h>
 
 #include "support/step_checks.hpp"
@@ -31,7 +31,7 @@ TEST_F(Step22, three_buffers_are_one_message_and_a_foreign_lkey_sends_nothing) {
     ASSERT_EQ(statuses.size(), 3U);
     EXPECT_EQ(statuses[0], "SUCCESS");
     EXPECT_EQ(statuses[1], "SUCCESS");
-    // The specification's, and rxe's of Linux 6.1 and of 6.12.
+    // The status according to the specification, from rxe in Linux 6.1, and from rxe in Linux 6.12.
     EXPECT_TRUE(statuses[2] == "LOC_PROT_ERR" || statuses[2] == "LOC_QP_OP_ERR" ||
                 statuses[2] == "WR_FLUSH_ERR")
         << statuses[2];

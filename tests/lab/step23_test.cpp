@@ -1,4 +1,4 @@
-// Step 23 in the lab: one event for four messages, and both ways to post in one queue.
+// Step 23 in the lab: one event for four messages, and both ways to post requests in one queue.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST_F(Step23, a_solicited_message_wakes_the_server_once_for_all_before_it) {
     ASSERT_EQ(sends.size(), 8U);
     for (std::size_t i = 0; i < sends.size(); ++i)
         EXPECT_EQ(sends[i][0], i == 3 ? "1" : "0") << i;
-    // As many events as the server's own count of them: one for the first four messages.
+    // One event for the first four messages, as the server's notes report, and one for each other
+    // message.
     EXPECT_EQ(LabRun::all(run.server, "cq_event").size(), 5U);
     const auto notes = LabRun::all(run.server, "note");
     const auto has_note = [&](const std::string& text) {
@@ -34,7 +35,8 @@ TEST_F(Step23, a_solicited_message_wakes_the_server_once_for_all_before_it) {
     };
     EXPECT_TRUE(has_note("1 event, 4 messages: solicited events only"));
     EXPECT_TRUE(has_note("4 events, 4 messages: all events"));
-    // Requests by ibv_wr_* are traced, predicted and joined as those by ibv_post_send.
+    // Requests posted by ibv_wr_* are traced, predicted and assigned like those posted by
+    // ibv_post_send.
     EXPECT_EQ(LabRun::all(run.client, "post_send").size(), 8U);
     support::expect_every_packet_joined(run);
 }

@@ -1,4 +1,4 @@
-// Step 24 in the lab: messages that are applied once each, over connections that break.
+// Step 24 in the lab: messages are applied exactly once over connections that break.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Step 25 in the lab: RoCE in ESP, what forged packets do to it, and that its keys open it.
+// Step 25 in the lab: RoCE in ESP, its protection against forged packets, and decryption with its
+// keys.
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -23,7 +24,7 @@ class Step25 : public testing::Test {
     }
 };
 
-// The notes of the table, with runs of spaces made one.
+// Returns the notes of the table, with runs of spaces replaced by one space.
 std::set<std::string> notes(const LabRun& run) {
     std::set<std::string> found;
     for (const runlog::Event& event : LabRun::all(run.client, "note")) {
@@ -44,11 +45,11 @@ void expect_every_forgery_dropped(const LabRun& run) {
           "the same with a later sequence number same XfrmInStateProtoError",
           "the same with another SPI same XfrmInNoStates"})
         EXPECT_TRUE(told.contains(line)) << line << "\n" << run.text_of("client.log");
-    // All that the capture shows of the connection is the forged WRITE, which nobody answers.
+    // Of the connection, the capture shows only the forged WRITE, which gets no response.
     EXPECT_EQ(support::rows(run, "bth.opcode", "reth or aeth").size(), 1U);
 }
 
-// The opcodes that tshark reads in the packets that left the link emulator.
+// Returns the opcodes that tshark decodes in the packets that left the link emulator.
 std::vector<std::string> dissected(const LabRun& run, const std::string& filter,
                                    const std::string& config) {
     const auto outcome = support::run(
@@ -91,11 +92,12 @@ TEST_F(Step25, wireshark_reads_the_packets_with_the_keys_and_not_without) {
     std::filesystem::copy_file(key_file, with.path() / "wireshark/esp_sa");
     std::filesystem::remove(key_file);
 
-    // Five WRITEs with their ACKs, more where a busy host retransmits, and three forged packets.
+    // Five WRITEs with their ACKs, possible retransmissions on a busy host, and three forged
+    // packets.
     const auto closed = dissected(run, "esp", without.str());
     EXPECT_GE(closed.size(), 13U);
     EXPECT_EQ(dissected(run, "esp and infiniband", without.str()).size(), 0U);
-    // All but the one with another SPI: Wireshark decrypts without checking the tag.
+    // All except the packet with another SPI: Wireshark decrypts without checking the tag.
     const auto opened = dissected(run, "esp and infiniband", with.str());
     EXPECT_EQ(opened.size(), closed.size() - 1);
     EXPECT_GE(std::ranges::count(opened, "10"), 7) << "RC RDMA WRITE Only";

@@ -1,5 +1,5 @@
-// lab/lab trace: programs that know nothing of this project. Each packet has a post that predicts it,
-// and each request ends as the log says.
+// lab/lab trace with programs that do not use this project's code. Each packet was predicted by a
+// post, and each request ends as the log reports.
 #include <algorithm>
 #include <filesystem>
 
@@ -33,19 +33,19 @@ class Trace : public testing::Test {
 struct Program {
     const char* name;
     Argv server;
-    Argv client;  // the server's address is its last word, if {server} is not one of them
+    Argv client;  // the server's address is appended unless an argument has {server}
     bool exits_with_0 = true;
-    std::int64_t uncounted = 0;  // packets that may come for a queue pair that was destroyed
+    std::int64_t uncounted = 0;  // packets that may arrive for a queue pair that was destroyed
 };
 
-// GoogleTest looks for this name.
+// GoogleTest requires this name.
 // NOLINTNEXTLINE(readability-identifier-naming)
 void PrintTo(const Program& program, std::ostream* out) {
     *out << program.name;
 }
 
-// perftest's report needs a processor of steady frequency: without one it exits with 1 after the
-// transfer.
+// perftest's report requires a CPU with a constant frequency. Without one, perftest exits with 1
+// after the transfer.
 Program perftest(const char* name, Argv words, const char* iterations = "20") {
     words.insert(words.end(), {"-n", iterations});
     return {name, words, words, false};
@@ -69,7 +69,7 @@ Argv words_of(const Program& program) {
     return words;
 }
 
-// The row of this program in docs/tracing.md.
+// Prints this program's row of docs/tracing.md.
 void print_row(const Program& program, const LabRun& run, const support::Traffic& traffic,
                const std::vector<support::SendQueue>& queues, std::size_t mismatches) {
     std::uint64_t posted = 0;
@@ -101,7 +101,7 @@ TEST_P(TracedProgram, has_a_post_for_each_packet_and_a_packet_for_each_psn) {
     print_row(program, run, traffic, support::expect_each_request_accounted(run), mismatches);
 }
 
-// rstream's calls of the socket functions, as calls of librdmacm's rsockets.
+// Makes rstream's socket calls use librdmacm's rsockets.
 Argv over_rsockets(Argv words) {
     for (const auto& folder : std::filesystem::directory_iterator("/usr/lib")) {
         const auto library = folder.path() / "rsocket/librspreload.so";
@@ -111,8 +111,9 @@ Argv over_rsockets(Argv words) {
     return words;
 }
 
-// UCX 1.13 takes from a datagram's completion whether the packet had an IPv4 header, as mlx5
-// devices have it. Soft-RoCE's completions do not say, and UCX drops what comes over IPv4.
+// UCX 1.13 reads from a datagram's completion whether the packet had an IPv4 header, which mlx5
+// devices report. Soft-RoCE's completions do not report it, and UCX drops packets received over
+// IPv4.
 Argv ucx_perftest(const Argv& server, const std::string& transport) {
     Argv words{"UCX_IB_GID_INDEX=2", "ucx_perftest"};
     words.insert(words.end(), server.begin(), server.end());
@@ -121,16 +122,16 @@ Argv ucx_perftest(const Argv& server, const std::string& transport) {
     return words;
 }
 
-// Two ranks, one a host. mpirun starts the one on the server by way of a listener there.
+// Two ranks, one on each host. mpirun starts the server's rank through a listener on the server.
 Program mpi_ring() {
     return {"openmpi",
             {"socat", "TCP-LISTEN:7711,reuseaddr", "EXEC:bash"},
             {"mpirun.openmpi", "--allow-run-as-root", "-np", "2", "--host",
              support::client_ip + ",{server}", "--leave-session-attached",
-             // How the ranks are started, and how they reach mpirun.
+             // Options to start the ranks, and the interface through which they connect to mpirun.
              "--mca", "plm_rsh_agent", std::filesystem::absolute("tests/lab_scripts/rsh_agent"),
              "--mca", "oob_tcp_if_include", "eth0",
-             // What carries the messages. "rc_v" is rc_verbs, and ud_verbs to set it up.
+             // The transport of the messages. "rc_v" is rc_verbs, with ud_verbs to set it up.
              "--mca", "pml", "ucx", "--mca", "osc", "ucx", "--mca", "btl", "self", "-x",
              "UCX_TLS=rc_v,self", "-x", "UCX_NET_DEVICES=rxe0:1", "-x", "UCX_IB_GID_INDEX=2",
              "python3", "-m", "mpi4py.bench", "ringtest", "-n", "1000", "-l", "20"}};
@@ -163,7 +164,7 @@ INSTANTIATE_TEST_SUITE_P(
         Program{"ucx_ud_verbs", ucx_perftest({}, "ud_verbs"),
                 ucx_perftest({"{server}"}, "ud_verbs")},
         mpi_ring(),
-        // The ACK of the message that closes the connection may come after the queue pair is gone.
+        // The ACK of the final message may arrive after the queue pair was destroyed.
         Program{"rstream",
                 {"rstream", "-S", "10000", "-C", "20"},
                 {"rstream", "-S", "10000", "-C", "20", "-s"},

@@ -1,4 +1,4 @@
-// The measurement of data, with few iterations: that it measures what it says.
+// The benchmark of data transfer, with few iterations: its results are consistent.
 #include <fstream>
 #include <sstream>
 
@@ -48,7 +48,7 @@ TEST_F(Transfer, each_kind_is_measured_on_both_sides_and_shown) {
         EXPECT_LE(line.size(), 100U) << line;
 }
 
-// The counters of the device say how many bytes' worth of packets there were.
+// The device counts the packets that it sends.
 TEST_F(Transfer, the_wire_carries_the_messages_that_were_measured) {
     const auto sent = [] {
         return std::stoull(

@@ -1,5 +1,5 @@
-// lab/lab wire: the link emulator does to the chosen packet what it was told and nothing to others, tells
-// of it in all of a run's files, and outlives its own program.
+// lab/lab wire: the link emulator applies each rule to the selected packets only, its actions are
+// in all files of a run, and it is restarted if it ends.
 #include <csignal>
 #include <regex>
 
@@ -33,7 +33,7 @@ class Wire : public testing::Test {
     void TearDown() override { EXPECT_EQ(wire({"clear"}).exit_code, 0); }
 };
 
-// By tshark: PSNs of the RoCE packets on one side of the rules.
+// Returns the PSNs of the RoCE packets before or after the rules were applied, according to tshark.
 std::vector<std::string> psns_at(const LabRun& run, const std::string& interface,
                                  const std::string& source) {
     const auto out = support::run({"tshark", "-r", run.file("cable.pcapng"), "-Y",
@@ -58,7 +58,7 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
     EXPECT_TRUE(has(run.outcome.err, "the link emulator has 1 rule: lab/lab wire"))
         << run.outcome.err;
 
-    // Nine packets in order, each twice in the file; of the fifth PSN the first copy never left.
+    // Nine packets in order, each twice in the file. The fifth PSN's first copy was dropped.
     auto sent = psns_at(run, "before", support::client_ip);
     const auto arrived = psns_at(run, "after", support::client_ip);
     ASSERT_GT(sent.size(), 9U) << "it was sent again";
@@ -81,7 +81,7 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
                              std::to_string(0xc19004) + "\n")
         << frame.all();
 
-    // The timeline has it, and run.json the rule.
+    // The timeline contains the action, and run.json the rule.
     const std::string timeline = run.text_of("timeline.txt");
     const auto at = timeline.find("drop      RC RDMA WRITE Middle PSN 0xc19004");
     ASSERT_NE(at, std::string::npos) << timeline;
@@ -125,7 +125,7 @@ TEST_F(Wire, starts_its_program_again_where_that_has_ended) {
         << status.all();
     const pid_t pid = std::stoi(found[1]);
     ASSERT_EQ(kill(pid, SIGKILL), 0);
-    // Whichever command comes next.
+    // Any command starts it again.
     const auto next = support::exec("client", {"true"});
     EXPECT_EQ(next.exit_code, 0);
     EXPECT_TRUE(has(next.err, "the link emulator had ended: starting it again, without rules"))
@@ -136,7 +136,7 @@ TEST_F(Wire, starts_its_program_again_where_that_has_ended) {
     EXPECT_EQ(run.exit_code, 0) << run.all();
 }
 
-// The same lab without it, and nothing of either is left at its end.
+// The same lab without the link emulator.
 TEST_F(Wire, is_not_in_a_lab_with_a_direct_cable) {
     support::OtherLab lab("build/direct-lab", {"LAB_CABLE=direct", "LAB_MEMORY=512"});
     const auto up = lab.run({"lab/lab", "up"}, {}, std::chrono::minutes(3));

@@ -1,5 +1,5 @@
-// CAPTURE_WIRESHARK=1: the packets go to a running Wireshark as they come. A program of that name
-// stands in for its window; what reads the stream behind it is Wireshark's own tshark.
+// CAPTURE_WIRESHARK=1: a running Wireshark gets the packets during the capture. A script called
+// `wireshark` replaces its window and reads the stream with Wireshark's tshark.
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -28,7 +28,8 @@ TEST(Wireshark, gets_every_packet_of_the_capture_as_it_grows) {
     const auto run = support::capture(
         "01", {"CAPTURE_WIRESHARK=1", "PATH=" + folder.str() + ":" + std::getenv("PATH")});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
-    // It outlives the run by what the stream's tail takes to notice the capture's end.
+    // The script ends later than the run: the stream's tail needs time to detect the end of the
+    // capture.
     const auto deadline = std::chrono::steady_clock::now() + 20s;
     while (!fs::exists(done) && std::chrono::steady_clock::now() < deadline)
         std::this_thread::sleep_for(50ms);

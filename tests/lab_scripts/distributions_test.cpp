@@ -1,5 +1,4 @@
-// What a person types wrong at tests/distributions/run: one sentence and exit code 2, before any
-// root is made.
+// Invalid arguments of tests/distributions/run: one line and exit code 2, before a root is created.
 #include <algorithm>
 
 #include <gtest/gtest.h>

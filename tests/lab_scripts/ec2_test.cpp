@@ -1,4 +1,5 @@
-// lab/ec2 against a pretend EC2: a PATH folder in which aws and ssh keep instances in files.
+// lab/ec2 with a simulated EC2: a folder in PATH with an aws and an ssh that represent instances as
+// files.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -12,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// An instance is a file named after its role. `$ec2/broken` names a command that fails.
+// An instance is a file with its role as its name. `$ec2/broken` contains the name of a command
+// that fails.
 constexpr const char* aws = R"sh(
 echo "aws $*" >>"$ec2/calls"
 [[ ! -f $ec2/broken || $2 != "$(<"$ec2/broken")" ]] || { echo 'out of capacity' >&2; exit 254; }
@@ -35,7 +37,7 @@ case $2 in
 esac
 exit 0
 )sh";
-// Each reboot is another boot.
+// Each reboot changes the boot ID.
 constexpr const char* ssh = R"sh(
 echo "ssh ${*: -2}" >>"$ec2/calls"
 [[ $* != *reboot* ]] || echo "${*: -2:1}" >>"$ec2/reboots"

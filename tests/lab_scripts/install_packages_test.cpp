@@ -1,5 +1,5 @@
-// lab/install-packages against a pretend system: a PATH folder in which dpkg and apt are what the
-// test says.
+// lab/install-packages on a simulated system: a folder in PATH with a dpkg-query and an apt that
+// the test defines.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -18,7 +18,7 @@ class InstallPackages : public testing::Test {
   protected:
     void SetUp() override {
         fs::create_directories(root_);
-        // An ordinary user runs it, also where the tests run as root.
+        // An ordinary user runs it, even if the tests run as root.
         fs::permissions(root_, fs::perms::all);
         fs::create_directory(root_ / "bin");
         fs::copy_file("lab/install-packages", root_ / "install-packages");
@@ -32,7 +32,7 @@ class InstallPackages : public testing::Test {
         fs::permissions(root_ / "bin" / name, fs::perms(0755));
     }
 
-    // `installed`: a condition on $name, one of all the names in lab/packages.
+    // `installed`: a shell condition on $name, which is a name in lab/packages.
     void system_with(const std::string& installed) {
         const std::string packages = (root_ / "packages").string();
         tool("dpkg-query", "while read -r _ names; do for name in ${names//|/ }; do " + installed +

@@ -1,4 +1,4 @@
-// What the lab keeps of the secrets that programs log: lab/lib/keys.sh.
+// Which of the secrets that programs log the lab stores: lab/lib/keys.sh.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

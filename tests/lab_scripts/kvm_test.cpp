@@ -1,4 +1,5 @@
-// How the lab sees that KVM does not start a guest: kernel_boots() of lab/vm/boot.sh, with a process in place of QEMU.
+// How the lab detects that KVM does not start a guest: kernel_boots() of lab/vm/boot.sh, with a
+// process in place of QEMU.
 #include <filesystem>
 #include <string>
 
@@ -13,7 +14,8 @@ class KernelBoots : public testing::Test {
   protected:
     void SetUp() override { std::filesystem::create_directories(folder_.str()); }
 
-    /// What kernel_boots returns and says while `qemu` runs, which writes to the guest's console.
+    /// Returns the status and the error of kernel_boots while `qemu` runs and writes to the guest's
+    /// console.
     std::string boots(const std::string& qemu) const {
         const std::string script = R"(set -euo pipefail
             console=$1/console

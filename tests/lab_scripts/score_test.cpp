@@ -1,5 +1,5 @@
-// tests/faults/score: what it shows to the program that explains, and its arithmetic. A capture here
-// is the answer that the program is to give.
+// tests/faults/score: which files it passes to the program that explains, and its calculations. In
+// these tests, a capture's content is the explanation that the program returns.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -58,7 +58,8 @@ class Score : public testing::Test {
                                    "ROCECAP=" + (dir_.path() / "rocecap").string()});
     }
 
-    /// The line of the output that begins with this word, its spaces as one.
+    /// Returns the line of the output that begins with this word, with runs of spaces replaced by
+    /// one space.
     std::string line(const std::string& begin, const support::Outcome& outcome) {
         std::string found;
         const std::size_t at = ("\n" + outcome.out).find("\n" + begin);
@@ -122,7 +123,7 @@ TEST_F(Score, a_run_that_is_missing_is_named) {
 
 TEST_F(Score, shows_the_logs_that_the_case_allows_and_nothing_that_names_the_fault) {
     const std::string seen = (dir_.path() / "seen").string();
-    // What is in the folder of the last argument; the argument before it; the texts.
+    // Records the files in the last argument's folder, the argument before it, and the files' text.
     explain_by(
         "last=${!#}\n[[ -d $last ]] || last=${last%/*}\n{ echo; ls \"$last\" | paste -sd ' '\n"
         "echo \"${@:0-2:1}\"; cat \"$last\"/*.json*; } >>" +

@@ -1,5 +1,4 @@
-// What a person types wrong at the lab's script: one sentence and exit code 2, before anything is
-// started.
+// Invalid arguments of the lab's script: one line and exit code 2, before any process starts.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// How the lab unpacks a distribution's kernel: vmlinux() and has_pvh_entry() of lab/vm/vmlinux.sh, on images made here.
+// How the lab unpacks a distribution's kernel: vmlinux() and has_pvh_entry() of lab/vm/vmlinux.sh,
+// with images that the test creates.
 #include <cstdint>
 #include <fstream>
 #include <string>
@@ -19,7 +20,7 @@ void put(std::string& bytes, std::size_t at, std::uint32_t value, std::size_t si
 
 class Vmlinux : public testing::Test {
   protected:
-    /// What `command` of the script writes, with $1 the file.
+    /// Runs `command` of the script with the file in $1.
     support::Outcome run(const std::string& command) const {
         return support::run(
             {"bash", "-c", "set -o pipefail; . lab/vm/vmlinux.sh; " + command, "-", file_.str()});
@@ -29,8 +30,8 @@ class Vmlinux : public testing::Test {
         std::ofstream(file_.str(), std::ios::binary) << bytes;
     }
 
-    /// An image with two setup sectors, and the kernel as `packer` packs it, at offset 64 behind
-    /// them, followed by `trailer`.
+    /// Returns an image with two setup sectors. The kernel, compressed by `packer`, is at offset 64
+    /// after them, followed by `trailer`.
     std::string image(const std::string& packer, const std::string& trailer) const {
         const auto packed = support::run(
             {"bash", "-c", "printf %s \"$2\" | " + packer + " >\"$1\"", "-", file_.str(), kernel});
