@@ -1,4 +1,4 @@
-// What the tests in a browser have in common: one browser for the suite, a page for each test.
+// Shared by the browser tests: one browser for each suite, one page for each test.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ class BrowserTest : public testing::Test {
         return shared;
     }
 
-    /// The page of a file that the test writes; what is done to it is seen there only.
+    /// Writes a file with this HTML and opens it. Changes of the page do not affect other tests.
     support::Page page(const std::string& html, const std::string& name = "page.html") {
         std::filesystem::create_directories(folder_.str());
         const std::string file = folder_.str() + "/" + name;
@@ -36,7 +36,7 @@ class BrowserTest : public testing::Test {
     support::TempPath folder_{"pages"};
 };
 
-/// What `call` throws as std::runtime_error; empty where it throws nothing.
+/// Returns the message of the std::runtime_error that `call` throws, or an empty string.
 template <typename Call>
 std::string thrown_by(Call call) {
     try {

@@ -1,4 +1,4 @@
-// The browser's harness, held to pages that are small enough to know what they do.
+// Tests of the browser harness, on small pages with known behaviour.
 #include <chrono>
 #include <string>
 #include <vector>

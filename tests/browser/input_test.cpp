@@ -1,4 +1,4 @@
-// Keys and the mouse, as the page they go to sees them.
+// Keys and mouse actions, as the page's events report them.
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 class Input : public browser_test::BrowserTest {
   protected:
-    // Every event of these types, as the values of `expression`.
+    // Returns a page that records the value of `expression` for every event of these types.
     support::Page recorder(const std::string& types, const std::string& expression,
                            const std::string& html = "") {
         return page(html + "<script>window.seen = []; for (const type of '" + types +

@@ -1,4 +1,5 @@
-// A page in the harness reaches nothing but its own file, and what it tried is known.
+// A page in the harness can open only its own file, and its attempts to use the network are
+// recorded.
 #include <algorithm>
 #include <cerrno>
 #include <netinet/in.h>
@@ -22,7 +23,7 @@ bool asked_for(support::Page& page, const std::string& url) {
     return std::ranges::count(page.requests(), url) > 0;
 }
 
-// A server that any packet would reach.
+// A server that any connection to its port would reach.
 class Listener {
   public:
     Listener() {

@@ -1,4 +1,4 @@
-// The browser as a program: where it is found, what it says when it fails, and that it ends.
+// The browser as a program: how it is found, its error messages, and its termination.
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using browser_test::contains;
 using browser_test::thrown_by;
 
-// The programs that this test finds.
+// Replaces PATH, so that only this test's programs are found.
 class BrowserPath : public testing::Test {
   protected:
     void SetUp() override {
@@ -135,8 +135,8 @@ TEST_F(BrowserProcess, says_that_a_page_crashed) {
     EXPECT_TRUE(contains(thrown_by([&] { page.evaluate("1"); }), "the page crashed: file:///dev/"));
 }
 
-// Readable when the process has ended, whosever child it is: pidfd_open(2). None where it has
-// ended.
+// Returns a file descriptor that is readable when the process has ended, even if it is not a child:
+// pidfd_open(2). Invalid if it has already ended.
 util::Fd end_of(pid_t pid) {
     return util::Fd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
 }

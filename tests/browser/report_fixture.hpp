@@ -1,4 +1,4 @@
-// Pages that rocecap report makes of runs made here, opened in a browser.
+// Pages that rocecap report creates from synthetic runs, opened in a browser.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@
 
 namespace browser_test {
 
-/// A run with losses and NAKs, and what was made of it; shared by the tests that only look at it.
+/// A run with losses and NAKs, and its report. Tests that only read it share it.
 class ReportedRun {
   public:
     explicit ReportedRun(std::uint64_t packets) : temp_(fmt::format("reported_{}", packets)) {
@@ -32,9 +32,9 @@ class ReportedRun {
     std::string path() const { return temp_.str(); }
     std::string file() const { return path() + "/report.html"; }
 
-    /// Returns what it says.
+    /// Creates the report of the run and returns the program's output.
     std::string report(const support::Argv& more = {}) const { return report_of(path(), more); }
-    /// The same of its capture and of the logs in `more`.
+    /// Creates a report of the capture and the logs in `more`, and returns the program's output.
     std::string report_capture(support::Argv more = {}) const {
         more.insert(more.end(), {"-o", file()});
         return report_of(path() + "/wire.pcapng", more);
@@ -75,7 +75,7 @@ class ReportTest : public BrowserTest {
         return page;
     }
 
-    /// How many rows are shown, by what the page says.
+    /// Returns the number of displayed rows, as the page prints it.
     static std::uint64_t shown(support::Page& page) {
         return page
             .evaluate(

@@ -1,4 +1,4 @@
-// How a run's page looks, and how long it takes: plots, themes, a hundred thousand packets.
+// The appearance and speed of a run's page: plots, themes, a hundred thousand packets.
 #include <string>
 #include <vector>
 
@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 
 class ReportLooks : public browser_test::ReportTest {
   protected:
-    // Pixels of a plot that are not transparent, in the colour of this name.
+    // Returns the number of opaque pixels in a plot that have this named colour.
     static int pixels(support::Page& page, const std::string& plot, const std::string& tone) {
         return page
             .evaluate(fmt::format(
@@ -33,7 +33,7 @@ class ReportLooks : public browser_test::ReportTest {
 
     static std::string time_shown(support::Page& page) { return text_of(page, "#shown-time"); }
 
-    // WCAG 2's contrast of each of these colours with the ground, the least.
+    // Returns the lowest contrast of these colours with the background, as defined by WCAG 2.
     static double least_contrast(support::Page& page) {
         return page
             .evaluate(R"((() => {
@@ -82,7 +82,7 @@ TEST_F(ReportLooks, marks_retransmissions_and_naks_among_the_psns) {
     EXPECT_GT(pixels(page, "latency-plot", "read"), 20);
 }
 
-// The synthetic run begins at 0xfff000, and its capture may pass zero.
+// The synthetic run starts at PSN 0xfff000, and its capture may wrap to zero.
 TEST_F(ReportLooks, places_a_psn_by_its_distance_from_the_first) {
     const auto opened = open(run());
     auto& page = *opened;
@@ -123,7 +123,7 @@ TEST_F(ReportLooks, shows_the_row_of_a_point) {
     auto& page = *opened;
     page.centre_of("#psn-plot canvas");
     page.wait_until("document.querySelectorAll('#psn-plot + .legend li').length >= 4");
-    // Where the page draws the first NAK.
+    // The position of the first NAK in the plot.
     const auto point = page.evaluate(R"((() => {
         const canvas = document.querySelector('#psn-plot canvas').getBoundingClientRect();
         const nak = rows.find(row => row.kind === 'nak');
@@ -181,7 +181,7 @@ TEST_F(ReportLooks, stays_responsive_with_a_hundred_thousand_packets) {
     const std::chrono::duration<double> took_open = std::chrono::steady_clock::now() - began;
     EXPECT_GE(page.evaluate("rows.filter(row => row.isPacket).length").get<int>(), 100'000);
     EXPECT_EQ(text_of(page, "#left-out"), "");
-    // From an act to the picture that shows it, in milliseconds.
+    // Returns the time from an action to the frame that shows its result, in milliseconds.
     const auto takes = [&](const std::string& act) {
         return page
             .evaluate("new Promise(done => { const began = performance.now(); " + act +
@@ -208,7 +208,7 @@ TEST_F(ReportLooks, stays_responsive_with_a_hundred_thousand_packets) {
         "100,000 packets: open {:.1f} s, search {:.0f} ms, scroll {:.0f} ms, zoom {:.0f} ms, {} "
         "elements\n",
         took_open.count(), searched, scrolled, zoomed, nodes);
-    // Below a second an act still feels like one (Nielsen); this machine may be busy with others.
+    // A delay of up to one second does not interrupt users (Nielsen). This machine may be busy.
     EXPECT_LT(took_open.count(), 30);
     EXPECT_LT(searched, 1000);
     EXPECT_LT(scrolled, 1000);

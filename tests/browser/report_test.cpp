@@ -1,4 +1,4 @@
-// What a person does with a run's page: read, search, filter, open packets, by mouse and by key.
+// Use of a run's page: read, search, filter and open packets, with the mouse and with the keyboard.
 #include <algorithm>
 #include <cctype>
 #include <sstream>
@@ -17,7 +17,7 @@ using browser_test::ReportedRun;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
-// Events and packets as rocecap timeline lists them, in small letters.
+// Returns the events and packets that rocecap timeline lists, in lower case.
 std::vector<std::string> listing(const ReportedRun& run) {
     std::istringstream out(support::run({support::rocecap(), "timeline", run.path()}).out);
     std::vector<std::string> lines;
@@ -42,7 +42,7 @@ class Report : public browser_test::ReportTest {
         return static_cast<std::uint64_t>(count);
     }
 
-    // What tshark has in a frame's fields.
+    // Returns tshark's fields of a frame.
     static Json tshark(std::uint64_t frame) {
         const auto outcome =
             support::run({"tshark", "-r", run().path() + "/wire.pcapng", "-Y",
@@ -54,7 +54,7 @@ class Report : public browser_test::ReportTest {
         return text_of(page, "#rows .item.active > .row");
     }
 
-    // The number of the first packet that a search finds; it is selected then.
+    // Selects the first packet that a search finds, and returns its frame number.
     static std::uint64_t first_found(support::Page& page, const std::string& words) {
         search(page, words);
         page.press("Enter");
@@ -142,7 +142,7 @@ TEST_F(Report, opens_a_packet_down_to_the_bytes_that_tshark_reads) {
         page.press("Enter");
         page.wait_until("document.querySelector('.item.active .bytes')");
         const Json layers = tshark(frame);
-        // The left column alone: each line has its bytes in hexadecimal, then as text.
+        // The hexadecimal column alone. A text column follows it in each line.
         const auto bytes = page.evaluate(
             "document.querySelector('.item.active .bytes').textContent.split('\\n')"
             ".map(line => line.slice(6, 53).replaceAll(' ', '')).join('')");
@@ -150,7 +150,7 @@ TEST_F(Report, opens_a_packet_down_to_the_bytes_that_tshark_reads) {
         const std::string psn =
             layers.at("infiniband").at("infiniband.bth_tree").at("infiniband.bth.psn_raw").at(0);
         EXPECT_TRUE(contains(text_of(page, ".item.active .h-bth"), " = 0x" + psn)) << words;
-        // The BTH's own bytes are those that have its colour.
+        // The bytes with the colour of the BTH are the BTH's bytes.
         const std::string bth = layers.at("infiniband").at("infiniband.bth_raw").at(0);
         const auto coloured = page.evaluate(
             "[...document.querySelectorAll('.item.active .bytes .h-bth')].map(span => "
@@ -187,7 +187,7 @@ TEST_F(Report, leads_from_a_packet_to_its_work_request_and_on) {
     EXPECT_EQ(page.evaluate("rows[ladder.list.active].request"), request);
     page.press("w");
     EXPECT_TRUE(contains(selected(page), "WRITE First"));
-    // All that is of the request stands out, and nothing else.
+    // All rows of the same request are highlighted, and no others.
     EXPECT_EQ(page.evaluate("[...document.querySelectorAll('#rows .item')].every(item => "
                             "item.classList.contains('kin') === (rows[item.dataset.id].request === "
                             "rows[ladder.list.active].request))"),
@@ -202,7 +202,7 @@ TEST_F(Report, opens_by_a_click_and_follows_a_link) {
     page.wait_until("document.querySelector('.detail [data-row]')");
     page.click(".detail [data-row]");
     EXPECT_TRUE(contains(selected(page), "RC RDMA"));
-    EXPECT_EQ(shown(page), listed({}));  // the search hid it
+    EXPECT_EQ(shown(page), listed({}));  // the search had hidden it
 }
 
 TEST_F(Report, is_usable_by_keys_alone) {
@@ -316,7 +316,7 @@ TEST_F(Report, shows_the_comments_of_an_annotated_capture_as_causes) {
     EXPECT_FALSE(contains(text_of(page, "#facts"), "Packets with a cause"));
 }
 
-// A program on the side that listens, under a name of its own.
+// Both logs have the name of the program as their role, instead of "server" and "client".
 TEST_F(Report, puts_the_events_of_a_log_on_its_host_s_side) {
     const ReportedRun capture(20);
     for (const char* role : {"server", "client"}) {

@@ -1,5 +1,5 @@
-// shoot FILE PLACE WIDTHxHEIGHT light|dark PICTURE: what a browser shows of a page, from PLACE on,
-// as PNG; for docs/figures. PLACE: the part that its address names behind '#', such as "frame-4".
+// shoot FILE PLACE WIDTHxHEIGHT light|dark PICTURE: writes a screenshot of a page, scrolled to
+// PLACE, as PNG, for docs/figures. PLACE is the fragment of the address, such as "frame-4".
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -18,7 +18,7 @@ void shoot(const std::string& file, const std::string& place, const std::string&
     page.set_dark(dark);
     page.wait_until("document.documentElement.dataset.ready === 'yes'");
     page.evaluate("goTo('#" + place + "')");
-    // What is drawn is drawn in the frame after the one that asked for it.
+    // What is drawn on request of a frame is visible in the next frame.
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
     const auto bytes = page.screenshot();
     std::ofstream(picture, std::ios::binary)

@@ -13,7 +13,7 @@
 
 namespace browser_test {
 
-/// Runs docs/site/build of the project in `tree`, which has the documents.
+/// Runs docs/site/build of the project in `tree`, which contains the documents.
 inline support::Outcome build_site(const std::string& tree, const std::string& out,
                                    const support::Argv& environment = {}) {
     support::Argv all = environment;
@@ -39,7 +39,7 @@ class SiteTest : public BrowserTest {
         return browser().open((site() / file).string());
     }
 
-    /// The page had no error, and asked for files only.
+    /// Expects that the page had no errors and requested only files.
     static void expect_quiet(support::Page& page) {
         EXPECT_EQ(page.errors(), std::vector<std::string>{}) << page.url();
         for (const std::string& url : page.requests())

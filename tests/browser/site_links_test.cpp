@@ -1,4 +1,4 @@
-// Each link of the web site leads somewhere, and a site that cannot be built says why.
+// Each link of the web site has a target, and a site that cannot be built reports the cause.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -29,7 +29,7 @@ struct PageParts {
     std::vector<Link> links;
 };
 
-// The value of an attribute, with "&amp;" resolved; empty: there is none.
+// Returns the value of an attribute, with "&amp;" decoded, or an empty string if it is missing.
 std::string attribute(std::string_view tag, std::string_view name) {
     const std::string before = ' ' + std::string(name) + "=\"";
     auto begin = tag.find(before);
@@ -97,7 +97,7 @@ TEST_F(SiteLinks, lead_to_files_and_parts_of_pages) {
     EXPECT_GT(parts, 500U);
 }
 
-// A small project with a site.
+// A small project with a web site.
 class Tree {
   public:
     Tree() {

@@ -1,4 +1,4 @@
-// The web site of docs/site as a reader has it: opened as files, in a window and on a telephone.
+// The web site of docs/site, opened as files, in a desktop and in a mobile viewport.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -34,7 +34,7 @@ std::string text_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The blocks of code of a document, without the indentation of their list items.
+// Returns the code blocks of a document, without the indentation of list items.
 std::vector<std::string> code_of(const fs::path& document) {
     std::vector<std::string> blocks;
     std::istringstream text(text_of(document));
@@ -159,7 +159,7 @@ TEST_F(Site, fits_a_telephone_and_asks_for_its_own_files_only) {
     expect_quiet(page);
 }
 
-// The least contrast of the text of these elements, as WCAG 2 defines it.
+// The lowest contrast of the text of these elements with its background, as defined by WCAG 2.
 constexpr const char* least_contrast = R"((() => {
     const rgb = color => color.match(/[\d.]+/g).map(Number);
     const luminance = color => rgb(color).slice(0, 3).map(v => v / 255)

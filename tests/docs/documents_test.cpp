@@ -1,4 +1,4 @@
-// Links of all documents lead to files and headings that exist; docs/concepts.md's diagrams are
+// Links in all documents lead to existing files and headings, the diagrams in docs/concepts.md are
 // those of the script, and the glossary is sorted.
 #include <algorithm>
 #include <cctype>
@@ -26,7 +26,7 @@ std::string text_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Its lines outside of code blocks.
+// Returns the document's lines outside of code blocks.
 std::vector<std::string> prose_of(const fs::path& document) {
     std::vector<std::string> lines;
     std::istringstream text(text_of(document));
@@ -40,7 +40,8 @@ std::vector<std::string> prose_of(const fs::path& document) {
     return lines;
 }
 
-// What a link to a heading has behind '#': small letters, and '-' for a space.
+// Returns the fragments that links to the document's headings use: lower case, with '-' for a
+// space.
 std::set<std::string> anchors_of(const fs::path& document) {
     std::set<std::string> anchors;
     for (const std::string& line : prose_of(document)) {
@@ -90,7 +91,7 @@ TEST(Documents, link_to_what_exists) {
     EXPECT_GT(links, 500);
 }
 
-// "`rq_psn`" is sorted as "rqpsn", "ack-req" as "ack req".
+// Returns the key by which the glossary is sorted: "rqpsn" for "`rq_psn`", "ack req" for "ack-req".
 std::string sort_key(const std::string& term) {
     std::string key;
     for (const char c : term) {

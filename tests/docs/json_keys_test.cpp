@@ -1,4 +1,4 @@
-// docs/rocecap.md: the JSON's objects and their members are those of the table of fields.
+// docs/rocecap.md: the JSON objects and their members match the table of fields.
 #include <fstream>
 #include <map>
 #include <regex>
@@ -20,14 +20,14 @@ std::vector<std::string> words(const std::string& text) {
     return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// Rows of "| `eth` | `dst src type` |"; of a row without quotes in its first cell the cell itself.
+// Parses rows such as "| `eth` | `dst src type` |". The first cell may have no quotes.
 Objects rows_of(const std::string& document, const std::string& head) {
     Objects objects;
     std::istringstream lines(document.substr(document.find(head)));
     const std::regex row(R"(\| (`?[^|]*) \| `([^`]*)`.*)");
     std::string line;
     std::getline(lines, line);
-    std::getline(lines, line);  // the rule below the head
+    std::getline(lines, line);  // the separator below the head
     for (std::smatch match; std::getline(lines, line) && std::regex_match(line, match, row);)
         objects[std::regex_replace(match[1].str(), std::regex("`"), "")] = words(match[2]);
     return objects;
@@ -40,7 +40,8 @@ std::string document() {
     return text.str();
 }
 
-// The object that a field is in: its name up to the last point where that is a header.
+// Returns the object that contains a field: the part of its name before the last dot, if that is a
+// header.
 std::string object_of(const filter::Field& field) {
     const auto point = field.name.rfind('.');
     const filter::Field* header =
@@ -49,7 +50,7 @@ std::string object_of(const filter::Field& field) {
                                                                       : packet;
 }
 
-// An array's elements have the members of the first.
+// All elements of an array have the same members as the first.
 Objects objects_of_the_table() {
     Objects objects;
     std::map<std::string, std::string> first_of;

@@ -1,5 +1,5 @@
-// docs/wire-format.md: its tables of codes are the decoder's, and its words on the ICRC hold for
-// the packets in it.
+// docs/wire-format.md: its tables of codes match the decoder, and its description of the ICRC
+// matches the packets in it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -57,7 +57,8 @@ TEST(WireCodes, the_opcodes_are_the_decoders) {
               rows_of(wire::dc_opcodes()));
 }
 
-// Four rows of eight: the code is the sum of row and column.
+// Returns the values of a table with four rows of eight. The code is the sum of the row and the
+// column.
 std::vector<std::string> grid(const std::string& caption) {
     std::vector<std::string> values;
     for (const Table* table :
@@ -149,7 +150,8 @@ TEST(WireCodes, the_reasons_of_a_rej_and_the_statuses_of_a_sidr_rep_are_the_deco
     }
 }
 
-// Bits that the table says are taken as ones: "0 bits 3-0, 1-3". Numbered 8 * byte + bit.
+// Parses the bits that are masked to ones in the ICRC, such as "0 bits 3-0, 1-3". Numbered 8 * byte
+// + bit.
 std::set<std::size_t> masked_bits(const std::string& cell) {
     constexpr std::string_view only = " bits ";
     std::set<std::size_t> bits;
@@ -171,7 +173,7 @@ std::set<std::size_t> masked_bits(const std::string& cell) {
     return bits;
 }
 
-// The packet, and the column of the table.
+// Compares the masked bits in a column of the table with those of the packet.
 void expect_masked(const std::string& name, wire::IcrcLayout layout, std::size_t column) {
     SCOPED_TRACE(name);
     std::set<std::size_t> listed;
@@ -224,7 +226,7 @@ TEST(WireCodes, the_worked_icrc_is_that_of_zlib_and_of_the_packet) {
     EXPECT_EQ(icrc, __builtin_bswap32(static_cast<std::uint32_t>(crc)));
 }
 
-// Of encapsulations and flow control, which have no packet in the document.
+// Encapsulations and flow control have no packet in the document.
 TEST(WireCodes, the_fields_of_encapsulations_and_flow_control_are_in_their_tables) {
     std::set<std::string> named;
     for (const auto* head : {"encapsulation | known by | header, bytes | inside | fields",
@@ -261,7 +263,7 @@ TEST(WireCodes, no_table_of_the_document_is_left_unchecked) {
         "what | value",
         "encapsulation | known by | header, bytes | inside | fields",
         "frame | bytes behind the EtherType | fields",
-        "column | what",  // how to read the tables: words only
+        "column | what",  // explains the tables, has no codes
     };
     for (const Table& table : wire_document().tables)
         EXPECT_TRUE(checked.contains(table.head())) << table.head() << ", line " << table.line;

@@ -1,5 +1,5 @@
-// docs/wire-format.md: every row of its layout tables is what the packet has there and what
-// rocecap's field of that name says.
+// docs/wire-format.md: every row of its layout tables matches the packet's bytes and the rocecap
+// field of that name.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -23,7 +23,7 @@ using support::wire_document;
 
 constexpr auto layout_head = "byte | bits | field | rocecap | bytes here | value here";
 
-// Of each header; the CM's messages fill the datagram behind the MAD's header.
+// The size of each header. The CM's messages fill the datagram after the MAD header.
 const std::map<std::string, std::size_t>& sizes() {
     using namespace wire;
     static const std::map<std::string, std::size_t> sizes{
@@ -65,7 +65,7 @@ const std::map<std::string, std::size_t>& sizes() {
     return sizes;
 }
 
-// Bits are written highest first; "" is all of them.
+// Bits are written from high to low. An empty text means all bits.
 std::optional<Range> bits_of(const std::string& text, std::size_t bytes) {
     const auto bits = text.empty() ? Range{0, 8 * bytes - 1} : range_of(text);
     return bits && bits->high < 8 * bytes ? bits : std::nullopt;
@@ -88,7 +88,7 @@ std::string unquoted(const std::string& cell) {
     return is_quoted ? cell.substr(1, cell.size() - 2) : cell;
 }
 
-// "0a 0b", "0a …" where more follow, "`00` × 44".
+// Valid cells: "0a 0b", "0a …" if more bytes follow, "`00` × 44".
 bool shows(const std::string& cell, util::Bytes bytes) {
     if (cell == "`00` × " + std::to_string(bytes.size()))
         return is_zero(bytes);
@@ -99,7 +99,7 @@ bool shows(const std::string& cell, util::Bytes bytes) {
            (shown.size() < bytes.size()) == text.ends_with(" …");
 }
 
-// "`0x0800`", "`52574c01…`" where more follows, "zeros".
+// Valid cells: "`0x0800`", "`52574c01…`" if more digits follow, "zeros".
 bool says(const std::string& cell, const std::string& printed) {
     constexpr std::string_view more = "…";
     if (cell == "zeros")
@@ -109,7 +109,7 @@ bool says(const std::string& cell, const std::string& printed) {
                                  : printed == shown;
 }
 
-// Whether the field is made of just these bits, where that can be said of its kind.
+// Returns whether the field consists of exactly these bits, if its kind allows the comparison.
 struct IsMadeOf {
     util::Bytes bytes;
     Range bits;
@@ -123,10 +123,10 @@ struct IsMadeOf {
         return bits.low == bits.high && (*this)(std::uint64_t{value});
     }
     bool operator()(std::int64_t) const { return false; }
-    // What a code means is in wire_codes_test.cpp.
+    // wire_codes_test.cpp tests the meaning of codes.
     bool operator()(double) const { return true; }
     bool operator()(std::string_view) const { return true; }
-    // Reject information has a length of its own.
+    // Reject information has its own length.
     bool operator()(const filter::Octets& octets) const {
         return octets.bytes.data() == bytes.data() && octets.bytes.size() <= bytes.size();
     }
@@ -183,10 +183,10 @@ class Layout {
 
     const filter::View& view_;
     util::Bytes header_;
-    std::set<std::size_t> covered_;  // bits, counted from the first byte's highest
+    std::set<std::size_t> covered_;  // bits, counted from the first byte's most significant bit
 };
 
-// Of the caption: "**BTH**: 12 bytes, in packet `ack` from byte 42."
+// The contents of a caption: "**BTH**: 12 bytes, in packet `ack` from byte 42."
 struct Place {
     std::string name;
     std::size_t size = 0;
@@ -246,8 +246,8 @@ TEST(WireFormat, every_header_has_a_table) {
         EXPECT_TRUE(there.contains(name)) << name;
 }
 
-// Names without a point are the capture's own, or stand for several fields. The layer above RDMA is
-// in docs/rocecap.md.
+// Names without a dot belong to the capture or stand for several fields. docs/rocecap.md contains
+// the fields of the layer above RDMA.
 TEST(WireFormat, every_field_of_a_packet_is_named) {
     const auto is_elsewhere = [](std::string_view name) {
         constexpr std::array<std::string_view, 4> groups{"sll.", "tcp.", "inner_vlan.", "cm.alt."};

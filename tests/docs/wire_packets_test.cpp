@@ -1,4 +1,4 @@
-// docs/wire-format.md: the packets in it are whole and sound.
+// docs/wire-format.md: the packets in it are complete and valid.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -36,8 +36,9 @@ TEST(WirePackets, every_packet_decodes_with_a_good_icrc) {
     }
 }
 
-// The ICRC leaves out what routers change and the Ethernet header: the encoder computes checksums
-// anew, only a CNP reports congestion, and an address has one MAC address.
+// The ICRC does not cover the Ethernet header and the fields that routers change. Other checks
+// apply to them: the encoder recalculates the checksums, only a CNP reports congestion, and each
+// address has one MAC address.
 TEST(WirePackets, every_packet_is_sound_also_where_the_icrc_does_not_look) {
     std::map<std::string, wire::MacAddress> owners;
     for (const auto& [name, frame] : wire_document().packets) {

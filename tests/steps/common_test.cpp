@@ -50,7 +50,7 @@ TEST(Memory, untouched_memory_has_nothing_in_use) {
     EXPECT_EQ(event.text("begins"), "");
 }
 
-// Runs a command line with `arguments` and gives its exit code and what it said on standard error.
+// Runs a command line with `arguments`. Returns its exit code and its output on standard error.
 std::pair<int, std::string> run_client(std::vector<const char*> arguments) {
     common::CommandLine line("client", "a test");
     common::ClientOptions options;

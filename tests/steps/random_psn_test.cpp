@@ -18,13 +18,13 @@ TEST(RandomPsn, has_24_bits_and_uses_all_of_them) {
         for (std::size_t bit = 0; bit < ones.size(); ++bit)
             ones[bit] += psn >> bit & 1;
     }
-    // Half of the draws, give or take seven standard deviations (32 each).
+    // Half of the draws, plus or minus seven standard deviations (32 each).
     constexpr unsigned half = draws / 2;
     for (const unsigned count : ones) {
         EXPECT_GT(count, half - 7 * 32);
         EXPECT_LT(count, half + 7 * 32);
     }
-    // By the birthday rule half a pair is expected to be alike; twenty are no chance.
+    // The expected number of equal pairs is one half. Twenty are extremely unlikely.
     EXPECT_GT(seen.size(), static_cast<std::size_t>(draws - 20));
 }
 

@@ -1,4 +1,4 @@
-// The hub on loopback, on this thread, with peers of all kinds on another one.
+// The hub on loopback in this thread, with various peers in another thread.
 #include <algorithm>
 #include <csignal>
 #include <deque>
@@ -25,11 +25,12 @@ using step08::Loss;
 
 const util::Address loopback = util::Address::parse("127.0.0.1", 0).value();
 
-// Answers ready with ready and done with done; closes after that. An endpoint is too much for it.
+// A handler that sends the type of each message back, and closes the connection after `done`.
+// Endpoints and refusals are errors.
 class Answering : public step08::Handler {
   public:
     Hub* hub = nullptr;
-    std::optional<std::chrono::milliseconds> limit;  // with an open connection
+    std::optional<std::chrono::milliseconds> limit;  // deadline of an open connection
     std::size_t opened = 0;
     std::vector<Loss> losses;
 
@@ -64,7 +65,7 @@ class HubTest : public testing::Test {
     }
     static void TearDownTestSuite() { delete certificates; }
 
-    // Runs the hub until `peers` is through with it.
+    // Runs the hub until `peers` returns.
     void serve(step08::Bounds bounds, const std::function<void()>& peers) {
         Hub hub(server_, loopback, bounds, handler_);
         handler_.hub = &hub;
@@ -83,7 +84,7 @@ class HubTest : public testing::Test {
         return std::make_unique<TlsChannel>(
             client_, net::connect_tcp(address_, util::Address::parse(from), limit()), limit());
     }
-    // Connections that have said the first part of a ClientHello, or a whole one, and say no more.
+    // Returns connections that have sent the first `bytes` bytes of a ClientHello.
     std::vector<net::Socket> stuck(int count, std::size_t bytes) {
         const std::string hello = client_hello().substr(0, bytes);
         std::vector<net::Socket> sockets;
@@ -113,7 +114,7 @@ class HubTest : public testing::Test {
             ASSERT_EQ(util::wait_readable(socket.fd.get(), stop_, util::deadline_in(20s)),
                       util::Ready::input);
     }
-    // What a peer that says `type` is told.
+    // Sends a message of this type. Returns "ready", or the error that the hub sends back.
     std::string answer_to(MessageType type, std::size_t size = 0) {
         const auto channel = join();
         std::vector<std::byte> message(net::header_size + size);
@@ -191,7 +192,7 @@ TEST_F(HubTest, newcomers_beyond_the_bound_wait_in_the_kernel_for_their_turn) {
 
 TEST_F(HubTest, a_handshake_that_stops_halfway_gives_its_place_up) {
     serve({.handshakes = 1, .setup_time = 300ms}, [&] {
-        // The header of a ClientHello, and no more.
+        // The header of a ClientHello record without its body.
         const net::Socket half = connect();
         const std::array<unsigned char, 5> hello{0x16, 3, 1, 0, 200};
         ASSERT_EQ(send(half.fd.get(), hello.data(), hello.size(), 0), 5);
@@ -225,7 +226,7 @@ TEST_F(HubTest, a_ClientHello_may_come_in_pieces) {
             const auto piece = std::string_view(hello).substr(i, 50);
             ASSERT_GT(send(sockets[0].fd.get(), piece.data(), piece.size(), 0), 0);
         }
-        // The server's answer: a handshake record.
+        // The server's response is a handshake record.
         ASSERT_EQ(util::wait_readable(sockets[0].fd.get(), stop_, util::deadline_in(5s)),
                   util::Ready::input);
         unsigned char type = 0;
@@ -265,7 +266,7 @@ TEST_F(HubTest, who_keeps_the_server_waiting_makes_room) {
         expect_end(silent);
     });
     EXPECT_EQ(handler_.opened, 1U);
-    // The others leave by themselves.
+    // The peers close the other connections.
     ASSERT_FALSE(handler_.losses.empty());
     EXPECT_EQ(handler_.losses.front(), Loss::Late);
     EXPECT_EQ(std::ranges::count(handler_.losses, Loss::Late), 1);

@@ -18,7 +18,7 @@ TEST(SetupTimes, percentiles_are_of_each_phase_alone) {
     for (int i = 1; i <= 200; ++i)
         setup.add({i * 1us, i * 10us, 5ms, i == 200 ? 2s : 1ms});
     const auto fields = setup.describe();
-    // Off by 1.6 % at most.
+    // The error is at most 1.6 %.
     EXPECT_NEAR(static_cast<double>(number(fields, "tcp_p50_us")), 100, 2);
     EXPECT_NEAR(static_cast<double>(number(fields, "tcp_p99_us")), 198, 4);
     EXPECT_NEAR(static_cast<double>(number(fields, "tls_p99_us")), 1980, 32);

@@ -1,4 +1,4 @@
-// Calls that block, and what goes on beside them.
+// Blocking calls, and calls that run concurrently.
 #include <atomic>
 #include <future>
 #include <memory>
@@ -51,7 +51,8 @@ TEST(Workers, what_a_call_throws_is_its_result) {
     take(workers, ended, 1);
 }
 
-// The calls of the one key block until the other's have been made: they can hold one thread only.
+// The calls with one key block until those with the other key have finished. They may occupy only
+// one thread.
 TEST(Workers, whose_calls_block_delays_nobody_else) {
     Workers workers(2);
     std::promise<void> others_are_done;
@@ -77,7 +78,8 @@ TEST(Workers, whose_calls_block_delays_nobody_else) {
     take(workers, blocking_ended, 8);
 }
 
-// The call that has begun ends when those behind it are forgotten: were they not, this would hang.
+// The call in progress ends when the destructor discards the waiting ones. Otherwise the test
+// hangs.
 TEST(Workers, what_has_not_begun_is_forgotten_at_the_end) {
     struct Forgotten {
         std::promise<void> promise;

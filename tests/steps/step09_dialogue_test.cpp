@@ -1,4 +1,4 @@
-// The messages of step 09: as written, byte by byte, and nothing else.
+// The messages of step 09: their exact bytes, and rejection of others.
 #include <gtest/gtest.h>
 
 #include "examples/09_forged_packets/dialogue.hpp"
@@ -48,7 +48,7 @@ TEST(Dialogue, fields_lie_where_the_header_says) {
     EXPECT_EQ(util::be32<12>(report), 0xdeadbeefU);
     EXPECT_EQ(util::be8<47>(report), 'x');
     EXPECT_EQ(util::be64<56>(report), 0x0102030405060708U);
-    EXPECT_EQ(util::be64<72>(report), UINT64_MAX);  // no such counter
+    EXPECT_EQ(util::be64<72>(report), UINT64_MAX);  // the counter does not exist
 }
 
 TEST(Dialogue, other_bytes_are_refused_with_a_sentence) {

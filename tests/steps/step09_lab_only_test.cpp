@@ -1,4 +1,4 @@
-// Forged packets stay in the lab: which addresses are the lab's, and what is refused.
+// Forged packets stay in the lab: which addresses belong to the lab, and which are refused.
 #include <gtest/gtest.h>
 
 #include "examples/09_forged_packets/lab_only.hpp"

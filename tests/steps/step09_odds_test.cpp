@@ -1,4 +1,4 @@
-// A blind attacker's odds, computed by hand here.
+// A blind attacker's odds, compared with values calculated by hand.
 #include <gtest/gtest.h>
 
 #include "examples/09_forged_packets/odds.hpp"
@@ -12,7 +12,7 @@ TEST(Odds, packets_are_the_space_over_the_hits) {
 }
 
 TEST(Odds, a_link_carries_24_bytes_more_than_each_frame) {
-    // 10 Gbit/s of shortest frames, 84 bytes each on the wire: 14.88 million a second, as known.
+    // 10 Gbit/s of the shortest frames, 84 bytes each on the wire: 14.88 million frames per second.
     EXPECT_NEAR(step09::line_rate(10e9, 60), 14'880'952, 1);
     EXPECT_NEAR(step09::line_rate(10e9, 20), 14'880'952, 1);
     EXPECT_NEAR(step09::line_rate(100e9, 1226), 10e6, 1);

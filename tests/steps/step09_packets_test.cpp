@@ -1,4 +1,5 @@
-// Forged packets: what is changed is changed, the rest is what was seen, and the ICRC is right.
+// Forged packets: the intended fields are changed, the others are those of the captured packet, and
+// the ICRC is valid.
 #include <gtest/gtest.h>
 
 #include "examples/09_forged_packets/packets.hpp"
@@ -42,7 +43,7 @@ TEST(Packets, a_write_like_the_one_seen_differs_in_psn_length_payload_and_ttl) {
     EXPECT_EQ(packet.bth->padcnt, 2U);
     EXPECT_EQ(packet.ipv4->ttl, 1U);
     EXPECT_TRUE(std::ranges::equal(packet.payload, forged));
-    // All the rest.
+    // All other fields.
     const wire::Packet before = seen.packet();
     EXPECT_EQ(packet.ethernet, before.ethernet);
     EXPECT_EQ(packet.ipv4->src, client);

@@ -1,5 +1,5 @@
-// The sender's own check, which no caller gets around. Frames that it does send are seen in
-// tests/lab/step09_test.cpp.
+// The sender's own check, which no caller can bypass. tests/lab/step09_test.cpp tests frames that
+// are sent.
 #include <system_error>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ TEST(RawSender, sends_nothing_that_leaves_the_lab) {
                   sender.send(std::vector<std::byte>(60));
               }).find("not an untagged RoCEv2 or ESP packet"),
               std::string::npos);
-    // Between the lab's addresses it goes out, here to nobody.
+    // A frame between addresses of the lab is sent. Here it has no receiver.
     EXPECT_NO_THROW(sender.send(frame_to({{192, 0, 2, 1}})));
 }
 

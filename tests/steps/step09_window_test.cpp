@@ -1,4 +1,4 @@
-// Which PSNs are accepted, found with as few tries as that takes.
+// The search for the accepted PSNs, with the minimum number of tries.
 #include <set>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What step 17's ranks agree on without a device: whose turn it is, and what is written how.
+// Step 17 without a device: the schedule of the ranks, and the encoding of records.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ using namespace step17;
 
 TEST(RendezvousSchedule, all_reduce_gives_each_rank_all_sums) {
     for (std::uint16_t ranks = least_ranks; ranks <= most_ranks; ++ranks) {
-        std::vector<std::vector<std::uint64_t>> chunks(ranks);  // by rank, one number a chunk
+        std::vector<std::vector<std::uint64_t>> chunks(ranks);  // by rank, one number per chunk
         for (std::uint16_t rank = 0; rank < ranks; ++rank)
             for (std::uint16_t chunk = 0; chunk < ranks; ++chunk)
                 chunks[rank].push_back(number_of(rank, chunk));

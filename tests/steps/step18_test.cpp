@@ -1,5 +1,5 @@
-// What step 18 does without a device: when a batch goes, which slots are in use, what a notice may
-// say, and that a batch changes no bit of a result.
+// Step 18 without a device: when a batch is sent, which slots are in use, which values a notice may
+// have, and that batching changes no bit of a result.
 #include <gtest/gtest.h>
 
 #include "examples/18_inference_batching/batcher.hpp"
@@ -36,7 +36,7 @@ TEST(Arrivals, at_random_are_of_the_rate_and_the_same_for_the_same_seed) {
     EXPECT_NE(random, step18::arrivals(many, 1000, false, 8));
     EXPECT_TRUE(std::ranges::is_sorted(random));
     EXPECT_NEAR(std::chrono::duration<double>(random.back()).count(), 20, 0.5);
-    // Of exponentially distributed distances 1 - 1/e are below the mean.
+    // In an exponential distribution, 1 - 1/e of the values are below the mean.
     std::size_t below = 0;
     for (std::size_t i = 1; i < many; ++i)
         below += random[i] - random[i - 1] < 1ms;
@@ -174,7 +174,7 @@ TEST(Model, gives_a_batch_the_bits_of_its_requests_one_by_one) {
 TEST(Figures, count_from_the_beginning_to_the_last_result) {
     step18::Figures figures;
     figures.begin(start);
-    figures.begin(start + 1s);  // another client's
+    figures.begin(start + 1s);  // of another client
     figures.add({start, start + 1ms}, start + 2ms, start + 4ms);
     figures.add({start + 3ms}, start + 4ms, start + 2s);
     runlog::Event event;

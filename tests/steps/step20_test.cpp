@@ -1,4 +1,4 @@
-// Step 20's window without a device: what a sender makes of how late its answers are.
+// Step 20's window without a device: how it changes with the response times.
 #include <gtest/gtest.h>
 
 #include "examples/20_congestion/window.hpp"
