@@ -1,4 +1,4 @@
-// The connection manager's messages with any content, against tshark's fields.
+// The connection manager's messages with random content, compared with tshark's fields.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(ConnectionManager, any_content_of_any_message_is_what_tshark_sees) {
     capture.compare();
 }
 
-// Offsets in a ConnectRequest's data: IBTA volume 1, 12.6.5; of the IP CM header: annex A11.
+// Offsets in a ConnectRequest's data (IBTA volume 1, 12.6.5) and in the IP CM header (annex A11).
 constexpr std::size_t service_id_at = 8;
 constexpr std::size_t local_gid_at = 56;
 constexpr std::size_t remote_gid_at = 72;

@@ -1,4 +1,4 @@
-// What rocecap flows counts, against counts of tshark's fields.
+// The counts of rocecap flows, compared with counts of tshark's fields.
 #include <array>
 #include <cstdlib>
 #include <map>
@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::uint32_t circle = 1U << 24;
 constexpr std::uint32_t path_mtu = 256;  // of the synthetic traffic
 
-/// Of all packets of one sender to one queue pair.
+/// All packets of one sender to one queue pair.
 struct Counts {
     std::uint64_t packets = 0;
     std::uint64_t bytes = 0;
@@ -29,7 +29,7 @@ struct Counts {
     std::uint64_t acks = 0;
     std::uint64_t rnr_naks = 0;
     std::map<std::string, std::uint64_t> naks;
-    // Of a connection's requests.
+    // The requests of a connection.
     std::uint64_t requests = 0;
     std::uint32_t first_psn = 0;
     std::uint32_t last_psn = 0;
@@ -174,7 +174,7 @@ TEST(Flows, count_what_tshark_sees) {
     std::printf("%zu directions compared, %llu packets\n", theirs.size(),
                 static_cast<unsigned long long>(sum.packets));
     EXPECT_GE(theirs.size(), 2U * connections);
-    // The capture has what is compared.
+    // The capture contains all that is compared.
     EXPECT_GT(sum.ce, 0U);
     EXPECT_GT(sum.cnps, 0U);
     EXPECT_GT(sum.rnr_naks, 0U);

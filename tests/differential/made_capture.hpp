@@ -1,4 +1,4 @@
-// A capture file of packets that a test makes, for tshark to look at.
+// A capture file of packets that a test creates, decoded by tshark.
 #pragma once
 
 #include <cstdio>
@@ -34,14 +34,14 @@ class MadeCapture {
                                     .original_length = static_cast<std::uint32_t>(bytes.size())});
     }
 
-    /// The file, with all packets so far.
+    /// Returns the path of the file, which contains all packets so far.
     const std::string& path() {
         writer_.flush();
         return path_;
     }
 
-    /// Expects that all packets were compared, in `of_a_packet` fields or more on average, and none
-    /// of them differs.
+    /// Expects that all packets were compared, with at least `of_a_packet` fields on average, and
+    /// that no field differs.
     void compare(std::uint64_t of_a_packet = 20) {
         const auto agreement = support::compare_with_tshark(path());
         std::printf("%s", agreement.text().c_str());

@@ -1,5 +1,5 @@
-// Packets of our making, of every opcode over every network and with every kind of content:
-// rocecap's JSON against tshark's fields.
+// Synthetic packets of every opcode over every network with random content: rocecap's JSON is
+// compared with tshark's fields.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(Opcodes, any_value_of_any_field_is_what_tshark_sees) {
             bth.a = random() % 2 == 0;
             any(bth.p_key);
             any24(bth.dest_qpn);
-            // A message to queue pair 1 is a MAD, which these bytes are not.
+            // The payload of a packet to queue pair 1 would be decoded as a MAD.
             bth.dest_qpn |= 2;
             bth.psn = wire::Psn(static_cast<std::uint32_t>(random()));
             if (packet.reth) {
@@ -80,7 +80,7 @@ TEST(Opcodes, any_value_of_any_field_is_what_tshark_sees) {
                 any(packet.immdt->value);
             if (packet.ieth)
                 any(packet.ieth->rkey);
-            if (packet.udp)  // a dynamic one, as RoCE has it: others make tshark think of them
+            if (packet.udp)  // a dynamic port, as in RoCE: tshark decodes others as other protocols
                 packet.udp->src_port = static_cast<std::uint16_t>(0xc000 | (random() & 0x3fff));
             if (packet.ipv4) {
                 any(packet.ipv4->dsfield);

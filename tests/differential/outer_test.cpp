@@ -1,4 +1,5 @@
-// Packets in encapsulations: the headers inside and the encapsulations' numbers are tshark's.
+// Packets in encapsulations: the inner headers and the numbers of the encapsulations match
+// tshark's.
 #include <gtest/gtest.h>
 
 #include "differential/made_capture.hpp"

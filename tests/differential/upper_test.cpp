@@ -1,5 +1,5 @@
-// The layer above RDMA, against tshark's fields: captures of Linux's implementations, and messages
-// with any content.
+// The layer above RDMA, compared with tshark's fields: captures of Linux's implementations, and
+// messages with random content.
 #include <array>
 #include <random>
 
@@ -23,7 +23,7 @@ std::vector<std::byte> any_bytes(Random& random, std::size_t size) {
     return bytes;
 }
 
-// Expects agreement, and so many fields of the protocol.
+// Expects agreement, and at least this number of the protocol's fields.
 void expect_agreement(const support::Agreement& agreement, std::string_view protocol,
                       std::uint64_t fields) {
     std::printf("%s", agreement.text().c_str());
@@ -59,8 +59,8 @@ constexpr std::size_t cid_at = 2;
 constexpr std::size_t fctype_at = 4;
 constexpr std::size_t sgl_identifier_at = 39;
 
-// A capsule of any content for each opcode: what is asked for first is what tshark takes its
-// response for.
+// Capsules with random content for each opcode. Each command precedes its response, because tshark
+// decodes a response according to its command.
 TEST(Upper, nvme_commands_of_any_content_are_what_tshark_sees) {
     Random random(5);  // NOLINT(cert-msc51-cpp): the same packets in every run
     MadeCapture capture("nvme");

@@ -1,4 +1,4 @@
-// The names of fields: Wireshark's own list, field by field, and what rocecap understands.
+// Names of fields: Wireshark's list, compared with the names that rocecap accepts.
 #include <arpa/inet.h>
 #include <map>
 #include <random>
@@ -19,7 +19,7 @@ namespace wireshark_names_test {
 
 using Names = std::set<std::string, std::less<>>;
 
-// What a filter of Wireshark can name: protocols and fields.
+// Returns the names that a Wireshark filter can use: protocols and fields.
 const Names& wiresharks() {
     static const Names names = [] {
         Names all;
@@ -40,7 +40,7 @@ const Names& wiresharks() {
     return names;
 }
 
-// Wireshark's name of a field of the table; empty where it has none.
+// Returns Wireshark's name for a field of the table, or an empty string if there is none.
 std::string wiresharks_name(const filter::Field& field) {
     if (!field.extra.wireshark.empty())
         return std::string(field.extra.wireshark);
@@ -53,7 +53,7 @@ bool is_wireshark_4_0() {
     return support::run({"tshark", "--version"}).out.find("Wireshark) 4.0.") != std::string::npos;
 }
 
-// Wireshark 4.0 has no field for these; later versions have one for some of them.
+// Wireshark 4.0 has no field for these. Later versions have a field for some of them.
 const Names only_ours{
     "t_ns",
     "inner_vlan",
@@ -108,7 +108,7 @@ const Names only_ours{
     "nvme.cqe",
     "nvme.cqe.status_name",
     "nvme.cm",
-    "nvme.cm.recfmt",  // a name for each message there
+    "nvme.cm.recfmt",  // Wireshark has a name for each message
     "nvme.cm.status_name",
     "rpcrdma",
     "rpcrdma.segment",
@@ -146,7 +146,7 @@ const Names only_ours{
     "iscsi.scsi_name",
 };
 
-// Of infiniband.* these stand for what rocecap does not decode, or does not show.
+// Fields of infiniband.* that rocecap does not decode or does not show.
 const Names not_decoded{
     "infiniband.bth.reserved7",
     "infiniband.aeth.syndrome.reserved",
@@ -168,7 +168,7 @@ const Names not_decoded{
 TEST(WiresharkNames, each_field_of_the_table_has_one_that_finds_it_or_is_only_ours) {
     ASSERT_GT(wiresharks().size(), 100'000U);
     for (const filter::Field& field : filter::fields()) {
-        if (field.name.starts_with("cm"))  // for each message anew: the next test
+        if (field.name.starts_with("cm"))  // one for each message: the next test
             continue;
         const std::string name = wiresharks_name(field);
         EXPECT_TRUE(!name.empty() || only_ours.contains(field.name)) << field.name;
@@ -176,7 +176,7 @@ TEST(WiresharkNames, each_field_of_the_table_has_one_that_finds_it_or_is_only_ou
             EXPECT_TRUE(wiresharks().contains(name)) << name;
             const filter::Field* found = filter::find_field(name);
             ASSERT_NE(found, nullptr) << name;
-            // One name for two headers: the field of either.
+            // One name for two headers: either header's field.
             const bool is_of_either = name.starts_with("infiniband.reth.");
             EXPECT_TRUE(found == &field || is_of_either) << name << " is " << found->name;
         }
@@ -208,7 +208,8 @@ TEST(WiresharkNames, each_of_a_header_that_is_decoded_is_understood) {
 
 using query_test::Sample;
 
-// Every opcode and encapsulation, MAC control, and the connection manager's messages with any content.
+// Every opcode and encapsulation, MAC control, and the connection manager's messages with random
+// content.
 std::vector<Sample> samples() {
     std::vector<Sample> all;
     for (const auto& frame : wire_test::sample_set())
@@ -225,7 +226,7 @@ std::vector<Sample> samples() {
                 std::vector<std::byte> data(wire::Mad::data_size);
                 for (std::byte& byte : data)
                     byte = static_cast<std::byte>(random());
-                if (ip_version != 0) {  // of a request of rdma_cm
+                if (ip_version != 0) {  // a request of rdma_cm
                     const auto service = wire_test::from_hex("0000 0000 0106 4853");
                     std::ranges::copy(service, data.begin() + 8);
                     data[140] = std::byte{0};
@@ -245,7 +246,7 @@ std::vector<Sample> samples() {
     return all;
 }
 
-// The last four bytes of a GID as an IPv4 address.
+// Returns the last four bytes of a GID as an IPv4 address.
 std::string ipv4_in(const std::string& gid) {
     wire::Gid bytes;
     inet_pton(AF_INET6, gid.c_str(), bytes.bytes.data());
@@ -254,8 +255,8 @@ std::string ipv4_in(const std::string& gid) {
     return text(address);
 }
 
-// By Wireshark's name a packet has what the JSON has at the place that tshark's field is compared
-// with, and that `make test` finds equal in both.
+// A field found by Wireshark's name has the same value as the JSON member that `make test` compares
+// with this field of tshark.
 TEST(WiresharkNames, each_that_is_compared_with_tshark_has_the_value_of_the_json) {
     std::map<std::string_view, int> compared;
     for (Sample& sample : samples()) {
@@ -264,9 +265,9 @@ TEST(WiresharkNames, each_that_is_compared_with_tshark_has_the_value_of_the_json
         for (const support::Field& field : support::fields()) {
             const filter::Field* found = filter::find_field(field.theirs);
             ASSERT_NE(found, nullptr) << field.theirs;
-            // Here vlan is the outer one of two tags, there the one of IEEE 802.1Q; and ip is that
-            // of the packet inside an encapsulation, there the first one. A chunk's segments have
-            // one name there.
+            // In rocecap, vlan is the outer one of two tags, in Wireshark the one of IEEE 802.1Q.
+            // In rocecap, ip belongs to the innermost packet of an encapsulation, in Wireshark to
+            // the first. Wireshark uses one name for all segments of a chunk.
             if ((field.occurrence != 0 && field.ours.starts_with("/rpcrdma/")) ||
                 field.ours.starts_with("/vlan/1") || field.ours.starts_with("/outer/"))
                 continue;

@@ -1,5 +1,5 @@
-// wireshark/plugins/rdma_wire_lab.lua, run by tshark. What the bytes should be comes from the code
-// that the steps send them with.
+// wireshark/plugins/rdma_wire_lab.lua, run by tshark. The expected bytes come from the code with
+// which the steps send them.
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ class Dissector : public testing::Test {
         if (!wireshark_test::runs_scripts())
             GTEST_SKIP() << wireshark_test::no_scripts;
     }
-    // A row a packet that has one of the fields: its number, its line and the fields, by '|'.
+    // Returns a row for each packet that has one of the fields: its frame number and the fields,
+    // separated by '|'.
     std::string fields(const support::Argv& names, const support::Argv& options = {}) const {
         support::Argv argv{"-X", std::string("lua_script:") + wireshark_test::plugin,
                            "-T", "fields",
@@ -31,12 +32,12 @@ class Dissector : public testing::Test {
             argv.insert(argv.end(), {"-e", name});
         argv.insert(argv.end(), options.begin(), options.end());
         const auto outcome = home_.tshark(file_.path(), argv);
-        // Lua's errors are no failure of tshark's.
+        // tshark exits with 0 even if the Lua script fails.
         EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
         EXPECT_EQ(outcome.err.find("Lua"), std::string::npos) << outcome.err;
         return outcome.out;
     }
-    // What tshark itself has to say against the packets.
+    // Returns the packets that tshark reports as malformed, and Lua errors.
     std::string complaints() const {
         return fields({"_ws.expert.message"}, {"-Y", "_ws.malformed || _ws.lua.error"});
     }
@@ -45,7 +46,7 @@ class Dissector : public testing::Test {
     wireshark_test::Home home_{"dissector"};
 };
 
-// The private data of one message.
+// The private data of one CM message.
 class DissectorOfPrivateData : public Dissector {
   protected:
     static constexpr rdma::Capability exposed{
@@ -53,7 +54,7 @@ class DissectorOfPrivateData : public Dissector {
 
     void add(wire::CmAttribute attribute, std::size_t at, util::Bytes private_data) {
         Bytes data(wire::Mad::data_size);
-        // A request's service ID: RDMA IP CM, TCP's port space, port 4660 (IBTA annex 11).
+        // A request's service ID: RDMA IP CM, TCP's port space, port 4660 (IBTA annex A11).
         std::ranges::copy(wire_test::from_hex("0000000001061234"), data.begin() + 8);
         std::ranges::copy(private_data, data.begin() + static_cast<std::ptrdiff_t>(at));
         const Bytes mad = wire_test::cm_mad(attribute, data);
@@ -76,7 +77,7 @@ TEST_F(DissectorOfPrivateData, shows_the_capability_of_a_reply) {
 }
 
 TEST_F(DissectorOfPrivateData, shows_it_of_a_request_behind_rdma_cms_own_header) {
-    constexpr std::size_t in_request = 140 + 36;  // the private data of RDMA IP CM
+    constexpr std::size_t in_request = 140 + 36;  // private data after the IP CM header
     add(wire::CmAttribute::ConnectRequest, in_request, exposed.serialize());
     EXPECT_EQ(capability(), "1|1|0x00001995|0x00007fa52f6e5010|1048576\n");
 }
@@ -113,7 +114,7 @@ class DissectorOfExchange : public Dissector {
         return {bytes.begin(), bytes.end()};
     }
 
-    // What follows the segments before it. Of port 51234 to `port`.
+    // Adds the next segment of the stream, from port 51234 to `port`.
     void segment(util::Bytes payload, unsigned port = 18515, std::size_t cut = 0) {
         Bytes frame = wireshark_test::tcp_frame(payload, port, sequence_);
         sequence_ += static_cast<std::uint32_t>(payload.size());

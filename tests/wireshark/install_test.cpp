@@ -1,4 +1,4 @@
-// make wireshark-install and -uninstall, into a home folder of the test's own.
+// make wireshark-install and wireshark-uninstall, in a separate home folder.
 #include <fstream>
 #include <set>
 
@@ -16,7 +16,8 @@ class WiresharkInstall : public testing::Test {
     support::Outcome call(const std::string& verb) const {
         return home_.run({"wireshark/install", verb});
     }
-    // What is in the home folder, but for folders that every home has.
+    // Returns the files and folders in the home folder, except the folders that every home
+    // contains.
     std::set<std::string> files() const {
         std::set<std::string> found;
         for (const auto& entry : fs::recursive_directory_iterator(home_.path()))

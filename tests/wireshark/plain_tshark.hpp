@@ -1,5 +1,4 @@
-// tshark of somebody who has configured nothing: whatever this user has installed, it does not
-// count.
+// tshark with the default configuration: this user's configuration is ignored.
 #pragma once
 
 #include <chrono>
@@ -14,7 +13,7 @@ namespace wireshark_test {
 
 inline constexpr const char* plugin = "wireshark/plugins/rdma_wire_lab.lua";
 
-// A home folder of the test's own.
+// A separate home folder for the test.
 class Home {
   public:
     explicit Home(const std::string& name) : temp_("home_" + name) {
@@ -24,7 +23,7 @@ class Home {
     std::filesystem::path path() const { return temp_.str(); }
     std::filesystem::path config() const { return path() / ".config/wireshark"; }
 
-    /// With this home folder.
+    /// Runs a command with this home folder.
     support::Outcome run(const support::Argv& argv) const {
         return support::run(
             argv, {"HOME=" + temp_.str(), "XDG_CONFIG_HOME=" + (path() / ".config").string()},
@@ -41,8 +40,8 @@ class Home {
     support::TempPath temp_;
 };
 
-/// Whether tshark runs the dissector for this user. For root, Wireshark from 4.4 on ignores scripts
-/// unless the system's init.lua allows them; the one that Debian packages with 4.0 does.
+/// Returns whether tshark runs the dissector for this user. For root, Wireshark 4.4 and later
+/// ignores scripts unless the system's init.lua allows them. Debian's 4.0 runs them.
 inline bool runs_scripts() {
     static const bool runs =
         geteuid() != 0 ||

@@ -1,4 +1,5 @@
-// wireshark/profile: what its columns show and which packets its filters are for, by tshark.
+// wireshark/profile: what its columns show and which packets its filters match, according to
+// tshark.
 #include <fstream>
 #include <functional>
 #include <map>
@@ -52,12 +53,12 @@ std::string kind(const wire::OpcodeInfo& opcode) {
     }
 }
 
-// A packet of every opcode and of everything else that a filter is for.
+// A packet of every opcode, and of everything else that a filter matches.
 const std::vector<Sample>& samples() {
     static const std::vector<Sample> made = [] {
         std::vector<Sample> all;
         for (const auto& opcode : wire::opcodes())
-            // Of a SEND over UD, Wireshark takes whatever bytes for a MAD.
+            // In a SEND over UD, Wireshark decodes any payload as a MAD.
             if (opcode.transport() != wire::Transport::Ud)
                 all.push_back({kind(opcode), encoded(opcode.value), ""});
         constexpr std::uint8_t ack = 0x11;
@@ -80,7 +81,7 @@ const std::vector<Sample>& samples() {
     return made;
 }
 
-// The value between quotes, as Wireshark writes it.
+// Returns the value with Wireshark's escaped quotes replaced by quotes.
 std::string unescaped(const std::string& text) {
     return std::regex_replace(text, std::regex(R"(\\x22)"), "\"");
 }
@@ -107,7 +108,7 @@ class WiresharkProfile : public testing::Test {
         if (!wireshark_test::runs_scripts())
             GTEST_SKIP() << wireshark_test::no_scripts;
     }
-    // tshark with the profile and the dissector.
+    // Runs tshark with the profile and the dissector.
     std::string tshark(support::Argv options) const {
         options.insert(options.begin(), {"-C", "RDMA Wire Lab", "-X",
                                          std::string("lua_script:") + wireshark_test::plugin});
@@ -115,7 +116,7 @@ class WiresharkProfile : public testing::Test {
         EXPECT_EQ(outcome.exit_code, 0) << options.back() << "\n" << outcome.all();
         return outcome.out;
     }
-    // What the packets are that a display filter shows.
+    // Returns the kinds of the packets that match a display filter.
     std::multiset<std::string> shown(const std::string& filter) const {
         std::istringstream out(tshark({"-T", "fields", "-e", "frame.number", "-Y", filter}));
         std::multiset<std::string> found;
@@ -130,7 +131,7 @@ class WiresharkProfile : public testing::Test {
                 found.insert(sample.what);
         return found;
     }
-    // A file's lines, by a pattern whose first group is a name and whose second is a filter.
+    // Returns the names and filters in a file's lines: the first and second group of the pattern.
     static std::vector<std::pair<std::string, std::string>> filters(const std::string& name,
                                                                     const std::string& pattern) {
         std::ifstream file("wireshark/profile/RDMA Wire Lab/" + name);
@@ -145,7 +146,8 @@ class WiresharkProfile : public testing::Test {
         return found;
     }
     using Wanted = std::map<std::string, std::set<std::string>>;
-    // Each filter shows exactly what is wanted by its name, and all that is wanted is there.
+    // Expects that each filter shows exactly the packets listed for its name, and that no name is
+    // missing.
     void expect(const std::vector<std::pair<std::string, std::string>>& filters,
                 const Wanted& wanted) const {
         EXPECT_EQ(filters.size(), wanted.size());
@@ -164,7 +166,7 @@ const std::set<std::string> every_rdma{"SEND", "WRITE", "READ", "ATOMIC",  "othe
 const std::set<std::string> every_nak{"NAK", "NAK of a sequence", "RNR NAK"};
 
 TEST_F(WiresharkProfile, colours_each_packet_by_the_rule_that_is_meant_for_it) {
-    // The first rule that matches is the one.
+    // The first rule that matches applies.
     const auto rules = filters("colorfilters", R"(@([^@]+)@([^@]+)@\[.*\]\[.*\])");
     std::map<std::string, std::set<std::string>> coloured;
     std::map<std::string, std::string> rule_of;
@@ -226,7 +228,7 @@ TEST_F(WiresharkProfile, graphs_rdma_against_tcp) {
             {"Retransmissions", {"again"}}});
 }
 
-// Opcode, DestQP, PSN, rkey and AETH of the last packet that a filter shows.
+// Opcode, DestQP, PSN, rkey and AETH of the last packet that matches a filter.
 TEST_F(WiresharkProfile, has_columns_for_what_rdma_is_about) {
     const auto columns = [this](const std::string& filter) {
         std::string cells = tshark({"-T", "tabs", "-Y", filter});

@@ -1,5 +1,5 @@
-// A TCP segment of the client (192.0.2.2, port 51234) to the server (192.0.2.1), in its
-// frame. Wireshark 4.4 gives port 40000 to a protocol of its own.
+// A TCP segment from the client (192.0.2.2, port 51234) to the server (192.0.2.1), in its frame.
+// Wireshark 4.4 assigns port 40000 to another protocol.
 #pragma once
 
 #include <cstdint>
