@@ -4,7 +4,7 @@
 
 namespace {
 
-// As cmtime of rdma-core 44 printed it.
+// The output of cmtime in rdma-core 44.
 const std::string output = R"(creating id
 resolving address
 step              total ms     max ms     min us  us / conn

@@ -7,7 +7,8 @@
 namespace {
 
 TEST(Ratios, are_taken_round_by_round) {
-    // A disturbance that both share does not show; the ratio of the medians would be 30 / 20.
+    // A disturbance that affects both does not change the result. The ratio of the medians would be
+    // 30 / 20.
     const bench::Spread spread = bench::ratios({20, 60, 30}, {10, 30, 20});
     EXPECT_EQ(spread.q1, 1.5);
     EXPECT_EQ(spread.median, 2);

@@ -1,5 +1,5 @@
-// The reference runs in captures/samples: each is whole, and every reader of ours and tshark can
-// read it.
+// The reference runs in captures/samples: each is complete, and all readers of this project and
+// tshark can read it.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
