@@ -1,4 +1,4 @@
-// Compressed captures, by each library: from a file and from a pipe, whole, cut and damaged.
+// Compressed captures in each format: from a file and from a pipe, complete, cut and corrupted.
 #include <fstream>
 #include <lz4frame.h>
 #include <string>
@@ -71,7 +71,7 @@ class Compressed : public testing::TestWithParam<Format> {
         std::vector<std::byte> bytes(200);
         std::uint32_t state = 1;
         for (int i = 0; i < packets; ++i) {
-            for (auto& byte : bytes) {  // that do not compress to nothing
+            for (auto& byte : bytes) {  // random, so that they do not compress well
                 state = state * 1'664'525 + 1'013'904'223;
                 byte = static_cast<std::byte>(state >> 26U);
             }
@@ -83,7 +83,8 @@ class Compressed : public testing::TestWithParam<Format> {
     void write(const std::string& bytes) const {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
     }
-    // How many packets come, in order; and the sentence behind them.
+    // Returns the number of packets, which must be in order, and the error that follows; empty:
+    // none.
     std::pair<int, std::string> read(bool may_differ = false) const {
         int count = 0;
         try {
@@ -98,7 +99,7 @@ class Compressed : public testing::TestWithParam<Format> {
         return {count, ""};
     }
 
-    support::TempPath temp_{"compressed.bin"};  // not told by its name
+    support::TempPath temp_{"compressed.bin"};  // the name does not show the format
     std::string path_ = temp_.str();
 };
 

@@ -1,4 +1,5 @@
-// Capture files as other tools make them: several interfaces, other link types, breaks, and none.
+// Capture files as other tools write them: several interfaces, other link types, incomplete files,
+// and files that are no captures.
 #include "capture/file_source.hpp"
 
 #include <array>
@@ -21,7 +22,7 @@ constexpr std::uint32_t microseconds = 0xa1b2c3d4;
 
 class FileSourceTest : public testing::Test {
   protected:
-    // A classic pcap file of packets with 40 bytes each.
+    // Writes a pcap file whose packets have 40 bytes each.
     void write_pcap(int packets, std::uint32_t link_type = 1) const {
         constexpr std::uint32_t size = 40;
         std::ofstream file(path_, std::ios::binary | std::ios::trunc);

@@ -1,5 +1,5 @@
-// pcapng files as they occur: other byte orders, older blocks, merged captures; packet for packet
-// as tshark reads them.
+// pcapng files of other programs: other byte orders, older blocks, merged captures. tshark must
+// read the same packets.
 #include <deque>
 #include <fstream>
 #include <optional>
@@ -23,7 +23,7 @@ using capture::FileSource;
 using capture::InterfaceChoice;
 using capture::Time;
 
-// A file in either byte order, field by field.
+// Builds a file field by field, in either byte order.
 class Made {
   public:
     explicit Made(bool is_big = false) : is_big_(is_big) {}
@@ -174,7 +174,8 @@ TEST_F(PcapngFile, sections_of_both_byte_orders) {
     expect_as_tshark();
 }
 
-// tshark 4.0 gives each section the names of the first one.
+// This is not compared with tshark: version 4.0 uses the interface names of the first section for
+// all.
 TEST_F(PcapngFile, each_section_names_its_interfaces) {
     Made()
         .section()
@@ -200,7 +201,7 @@ TEST_F(PcapngFile, obsolete_packets) {
     }
 }
 
-// They have no time and no interface.
+// Simple packet blocks have no time and no interface.
 TEST_F(PcapngFile, simple_packets) {
     for (const bool is_big : {false, true}) {
         Made(is_big).section().interface(1, 64, "").simple(60, 60).simple(64, 1500).write(path_);
@@ -266,7 +267,7 @@ TEST_F(PcapngFile, times_after_2038) {
         }
 }
 
-// mergecap writes each file's link type and snap length into an interface of its own.
+// mergecap writes the link type and snap length of each file to a separate interface.
 TEST_F(PcapngFile, merged_captures_of_different_link_types_and_snap_lengths) {
     std::vector<std::string> files;
     std::deque<support::TempPath> paths;
@@ -360,7 +361,7 @@ TEST_F(PcapngFile, wherever_it_breaks_off_its_whole_packets_come_first) {
     }
 }
 
-// A length is not believed before the block's first twelve bytes are there and make sense.
+// The length of a block is not used before its first 12 bytes are present and valid.
 TEST_F(PcapngFile, the_length_of_a_block_that_breaks_off_takes_no_memory) {
     if (support::is_sanitized())
         GTEST_SKIP() << "AddressSanitizer needs more address space than the test leaves";
@@ -372,7 +373,7 @@ TEST_F(PcapngFile, the_length_of_a_block_that_breaks_off_takes_no_memory) {
               "rocecap: '" + path_ + "' ends inside the block that begins at byte 28.\n");
 }
 
-// The largest block that is read, in a buffer that grew for it, and a packet behind it.
+// A large block, for which the buffer grows, and a packet after it.
 TEST_F(PcapngFile, large_packets_are_whole) {
     constexpr std::size_t size = 9'000'001;
     Made()

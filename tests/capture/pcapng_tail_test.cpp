@@ -31,12 +31,12 @@ class PcapngTailTest : public testing::Test {
         file.write(reinterpret_cast<const char*>(bytes.data()),
                    static_cast<std::streamsize>(bytes.size()));
     }
-    /// The first twelve bytes of a section.
+    /// Adds the first 12 bytes of a section.
     void add_start(std::uint32_t length, std::uint32_t magic) const {
         const std::array words{0x0a0d0d0aU, length, magic};
         add(std::as_bytes(std::span(words)));
     }
-    /// With `resolution` as its if_tsresol.
+    /// `resolution`: if_tsresol.
     void add_interface(std::optional<unsigned> resolution = std::nullopt, std::uint16_t link = 1) {
         block(1).u16(link).u16(0).u32(0);
         if (resolution) {
@@ -75,7 +75,7 @@ TEST_F(PcapngTailTest, a_packet_names_its_interface_and_has_its_comment) {
     add_interface();
     constexpr std::uint16_t comment = 1;
     const auto packet = [&](std::uint32_t interface) -> PcapngBlock& {
-        // Three bytes, so that what is behind them stands behind padding.
+        // Three bytes, so that padding precedes the options.
         return block(6).u32(interface).timestamp(1).u32(3).u32(3).u32(0x01020304);
     };
     add(packet(1).option(2, std::string_view("flag")).option(comment, std::string_view("lost")));

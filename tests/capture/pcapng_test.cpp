@@ -1,4 +1,4 @@
-// pcapng as it is written, read back by libpcap, by the tail, and by Wireshark's tools.
+// pcapng files of the writer, read by libpcap, by PcapngTail, and by Wireshark's tools.
 #include <filesystem>
 #include <fstream>
 
@@ -170,7 +170,7 @@ TEST_F(Pcapng, tls_secrets_stand_in_front_of_the_packets) {
     EXPECT_EQ(tshark.exit_code, 0) << tshark.all();
 }
 
-// pcap in both precisions and both byte orders, as editcap and a hexadecimal editor make them.
+// pcap with both timestamp resolutions and both byte orders.
 TEST_F(Pcapng, the_older_formats_are_read_too) {
     const auto pcap = [&](std::uint32_t magic, bool swap, std::uint32_t fraction) {
         std::string file;

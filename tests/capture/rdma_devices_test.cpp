@@ -1,4 +1,4 @@
-// What the kernel's list of RDMA devices means for a capture.
+// How the kernel's RDMA devices affect a capture.
 #include "capture/rdma_devices.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST_F(RdmaDevices, soft_roce_offloads_nothing) {
     EXPECT_FALSE(offload_warning(found(), "eth0"));
 }
 
-// Linux 5.10 and before: rxe0/device is the network card.
+// In Linux 5.10 and earlier, rxe0/device is the network adapter.
 TEST_F(RdmaDevices, soft_roce_over_a_network_card_is_still_software) {
     sysfs_.add("rxe0", {.driver = "mlx5_core", .device_netdev = "ens1f0", .parent = "ens1f0"});
     sysfs_.add("siw0", {.driver = "mlx5_core", .node_type = "4: RNIC", .device_netdev = "ens1f0"});

@@ -1,4 +1,4 @@
-// A capture in several files: where one ends and the next begins, and that nothing is lost there.
+// A capture in several files: where files end and begin, and that no packet is lost between them.
 #include "capture/rotating_writer.hpp"
 
 #include <array>
@@ -41,7 +41,7 @@ class RotatingWriter : public testing::Test {
                                         .counters = [this] { return counters_; },
                                         .opened = [this](capture::Sink&) { ++opened_; }});
     }
-    // 132 bytes in a file; its number is in it.
+    // Adds a packet that takes 132 bytes in the file and contains its number.
     void add(capture::RotatingWriter& writer, Time time) {
         std::array<std::byte, 100> bytes{};
         bytes[0] = static_cast<std::byte>(counters_.received++);

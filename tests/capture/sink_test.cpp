@@ -19,7 +19,7 @@ namespace {
 using capture::Sink;
 using support::error_text;
 
-// Programs that write ignore SIGPIPE: a reader that goes away is then an error of write().
+// The programs ignore SIGPIPE, so that write() returns an error if the reader has closed the pipe.
 class SinkTest : public testing::Test {
   protected:
     SinkTest() {
@@ -228,7 +228,7 @@ TEST_F(SinkTest, a_link_is_not_replaced_and_a_device_is_written) {
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-// A record larger than any pipe's or socket's own buffer.
+// A record larger than the buffer of a pipe or socket.
 const std::string large(3'000'000, 'x');
 
 void expect_backlog_and_all_of_it(util::Fd writer, int reader) {

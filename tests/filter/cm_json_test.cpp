@@ -1,4 +1,4 @@
-// The connection manager's messages, as JSON and in a line.
+// Connection manager messages as JSON and as text.
 #include <gtest/gtest.h>
 
 #include "filter/sample_view.hpp"
@@ -15,7 +15,7 @@ struct Told {
     std::string line;
 };
 
-// `data`: the message's first bytes; zeros follow.
+// `data`: the first bytes of the message; zeros follow.
 Told told(CmAttribute attribute, std::string_view data) {
     auto bytes = from_hex(data);
     bytes.resize(wire::Mad::data_size);
@@ -105,7 +105,7 @@ TEST(CmJson, a_refusal_has_its_reason_in_words) {
               "Reject (28)");
 }
 
-// Code 2 is another one in a MRA (12.6.6) than in a REJ (12.6.7).
+// Code 2 has a different meaning in MRA (12.6.6) and REJ (12.6.7).
 TEST(CmJson, a_refusal_and_a_receipt_name_the_message_that_they_answer) {
     EXPECT_NE(told(CmAttribute::ConnectReject, ids + "80 00 001c").line.find(" of no message: "),
               std::string::npos);

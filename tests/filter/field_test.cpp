@@ -1,5 +1,5 @@
-// The fields' table against the JSON that is written from it: what one has, the other has, with the
-// same value.
+// Compares the table of fields with the JSON output: both have the same fields with the same
+// values.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ Sample of_message(wire::CmAttribute attribute, const wire_test::CmData& data) {
     return Sample(wire::encode(wire_test::cm_packet(mad, Network::Ipv6)));
 }
 
-// Of connections whose service is known.
+// Adds packets of connections whose service is known.
 void add_carried(std::vector<Sample>& all) {
     service::Services services;
     auto frames = service_test::nvme_frames();
@@ -49,7 +49,8 @@ void add_carried(std::vector<Sample>& all) {
     }
 }
 
-// Each variant of a header whose fields depend on its contents, and of decodings that end early.
+// Returns each variant of the headers whose fields depend on their contents, and packets that are
+// decoded only in part.
 std::vector<Sample> samples() {
     std::vector<Sample> all;
     for (const auto& frame : wire_test::sample_set())
@@ -59,7 +60,7 @@ std::vector<Sample> samples() {
         packet.aeth = wire::Aeth{.syndrome = static_cast<std::uint8_t>(syndrome), .msn = 9};
         all.emplace_back(wire::encode(packet));
     }
-    for (const auto* version : {"40", "60", "50"}) {  // of the IP addresses; the last is none
+    for (const auto* version : {"40", "60", "50"}) {  // IP versions; the last is invalid
         wire_test::CmData request;
         request.put(8, "0000000001061234").put(140, "00").put(141, version);
         all.push_back(of_message(wire::CmAttribute::ConnectRequest, request));
@@ -79,7 +80,7 @@ std::vector<Sample> samples() {
     bad[bad.size() - 6] ^= std::byte{1};
     all.emplace_back(bad);
     auto rewritten = write;
-    rewritten[34] ^= std::byte{1};  // the source port
+    rewritten[34] ^= std::byte{1};  // changes the source port
     all.emplace_back(rewritten);
     for (const auto* other :
          {"020000000001 020000000002 0806 0001", "020000000001 020000000002 88cc 0001",
@@ -93,7 +94,7 @@ std::vector<Sample> samples() {
           "0180c2000001 020000000002 8808 0101 00ff 0001 0002 0003 ffff 0005 0006 0007 0008"})
         all.emplace_back(from_hex(other));
     for (const auto& encapsulation : wire_test::encapsulations())
-        if (encapsulation.name != "vlan tags")  // more than there are names for
+        if (encapsulation.name != "vlan tags")  // more tags than field names
             all.emplace_back(encapsulation.wrap(write));
     all.emplace_back(wire_test::encapsulations().front().wrap(
         wire_test::in_ethernet_ipv4(47, wire_test::joined("000088be", write))));
@@ -101,7 +102,7 @@ std::vector<Sample> samples() {
     return all;
 }
 
-// "vlan.id" is /vlan/0/id: the JSON has an array where the fields have two names.
+// "vlan.id" is /vlan/0/id: the JSON has an array where fields have a name per element.
 Json::json_pointer pointer(std::string_view field) {
     std::string path = "/" + std::string(field);
     std::ranges::replace(path, '.', '/');
@@ -118,11 +119,10 @@ Json::json_pointer pointer(std::string_view field) {
     return Json::json_pointer(path);
 }
 
-// What the JSON says at a field's place as a Value's alternative would have it; null and "not
-// there" are the same.
+// Returns the JSON value of a field in the form of a Value; null if it is null or missing.
 Json in_json(const Json& packet, const Field& field) {
     auto at = pointer(field.name);
-    // Of one header or the other.
+    // These two fields are in either of two headers.
     if (field.name == "va" || field.name == "r_key")
         at = pointer(packet.contains("reth") ? "reth" : "atomiceth") / std::string(field.name);
     if (!packet.contains(at) || packet[at].is_null())

@@ -55,8 +55,8 @@ TEST(PacketJson, an_rdma_write_has_every_header_in_the_order_of_the_wire) {
     EXPECT_EQ(json["len"], json["caplen"]);
 }
 
-// A double cannot hold the quotient of two numbers exactly: the text is the decimal itself, from
-// which a reader takes the nearest one.
+// A double cannot represent the time exactly. The text is the exact decimal number, which a reader
+// rounds to the nearest double.
 TEST(PacketJson, the_time_is_the_decimal_of_its_nanoseconds) {
     const std::pair<std::int64_t, std::string_view> times[] = {
         {0, "0.000000000"},

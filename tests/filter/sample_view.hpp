@@ -1,4 +1,4 @@
-// A frame, decoded, as the fields and filters see it.
+// A decoded frame as input for fields and filters.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class Sample {
   public:
     static constexpr std::chrono::nanoseconds time{1'700'000'000'123'456'789};
 
-    /// `length`: bytes on the wire, where the snap length cut some.
+    /// `length`: bytes on the wire, if the snap length cut the frame.
     explicit Sample(std::vector<std::byte> frame, std::size_t length = 0,
                     wire::LinkType link = wire::LinkType::Ethernet)
         : frame_(std::move(frame)),
@@ -25,20 +25,20 @@ class Sample {
           packet_(wire::decode(frame_, link, length_)) {}
     explicit Sample(const wire_test::SampleFrame& frame) : Sample(frame.bytes, 0, frame.link) {}
 
-    // The packet points into the frame, which moves along but would not be copied along.
+    // The packet refers to the frame's memory, which a move keeps and a copy does not.
     Sample(Sample&&) = default;
     Sample& operator=(Sample&&) = default;
     Sample(const Sample&) = delete;
     Sample& operator=(const Sample&) = delete;
     ~Sample() = default;
 
-    /// Of a pcapng file.
+    /// Sets the notes of a pcapng file.
     Sample& noted(const wire::CaptureNotes& notes) {
         notes_ = notes;
         return *this;
     }
 
-    /// Of a connection whose service is known.
+    /// Sets the message of a connection whose service is known.
     Sample& carrying(const upper::Message& message) {
         upper_ = message;
         return *this;
@@ -60,12 +60,12 @@ inline std::string json_text(const filter::View& view) {
     filter::append_json(text, view);
     return text;
 }
-/// As a program that reads the line gets it.
+/// Parses the JSON text, as a program does that reads it.
 inline util::Json json_of(const filter::View& view) {
     return util::Json::parse(json_text(view));
 }
 
-/// A value as the JSON has it; null for one that is not there.
+/// Converts a value to its JSON form; null if there is no value.
 inline util::Json json_of(const filter::Value& value, filter::Kind kind) {
     if (const auto* number = std::get_if<std::uint64_t>(&value))
         return *number;
@@ -82,7 +82,7 @@ inline util::Json json_of(const filter::Value& value, filter::Kind kind) {
     return text;
 }
 
-/// With AETH, RETH and so on as the opcode has them.
+/// Returns a packet with the headers of the opcode.
 inline wire::Packet packet_of(std::uint8_t opcode,
                               wire_test::Network network = wire_test::Network::Ipv4) {
     return wire_test::sample_packet(*wire::find_opcode(opcode), network, 7);

@@ -1,4 +1,4 @@
-// What is no filter: the sentence, and where its mark stands.
+// Invalid filters: the error message and the position of its mark.
 #include <gtest/gtest.h>
 
 #include "filter/where.hpp"
@@ -230,7 +230,7 @@ TEST(WhereErrors, of_too_deep_a_nesting) {
     EXPECT_EQ(error.column(), 102U);
 }
 
-// As behind the "where" of a rule.
+// As after the "where" of a rule.
 TEST(WhereErrors, of_an_empty_filter_behind_other_text_have_its_column) {
     try {
         Where::parse("drop all where ", 14);

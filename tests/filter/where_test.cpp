@@ -1,4 +1,4 @@
-// Filters over one packet: what each operator, kind of field and way to join means.
+// Filters on one packet: the meaning of each operator, kind of field and logical connective.
 #include "filter/where.hpp"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST(Where, real_numbers) {
     expect_none(sample, {"aeth.timer_ms > 0.01", "aeth.timer_ms in 1..2"});
 }
 
-// As in Wireshark: presence is one thing, what a flag is another.
+// As in Wireshark, a name tests whether the field is present, even if it is a flag.
 TEST(Where, a_name_alone_is_true_where_the_packet_has_the_field_whatever_its_value) {
     auto sample = sample_of(write_only);
     expect_matches(sample, {"reth", "bth", "eth", "ip", "icrc", "bth.a", "bth.fecn", "bth.psn",
@@ -211,7 +211,7 @@ TEST(Where, bytes_are_pairs_of_hexadecimal_digits) {
 
 TEST(Where, addresses_of_rdma_cm_are_of_either_family) {
     wire_test::CmData data;
-    data.put(8, "0000000001 06 1234")                             // the service
+    data.put(8, "0000000001 06 1234")                             // service ID
         .put(140, "00 40 5678 00000000000000000000000000000000")  // rdma_cm's header, IPv4
         .put(156, "c0000202")
         .put(160, "00000000000000000000000000000000")

@@ -32,7 +32,7 @@ TEST(WireAddress, of_ipv6_is_as_short_as_it_can_be) {
         << "the longest text";
 }
 
-// Each group is zero, short or full, so that every run of zeros occurs.
+// Each group is zero, short or full, so that zero runs of every length and position occur.
 TEST(WireAddress, of_ipv6_is_what_the_c_library_writes) {
     std::mt19937_64 random(5);  // NOLINT(cert-msc51-cpp): the same addresses in every run
     for (int i = 0; i < 20'000; ++i) {

@@ -56,7 +56,7 @@ TEST(Aeth, a_nak_names_its_error) {
     EXPECT_EQ(Aeth{.syndrome = 0x1f}.nak_name(), std::nullopt);
 }
 
-// Code 0 of the timers is the value behind the last one, 2 * 327.68.
+// RNR timer code 0 continues the series after code 31: 2 * 327.68 ms.
 TEST(Aeth, every_code_from_the_fifth_on_is_twice_the_one_two_before) {
     const auto credits = [](unsigned code) {
         return *Aeth{.syndrome = static_cast<std::uint8_t>(code)}.credits();

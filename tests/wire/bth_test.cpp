@@ -14,7 +14,7 @@ using Bytes = std::array<std::byte, Bth::size>;
 
 Bytes written(const Bth& bth) {
     Bytes bytes;
-    bytes.fill(std::byte{0xee});  // writing leaves nothing of what was there
+    bytes.fill(std::byte{0xee});  // write() must overwrite every bit
     bth.write(bytes);
     return bytes;
 }

@@ -1,4 +1,4 @@
-// The data of a connection manager's message for tests.
+// The data of a connection manager message, for tests.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace wire_test {
 
-/// Byte n has the value n, so that an integer read at n begins with n, and put() replaces some.
+/// Byte n initially has the value n, so that an integer read at offset n begins with n. put()
+/// replaces bytes.
 class CmData {
   public:
     CmData() : bytes_(wire::Mad::data_size) {
@@ -32,7 +33,7 @@ class CmData {
             wire::Cm::parse(static_cast<std::uint16_t>(attribute), fixed).body);
     }
 
-    /// Whether `span` is the `size` bytes at `at`.
+    /// Returns whether `span` refers to the `size` bytes at offset `at`.
     bool is_at(util::Bytes span, std::size_t at, std::size_t size) const {
         return span.data() == bytes_.data() + at && span.size() == size;
     }

@@ -1,5 +1,5 @@
-// The connection manager's requests, and what rdma_cm writes into them. Offsets: IBTA volume 1,
-// chapter 12, as in Linux include/rdma/ibta_vol1_c12.h; annex A11.
+// ConnectRequests, and the private data header of rdma_cm in them. Offsets: IBTA volume 1, chapter
+// 12, as in Linux include/rdma/ibta_vol1_c12.h; annex A11.
 #include <gtest/gtest.h>
 
 #include "wire/cm_data.hpp"

@@ -1,5 +1,5 @@
-// The connection manager's messages, but for its requests. Offsets: IBTA volume 1, chapter 12, as
-// in Linux include/rdma/ibta_vol1_c12.h.
+// Connection manager messages other than ConnectRequest. Offsets: IBTA volume 1, chapter 12, as in
+// Linux include/rdma/ibta_vol1_c12.h.
 #include <gtest/gtest.h>
 
 #include "wire/cm_data.hpp"
@@ -63,7 +63,7 @@ TEST(Cm, reject) {
 }
 
 TEST(Cm, a_rejects_additional_information_ends_with_its_field) {
-    const CmData data = CmData().put(9, "ff");  // 127 bytes, where there is room for 72
+    const CmData data = CmData().put(9, "ff");  // length 127, but the field has 72 bytes
     EXPECT_TRUE(data.is_at(data.parse_as<wire::CmRej>(CmAttribute::ConnectReject).ari, 12, 72));
 }
 

@@ -1,4 +1,4 @@
-// What may stand in front of a BTH, and what is none of ours.
+// Headers that may precede a BTH, and packets that are not RoCE.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -14,7 +14,7 @@ std::vector<std::byte> write_only(Network network) {
     return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x0a), network, 6));
 }
 
-// An IP packet behind another link header.
+// Returns an IP packet after this link header.
 std::vector<std::byte> behind(std::string_view link_header, Network network) {
     constexpr std::ptrdiff_t ethernet = 14;
     auto frame = from_hex(link_header);
@@ -78,7 +78,7 @@ TEST(Decode, ipv4_options_are_skipped_and_the_icrc_left_unchecked) {
 
 TEST(Decode, ipv6_extension_headers_up_to_udp) {
     auto frame = write_only(Network::Ipv6);
-    const auto hop_by_hop = from_hex("11 00 0104 0000 0000");  // next UDP, PadN
+    const auto hop_by_hop = from_hex("11 00 0104 0000 0000");  // next header UDP, PadN option
     frame.insert(frame.begin() + 54, hop_by_hop.begin(), hop_by_hop.end());
     frame[14 + 6] = std::byte{0};
     frame[14 + 5] = static_cast<std::byte>(std::to_integer<unsigned>(frame[14 + 5]) + 8);

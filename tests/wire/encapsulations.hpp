@@ -1,4 +1,4 @@
-// Every encapsulation that the decoder knows, around any Ethernet frame with an IP packet in it.
+// Every encapsulation that the decoder supports, for any Ethernet frame that contains an IP packet.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ inline void put16(Octets& bytes, std::size_t at, std::size_t value) {
     bytes[at + 1] = static_cast<std::byte>(value);
 }
 
-/// `type`: four digits.
+/// `type`: the EtherType, four hexadecimal digits.
 inline Octets in_ethernet(const std::string& type, util::Bytes payload) {
     return joined("02aa00000001 02aa00000002" + type, payload);
 }
@@ -66,10 +66,10 @@ inline Octets in_ethernet_ipv6(std::uint8_t next, util::Bytes payload) {
 
 struct Encapsulation {
     std::string_view name;
-    /// "VXLAN 42"; empty where the decoder takes it for part of the packet itself.
+    /// "VXLAN 42"; empty if the decoder treats the encapsulation as part of the packet itself.
     std::string_view text;
     bool carries_ethernet = false;
-    /// It is known by its UDP port alone.
+    /// Only the UDP port identifies the encapsulation.
     bool is_by_port = false;
     std::function<Octets(util::Bytes frame)> wrap{};
 };
@@ -132,7 +132,7 @@ inline std::vector<Encapsulation> encapsulations() {
                                      in_udp(2152, in_gtp("32", "0007 00 00", packet_of(frame))));
          }},
         {"gtp with extensions", "GTP-U 195939070", false, true,
-         [](Bytes frame) {  // a PDU session container, twice
+         [](Bytes frame) {  // two PDU session containers
              return in_ethernet_ipv4(
                  udp,
                  in_udp(2152, in_gtp("34", "0000 00 85 01 1009 85 01 1009 00", packet_of(frame))));

@@ -43,7 +43,7 @@ TEST(Encode, computes_lengths_and_types_whatever_the_packet_says) {
     EXPECT_EQ(decoded.udp->length, 8 + 12 + 4 + 4);
 }
 
-// RFC 1071: the sum over everything, its checksum included, is all ones.
+// RFC 1071: the one's complement sum of the data, including the checksum, is all ones.
 TEST(Encode, checksums_add_up) {
     for (const auto network : {Network::Ipv4, Network::Ipv6})
         for (const std::size_t size : {0U, 1U, 1000U}) {
@@ -108,7 +108,7 @@ TEST(Encode, refuses_what_is_no_packet) {
 
 TEST(Encode, refuses_one_byte_more_than_the_length_field_holds) {
     constexpr std::size_t headers = 20 + 8 + 12 + 4;
-    const std::vector<std::byte> payload(65535 - headers);  // padding makes it 65536
+    const std::vector<std::byte> payload(65535 - headers);  // 65536 with padding
     auto packet = send_only(Network::Ipv4, 0);
     packet.payload = util::Bytes(payload).first(payload.size() / 4 * 4);
     EXPECT_NO_THROW(wire::encode(packet));

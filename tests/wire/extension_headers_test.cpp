@@ -1,4 +1,5 @@
-// Every extension header from known bytes and back (IBTA volume 1, 9.3; annexes A14 and A19).
+// Parses every extension header from known bytes and writes it back (IBTA volume 1, 9.3; annexes
+// A14 and A19).
 #include <array>
 
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 
 namespace extension_headers_test {
 
-// Writing begins with a buffer of other bytes: reserved fields are written too.
+// The output buffer initially contains other bytes, to test that reserved fields are written, too.
 template <typename Header>
 void expect_both_ways(const Header& header, std::string_view hex) {
     const auto bytes = wire_test::from_hex(hex);
@@ -60,7 +61,7 @@ TEST(ExtensionHeaders, reserved_bytes_in_front_of_a_number_do_not_count) {
     EXPECT_EQ(wire::Xrceth::parse(std::span(bytes).first<4>()).xrcsrq, 1U);
 }
 
-// What the opcode asks for is there and nothing else, over every network.
+// Exactly the headers of the opcode are present, over every network.
 TEST(ExtensionHeaders, follow_from_the_opcode) {
     for (const wire::OpcodeInfo& opcode : wire_test::all_opcodes())
         for (const auto network : wire_test::all_networks) {

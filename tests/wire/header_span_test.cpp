@@ -1,5 +1,5 @@
-// Where each header lies, counted by hand. That the spans cover the frame is one of
-// packet_invariants.hpp, to which the robustness tests hold every prefix of every sample.
+// The offset and length of each header, counted by hand. packet_invariants.hpp requires that the
+// spans cover the frame; the robustness tests check this for every prefix of every sample.
 #include "wire/header_span.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Spans spans_of(const std::vector<std::byte>& frame, LinkType link = LinkType::Et
     return wire::header_spans(wire::decode(frame, link), frame);
 }
 
-// "eth 0+14, ip 14+20": as gtest shows a difference best.
+// Returns "eth 0+14, ip 14+20", a form in which gtest's diff is readable.
 std::string text(const Spans& spans) {
     std::string all;
     for (const auto& span : spans)
@@ -44,7 +44,7 @@ std::vector<std::byte> sample(std::uint8_t opcode, Network network, std::size_t 
     return wire::encode(packet);
 }
 
-// "GET" behind a TCP header, and three bytes of Ethernet's padding.
+// Returns a frame with "GET" after a TCP header, and three bytes of Ethernet padding.
 std::vector<std::byte> tcp_frame(std::string_view link, std::string_view options) {
     const std::size_t header = 20 + from_hex(options).size();
     return from_hex(
@@ -146,7 +146,7 @@ TEST(HeaderSpans, of_cooked_captures_and_of_raw_ip) {
 
 TEST(HeaderSpans, count_options_and_extension_headers_to_ip) {
     auto ipv4 = sample(0x11, Network::Ipv4, 0);
-    ipv4.insert(ipv4.begin() + 34, 4, std::byte{1});  // four times "no operation"
+    ipv4.insert(ipv4.begin() + 34, 4, std::byte{1});  // four "no operation" options
     ipv4[14] = std::byte{0x46};
     ipv4[17] = static_cast<std::byte>(std::to_integer<unsigned>(ipv4[17]) + 4);
     EXPECT_EQ(text(spans_of(ipv4)),
@@ -203,7 +203,7 @@ TEST(HeaderSpans, leave_the_rest_where_decoding_ends) {
     EXPECT_EQ(text(wire::header_spans(cut, frame)),
               "eth 0+14, ip 14+20, udp 34+8, bth 42+12, rest 54+10");
 
-    frame[14] = std::byte{0x55};  // IP version 5: none of its lengths is believed
+    frame[14] = std::byte{0x55};  // IP version 5: its lengths are ignored
     EXPECT_EQ(text(spans_of(frame)), "eth 0+14, ip 14+20, rest 34+30");
 
     auto dns = sample(0x0a, Network::Ipv4, 8);
@@ -238,7 +238,7 @@ TEST(HeaderSpans, leave_no_rest_of_a_complete_packet) {
     }
 }
 
-// Every header that the JSON has is a span of that name, and the other way round.
+// Spans and JSON have the same headers under the same names, except for these lists.
 TEST(HeaderSpans, have_the_names_of_the_json) {
     constexpr std::string_view of_spans_only[] = {"payload", "pad", "reserved", "llc"};
     constexpr std::string_view of_the_json_only[] = {

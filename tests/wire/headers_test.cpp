@@ -1,5 +1,5 @@
-// The headers that no other decoder at hand takes apart (see tests/support/tshark_fields.cpp), from
-// bytes written down by the specification.
+// Headers that tshark does not decode (see tests/support/tshark_limits.cpp), parsed from bytes that
+// were written according to the specification.
 #include <algorithm>
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace headers_test {
 
-// IPv4 and UDP of an IP packet that holds `transport` and an ICRC.
+// Returns an IPv4 packet with UDP, `transport` and space for an ICRC.
 std::vector<std::byte> ip_packet(std::string_view transport) {
     const auto behind = wire_test::from_hex(transport);
     auto packet = wire_test::from_hex(
@@ -22,7 +22,7 @@ std::vector<std::byte> ip_packet(std::string_view transport) {
     return packet;
 }
 
-// The packet borrows from the bytes.
+// `packet` refers to `bytes`.
 struct Decoded {
     explicit Decoded(std::string_view transport)
         : bytes(ip_packet(transport)), packet(wire::decode(bytes, wire::LinkType::RawIp)) {
@@ -55,7 +55,8 @@ TEST(Headers, of_a_reliable_datagram_follow_the_bth_at_once) {
     EXPECT_EQ(answer.packet.aeth->msn, 5U);
 }
 
-// No public source has the layout of the DC header's 20 bytes, only its length and its first byte.
+// Public sources specify the length (20 bytes) and the first byte of the DC header, but not its
+// layout.
 TEST(Headers, of_dc_take_20_bytes_behind_the_bth_in_requests_and_responses) {
     constexpr std::string_view dceth = "10000000 0123456789abcdef 00000abc 00000000";
     const Decoded write("4b40ffff 00000012 80000007"          // BTH: RDMA WRITE Only with Immediate
@@ -116,7 +117,7 @@ TEST(Headers, of_xrc_name_the_shared_receive_queue_in_requests_only) {
     EXPECT_EQ(answer.packet.atomic_ack_eth->origremdt, 0x3333333333333333U);
 }
 
-// FETH (annex A19): placement type in bits 3:0, selectivity in bits 5:4, the others reserved.
+// FETH (annex A19): placement type in bits 3:0, selectivity in bits 5:4; other bits are reserved.
 TEST(Headers, of_flush_and_atomic_write) {
     const Decoded flush(
         "1c40ffff 00000012 80000007"          // RC FLUSH
@@ -137,7 +138,8 @@ TEST(Headers, of_flush_and_atomic_write) {
 
 TEST(Headers, a_path_of_a_connect_request_has_a_flow_label_of_20_bits) {
     std::vector<std::byte> data(wire::Mad::data_size);
-    // Primary path at 52: LIDs 4, GIDs 32, then flow label 20, reserved 6, packet rate 6 bits.
+    // Primary path at 52: LIDs (4 bytes), GIDs (32 bytes), then flow label (20 bits), reserved (6
+    // bits), packet rate (6 bits).
     const auto bytes = wire_test::from_hex("abcdef2d");
     std::copy(bytes.begin(), bytes.end(), data.begin() + 52 + 36);
     const auto mad = wire_test::cm_mad(wire::CmAttribute::ConnectRequest, data);

@@ -1,4 +1,4 @@
-// A source port that was rewritten on the way into a capture is found from the ICRC alone.
+// Finds the original UDP source port from the ICRC if the port was rewritten before the capture.
 #include "wire/icrc_hint.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the ICRC covers; its value for known packets is in known_frames_test.cpp.
+// The fields that the ICRC covers. known_frames_test.cpp tests its value for known packets.
 #include "wire/icrc.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr std::size_t ethernet = 14;
 constexpr std::size_t ipv4_udp = 28;
 constexpr std::size_t ipv6_udp = 48;
 
-// Which bytes a router may change, counted from the IP header or GRH.
+// `free_bytes`: bytes that a router may change, counted from the IP header or GRH.
 struct Variant {
     Network network;
     std::vector<std::size_t> free_bytes;
@@ -29,7 +29,8 @@ struct Variant {
 const std::vector<Variant>& variants() {
     static const std::vector<Variant> all{
         {Network::Ipv4, {1, 8, 10, 11, 26, 27}, ipv4_udp},
-        // The first four bytes, but for the version in bits 7:4: traffic class and flow label.
+        // Bytes 0 to 3 are traffic class and flow label. The test does not change the version (bits
+        // 7:4 of byte 0).
         {Network::Ipv6, {0, 1, 2, 3, 7, 46, 47}, ipv6_udp},
         {Network::Grh, {0, 1, 2, 3, 7}, 40},
     };
@@ -47,7 +48,7 @@ TEST(Icrc, what_a_router_may_change_is_not_covered_and_all_else_is) {
             const bool is_free =
                 std::ranges::count(variant.free_bytes, at) != 0 || at == variant.bth + 4;
             const auto packet = wire::decode(changed, wire::LinkType::Ethernet);
-            // A length, a version or a port that changed makes it another packet, or none.
+            // With another length, version or port, the packet is malformed or not RoCE.
             const bool is_good = status_of(changed) == IcrcStatus::Good && !packet.malformed;
             EXPECT_EQ(is_good, is_free) << "byte " << at;
         }

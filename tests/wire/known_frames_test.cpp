@@ -1,5 +1,5 @@
-// Packets of adapters and of another implementation, published with scapy's tests
-// (test/contrib/roce.uts): every byte, ICRC and checksums included, is somebody else's.
+// Packets of adapters and of another implementation, from scapy's tests (test/contrib/roce.uts).
+// All bytes, including ICRC and checksums, come from these sources.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"

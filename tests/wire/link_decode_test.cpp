@@ -1,4 +1,4 @@
-// VLAN tags, IPv6 extension headers and other ways in which a frame may begin.
+// VLAN tags, IPv6 extension headers and other variants of the headers before UDP.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -17,7 +17,7 @@ wire::Packet write_only(Network network) {
     return wire_test::sample_packet(*wire::find_opcode(0x0a), network, 6);
 }
 
-// `headers` between the IPv6 header and UDP; `next` is the type of the first of them.
+// Inserts `headers` between the IPv6 header and UDP. `next`: the type of the first one.
 std::vector<std::byte> with_extension(unsigned next, std::string_view headers) {
     auto frame = wire::encode(write_only(Network::Ipv6));
     const auto bytes = from_hex(headers);
@@ -84,7 +84,7 @@ TEST(Ipv6Extensions, that_end_behind_the_packet) {
     EXPECT_EQ(packet.malformed->value, 255U * 8);
 }
 
-// Next header, reserved, offset in bits 15:3 and "more" in bit 0, identification.
+// Fragment header: next header, reserved, offset (bits 15:3) and M flag (bit 0), identification.
 TEST(Ipv6Extensions, fragments) {
     const auto atomic = with_extension(44, "11 00 0000 00000001");
     EXPECT_TRUE(decode(atomic).is_complete()) << "a fragment that is the whole (RFC 6946)";

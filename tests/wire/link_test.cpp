@@ -1,4 +1,4 @@
-// Link and network headers by themselves: each field from known bytes and back.
+// Link and network headers: parses each field from known bytes and writes it back.
 #include <array>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// Management datagrams inside packets: which are the connection manager's, and what they are
-// called.
+// Management datagrams in packets: which of them are connection manager messages, and their names.
 #include "wire/mad.hpp"
 
 #include <map>
@@ -32,7 +31,7 @@ TEST(Mad, common_header_from_known_bytes_and_back) {
     EXPECT_TRUE(std::ranges::equal(out, bytes));
 }
 
-// The packet borrows from the frame.
+// `packet` refers to `frame`.
 struct Carried {
     explicit Carried(const wire::Packet& sent)
         : frame(wire::encode(sent)), packet(wire::decode(frame, wire::LinkType::Ethernet)) {}

@@ -1,5 +1,5 @@
-// Packets that are whole and yet wrong: decoded as far as they go, with the first thing that is
-// wrong in a sentence.
+// Complete packets with errors: decoded as far as possible, with one sentence about the first
+// error.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -60,12 +60,12 @@ TEST(Malformed, more_padding_than_there_is) {
 }
 
 TEST(Malformed, payload_behind_an_opcode_that_carries_none) {
-    // A SEND of 20 bytes, renamed: 16 of them are then a READ request's RETH.
+    // A SEND of 20 bytes with the opcode of a READ request: the first 16 bytes are then its RETH.
     EXPECT_EQ(why_with(bth, 0x0c, 20), "4 bytes of payload after an opcode that carries none");
 }
 
 TEST(Malformed, a_header_that_does_not_fit_shows_those_in_front_of_it) {
-    // A SEND of 8 bytes, renamed to a WRITE: no room for 16 bytes of RETH.
+    // A SEND of 8 bytes with the opcode of a WRITE: too short for a RETH of 16 bytes.
     auto frame = send_only(8);
     frame[bth] = std::byte{0x0a};
     const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
@@ -98,7 +98,7 @@ TEST(Malformed, lengths_of_ipv6_and_of_a_grh) {
 
 TEST(Malformed, a_udp_length_below_what_ip_has_ends_the_packet) {
     auto frame = send_only(8);
-    frame[udp + 5] = std::byte{28};  // four bytes less
+    frame[udp + 5] = std::byte{28};  // four bytes less than IP's
     const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
     EXPECT_EQ(why(frame), "UDP length is 28, but IP leaves 32 bytes");
     EXPECT_EQ(packet.payload_length, 4U);
@@ -113,10 +113,10 @@ TEST(Malformed, of_several_faults_the_first_is_named) {
     EXPECT_EQ(why(frame), "UDP length is 28, but IP leaves 32 bytes");
 }
 
-// What is none of ours is not judged: segments of TCP that the adapter has yet to cut, for example.
+// Packets that are not RoCE are not checked, such as TCP segments that the adapter will segment.
 TEST(Malformed, is_never_said_of_what_is_no_roce) {
     auto frame = send_only(8);
-    frame[ip + 2] = std::byte{0xff};  // far too long
+    frame[ip + 2] = std::byte{0xff};  // longer than the frame
     frame[udp + 2] = std::byte{0x13};
     EXPECT_EQ(why(frame), "not malformed");
     frame[ip + 9] = std::byte{wire::ip_protocol::tcp};

@@ -1,4 +1,4 @@
-// The rows of the opcode table against what the specification says of all of them.
+// Compares the rows of the opcode table with the general rules of the specification.
 #include <array>
 #include <string>
 
@@ -14,7 +14,7 @@ using wire::HeaderMask;
 using wire::OpcodeInfo;
 using wire::Transport;
 
-// Bits 4:0 of a reliable connection's opcodes: IBTA volume 1, table "OpCode field"; annex A19.
+// Bits 4:0 of the opcodes of reliable connections: IBTA volume 1, table "OpCode field"; annex A19.
 struct Row {
     unsigned operation;
     std::string_view name;
@@ -52,7 +52,7 @@ constexpr unsigned fetch_add = 0x14;
 constexpr unsigned flush = 0x1c;
 constexpr unsigned atomic_write = 0x1d;
 
-// `added`: what the transport puts in front of the others' headers.
+// `added`: headers that the transport adds before those of the row.
 void expect_row(Transport transport, const Row& row, HeaderMask added) {
     const unsigned value = static_cast<unsigned>(transport) << 5 | row.operation;
     const OpcodeInfo* opcode = find_opcode(static_cast<std::uint8_t>(value));
@@ -88,7 +88,7 @@ TEST(OpcodeLayout, of_datagrams) {
         expect_row(Transport::Ud, rows[send], header::deth);
 }
 
-// RC's headers behind the DC header.
+// A DC packet has the headers of RC after the DC header.
 TEST(OpcodeLayout, of_the_dynamically_connected_transport) {
     for (const Row& row : rows) {
         const unsigned value = 0x40 | row.operation;

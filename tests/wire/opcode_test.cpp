@@ -1,4 +1,4 @@
-// The table as a whole; each row's layout is held against tshark in tests/differential.
+// The opcode table as a whole. tests/differential compares the layout of each row with tshark.
 #include "wire/opcode.hpp"
 
 #include <map>
@@ -15,7 +15,7 @@ TEST(Opcode, there_are_as_many_rows_as_the_specification_has) {
     std::map<Transport, int> rows;
     for (const OpcodeInfo& opcode : wire::opcodes())
         ++rows[opcode.transport()];
-    // RC and XRC without and with FLUSH and ATOMIC WRITE; XRC has no such packets.
+    // RC includes FLUSH and ATOMIC WRITE, and RD includes FLUSH. XRC has neither.
     EXPECT_EQ(rows, (std::map<Transport, int>{{Transport::Rc, 25},
                                               {Transport::Uc, 12},
                                               {Transport::Rd, 23},

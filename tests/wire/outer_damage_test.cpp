@@ -1,4 +1,4 @@
-// Encapsulations that are cut, too deep, or have something else than RoCE inside.
+// Encapsulations that are cut, nested too deeply, or do not contain RoCE.
 #include <gtest/gtest.h>
 
 #include "wire/outer_packets.hpp"
@@ -8,7 +8,7 @@ namespace outer_damage_test {
 
 using namespace outer_test;
 
-// Cut by the snap length: never the packet's fault.
+// Packets cut by the snap length are never malformed.
 TEST(OuterDamage, every_prefix_of_a_captured_packet_is_truncated) {
     for (const Encapsulation& encapsulation : encapsulations())
         for (const Network network : {Network::Ipv4, Network::Ipv6}) {
@@ -25,8 +25,8 @@ TEST(OuterDamage, every_prefix_of_a_captured_packet_is_truncated) {
         }
 }
 
-// A packet that ends too early: sliced behind an IP header, malformed in front of it, unless only a
-// UDP port speaks for the tunnel and what is there of its contents is not RoCE.
+// A packet that ends too early is sliced after an IP header, and malformed before it. If only a UDP
+// port identifies the tunnel, the remaining bytes may also be classified as not RoCE.
 TEST(OuterDamage, every_prefix_that_was_all_there_was_is_sliced_or_malformed_or_not_roce) {
     for (const Encapsulation& encapsulation : encapsulations()) {
         const auto frame = encapsulation.wrap(sample());
@@ -39,7 +39,7 @@ TEST(OuterDamage, every_prefix_that_was_all_there_was_is_sliced_or_malformed_or_
             const bool is_cut =
                 packet.malformed || (packet.truncated && packet.truncated->is_sliced);
             if (size >= bth || !encapsulation.is_by_port) {
-                // 17 bytes of MPLS and an Ethernet frame do not tell which of two it is.
+                // The bytes after the MPLS labels may not show whether there is a control word.
                 const bool is_ambiguous = encapsulation.name == "mpls pseudowire" && size < bth;
                 EXPECT_TRUE(is_cut || is_ambiguous);
             } else {
@@ -72,7 +72,7 @@ TEST(OuterDamage, the_depth_is_bounded) {
     EXPECT_TRUE(decode(frame).is_complete());
 }
 
-// The T bit of ERSPAN II and III.
+// Packets with the T (truncated) bit of ERSPAN II and III.
 TEST(OuterDamage, a_mirror_that_cut_the_packet_truncates_it) {
     const auto inner = sample();
     for (std::size_t size = 14; size < inner.size(); ++size)

@@ -1,4 +1,4 @@
-// Packets in tunnels, mirrors and labels.
+// Packets in tunnels, in mirrored traffic and after labels.
 #include <gtest/gtest.h>
 
 #include "support/allocation_count.hpp"
@@ -107,14 +107,14 @@ TEST(Outer, every_pair_of_encapsulations) {
     const auto inner = sample(Network::Ipv6);
     for (const Encapsulation& outer : all)
         for (const Encapsulation& middle : all) {
-            // A stack of tags or LLC is no IP packet, and behind a header without an EtherType
-            // there has to be one.
+            // An outer header that carries no Ethernet frame requires an IP packet; VLAN tags and
+            // LLC are not IP packets.
             const auto wrapped = middle.wrap(inner);
             const bool is_ip = wrapped[12] == std::byte{0x08} || wrapped[12] == std::byte{0x86};
             if (!outer.carries_ethernet && (!is_ip || wrapped[13] == std::byte{0x47}))
                 continue;
             if (outer.name == "mpls pseudowire" && wrapped[12] < std::byte{0x06})
-                continue;  // a length says as little as a control word
+                continue;  // an LLC frame has no EtherType to recognize
             SCOPED_TRACE(std::string(outer.name) + ", " + std::string(middle.name));
             const auto frame = outer.wrap(wrapped);
             const auto packet = decode(frame);
@@ -141,7 +141,7 @@ TEST(Outer, any_number_of_vlan_tags_of_which_the_innermost_stays) {
     EXPECT_EQ(wire_test::broken_invariant(packet, frame), "");
 }
 
-// An address may begin with the bits of an IP version or with those of a control word.
+// A MAC address may begin with the same bits as an IP header or a control word.
 TEST(Outer, a_pseudowire_without_a_control_word_is_told_from_ip_and_from_one_with_it) {
     for (const unsigned first : {0x00U, 0x02U, 0x10U, 0x44U, 0x64U, 0xf0U})
         for (const Network network : wire_test::all_networks) {

@@ -1,4 +1,4 @@
-// Packets in encapsulations, and what is expected of those inside, for tests.
+// Packets in encapsulations, and expectations for the inner packets, for tests.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ inline Octets sample(Network network = Network::Ipv4, std::size_t payload = 21) 
 inline wire::Packet decode(const Octets& frame) {
     return wire::decode(frame, LinkType::Ethernet);
 }
-// A packet borrows from its frame.
+// Keeps the frame, because the packet refers to it.
 inline wire::Packet decode(Octets&& frame) {
     static std::deque<Octets> kept;
     return decode(kept.emplace_back(std::move(frame)));

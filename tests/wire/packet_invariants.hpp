@@ -1,4 +1,4 @@
-// What holds of every decoded packet, whatever bytes it came from.
+// Invariants of every decoded packet, for any input bytes.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline bool is_inside(util::Bytes part, util::Bytes whole) {
                             part.data() + part.size() <= whole.data() + whole.size());
 }
 
-/// Whether all that the message points to lies in `data`.
+/// Returns whether all spans of the message are within `data`.
 inline bool is_inside(const wire::Cm& cm, util::Bytes data) {
     const auto of_message = [&](const auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
@@ -32,7 +32,7 @@ inline bool is_inside(const wire::Cm& cm, util::Bytes data) {
     return std::visit(of_message, cm.body);
 }
 
-/// Whether the spans are ascending, none of them empty, and together all of `frame`.
+/// Returns whether the spans are in ascending order, not empty, and cover all of `frame`.
 inline bool cover(const std::vector<wire::HeaderSpan>& spans, util::Bytes frame) {
     std::size_t at = 0;
     for (const wire::HeaderSpan& span : spans) {
@@ -43,7 +43,7 @@ inline bool cover(const std::vector<wire::HeaderSpan>& spans, util::Bytes frame)
     return at == frame.size();
 }
 
-/// Whether payload and ICRC have their spans where the decoder took them from.
+/// Returns whether the spans of payload and ICRC are where the decoder read them.
 inline bool match(const std::vector<wire::HeaderSpan>& spans, const wire::Packet& packet,
                   util::Bytes frame) {
     const auto find = [&](std::string_view name) {
@@ -61,8 +61,8 @@ inline bool match(const std::vector<wire::HeaderSpan>& spans, const wire::Packet
                                   : frame.data() + payload->offset == packet.payload.data();
 }
 
-/// The first invariant that `packet` breaks, in words; empty where it keeps them all. `frame`: what
-/// it was decoded from.
+/// Returns the text of the first invariant that `packet` violates; empty if it satisfies all.
+/// `frame`: the bytes that it was decoded from.
 inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes frame) {
     const bool is_complete = packet.is_complete();
     const auto spans = wire::header_spans(packet, frame);

@@ -13,7 +13,7 @@ std::vector<std::byte> frame_of(Network network, std::size_t payload = 40) {
     return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x04), network, payload));
 }
 
-// The encoder computes the same in another way: from a description, not from bytes.
+// The encoder computes the same values independently, from the fields instead of the bytes.
 TEST(Reseal, finds_what_the_encoder_has_written) {
     for (const Network network : {Network::Ipv4, Network::Ipv6, Network::Grh})
         for (const std::size_t payload : {0U, 1U, 40U, 1000U}) {
@@ -44,7 +44,7 @@ TEST(Reseal, gives_no_checksum_to_a_datagram_without_one) {
     EXPECT_EQ(packet.icrc->status, wire::IcrcStatus::Good);
 }
 
-// Any bytes at all, cut anywhere: nothing is written outside of them (the sanitizer looks).
+// For a frame cut at any byte, nothing is written outside of it (AddressSanitizer checks this).
 TEST(Reseal, stays_within_a_frame_that_breaks_off) {
     const auto whole = frame_of(Network::Ipv4);
     for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -1,4 +1,4 @@
-// Whatever bytes come, decoding reads none behind their end, and says how far it got and why.
+// For any input, the decoder does not read past the end, and reports where it stopped and why.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ TEST(Robustness, every_prefix_of_a_packet_is_cut_by_the_snap_length) {
         }
 }
 
-// Cut before the capture: behind the network header, whose length tells, and malformed in front of it.
+// A frame that ends too early is cut before the capture if it has a network header, whose length
+// shows it. Without a network header, it is malformed.
 TEST(Robustness, every_prefix_that_was_all_there_was_is_sliced_or_malformed) {
     for (const auto& [link, frame] : wire_test::sample_set())
         for (std::size_t size = 0; size < frame.size(); ++size) {

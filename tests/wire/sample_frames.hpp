@@ -1,4 +1,4 @@
-// Packets for tests: one of every opcode over every network, with a different value in every field.
+// Packets for tests: of every opcode, over every network, with a different value in every field.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace wire_test {
 
-/// Hexadecimal digits in pairs; everything else is skipped.
+/// Converts pairs of hexadecimal digits to bytes; skips all other characters.
 inline std::vector<std::byte> from_hex(std::string_view text) {
     std::vector<std::byte> bytes;
     unsigned digits = 0;
@@ -29,7 +29,7 @@ inline std::vector<std::byte> from_hex(std::string_view text) {
     return bytes;
 }
 
-/// A heap copy of exactly the size of its contents: AddressSanitizer sees a read behind its end.
+/// A heap copy of exactly the size of its contents: AddressSanitizer detects a read past its end.
 class ExactCopy {
   public:
     explicit ExactCopy(util::Bytes bytes)
@@ -43,7 +43,7 @@ class ExactCopy {
     std::unique_ptr<std::byte[]> bytes_;
 };
 
-/// Bytes 0x11, 0x12, ... that live as long as the program.
+/// Returns bytes 0x11, 0x12, ..., which stay valid until the program ends.
 inline util::Bytes sample_payload(std::size_t size) {
     static const std::vector<std::byte> bytes = [] {
         std::vector<std::byte> made(4096);
@@ -79,15 +79,15 @@ inline void set_network(wire::Packet& packet, Network network) {
             .tclass = 0x6a, .flow_label = 0xabcde, .hop_limit = 63, .src = src, .dst = dst};
 }
 
-/// DC's as well.
+/// Returns all opcodes, including those of DC.
 inline std::vector<wire::OpcodeInfo> all_opcodes() {
     std::vector<wire::OpcodeInfo> all(wire::opcodes().begin(), wire::opcodes().end());
     all.insert(all.end(), wire::dc_opcodes().begin(), wire::dc_opcodes().end());
     return all;
 }
 
-/// With the extension headers that the opcode asks for, and `payload_size` bytes where it carries
-/// payload.
+/// Returns a packet with the extension headers of the opcode, and `payload_size` bytes of payload
+/// if the opcode carries payload.
 inline wire::Packet sample_packet(const wire::OpcodeInfo& opcode, Network network,
                                   std::size_t payload_size) {
     wire::Packet packet;
@@ -130,7 +130,7 @@ inline wire::Packet sample_packet(const wire::OpcodeInfo& opcode, Network networ
     return packet;
 }
 
-/// The 256 bytes of a MAD of the connection manager.
+/// Returns the 256 bytes of a MAD of the connection manager.
 inline std::vector<std::byte> cm_mad(wire::CmAttribute attribute, util::Bytes data) {
     std::vector<std::byte> mad(wire::Mad::datagram_size);
     const wire::Mad common{.mgmt_class = wire::mgmt_class::communication,
@@ -143,7 +143,7 @@ inline std::vector<std::byte> cm_mad(wire::CmAttribute attribute, util::Bytes da
     return mad;
 }
 
-/// The UD SEND to queue pair 1 that carries it. `mad` must outlive the result.
+/// Returns the UD SEND to queue pair 1 that carries the MAD. `mad` must outlive the result.
 inline wire::Packet cm_packet(util::Bytes mad, Network network) {
     wire::Packet packet;
     set_network(packet, network);

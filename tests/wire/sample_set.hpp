@@ -1,5 +1,5 @@
-// A frame of every kind that is decoded: every opcode over every network, every message of the
-// connection manager behind every link header.
+// Frames of all kinds that the decoder supports: every opcode over every network, and every message
+// of the connection manager after every link header.
 #pragma once
 
 #include <random>
@@ -15,7 +15,7 @@ struct SampleFrame {
     std::vector<std::byte> bytes;
 };
 
-/// The IP packet of an untagged Ethernet frame behind another link header.
+/// Returns the IP packet of an untagged Ethernet frame after another link header.
 inline SampleFrame behind(wire::LinkType link, std::string_view header,
                           const std::vector<std::byte>& ethernet) {
     SampleFrame sample{link, from_hex(header)};
@@ -24,8 +24,8 @@ inline SampleFrame behind(wire::LinkType link, std::string_view header,
     return sample;
 }
 
-/// Opcodes first, in the order of the table, with none, one and two VLAN tags in turn; then the
-/// messages, with random data that are the same in every run. All are complete.
+/// Returns first the opcodes in the order of the table, with zero, one and two VLAN tags in turn,
+/// then the messages, with random data that are the same in every run. All frames are complete.
 inline std::vector<SampleFrame> sample_set() {
     using wire::LinkType;
     std::vector<SampleFrame> all;

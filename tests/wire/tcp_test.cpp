@@ -1,4 +1,4 @@
-// The TCP header behind each link header.
+// The TCP header after each link header.
 #include "wire/tcp.hpp"
 
 #include <string>
@@ -11,7 +11,7 @@ namespace tcp_test {
 
 using wire::LinkType;
 
-// A segment with options of twelve bytes and three bytes of payload.
+// Returns a segment with 12 bytes of options and 3 bytes of payload.
 std::vector<std::byte> behind(std::string_view link) {
     return wire_test::from_hex(std::string(link) +
                                " 4500 0037 00000000 4006 0000 c0000202 c0000201 "

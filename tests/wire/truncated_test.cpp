@@ -1,5 +1,5 @@
-// Captures cut by the snap length, or by the switch that mirrored the packets: what was kept is
-// decoded, the rest is named, and nothing is held against the packet.
+// Packets cut by the snap length, or by the switch that mirrored them: the captured bytes are
+// decoded, the missing header is reported, and the packet does not count as malformed.
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -70,7 +70,7 @@ TEST(Truncated, headers_in_front_of_the_cut_are_there) {
     EXPECT_TRUE(packet.payload.empty());
 }
 
-// A switch that slices what it mirrors leaves the IP length as it was.
+// A switch that truncates mirrored packets does not change the IP length.
 TEST(Truncated, a_sliced_frame_was_cut_before_the_capture) {
     for (const Network network : {Network::Ipv4, Network::Ipv6, Network::Grh}) {
         const auto frame = frame_of(0x0a, network, 61);
@@ -96,7 +96,7 @@ TEST(Truncated, a_sliced_frame_was_cut_before_the_capture) {
     }
 }
 
-// The lengths on the wire are judged by one another, not by what was kept of the frame.
+// Lengths in the headers are compared with each other, not with the captured size.
 TEST(Truncated, a_packet_may_be_malformed_as_well) {
     auto frame = frame_of(0x04);
     frame[14 + 3] = std::byte{200};  // IPv4 length; UDP has 102 bytes

@@ -1,4 +1,4 @@
-// A listing's lines: columns, time and addresses, and what stands there for packets without them.
+// The lines of a listing: columns, times and addresses, and the text for packets without them.
 #include "wire/text/line.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class ListingTest : public testing::Test {
     static std::vector<std::byte> ack(Network network) {
         return wire::encode(wire_test::sample_packet(*wire::find_opcode(0x11), network, 0));
     }
-    /// A line without number and time.
+    /// Returns a line without number and time.
     std::string rest(const std::vector<std::byte>& frame,
                      wire::LinkType link = wire::LinkType::Ethernet) {
         return line(frame, 0ns, link).substr(std::string("    1   0.000000  ").size());
@@ -32,7 +32,8 @@ class ListingTest : public testing::Test {
 };
 
 const std::string macs = "020000000001 020000000002 ";
-// IPv4 from 192.0.2.2 to 192.0.2.1, `length` bytes, of this protocol.
+// Returns the Ethernet and IPv4 headers of a packet from 192.0.2.2 to 192.0.2.1. `length` and
+// `protocol`: hexadecimal digits.
 std::string ipv4(const char* length, const char* protocol) {
     return macs + "0800 4500" + length + "0000 4000 40" + protocol + "0000 c0000202 c0000201 ";
 }

@@ -8,7 +8,7 @@ namespace summary_test {
 
 using wire_test::Network;
 
-// As a capture shows it: encoded, and decoded again.
+// Encodes the packet and decodes it again, as if it came from a capture.
 std::string summary(const wire::Packet& packet, util::TextStyle style = util::TextStyle()) {
     const auto frame = wire::encode(packet);
     return wire::packet_summary(wire::decode(frame, wire::LinkType::Ethernet), style, frame);
