@@ -1,4 +1,4 @@
-// A hand-made trace, and what the check is to make of it.
+// A synthetic trace and the expected result of the check.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace conformance_test {
 
 class CheckedTrace : public testing::Test {
   protected:
-    /// Packets of a WRITE, from the one with number `i` of `count` on.
+    /// Passes the packets of a WRITE of `count` packets, from packet `i` on.
     void write_from(std::uint32_t psn, std::uint32_t i, std::uint32_t count) {
         for (; i < count; ++i)
             trace_.pass(write_part(psn, i, count));
     }
     void write_all(std::uint32_t psn, std::uint32_t count) { write_from(psn, 0, count); }
-    /// The same of a READ's answer.
+    /// Passes the packets of a READ's response, from packet `from` on.
     void respond(std::uint32_t psn, std::uint32_t from, std::uint32_t count, std::uint32_t msn) {
         for (std::uint32_t i = from; i < count; ++i)
             trace_.pass(response(psn, i, count, msn));
@@ -26,7 +26,8 @@ class CheckedTrace : public testing::Test {
     Trace trace_;
 };
 
-/// What the link emulator did, what followed, and that all of it is as specified: no finding anywhere.
+/// Traces with events of the link emulator and a recovery that conforms to the specification: there
+/// are no findings.
 class Recoveries : public CheckedTrace {
   protected:
     void expect(const std::string& recoveries) {
@@ -41,7 +42,7 @@ class Recoveries : public CheckedTrace {
     conformance::Report report_;
 };
 
-/// Behaviour that the specification does not allow: each trace has exactly its finding.
+/// Traces with behaviour that the specification does not allow: each must have exactly its finding.
 class Deviations : public CheckedTrace {
   protected:
     void expect(const std::string& code, std::uint64_t frame) {

@@ -1,4 +1,4 @@
-// The codes of deviations are what scripts rely on: each has one row in the manual.
+// Scripts rely on the codes of deviations: each has one row in the manual.
 #include <fstream>
 #include <set>
 #include <sstream>

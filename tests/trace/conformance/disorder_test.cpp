@@ -1,5 +1,5 @@
-// What follows where the link emulator doubles, overtakes or damages packets, where the receiver is not
-// ready, and where nothing answers any more.
+// Recovery after the link emulator duplicates, reorders or corrupts packets, after RNR NAKs, and if
+// responses stop.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {
@@ -42,13 +42,13 @@ TEST_F(Recoveries, of_a_packet_that_was_overtaken) {
     trace_.pass(acknowledge(0, 1));
     trace_.pass(send_one(0));
     trace_.pass(send_one(1));
-    trace_.pass(acknowledge(0, 1));  // the duplicate
+    trace_.pass(acknowledge(0, 1));  // for the duplicate
     trace_.pass(acknowledge(1, 2));
     expect("reordered: NAK, as specified");
 }
 
-// The responder has two gaps, one behind the other, and the requester begins with the first NAK
-// while the second one is on its way.
+// The responder detects two gaps in succession. The requester goes back after the first NAK, while
+// the second is in flight.
 TEST_F(Recoveries, that_begin_with_the_earlier_of_two_naks) {
     trace_.hold(send_one(0));
     trace_.pass(send_one(1));
@@ -110,7 +110,7 @@ TEST_F(Recoveries, of_a_lost_rnr_nak_by_the_nak_that_a_later_request_draws) {
     expect("lost: NAK, as specified");
 }
 
-// An ECN mark, for example.
+// For example, packets with an ECN mark.
 TEST_F(Recoveries, are_not_needed_of_changed_packets_that_are_accepted) {
     auto marked = write_part(0, 1, 3);
     marked.ipv4->dsfield |= 3;

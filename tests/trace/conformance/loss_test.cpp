@@ -1,4 +1,4 @@
-// What follows when the link emulator loses a packet, and that it is as specified.
+// Recovery after the link emulator loses a packet, as specified.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {
@@ -93,7 +93,7 @@ TEST_F(Recoveries, of_a_repeat_that_is_lost_again_by_the_timer) {
     trace_.pass(send_one(1));
     trace_.pass(nak(0, 0));
     trace_.lose(send_one(0));
-    trace_.pass(send_one(1));  // out of sequence, and the NAK is spent
+    trace_.pass(send_one(1));  // out of sequence, but the NAK was already sent
     trace_.time_out();
     trace_.pass(send_one(0));
     trace_.pass(send_one(1));

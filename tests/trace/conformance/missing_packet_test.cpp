@@ -1,5 +1,5 @@
-// Packets that a host's own interface lost (netem): neither side of the link has them, and what one
-// of them may explain is held against nobody.
+// Packets that a host's own interface lost (netem) are on neither side of the link. Behaviour that
+// a missing packet may explain does not count as a deviation.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// The same of a requester.
+// Deviations of a requester.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// A responder that does what the specification does not allow, and is found to.
+// Deviations of a responder.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ TEST_F(Deviations, a_nak_for_another_psn) {
     const auto report = trace_.report();
     EXPECT_EQ(report.findings.at(0).code, conformance::Code::NakPsn);
     EXPECT_EQ(report.findings[0].frame, wrong);
-    // What the requester made of it follows from the NAK.
+    // The wrong NAK explains the requester's behaviour, so there is no other finding.
     EXPECT_EQ(codes(report).find("missing"), std::string::npos) << codes(report);
 }
 
@@ -126,7 +126,7 @@ TEST_F(Deviations, a_first_read_response_with_another_psn) {
 TEST_F(Deviations, a_read_response_of_another_position) {
     trace_.pass(read_part(0, 3));
     trace_.pass(response(0, 0, 3, 1));
-    const auto wrong = trace_.pass(response(1, 0, 3, 1));  // First, where Middle is due
+    const auto wrong = trace_.pass(response(1, 0, 3, 1));  // First instead of Middle
     trace_.pass(response(0, 2, 3, 1));
     expect("read-opcode", wrong);
     EXPECT_NE(trace_.report().findings.at(0).text.find("packet 2 of 3"), std::string::npos);

@@ -1,5 +1,5 @@
-// Two ends that do as specified, over a link that does what it likes: whatever happens, there is
-// nothing to find. And whatever packets there are, the check comes to its end.
+// Simulates two ends that conform to the specification, over a link with random impairments: the
+// check must have no findings. For random packets, the check must terminate.
 #include <deque>
 #include <random>
 
@@ -14,7 +14,7 @@ using namespace conformance_test;
 constexpr std::uint32_t read_psns = 3;
 
 struct Chances {
-    unsigned lost = 0, doubled = 0, corrupted = 0, held = 0, not_ready = 0;  // of a thousand
+    unsigned lost = 0, doubled = 0, corrupted = 0, held = 0, not_ready = 0;  // per thousand
 };
 
 class Simulation {
@@ -149,7 +149,7 @@ class Simulation {
         while (unacknowledged_ < to && begins_[unacknowledged_] == no_read)
             ++unacknowledged_;
         if (unacknowledged_ < to) {
-            go_back();  // a READ's data is missing
+            go_back();  // data of a READ are missing
             return;
         }
         if (is_data)
@@ -165,7 +165,7 @@ class Simulation {
         }
     }
 
-    // Once for each packet that is missing; if that does not help, the timer does.
+    // Goes back once for each missing packet. After that, only the timer causes retransmissions.
     void go_back() {
         if (gone_back_for_ != unacknowledged_)
             cursor_ = unacknowledged_;
@@ -176,7 +176,7 @@ class Simulation {
     Chances chances_;
     std::uint32_t first_;
     Trace trace_;
-    std::vector<std::uint32_t> begins_;  // by place: of the READ that it is in
+    std::vector<std::uint32_t> begins_;  // by place: begin of the READ that contains it
     std::deque<wire::Packet> requests_, responses_;
     std::vector<std::pair<wire::Packet, std::deque<wire::Packet>*>> held_;
     std::uint32_t cursor_ = 0, unacknowledged_ = 0;         // the requester's

@@ -1,5 +1,5 @@
-// Traces made by hand: what two hosts sent over a link, and what the link emulator made of it. Each frame
-// is encoded and decoded as from a capture.
+// Synthetic traces: the packets that two hosts sent over a link, and the actions of the link
+// emulator. Each frame is encoded and decoded as from a capture.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline constexpr std::int64_t timeout_ns = 20'000'000;
 
 class Trace {
   public:
-    /// Nobody tells the queue pairs where `first_psn` is nullopt.
+    /// If `first_psn` is nullopt, the checker does not know the queue pairs.
     explicit Trace(std::optional<std::uint32_t> first_psn = 0) {
         if (!first_psn)
             return;
@@ -43,7 +43,7 @@ class Trace {
     void wait(std::int64_t ns) { now_ += ns; }
     void time_out() { wait(timeout_ns + 1'000'000); }
 
-    // Each returns the number of the frame as its host sent it.
+    // Each function returns the number of the frame that the host sent.
     std::uint64_t pass(const wire::Packet& packet) {
         const auto frame = wire::encode(packet);
         const auto number = before(frame);
@@ -70,14 +70,14 @@ class Trace {
         after(frame);
         return number;
     }
-    /// It comes out as another packet, with a right ICRC.
+    /// The packet leaves the link emulator as another packet, with a valid ICRC.
     std::uint64_t change(const wire::Packet& packet, const wire::Packet& into) {
         const auto number = before(wire::encode(packet));
         checker_.know(number, conformance::Event::Set);
         after(wire::encode(into));
         return number;
     }
-    /// It leaves the link emulator with release().
+    /// The packet leaves the link emulator at release().
     std::uint64_t hold(const wire::Packet& packet) {
         held_.push_back(wire::encode(packet));
         return before(held_.back());
@@ -91,7 +91,7 @@ class Trace {
     std::uint64_t last_frame() const { return frames_; }
     conformance::Report report() {
         wait(2'000'000'000);
-        pass(datagram({.from = 1, .to = 2, .qpn = 9}, 8, 1));  // the capture goes on
+        pass(datagram({.from = 1, .to = 2, .qpn = 9}, 8, 1));  // the capture continues
         return checker_.finish();
     }
 
@@ -115,7 +115,8 @@ inline wire::Packet asking(wire::Packet packet) {
     return packet;
 }
 
-/// One of `count` packets of a WRITE that begins with `first`; the last one asks for an ACK.
+/// Returns packet `i` of a WRITE of `count` packets whose first PSN is `first`. The last packet
+/// requests an ACK.
 inline wire::Packet write_part(std::uint32_t first, std::uint32_t i, std::uint32_t count) {
     constexpr std::uint8_t middle = 0x07;
     constexpr std::uint8_t last = 0x08;
@@ -175,12 +176,12 @@ inline wire::Packet acknowledge(std::uint32_t psn, std::uint32_t msn,
 inline wire::Packet nak(std::uint32_t psn, std::uint32_t msn) {
     return acknowledge(psn, msn, syndrome::psn_error);
 }
-/// Wait 0.64 ms.
+/// An RNR NAK with a timer of 0.64 ms.
 inline wire::Packet rnr(std::uint32_t psn, std::uint32_t msn) {
     return acknowledge(psn, msn, syndrome::rnr);
 }
 
-/// "nak-psn nak-repeated", in the order of their frames.
+/// Returns the codes of the findings, such as "nak-psn nak-repeated", in the order of their frames.
 inline std::string codes(const conformance::Report& report) {
     std::string all;
     for (const auto& finding : report.findings)
@@ -188,7 +189,7 @@ inline std::string codes(const conformance::Report& report) {
     return all;
 }
 
-/// "lost: NAK, as specified", a line each.
+/// Returns one line per recovery, such as "lost: NAK, as specified".
 inline std::string recoveries(const conformance::Report& report) {
     std::string all;
     for (const auto& one : report.recoveries)

@@ -1,4 +1,4 @@
-// Connections of which neither the connection manager nor a run log tells.
+// Connections that neither the connection manager nor a run log describes.
 #include "trace/conformance/checked_trace.hpp"
 
 namespace {
@@ -52,7 +52,7 @@ TEST(UntoldConnection, may_begin_in_the_middle) {
     trace.pass(acknowledge(501, 19));
     const auto report = trace.report();
     EXPECT_EQ(codes(report), "");
-    // The ACK is the first packet, so that the requests are the way back.
+    // The first packet is an ACK, so the requests are in the backward direction.
     EXPECT_TRUE(report.connections[0].backward.began_in_the_middle);
 }
 

@@ -1,4 +1,4 @@
-// Which of a responder's reasons to refuse an access it was.
+// The reason for which a responder refused an access.
 #include "trace/explain/scene.hpp"
 
 namespace explain_test {
@@ -72,7 +72,7 @@ TEST_F(RefusedAccess, to_a_region_that_is_gone) {
     EXPECT_EQ(answered(), "deregistered certain");
 }
 
-// The clocks of two hosts may differ.
+// The event is later, but the clocks of the two hosts may differ.
 TEST_F(RefusedAccess, to_a_region_that_is_gone_by_another_hosts_clock) {
     connect();
     region("server", va, 4096, rkey, "local_write remote_write");

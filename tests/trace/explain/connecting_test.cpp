@@ -1,4 +1,4 @@
-// Connections that are not made.
+// Connections that are not established.
 #include "trace/explain/scene.hpp"
 
 namespace explain_test {
@@ -63,7 +63,7 @@ TEST_F(Connecting, to_a_program_that_ends_before_it_accepts) {
     EXPECT_EQ(answered(), "cm-no-answer likely");
 }
 
-// The requester says itself that it does not wait any longer.
+// The requester itself rejects the connection, because its timeout expired.
 TEST_F(Connecting, that_times_out_is_no_rejection) {
     ask();
     wait(4000 * ms);
@@ -130,7 +130,7 @@ TEST_F(Connecting, a_receipt_for_a_reply_that_is_sent_twice) {
     EXPECT_EQ(answered(), "none");
 }
 
-// The program of the responder ends in the meantime, and its kernel then rejects the request.
+// The responder's program ends before the last request, which its kernel rejects.
 TEST_F(Connecting, datagrams_to_a_service_whose_response_is_lost) {
     const auto resolve = [this] {
         wait(4000 * ms);
@@ -146,7 +146,7 @@ TEST_F(Connecting, datagrams_to_a_service_whose_response_is_lost) {
     EXPECT_FALSE(shows_frame(again));
 }
 
-// By the requester's log alone.
+// Only the requester's log is available.
 TEST_F(Connecting, without_any_event) {
     log("client", R"("event":"cm_call","call":"rdma_connect","id":7,"qpn":33)");
     wait(5000 * ms);

@@ -1,4 +1,4 @@
-// What the two ends of a connection have set differently, or do not provide.
+// Settings that differ between the two ends of a connection, or that an end does not provide.
 #include "trace/explain/scene.hpp"
 
 namespace explain_test {
@@ -62,7 +62,7 @@ TEST_F(EndsOf, a_queue_pair_that_got_ready_late) {
     EXPECT_FALSE(first().is_fatal);
 }
 
-// Without a capture the clocks of the logs cannot be compared.
+// Without a capture, the clocks of the logs cannot be compared.
 TEST_F(EndsOf, a_queue_pair_that_got_ready_late_by_another_clock) {
     make("server", server());
     make("client", client());

@@ -1,4 +1,4 @@
-// What the path did, and ends that do not answer.
+// Faults of the path, and ends that do not respond.
 #include "trace/explain/scene.hpp"
 
 namespace explain_test {
@@ -55,7 +55,7 @@ TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
     EXPECT_EQ(answered(), "large-packets-lost likely");
 }
 
-// The program waits for a completion, and is stopped.
+// The program waits for a completion and is terminated.
 TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
     capture_at_server();
     connect();
@@ -66,7 +66,7 @@ TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
     posts_send(101, 8);
     wait(5000 * ms);
     log("client", R"("event":"process_end","pid":1)");
-    EXPECT_EQ(answered(), "path-broken possible");  // the capture may have ended
+    EXPECT_EQ(answered(), "path-broken possible");  // the capture may have ended before
     add(packet(to_client, opcode::send_only, 500, 8));
     EXPECT_EQ(answered(), "path-broken likely");
     EXPECT_TRUE(first().is_fatal);
@@ -99,7 +99,8 @@ TEST_F(PathOf, large_responses_of_reads_whose_last_one_arrives) {
     EXPECT_FALSE(shows_frame(request));
 }
 
-// The requester asks only for what it has not got: some packets of the response arrived.
+// The requester requests only the missing part, which shows that some packets of the response
+// arrived.
 TEST_F(PathOf, responses_of_reads_that_are_lost_behind_the_capture) {
     connect();
     for (std::uint32_t psn = 100; psn < 112; psn += 3) {
@@ -131,7 +132,7 @@ TEST_F(PathOf, a_requester_that_gives_up_before_responses_can_come_back) {
     make("server", server());
     make("client", client());
     ready("server", server());
-    ready("client", client(), 10);  // 4.2 ms, four times
+    ready("client", client(), 10);  // ACK timeout 4.2 ms, retry_cnt 3
     posts_send(100, 8);
     send(100);
     ack(100);
@@ -187,7 +188,7 @@ TEST_F(PathOf, packets_out_of_order) {
     EXPECT_EQ(answered(), "reordering likely");
 }
 
-// Nothing is sent again: what comes late was overtaken.
+// UC does not retransmit: a late packet was overtaken.
 TEST_F(PathOf, an_unreliable_connection_out_of_order) {
     for (const std::uint32_t psn : {100U, 102U, 101U, 103U})
         add(packet(to_server, opcode::uc_send_only, psn, 8));
@@ -228,7 +229,7 @@ TEST_F(PathOf, packets_that_come_twice_and_late) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
-// A requester that goes back sends all requests again.
+// A requester that goes back retransmits all requests.
 TEST_F(PathOf, two_packets_that_are_sent_again_at_once_are_no_doubles) {
     connect();
     for (int copy = 0; copy < 2; ++copy)
@@ -252,7 +253,7 @@ TEST_F(PathOf, damaged_packets) {
     EXPECT_TRUE(shows_frame(broken));
 }
 
-// No request is left that one could look at.
+// The capture has no valid request.
 TEST_F(PathOf, a_damaged_request_among_responses_alone) {
     connect();
     broken_send(100);
@@ -274,7 +275,7 @@ TEST_F(PathOf, answers_later_than_the_timeout) {
     make("server", server());
     make("client", client());
     ready("server", server());
-    ready("client", client(), 10);  // 4.2 ms
+    ready("client", client(), 10);  // ACK timeout 4.2 ms
     for (std::uint32_t psn = 100; psn < 103; ++psn) {
         send(psn);
         wait(5 * ms);
@@ -286,12 +287,12 @@ TEST_F(PathOf, answers_later_than_the_timeout) {
     EXPECT_EQ(answered(), "timeout-too-short certain");
 }
 
-// The capture is at the requester, and the round trip takes 30 ms.
+// The capture is at the requester, and the round trip takes about 27 ms.
 TEST_F(PathOf, answers_that_all_take_longer_than_the_timeout) {
     make("server", server());
     make("client", client());
     ready("server", server());
-    ready("client", client(), 11);  // 8.4 ms
+    ready("client", client(), 11);  // ACK timeout 8.4 ms
     for (int copy = 0; copy < 4; ++copy) {
         for (std::uint32_t psn = 100; psn < 103; ++psn) {
             send(psn);

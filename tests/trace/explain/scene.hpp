@@ -1,4 +1,4 @@
-// A small world for tests of explanations: two hosts, their logs, and the packets between them.
+// The scene for tests of explanations: two hosts, their logs, and the packets between them.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace explain_test {
 
 using namespace flow_test;
 
-/// The requests of queue pair 0x21 of the client (host 2) to 0x11 of the server (host 1).
+/// Requests from queue pair 0x21 of the client (host 2) to 0x11 of the server (host 1).
 inline constexpr Way to_server{.from = 2, .to = 1, .qpn = 0x11};
 inline constexpr Way to_client{.from = 1, .to = 2, .qpn = 0x21};
 inline constexpr std::int64_t ms = 1'000'000;
 
 class Scene : public testing::Test {
   protected:
-    /// One line of a log; {t_ns} stands in front of it. Time passes by a microsecond.
+    /// Adds a line to a log, with the time and the role before `rest`. The time advances by 1 µs.
     void log(std::string_view role, std::string_view rest) {
         now_ += 1000;
         const std::string line = "{\"t_ns\":" + std::to_string(now_) + ",\"role\":\"" +
@@ -35,7 +35,7 @@ class Scene : public testing::Test {
     }
     void wait(std::int64_t ns) { now_ += ns; }
 
-    /// Both ends as they should be.
+    /// The attributes of one end. The defaults are correct.
     struct Pair {
         std::uint32_t qpn = 0, dest_qpn = 0, sq_psn = 100, rq_psn = 500;
         std::string type = "RC";
@@ -76,7 +76,7 @@ class Scene : public testing::Test {
         log(role, common + R"("RTS","sq_psn":)" + n(pair.sq_psn) +
                       R"(,"retry_cnt":3,"rnr_retry":3,"timeout":)" + n(timeout));
     }
-    /// The capture has the clock of the server's log.
+    /// Declares that the capture has the clock of the server's log.
     void capture_at_server() { explainer_.captured_at(*flow::host_of_gid(gid(1))); }
     void connect(const Pair& at_client = client(), const Pair& at_server = server()) {
         make("server", at_server);
@@ -127,7 +127,7 @@ class Scene : public testing::Test {
         made.bth->a = true;
         return add(made);
     }
-    /// What came damaged.
+    /// Adds a SEND with a wrong ICRC.
     std::uint64_t broken_send(std::uint32_t psn) {
         auto frame = wire::encode(packet(to_server, opcode::send_only, psn, 8));
         frame.back() ^= std::byte{0xff};
@@ -138,7 +138,7 @@ class Scene : public testing::Test {
         return add(answer(to_client, psn, code));
     }
 
-    /// A message of the connection manager from one host to the other.
+    /// Adds a message of the connection manager from host `from` to the other one.
     std::uint64_t manage(int from, wire::CmAttribute attribute, std::uint32_t local_id,
                          std::uint32_t remote_id, std::uint16_t reason = 0,
                          std::uint16_t p_key = 0xffff) {
@@ -170,7 +170,8 @@ class Scene : public testing::Test {
     }
 
     explain::Explanation explained() { return explainer_.explanation(); }
-    /// "wrong-rkey certain", of the first cause; "none" and "unknown" without one.
+    /// Returns the first cause and its certainty, such as "wrong-rkey certain". Without a cause:
+    /// "unknown" if there was a failure, otherwise "none".
     std::string answered() {
         last_ = explained();
         if (last_.causes.empty())

@@ -1,5 +1,5 @@
-// A connection for tests whose two directions are known to belong together: requests go there, and
-// responses come back.
+// A connection for tests. The tracker knows that its two directions form a pair. Direction `there`
+// has the requests, direction `back` the responses.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class Connection : public testing::Test {
     void response(std::uint8_t code, std::uint32_t psn, std::size_t payload = mtu) {
         feed_.add(packet(back, code, psn, payload));
     }
-    /// All packets of a READ's response.
+    /// Adds all packets of a READ's response.
     void read_response(std::uint32_t first, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i)
             response(code(i, count), first + i);
@@ -51,7 +51,7 @@ class Connection : public testing::Test {
         EXPECT_EQ(all.size(), 1U);
         return all.front();
     }
-    /// The one towards queue pair 0x11.
+    /// The direction to queue pair 0x11.
     flow::Direction requester() const { return direction(there.qpn); }
     flow::Direction responder() const { return direction(back.qpn); }
     flow::Requests requests() const { return requester().requests; }

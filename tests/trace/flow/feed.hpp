@@ -1,4 +1,4 @@
-// Packets for tests of the tracker: made by the encoder, and read by the decoder as from a capture.
+// Packets for tests of the tracker. They are encoded, and decoded as from a capture.
 #pragma once
 
 #include <algorithm>
@@ -92,7 +92,7 @@ inline wire::Packet datagram(const Way& way, std::uint32_t src_qpn, std::uint32_
     return made;
 }
 
-/// The endpoint that a message of the connection manager tells.
+/// The endpoint in a message of the connection manager.
 struct Endpoint {
     std::uint32_t comm_id = 0;
     std::uint32_t qpn = 0;
@@ -120,7 +120,7 @@ inline std::vector<std::byte> connect_reply(const Endpoint& passive, std::uint32
     return wire_test::cm_mad(wire::CmAttribute::ConnectReply, data);
 }
 
-/// A tracker and the time: each packet is a microsecond behind the one before.
+/// A tracker and the time: each packet is 1 µs after the preceding one.
 class Feed {
   public:
     static constexpr std::int64_t begin = 1'000'000'000;
@@ -129,7 +129,7 @@ class Feed {
     explicit Feed(const flow::Limits& limits = {.streams = 64}) : tracker_(limits) {}
 
     flow::Tracker& tracker() { return tracker_; }
-    /// The next packet is so much later than the one before, and not `step`.
+    /// The next packet is `ns` after the preceding one, instead of `step`.
     void wait(std::int64_t ns) { now_ += ns - step; }
     void at(std::int64_t ns) { now_ = begin + ns - step; }
 
@@ -146,7 +146,7 @@ class Feed {
                      wire::decode(frame, wire::LinkType::Ethernet, length, icrc), length);
     }
 
-    /// A queue pair's first words: `active` asks the other end of `to_passive`.
+    /// Adds the connection set-up: a ConnectRequest from `active` over `to_passive`, and the reply.
     void connect(const Way& to_passive, const Endpoint& active, const Endpoint& passive,
                  unsigned path_mtu_code = 1) {
         request(to_passive, active, path_mtu_code);
@@ -165,7 +165,7 @@ class Feed {
         tracker_.for_each([&](const flow::Conversation& one) { all.push_back(one); });
         return all;
     }
-    /// Those that are not the connection manager's.
+    /// Returns all conversations except those of the connection manager.
     std::vector<flow::Conversation> connections() const {
         auto all = conversations();
         std::erase_if(all, [](const flow::Conversation& one) {

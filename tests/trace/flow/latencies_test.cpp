@@ -1,5 +1,6 @@
-// Times from requests to their answers. The tests say when each packet passes, in nanoseconds; all
-// times are below 64 ns, where they are exact, or alone, so that median and maximum are the same.
+// Times from requests to their responses. The tests set the time of each packet in nanoseconds. All
+// durations are below 64 ns, where the histogram is exact, or single, so that median and maximum
+// are equal.
 #include "trace/flow/connection.hpp"
 
 namespace latencies_test {
@@ -182,7 +183,7 @@ TEST_F(Latencies, requests_that_a_new_beginning_leaves_behind_are_not_measured) 
     EXPECT_EQ(requests().unmeasured, 3U);
 }
 
-// FLUSH and ATOMIC WRITE are answered by a READ response without data (Linux rxe_resp.c,
+// The response to FLUSH and ATOMIC WRITE is a READ response without data (Linux rxe_resp.c,
 // send_read_response_ack; IBTA annex A19).
 TEST_F(Latencies, a_flush_is_acknowledged_by_a_read_response) {
     feed_.at(0);
@@ -245,7 +246,7 @@ TEST_F(UnknownPathMtu, does_not_mix_the_responses_of_short_reads) {
     read(100, 8);
     feed_.at(5);
     read(101, 8);
-    feed_.at(20);  // the first one's response is not captured
+    feed_.at(20);  // the response to the first READ is not captured
     response(opcode::read_only, 101, 8);
     EXPECT_EQ(requests().read_last.count, 1U);
     EXPECT_EQ(requests().read_last.max, 15);

@@ -77,7 +77,7 @@ TEST(Latency, a_time_beyond_the_last_bucket_keeps_its_exact_maximum) {
 }
 
 TEST(Latency, samples_without_room_are_left_out_and_counted) {
-    Latency::Pages pages(2);  // the directory, and one power of two
+    Latency::Pages pages(2);  // one for the directory, one for a power of two
     Latency latency;
     latency.add(100, pages);
     latency.add(100'000, pages);

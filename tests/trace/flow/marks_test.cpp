@@ -1,4 +1,4 @@
-// What counts with a direction beside its PSNs: congestion marks, CNPs, bad ICRCs.
+// Other counters of a direction: congestion marks, CNPs, bad ICRCs.
 #include <gtest/gtest.h>
 
 #include "trace/flow/feed.hpp"

@@ -1,4 +1,4 @@
-// What a tracker keeps is bounded, and adding a packet allocates nothing.
+// The memory of a tracker is bounded, and adding a packet does not allocate.
 #include <gtest/gtest.h>
 
 #include "bench/traffic.hpp"
@@ -69,7 +69,7 @@ TEST(BoundedMemory, connections_and_datagrams_and_what_is_none_add_up) {
     expect_totals_add_up(feed, feed.tracker());
 }
 
-// A response's PSN leads to a stream that is no longer there, and whose place another one has.
+// The PSN of the response matches a stream that was evicted and whose slot another stream uses.
 TEST(BoundedMemory, the_place_of_a_forgotten_stream_is_not_paired_in_its_name) {
     Feed feed({.streams = flow::Limits::least_streams});
     feed.add(packet(there, opcode::send_only, 100, 8));
@@ -95,7 +95,7 @@ TEST(BoundedMemory, a_stream_whose_guessed_pair_is_forgotten_does_not_name_its_s
     EXPECT_FALSE(all[0].forward.src_qpn);
 }
 
-// Where the capture has one direction only, requests are never answered.
+// If the capture has only one direction, the requests have no responses.
 TEST(BoundedMemory, connections_that_nobody_answers_leave_room_for_the_others) {
     Feed feed({.streams = flow::Limits::least_streams});
     for (std::uint32_t i = 0; i < 20'000; ++i)
@@ -136,7 +136,7 @@ TEST(NoAllocation, for_a_packet_that_is_decoded_and_tracked) {
     }
 }
 
-// But for the connection manager's messages and what is not RoCE: neither comes often.
+// Exceptions are connection manager messages and packets that are not RoCE, which are rare.
 TEST(NoAllocation, for_a_packet_that_is_printed_as_a_line_and_as_a_row) {
     auto made = frames(5'000);
     std::erase_if(made, [](const bench::Traffic::Frame& frame) {

@@ -1,4 +1,4 @@
-// Which two directions belong together, and how that is known.
+// How the tracker pairs the two directions of a connection.
 #include <gtest/gtest.h>
 
 #include "trace/flow/feed.hpp"
@@ -248,7 +248,7 @@ TEST_F(Pairs, responses_that_fit_several_streams_are_not_paired) {
     EXPECT_EQ(feed_.conversations().size(), 3U);
     for (const auto& one : feed_.conversations())
         EXPECT_EQ(one.pairing, Pairing::None);
-    // Until one comes that fits one only.
+    // A response that matches only one stream pairs them.
     send(other, 101);
     ack(back, 101);
     EXPECT_EQ(feed_.conversations().size(), 2U);

@@ -1,4 +1,4 @@
-// What is made of the PSNs of requests. Each packet here is decoded from a frame of its own.
+// The analysis of the PSNs of requests. Each packet is decoded from a separate frame.
 #include <gtest/gtest.h>
 
 #include "trace/flow/feed.hpp"
@@ -22,7 +22,7 @@ class RequestPsns : public testing::Test {
     void read(std::uint32_t psn, std::size_t dmalen) {
         feed_.add(flow_test::read(there, psn, static_cast<std::uint32_t>(dmalen)));
     }
-    /// Tells the path MTU by a packet that has it exactly.
+    /// Adds a packet whose size is the path MTU, so that the tracker knows it.
     void show_mtu(std::uint32_t psn) {
         feed_.add(packet(there, opcode::send_first, psn, mtu));
         feed_.add(packet(there, opcode::send_last, psn + 1, 1));
@@ -95,8 +95,8 @@ TEST_F(RequestPsns, left_out_are_a_gap) {
     EXPECT_EQ(requests().repeats, 0U);
 }
 
-// The queue pairs of one host that send to a DC target count each for itself, and which one sent a
-// packet is not known.
+// Each queue pair that sends to a DC target counts its own PSNs, and the packets do not identify
+// the sending queue pair.
 TEST_F(RequestPsns, of_the_dynamically_connected_transport_are_not_judged) {
     for (const std::uint32_t psn : {100U, 7000U, 101U, 7001U, 101U}) {
         auto sent = packet(there, opcode::dc_send_only, psn, 8);
@@ -109,7 +109,7 @@ TEST_F(RequestPsns, of_the_dynamically_connected_transport_are_not_judged) {
     EXPECT_EQ(conversation().forward.messages[0], 5U);
 }
 
-// A switch that mirrors traffic cuts the payload off.
+// A switch may cut off the payload of mirrored packets.
 TEST_F(RequestPsns, of_sliced_packets_count_as_those_of_whole_ones) {
     for (std::uint32_t psn = 100; psn < 104; ++psn) {
         const auto frame = wire::encode(packet(there, opcode::send_only, psn, mtu));
@@ -254,7 +254,7 @@ TEST_F(RequestPsns, behind_a_read_tell_an_unknown_path_mtu) {
 }
 
 TEST_F(RequestPsns, behind_a_read_tell_no_path_mtu_where_several_fit) {
-    read(100, 1000);  // 1 PSN with 1024, 2048 and 4096
+    read(100, 1000);  // 1 PSN with a path MTU of 1024, 2048 or 4096
     send(101);
     expect_undisturbed();
     EXPECT_EQ(conversation().path_mtu, 0U);
@@ -287,7 +287,7 @@ TEST_F(RequestPsns, of_a_read_are_settled_by_a_packet_that_shows_the_path_mtu) {
 
 TEST_F(RequestPsns, a_shown_path_mtu_overrules_one_that_a_read_told) {
     read(100, 6 * mtu);
-    send(103);  // three are lost: as if the path MTU were 2048
+    send(103);  // the READ takes 3 PSNs, as with path MTU 2048
     EXPECT_EQ(conversation().path_mtu, 2 * mtu);
     show_mtu(104);
     EXPECT_EQ(conversation().path_mtu, mtu);

@@ -1,4 +1,4 @@
-// What is made of acknowledgements, refusals and READ responses.
+// The analysis of ACKs, NAKs and READ responses.
 #include "trace/flow/connection.hpp"
 
 namespace responses_test {

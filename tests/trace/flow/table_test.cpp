@@ -76,7 +76,8 @@ TEST(StreamTable, a_closed_stream_stays_and_leaves_its_key_to_another) {
     EXPECT_EQ(table.by_number(), std::vector<PoolIndex>{young});
 }
 
-// Against a list that does the same slowly: the few keys collide in the small table all the time.
+// Compares the table with a list that has the same behaviour. The table is small, so that the keys
+// often collide.
 TEST(StreamTable, behaves_as_a_list_through_any_sequence_of_calls) {
     constexpr std::size_t capacity = 23;
     constexpr std::uint32_t keys = 60;

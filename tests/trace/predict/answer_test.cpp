@@ -61,7 +61,7 @@ TEST(PredictScore, counts_what_was_asked) {
     EXPECT_EQ(score.text(), "3 asked: 1 right, 0 nearly, 1 wrong, 1 shown without a prediction");
 }
 
-// What a learner reads who answers `answer` when `next` comes behind `seen`.
+// Returns the explanation for a learner who answered `answer` when `next` followed `seen`.
 std::string why(std::initializer_list<Packet> seen, const Packet& next, const Answer& answer) {
     ConnectionState ends;
     for (const Packet& one : seen)

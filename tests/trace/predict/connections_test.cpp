@@ -28,7 +28,7 @@ class PredictConnections : public testing::Test {
                                                flow::text(key.dst, key.network), 0));
         packets_.back().stream = tracker_.add({}, decoded, frame.size());
     }
-    // PSNs count from one that wraps.
+    // Adds a SEND. The first PSN is close to the wrap.
     void send(const Way& way, std::uint32_t offset) {
         add(flow_test::packet(way, opcode::send_only, first_psn + offset, 8));
     }
@@ -54,7 +54,7 @@ class PredictConnections : public testing::Test {
 };
 
 TEST_F(PredictConnections, count_psns_from_the_lowest_request_also_over_zero) {
-    // The first one was lost, and was retransmitted.
+    // The first packet was lost, and later retransmitted.
     send(there, 1);
     send(there, 2);
     add(answer(back, first_psn, flow_test::syndrome::psn_error));
@@ -96,7 +96,7 @@ TEST_F(PredictConnections, are_two_where_both_ends_post) {
     EXPECT_EQ(packets_[3].offset, 0);
 }
 
-// On one pair of hosts, each with the same first PSN.
+// Two connections between the same hosts, with the same first PSN.
 TEST_F(PredictConnections, have_responses_of_their_own) {
     constexpr Way other_there{.from = 1, .to = 2, .qpn = 0x33};
     constexpr Way other_back{.from = 2, .to = 1, .qpn = 0x44};

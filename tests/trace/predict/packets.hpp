@@ -1,5 +1,5 @@
-// Packets of a made connection between "c" and "s", whose requester begins with PSN 0xfffffe: it
-// wraps.
+// Packets of a synthetic connection between "c" and "s". The requester's first PSN is 0xfffffe, so
+// that PSNs wrap.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace predict_test {
 
 inline constexpr std::uint32_t first_psn = 0xfffffe;
 
-// Numbers of include/rdma/ib_pack.h.
+// Opcodes as in include/rdma/ib_pack.h.
 inline constexpr std::uint8_t send_only = 0x04;
 inline constexpr std::uint8_t write_first = 0x06;
 inline constexpr std::uint8_t write_middle = 0x07;

@@ -1,4 +1,4 @@
-// A connection of the connection manager with its messages, and what is sent over it.
+// A connection with its connection manager messages, and the messages sent over it.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace service_test {
 
-inline constexpr std::uint32_t active_qpn = 0x11;   // who asks for the connection
-inline constexpr std::uint32_t passive_qpn = 0x12;  // who is asked
+inline constexpr std::uint32_t active_qpn = 0x11;   // sends the ConnectRequest
+inline constexpr std::uint32_t passive_qpn = 0x12;  // receives the ConnectRequest
 
 inline void put(std::vector<std::byte>& data, std::size_t at, std::string_view hex) {
     const auto bytes = wire_test::from_hex(hex);
@@ -23,8 +23,7 @@ inline void swap_hosts(wire::Packet& packet) {
     std::swap(packet.ipv4->src, packet.ipv4->dst);
 }
 
-/// A frame with a message of the connection manager. `hex` at each place of its data (IBTA volume
-/// 1, 12.6).
+/// Bytes at an offset in the data of a connection manager message (IBTA volume 1, 12.6).
 struct At {
     std::size_t offset;
     std::string_view hex;
@@ -41,7 +40,7 @@ inline std::vector<std::byte> cm_frame(wire::CmAttribute attribute, const std::v
     return wire::encode(packet);
 }
 
-/// For `service_id`, with the private data after rdma_cm's header.
+/// Returns a ConnectRequest for `service_id`, with `private_data` after rdma_cm's header.
 inline std::vector<std::byte> request(std::string_view service_id, std::string_view private_data) {
     return cm_frame(wire::CmAttribute::ConnectRequest,
                     {{0, "00000001"},
@@ -83,7 +82,7 @@ inline std::vector<std::byte> send(std::string_view hex, bool is_to_active) {
     return send(wire_test::from_hex(hex), is_to_active);
 }
 
-inline constexpr std::string_view nvme_service = "0000000001 06 1144";  // TCP's port space, 4420
+inline constexpr std::string_view nvme_service = "0000000001 06 1144";  // port space TCP, port 4420
 
 /// A Read of 8 blocks from block 0x80 of namespace 1.
 inline constexpr std::string_view read_command =
@@ -101,7 +100,7 @@ inline constexpr std::string_view property_get =
     "01000000 00000000 00000000 00000000 00000000 00000000";
 inline constexpr std::string_view nvme_response = "00000000 00000000 0300 0100 0c70 0540";
 
-/// One message of each kind, each of a connection that the ones before it make.
+/// Returns one message of each kind. The first ones establish the connection that the others use.
 inline std::vector<std::vector<std::byte>> nvme_frames() {
     return {request(nvme_service, "0000 0100 2000 1f00 0300"),
             reply("0000 2000"),
@@ -157,7 +156,7 @@ inline constexpr std::string_view rpc_chunks =
 inline constexpr std::string_view rpc_error =
     "00000001 00000001 00000020 00000004 00000001 00000001 00000001";
 
-/// The same of RPC over RDMA and iSER.
+/// The same for RPC over RDMA and for iSER.
 inline std::vector<std::vector<std::byte>> rpc_frames() {
     return {request(nfs_service, "f6ab0e18 01010303"),
             reply("f6ab0e18 01000303"),

@@ -90,7 +90,8 @@ TEST(Services, many_connections_are_known_at_once) {
         frame.at(at + 1) = static_cast<std::byte>(qpn);
         return frame;
     };
-    // The reply's queue pair, and the BTH's: Ethernet 14, IPv4 20, UDP 8, BTH 12, DETH 8, MAD 24.
+    // Offsets of the queue pair numbers in the ConnectReply and in the BTH. Header sizes: Ethernet
+    // 14, IPv4 20, UDP 8, BTH 12, DETH 8, MAD 24.
     constexpr std::size_t replys = 14 + 20 + 8 + 12 + 8 + 24 + 13;
     constexpr std::size_t bths = 14 + 20 + 8 + 6;
     constexpr unsigned connections = 1000;

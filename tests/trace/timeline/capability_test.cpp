@@ -1,5 +1,5 @@
-// Who learned of which memory: from the logs, from private data and endpoints in the clear, and
-// from its use on the wire.
+// Which host learned of which memory: from the logs, from unencrypted private data and endpoints,
+// and from its use on the wire.
 #include "trace/timeline/capability.hpp"
 
 #include <fstream>
@@ -45,7 +45,7 @@ runlog::Event exchange_event(std::string role, std::string_view direction,
              {"rkey", rkey}}};
 }
 
-// Of a server (192.0.2.1) and a client (192.0.2.2).
+// Returns the capabilities of a server (192.0.2.1) and a client (192.0.2.2) after these events.
 Capabilities with(const std::vector<runlog::Event>& events) {
     Capabilities all;
     all.learn({1, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
@@ -55,7 +55,7 @@ Capabilities with(const std::vector<runlog::Event>& events) {
     return all;
 }
 
-// Frame 17, at 1000 ns of the capture's clock.
+// Adds the packet as frame 17, at 1000 ns of the capture's clock.
 void see(Capabilities& all, wire::Packet sent) {
     const auto frame = wire::encode(sent);
     all.see(wire::decode(frame, wire::LinkType::Ethernet), frame, 17, 1000);
@@ -78,7 +78,7 @@ void see_message(Capabilities& all, wire::CmAttribute attribute, std::size_t pri
     see(all, wire_test::cm_packet(wire_test::cm_mad(attribute, data), Network::Ipv4));
 }
 
-// "server 0x1412: client@7 TLS 1.3, RETH frame 17@1000; ..."
+// Returns "server 0x1412: client@7 TLS 1.3, frame 17@1000 RETH; ...".
 std::string text(const Capabilities& all) {
     std::string out;
     for (const Capability& one : all.all()) {
@@ -138,7 +138,7 @@ TEST(Capabilities, are_told_by_address_and_length_where_both_sides_have_the_rkey
                      exchange_event("client", "received"),
                      exchange_event("server", "received", "TCP", other_va)});
     EXPECT_EQ(text(all), "server 0x1412: client@7 TLS 1.3; client 0x1412: server@7 TCP");
-    see(all, request(0x0a, other_va));  // to the server, where nothing is at that address
+    see(all, request(0x0a, other_va));  // to the server, which has no region at this address
     EXPECT_EQ(text(all), "server 0x1412: client@7 TLS 1.3; client 0x1412: server@7 TCP");
 }
 
@@ -147,7 +147,7 @@ TEST(Capabilities, stand_in_the_private_data_of_the_connection_manager) {
     see_message(all, wire::CmAttribute::ConnectReply, 36);
     see_message(all, wire::CmAttribute::ConnectReply, 36);
     see_message(all, wire::CmAttribute::ConnectRequest, 140 + 36);
-    see_message(all, wire::CmAttribute::ReadyToUse, 8);  // no endpoint of ours puts it there
+    see_message(all, wire::CmAttribute::ReadyToUse, 8);  // no endpoint of ours uses this message
     EXPECT_EQ(text(all),
               "server 0x1412: frame 17@1000 CM ConnectReply, frame 17@1000 CM ConnectRequest");
 }
@@ -162,7 +162,7 @@ TEST(Capabilities, stand_in_an_endpoint_in_the_clear) {
     };
     add(rkey);
     add(rkey + 1);
-    payload.pop_back();  // the second one goes on in the next segment
+    payload.pop_back();  // the second one continues in the next segment
     const auto frame = wireshark_test::tcp_frame(payload, 18515, 1);
     all.see(wire::decode(frame, wire::LinkType::Ethernet), frame, 3, 30);
     EXPECT_EQ(text(all), "server 0x1412: frame 3@30 TCP segment; server 0x1413:");
@@ -208,7 +208,7 @@ TEST(Capabilities, of_an_rkey_that_is_used_again_are_the_last_ones) {
     auto all = with({mr("server", rkey), mr("server", rkey, later_va)});
     see(all, request(0x0a, later_va));
     EXPECT_EQ(text(all), "server 0x1412:; server 0x1412: frame 17@1000 RETH");
-    see(all, request(0x0a, va));  // only the first one has this address
+    see(all, request(0x0a, va));  // only the first region has this address
     EXPECT_EQ(text(all), "server 0x1412: frame 17@1000 RETH; server 0x1412: frame 17@1000 RETH");
 }
 
@@ -225,7 +225,7 @@ TEST(Capabilities, cost_no_allocation_once_they_are_known) {
     EXPECT_EQ(allocations.count(), 0U);
 }
 
-// The text of the reference runs' logs, back into events: `mr`, `exchange` and the addresses.
+// Converts the text of a reference run's log back to events: device, mr and exchange.
 void learn_sample(Capabilities& all, const std::string& step, const std::string& role) {
     std::ifstream log("captures/samples/" + step + "/" + role + ".log");
     const std::regex memory(
@@ -251,7 +251,7 @@ void learn_sample(Capabilities& all, const std::string& step, const std::string&
                         {"access", match.str(6)}}});
 }
 
-// Of the one region of a reference run that a peer could reach.
+// Returns how others learned of the only region with remote access in a reference run.
 std::vector<std::string> ways_of_sample(const std::string& step) {
     Capabilities all;
     learn_sample(all, step, "client");

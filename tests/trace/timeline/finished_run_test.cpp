@@ -47,7 +47,7 @@ std::vector<std::string> texts_of(FinishedRun& run) {
     return all;
 }
 
-// What a timeline that holds all rows gives, all at once.
+// Returns the rows of a live timeline that holds all rows and returns them at once.
 std::vector<std::string> live_texts_of(const std::string& path) {
     const timeline::TraceFiles files = timeline::trace_files(path);
     timeline::TraceInput directory(files);
@@ -103,8 +103,8 @@ TEST_F(FinishedRunTest, joins_all_packets_of_a_log_that_hides_its_psns) {
         ASSERT_TRUE(row.event || row.request != nullptr) << row.number;
 }
 
-// What the packets of a log that hides its PSNs are joined to where the first ones were lost, is
-// what a log tells that does not hide them.
+// If the first packets were lost, the packets are joined to the same work requests, whether or not
+// the log hides the PSNs.
 TEST_F(FinishedRunTest, finds_the_first_psn_also_where_the_first_packets_were_lost) {
     for (const unsigned seed : {1U, 2U, 3U, 4U, 5U, 6U})
         for (const unsigned lost : {1U, 2U, 5U}) {
@@ -191,7 +191,7 @@ TEST_F(FinishedRunTest, a_packet_that_comes_after_the_first_pass_is_not_shown) {
 
     FinishedRun run(path);
     const auto before = texts_of(run);
-    // The same packets, and more of them.
+    // Appends more packets to the same capture.
     const auto size = static_cast<std::streamoff>(std::filesystem::file_size(capture()));
     std::ifstream more(longer.str() + "/wire.pcapng", std::ios::binary);
     more.seekg(size);
@@ -259,8 +259,8 @@ TEST(FinishedRun, what_a_later_packet_tells_is_used_for_an_earlier_one) {
 TEST(FinishedRun, at_the_same_time_the_post_comes_first_then_its_packet_then_the_completion) {
     rocecap_test::SyntheticRun made("equal_times");
     made.log_states(0x54b40dU, 0x0deeedU);
-    made.packet(0x0a, 0x0deeed);        // at 1 s, by the clock of the capture
-    made.packet(0x11, 0x0deeed, true);  // a microsecond later
+    made.packet(0x0a, 0x0deeed);        // at 1 s of the capture's clock
+    made.packet(0x11, 0x0deeed, true);  // 1 µs later
     made.keep_capture();
     const auto log = [&](const char* role, std::int64_t t_ns, const char* name,
                          runlog::Fields fields) {

@@ -1,4 +1,4 @@
-// Packets of transports without a connection, or without answers: whose they are.
+// Assigns packets of transports without connections or without responses to work requests.
 #include <gtest/gtest.h>
 
 #include "trace/timeline/matcher.hpp"
@@ -41,7 +41,7 @@ PacketKey datagram(const char* source, std::uint32_t source_qpn, const char* des
     return key;
 }
 
-// Both ends have the same QPN, and the same first PSN.
+// Both ends have the same QPN and the same first PSN.
 Join two_hosts() {
     Join join;
     learn_queue_pair(join, "server", "::ffff:192.0.2.1", 0x14);
@@ -74,7 +74,7 @@ TEST(JoinDatagram, of_a_sender_without_a_log_has_no_cause) {
     EXPECT_FALSE(join.cause_of(datagram(client_ip, 0x14, server_ip, 0x14, 101)));
 }
 
-// What a receiver's queue pair is connected to does not matter: the datagram says whose it is.
+// The peer of the receiver's queue pair does not matter: the datagram identifies its sender.
 TEST(JoinDatagram, leaves_connected_queue_pairs_alone) {
     Join join = two_hosts();
     join.learn({0, "client", "qp_state", {{"qpn", 0x11U}, {"dest_qpn", 0x12U}}});
@@ -84,8 +84,8 @@ TEST(JoinDatagram, leaves_connected_queue_pairs_alone) {
     EXPECT_FALSE(join.cause_of(datagram(client_ip, 0x14, server_ip, 0x12, 500)));
 }
 
-// A work request of UC or UD completes when it has been sent, or without having been: nothing may
-// be made of its missing acknowledgement.
+// A work request of UC or UD completes without an acknowledgement, and may complete without a
+// packet in the capture.
 TEST(JoinDatagram, a_work_request_is_complete_without_an_acknowledgement) {
     Join join = two_hosts();
     learn_post(join, "client", 0x14, 3, 101);

@@ -1,4 +1,4 @@
-// The join of a log that hides its PSNs: the first of them is taken from the wire.
+// Joins a log that hides its PSNs: the first PSN is taken from the wire.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -125,7 +125,7 @@ TEST(JoinHidden, a_new_queue_pair_of_the_same_number_begins_anew) {
     learn_post(join, "client", 0x12, 1, 0, 2);
     EXPECT_EQ(request(join, 5000)->wr_id, 1u);
     join.learn({0, "client", "qp", {{"qpn", 0x12u}}});
-    EXPECT_FALSE(request(join, 9000));  // its post comes later
+    EXPECT_FALSE(request(join, 9000));  // its post follows
     learn_post(join, "client", 0x12, 7, 0, 0);
     EXPECT_EQ(request(join, 9000)->wr_id, 7u);
     EXPECT_EQ(response(join, 9000)->wr_id, 7u);

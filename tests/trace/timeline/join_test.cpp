@@ -28,7 +28,7 @@ void learn_post(Join& join, const char* role, std::uint32_t qpn, std::uint64_t w
                  {"psn_last", last}}});
 }
 
-// Both ends use the same QPN: on two fresh hosts they do, and only the address tells them apart.
+// Both ends use the same QPN, as on two hosts after boot: only the address distinguishes them.
 Join two_hosts() {
     Join join;
     learn_host(join, "server", "::ffff:192.0.2.1", 0x11, 0x11);
@@ -51,7 +51,7 @@ TEST(Join, does_not_take_a_packet_for_one_of_the_other_direction) {
     Join join = two_hosts();
     learn_post(join, "client", 0x11, 1, 100, 102);
     EXPECT_FALSE(
-        join.cause_of({client_ip, 0x11, 101, false}));  // a request of the server's: it posted none
+        join.cause_of({client_ip, 0x11, 101, false}));  // request of the server, which posted none
     EXPECT_FALSE(join.cause_of({server_ip, 0x11, 101, true}));
 }
 
@@ -76,7 +76,7 @@ TEST(Join, follows_requests_across_the_wrap) {
 
 TEST(Join, tells_the_laps_of_the_counter_apart) {
     Join join = two_hosts();
-    constexpr std::uint32_t step = 0x400000;  // four requests a lap
+    constexpr std::uint32_t step = 0x400000;  // four requests per wrap
     for (std::uint64_t wr = 0; wr < 12; ++wr) {
         const auto first = static_cast<std::uint32_t>(wr * step) & 0xffffff;
         learn_post(join, "client", 0x11, wr, first, first + step - 1);
@@ -104,7 +104,7 @@ TEST(Join, works_where_one_host_plays_both_roles) {
     EXPECT_TRUE(join.cause_of({server_ip, 0x12, 100, true})->is_response);
 }
 
-// Three fresh hosts: all clients' queue pairs have the same number.
+// Three hosts after boot: the queue pairs of all clients have the same number.
 TEST(Join, tells_clients_apart_by_their_addresses) {
     Join join;
     join.learn({0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
@@ -129,7 +129,7 @@ TEST(Join, tells_clients_apart_by_their_addresses) {
     EXPECT_EQ(cause_of(server_ip, "192.0.2.3", 0x11, true)->role, "client2");
 }
 
-// In a run that is read while it goes on: a packet of the second client before its log.
+// In a run that is read while it continues, a packet of the second client precedes its log.
 TEST(Join, gives_nobody_the_packet_of_a_client_it_has_not_heard_of) {
     Join join;
     join.learn({0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
@@ -151,7 +151,7 @@ timeline::PacketKey request(const char* from, const char* to, std::uint32_t qpn,
 TEST(Join, knows_requests_by_their_sender_s_log_alone) {
     Join join;
     learn_host(join, "client", "::ffff:192.0.2.2", 0x12, 0x11);
-    learn_host(join, "client", "::ffff:192.0.2.2", 0x13, 0x11);  // of another server
+    learn_host(join, "client", "::ffff:192.0.2.2", 0x13, 0x11);  // connected to another server
     learn_post(join, "client", 0x12, 1, 100, 102);
     learn_post(join, "client", 0x13, 2, 7000, 7000);
     EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 101))->wr_id, 1U);
@@ -198,7 +198,7 @@ TEST(Join, tells_connections_of_a_number_apart_that_begin_with_the_same_psn) {
 TEST(Join, one_log_may_have_both_ends) {
     Join join;
     learn_host(join, "mpi", "::ffff:192.0.2.1", 0x11, 0x12);
-    learn_host(join, "mpi", "::ffff:192.0.2.2", 0x12, 0x11);  // of the host's other port
+    learn_host(join, "mpi", "::ffff:192.0.2.2", 0x12, 0x11);  // the other port of the host
     learn_post(join, "mpi", 0x12, 1, 100, 100);
     EXPECT_EQ(join.cause_of(request(client_ip, server_ip, 0x11, 100))->wr_id, 1U);
     EXPECT_TRUE(join.cause_of({client_ip, 0x12, 100, true})->is_response);
@@ -211,7 +211,7 @@ TEST(Join, finds_packets_of_a_capture_that_begins_laps_behind_the_log) {
         const auto first = static_cast<std::uint32_t>(wr * step) & 0xffffff;
         learn_post(join, "client", 0x11, wr, first, wr == 8 ? first + 10 : first + 9);
     }
-    // The 9th request alone has this PSN.
+    // Only the 9th request has this PSN.
     EXPECT_EQ(join.cause_of({server_ip, 0x11, 10, false})->wr_id, 8U);
 }
 

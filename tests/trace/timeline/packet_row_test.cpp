@@ -22,7 +22,7 @@ TEST(PacketRow, has_the_addresses_of_every_network) {
     }
 }
 
-// A device event's GID is written the same way.
+// GIDs in device events have the same form.
 TEST(PacketRow, has_rocev1_s_gids_as_the_logs_have_them) {
     auto packet = wire_test::sample_packet(*wire::find_opcode(0x0a), wire_test::Network::Grh, 64);
     packet.grh->sgid = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1}};

@@ -1,4 +1,5 @@
-// The states of queue pairs over time: as queried, as changed by hand, as errors tell of them.
+// The states of queue pairs over time: from queries, from transitions of a program, and inferred
+// from errors.
 #include "trace/timeline/queue_pair_track.hpp"
 
 #include <fstream>
@@ -20,7 +21,7 @@ QueuePairTracks learn(const std::vector<Event>& events) {
     return tracks;
 }
 
-// "2 RTS [send PSN ...]": a line a state; '?' behind those that are inferred.
+// Returns one line per state, such as "2 RTS [send PSN ...]", with '?' after inferred states.
 std::string text(const timeline::QueuePairTrack& track) {
     std::string out;
     for (const auto& state : track.states)
@@ -227,7 +228,7 @@ TEST(QueuePairTracks, pass_over_events_that_say_too_little) {
                     .empty());
 }
 
-// The text of the reference run's log, back into events.
+// Converts the text of the reference run's log back to events.
 std::vector<Event> events_of_step_05() {
     std::ifstream log("captures/samples/05_qp_states/client.log");
     const std::regex change(R"( transition (\w): (\w+) to (\w+): (\w+)(?:  \((.*)\))?)");

@@ -58,7 +58,7 @@ TEST_F(RunDirTest, hands_over_what_appears_in_the_files_and_nothing_twice) {
     TraceInput dir(trace_files(path_));
     EXPECT_TRUE(std::holds_alternative<std::monostate>(dir.next()));
 
-    // Whatever the program called itself, the file says which host it ran on.
+    // The role is that of the file name, not the one that the program wrote.
     write("client.jsonl", R"({"t_ns":1,"role":"devices","event":"note","text":"a"})"
                           "\n");
     const auto event = dir.next();

@@ -74,7 +74,7 @@ TEST_F(Queue, times_a_request_from_post_to_completion) {
 TEST_F(Queue, tells_a_packet_sent_again_from_one_that_was_lost_before) {
     post(1, 0xfffffe, 2);
     EXPECT_EQ(request(0xfffffe), Transmission::First);
-    EXPECT_EQ(request(0), Transmission::First);  // 0xffffff did not come this far
+    EXPECT_EQ(request(0), Transmission::First);  // 0xffffff was lost before the capture
     response(0xffffff, true);
     EXPECT_EQ(request(0xffffff), Transmission::Late);
     EXPECT_EQ(request(0), Transmission::Again);
@@ -109,10 +109,10 @@ TEST_F(Queue, a_read_is_done_with_its_last_response_only) {
     post(2, 13, 13);
     EXPECT_EQ(request(10), Transmission::First);
     EXPECT_EQ(response(10), Transmission::First);
-    response(13);  // overtaken: the rest of the responses was lost
+    response(13);  // the rest of the READ's responses was lost
     EXPECT_FALSE(all().at(0).acknowledged_ns);
     EXPECT_TRUE(all().at(1).acknowledged_ns);
-    EXPECT_EQ(request(11), Transmission::Again);  // asks for what is missing
+    EXPECT_EQ(request(11), Transmission::Again);  // requests the missing part
     EXPECT_EQ(response(11), Transmission::First);
     EXPECT_EQ(response(10), Transmission::Again);
     response(12);
@@ -122,7 +122,7 @@ TEST_F(Queue, a_read_is_done_with_its_last_response_only) {
 
 TEST_F(Queue, completions_find_their_posts_in_order) {
     post(5, 10, 10);
-    post(5, 11, 11);  // wr_ids are the program's own
+    post(5, 11, 11);  // the program chooses wr_ids, which need not be unique
     complete(5, "SUCCESS", "RECV");
     EXPECT_FALSE(all().at(0).completed_ns) << "a receive's";
     complete(5);

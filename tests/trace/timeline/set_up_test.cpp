@@ -1,4 +1,4 @@
-// Packets that set a connection up: whose they are, and of which queue pair.
+// Packets of connection set-up: their sender and queue pair.
 #include <gtest/gtest.h>
 
 #include "trace/timeline/join.hpp"

@@ -58,7 +58,7 @@ TEST(Timeline,
      puts_a_request_after_its_post_and_a_completion_after_its_ack_whatever_the_clocks_say) {
     for (const std::int64_t client_ahead : {-5'000'000'000L, -400L, 0L, 400L, 5'000'000'000L}) {
         Timeline timeline({{"server", 0}, {"client", 0}},
-                          "server");  // the measurement is off by all of it
+                          "server");  // the measured offsets are wrong by all of it
         add_hosts(timeline);
         timeline.take(start);
         timeline.add(post(1000 + client_ahead, 1, 7), start);
@@ -98,8 +98,8 @@ TEST(Timeline, joins_a_packet_whose_event_arrives_after_it) {
 }
 
 TEST(Timeline, applies_the_measured_offset_where_no_pair_says_better) {
-    // The client's clock runs 500 ns ahead of the controlling host's, the capturing server's 200
-    // ns.
+    // The client's clock is 500 ns ahead of that of the controlling host. The clock of the server,
+    // which captures, is 200 ns ahead.
     Timeline timeline({{"server", 200}, {"client", 500}}, "server");
     timeline.add(runlog::Event{1000, "client", "note", {}}, start);
     const auto rows = timeline.take(start);
