@@ -1,4 +1,4 @@
-// What the interposing library logs of posts and completions, and the PSNs that it predicts.
+// The posts and completions that the interposing library logs, and the PSNs that it predicts.
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -91,7 +91,7 @@ TEST_F(Post, of_a_datagram_takes_one_psn) {
     EXPECT_TRUE(events[1].number("dest_qpn"));
 }
 
-// The destination's address is that of the address handle: two hosts may use the same QPN.
+// The address handle identifies the destination host: two hosts may use the same QPN.
 TEST_F(Post, of_a_datagram_names_its_address_handle) {
     ibv_ah first{};
     ibv_ah second{};
@@ -131,7 +131,7 @@ TEST_F(Post, that_fails_logs_what_was_taken_and_keeps_result_and_errno) {
     device_.refuse_after = -1;
     EXPECT_EQ(post(qp, IBV_WR_SEND, 1, 4), 0);
     const auto events = trace_.events();
-    ASSERT_EQ(events.size(), 4U);  // the first is the queue pair's
+    ASSERT_EQ(events.size(), 4U);  // the first describes the queue pair
     EXPECT_EQ(events[1].number("wr_id"), 1U);
     EXPECT_EQ(events[2].name, "failed");
     EXPECT_EQ(events[2].text("error"), "ENOMEM");

@@ -1,4 +1,4 @@
-// Records as JSON: member by member the same text as by way of an event.
+// Records as JSON: the direct conversion gives the same text as the conversion through an event.
 #include <array>
 #include <cstring>
 #include <random>

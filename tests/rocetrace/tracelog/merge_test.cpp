@@ -13,7 +13,7 @@ using tracelog::RingWriter;
 
 constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
 
-// A process with two threads, and the order in which what they wrote is taken.
+// A process with two threads, and the order in which their records are taken.
 class Merge : public testing::Test {
   protected:
     static constexpr std::uint64_t capacity = 4096;
@@ -42,7 +42,7 @@ class Merge : public testing::Test {
         writers_[thread].publish();
     }
 
-    // "0:5": what thread 0 wrote at 5.
+    // Returns the records taken. "0:5" is the record that thread 0 wrote at time 5.
     std::vector<std::string> take(std::int64_t until_ns) {
         taken_.clear();
         merge_.take(region_, until_ns);

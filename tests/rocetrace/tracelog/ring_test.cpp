@@ -1,4 +1,4 @@
-// Rings between a thread that writes and one that reads.
+// Rings between a writing and a reading thread.
 #include "rocetrace/tracelog/ring.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the tests of traced programs expect of each send queue: a log that breaks it is noticed.
+// The checks of send queues in tests of traced programs detect wrong logs.
 #include "support/send_queues.hpp"
 
 #include <gtest/gtest-spi.h>

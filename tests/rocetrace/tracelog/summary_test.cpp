@@ -1,4 +1,4 @@
-// rocetrace --summary: what it says of a log.
+// The output of rocetrace --summary.
 #include "rocetrace/tracelog/summary.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the tests of traced programs expect of logs and capture: what is missing in one is noticed.
+// The checks of logs and capture in tests of traced programs detect packets missing in either.
 #include "support/traced_packets.hpp"
 
 #include <gtest/gtest-spi.h>

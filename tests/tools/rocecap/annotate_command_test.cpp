@@ -1,4 +1,4 @@
-// rocecap annotate as a program, over a run made here; tshark reads what it writes.
+// Runs rocecap annotate on a synthetic run. tshark reads its output.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -19,7 +19,7 @@ constexpr std::uint8_t write_first = 0x06;
 constexpr std::uint8_t write_last = 0x08;
 constexpr std::uint8_t acknowledge = 0x11;
 
-// One WRITE of two packets, of which the first passes twice; and a packet of nobody's.
+// A WRITE of two packets, of which the first is sent twice, and a packet of no work request.
 void make_one_write(SyntheticRun& run) {
     run.log("server", "ready", {{"port", 18515U}});
     run.log_states(0x54b40du, 0x0deeedu);

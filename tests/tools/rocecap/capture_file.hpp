@@ -1,4 +1,4 @@
-// A capture file of the test's own for the tool to read.
+// A capture file that the test writes and rocecap reads.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ class CaptureFile {
         out_.flush();
     }
 
-    /// The first at 1 s, each a microsecond later. `length`: on the wire, where it is cut.
+    /// Adds a packet. The first is at 1 s, each other 1 µs later. `length`: bytes on the wire, if
+    /// `bytes` is cut.
     void add(const std::vector<std::byte>& bytes, std::size_t length = 0) {
         out_.packet(interface_, {.time = capture::Time(1'000'000'000 + 1000 * count_++),
                                  .bytes = bytes,
@@ -33,7 +34,7 @@ class CaptureFile {
 
     std::string path() const { return temp_.str(); }
 
-    /// The tool with `command`, this file and `options`.
+    /// Runs rocecap with `command`, this file and `options`.
     support::Outcome run(const std::string& command, const support::Argv& options = {}) const {
         support::Argv argv{support::rocecap(), command, path()};
         argv.insert(argv.end(), options.begin(), options.end());

@@ -1,4 +1,4 @@
-// rocecap check as a program, over run directories made here.
+// Runs rocecap check on synthetic run directories.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -106,7 +106,8 @@ TEST(CheckCommand, tells_programs_the_same) {
     EXPECT_EQ(object["counters"].size(), 3U);
 }
 
-// The client's own interface lost the request with PSN 1: it is on neither side of the link.
+// The client's own interface lost the request with PSN 1, so that it is on neither side of the
+// link.
 void leave_a_psn_out(CableRun& run) {
     run.pass(send_one(0));
     run.pass(acknowledge(0, 1));

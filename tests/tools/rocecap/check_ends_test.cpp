@@ -1,5 +1,5 @@
-// Captures that are merged of both ends of a link: rocecap check --end, --interface, and what is
-// said where neither is given.
+// Merged captures of both ends of a link: rocecap check with --end, with --interface, and its
+// message without either.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,10 +15,11 @@ using namespace check_run;
 constexpr const char* client_end = "client0=192.0.2.1";
 constexpr const char* server_end = "server0=192.0.2.2";
 
-// A client at interface client0, which sends requests, and a server at server0.
+// A merged capture of a client, which sends requests, at interface client0 and of a server at
+// server0.
 class Merged {
   public:
-    // `ahead`: of the server's clock.
+    // `ahead`: nanoseconds by which the server's clock is ahead.
     explicit Merged(const std::string& name, std::int64_t ahead = 0)
         : temp_("merged_" + name + ".pcapng"), ahead_(ahead) {
         writer_.emplace(capture::Sink::create(path()), capture::PcapngSection{});
@@ -32,7 +33,7 @@ class Merged {
     void respond(const wire::Packet& packet) { pass(packet, server_, client_); }
     void lose_request(const wire::Packet& packet) { add(packet, client_); }
 
-    // One that loses a request, and recovers.
+    // Adds a lost request and its recovery.
     void add_recovery() {
         request(send_one(0));
         respond(acknowledge(0, 1));
@@ -48,7 +49,7 @@ class Merged {
         if (writer_) {
             writer_->close();
             writer_.reset();
-            // As mergecap sorts them.
+            // Sorts the packets by time, as mergecap does.
             const support::TempPath sorted("sorted.pcapng");
             EXPECT_EQ(support::run({"reordercap", path(), sorted.str()}).exit_code, 0);
             std::filesystem::copy_file(sorted.str(), path(),
@@ -61,7 +62,7 @@ class Merged {
   private:
     void pass(const wire::Packet& packet, std::uint32_t from, std::uint32_t to) {
         add(packet, from);
-        // A router: other MAC addresses, and one hop less.
+        // A router changes the MAC addresses and decrements the TTL.
         auto routed = packet;
         if (routed.ethernet)
             routed.ethernet->src.bytes[5] ^= 0xffU;
@@ -149,7 +150,7 @@ TEST(CheckEnds, packets_that_are_there_twice_are_told) {
 TEST(CheckEnds, what_comes_before_the_end_of_a_file_that_breaks_off_is_judged) {
     Merged capture("cut");
     capture.add_recovery();
-    capture.run("check");  // which writes the file
+    capture.run("check");  // writes the file
     for (const char* format : {"pcapng", "pcap"}) {
         const support::TempPath cut("cut.capture");
         ASSERT_EQ(support::run({"editcap", "-F", format, capture.path(), cut.str()}).exit_code, 0);

@@ -1,4 +1,4 @@
-// rocecap check of a capture of one place.
+// rocecap check of a capture that was made at one place.
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@ namespace check_command_test {
 
 using namespace check_run;
 
-// What one host sent and received, as it was captured there.
+// A capture at one host.
 class OnePoint {
   public:
     explicit OnePoint(const std::string& name) : temp_("check_one_" + name + ".pcapng") {
@@ -46,7 +46,8 @@ class OnePoint {
 constexpr const char* requester_address = "192.0.2.1";
 constexpr const char* responder_address = "192.0.2.2";
 
-// A request that was lost behind the requester's host: its NAK and the retransmission.
+// A request is lost after it left the requester's host. The capture has the NAK and the
+// retransmission.
 TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
     OnePoint capture("loss");
     capture.add(send_one(0));
@@ -69,7 +70,7 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
     EXPECT_TRUE(has(capture.check({"--at", requester_address}),
                     "Captured at 192.0.2.1. This host is judged."));
     EXPECT_TRUE(has(capture.check(), "Captured at one place (name its host with --at)."));
-    // At the responder's own host nothing is missing: there the NAK has no cause.
+    // In a capture at the responder, no packet is missing, so the NAK has no cause.
     const auto there = capture.check({"--at", responder_address, "--json"});
     EXPECT_EQ(there.exit_code, 1) << there.all();
     const json object = json::parse(there.out);

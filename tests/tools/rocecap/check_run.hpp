@@ -1,4 +1,4 @@
-// What the tests of rocecap check run it on: a run directory of the lab, made by the test.
+// A synthetic run directory for tests of rocecap check.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline capture::PcapngInterface named(const char* name) {
     return interface;
 }
 
-/// A run directory as one over rocewire leaves it: the client is 192.0.2.1, the server 192.0.2.2.
+/// The run directory of a run over rocewire. The client is 192.0.2.1, the server 192.0.2.2.
 class CableRun {
   public:
     explicit CableRun(const std::string& name) : temp_("check_" + name) {

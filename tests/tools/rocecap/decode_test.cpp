@@ -1,4 +1,4 @@
-// rocecap decode as a program.
+// Runs rocecap decode.
 #include <filesystem>
 #include <fstream>
 

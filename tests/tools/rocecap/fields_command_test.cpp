@@ -1,4 +1,4 @@
-// rocecap fields: the list, and that what it names can be used.
+// rocecap fields: the list, and the use of its fields in filters.
 #include <sstream>
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(FieldsCommand, each_listed_name_is_understood_by_decode) {
     EXPECT_EQ(outcome.out.substr(0, outcome.out.find('\n')), all);
 }
 
-// The examples of the help are what a person tries first.
+// Users try the examples of the help text first.
 TEST(FieldsCommand, the_filters_of_the_help_are_understood) {
     rocecap_test::CaptureFile file("fields.pcapng");
     file.add(rocecap_test::frame_of(0x0a));

@@ -1,4 +1,4 @@
-// rocecap flows as a program.
+// Runs rocecap flows.
 #include <filesystem>
 #include <fstream>
 #include <sys/stat.h>
@@ -41,7 +41,7 @@ class FlowsCommand : public testing::Test {
         argv.insert(argv.end(), options.begin(), options.end());
         return support::run(argv);
     }
-    /// The lines of --json.
+    /// Parses the lines of --json.
     static std::vector<json> lines(const support::Outcome& outcome) {
         std::vector<json> all;
         std::istringstream text(outcome.out);
@@ -210,7 +210,8 @@ TEST_F(FlowsCommand, a_reader_that_has_enough_is_a_clean_end) {
 }
 
 TEST_F(FlowsCommand, ctrl_c_while_a_pipe_stays_open_prints_the_report) {
-    // More than a pipe holds: once it is written, the program is reading packets.
+    // The file is larger than a pipe buffer: when the writer has written it, the program reads
+    // packets.
     for (std::uint32_t i = 0; i < 2000; ++i)
         add(packet(there, opcode::send_only, 103 + i, 8));
     ASSERT_GT(std::filesystem::file_size(path_), 3U * 65536);

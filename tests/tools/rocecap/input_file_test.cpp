@@ -1,4 +1,4 @@
-// Files as they are given to the commands: what holds no capture, and what other tools made.
+// Input files of the commands that are not captures.
 #include <algorithm>
 #include <fstream>
 #include <string>
@@ -12,7 +12,7 @@
 namespace input_file_test {
 namespace {
 
-// Each command, as a person starts it.
+// Runs each command as a user does.
 TEST(InputFile, every_command_ends_at_once_with_a_sentence_where_there_is_no_capture) {
     const support::TempPath empty("empty.pcap");
     std::ofstream(empty.str()).flush();

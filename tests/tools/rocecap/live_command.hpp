@@ -1,4 +1,5 @@
-// rocecap live on the loopback interface, and packets for it. Skips where capturing is not allowed.
+// Runs rocecap live on the loopback interface, and sends packets to it. Skips the test if capturing
+// is not allowed.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class LiveCommand : public testing::Test {
             GTEST_SKIP() << "capturing needs CAP_NET_RAW: " << probe.err;
     }
 
-    // UDP datagrams to port 4791 of this host, each a RoCE packet as far as the capture can tell.
+    // Sends UDP datagrams with RoCE packets to port 4791 of this host.
     static void send(int count) {
         constexpr std::size_t headers = 42;  // Ethernet, IPv4, UDP
         const auto frame = wire::encode(

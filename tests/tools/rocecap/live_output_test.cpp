@@ -1,4 +1,4 @@
-// What rocecap live writes where: lines, JSON, a file, a stream.
+// The output of rocecap live: lines, JSON, files and streams.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -100,7 +100,7 @@ TEST_F(LiveOutput, what_the_filter_leaves_out_does_not_count) {
     EXPECT_NE(outcome.err.find("rocecap: 0 packets captured"), std::string::npos) << outcome.err;
 }
 
-// A pipe that its own process holds open for reading, so that it never breaks, and nobody reads.
+// The process itself has the FIFO open for reading, so that writes do not fail, but nothing reads.
 TEST_F(LiveOutput, a_reader_that_does_not_read_holds_up_no_end) {
     for (const std::string end : {"-c 300", "-d 2"}) {
         const std::string command = "mkfifo " + path_ + " && exec 3<>" + path_ + " && rm " + path_ +
@@ -150,7 +150,7 @@ TEST_F(LiveOutput, a_fifo_and_the_name_of_standard_output_take_a_capture) {
     EXPECT_EQ(packets_in(copy.str()), 5);
 }
 
-// Whoever could make the link would choose the file that root empties.
+// Otherwise, a user who can create the link could choose a file that root then truncates.
 TEST_F(LiveOutput, a_symbolic_link_is_refused) {
     const support::TempPath target("live_target");
     std::ofstream(target.str()) << "precious";
@@ -162,7 +162,7 @@ TEST_F(LiveOutput, a_symbolic_link_is_refused) {
     EXPECT_EQ(std::filesystem::file_size(target.str()), 8U);
 }
 
-// Ends with a whole packet, whatever the limit falls into.
+// The file ends with a complete packet, wherever the size limit is.
 TEST_F(LiveOutput, a_capture_that_could_not_be_written_whole_says_so_and_can_be_read) {
     for (const std::string& to : {"-w " + path_, "-w - > " + path_}) {
         Process capture({"bash", "-c", "ulimit -f 16; exec " + rocecap() + " live -i lo -q " + to});
@@ -207,7 +207,7 @@ TEST_F(LiveOutput, a_full_disk_is_said_and_leaves_a_capture_that_can_be_read) {
     EXPECT_LT(packets, 64);
 }
 
-// The capture's own descriptors must not take the place of the one that is closed.
+// The program's other descriptors must not reuse the number of the closed one.
 TEST_F(LiveOutput, a_closed_standard_output_is_said) {
     Process capture({"bash", "-c", "exec " + rocecap() + " live -i lo -w - >&-"});
     const auto outcome = capture.wait(10s);

@@ -1,4 +1,4 @@
-// What rocecap live, started as root, may still do once it captures: nothing of root's.
+// rocecap live, started as root, drops all privileges of root when it captures.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ class LivePrivileges : public LiveCommand {
         LiveCommand::SetUp();
         fs::create_directory(folder_.str());
     }
-    // What stands behind `key` in proc_pid_status(5).
+    // Returns the value of `key` in /proc/PID/status (proc_pid_status(5)).
     static std::string status(const Process& process, const std::string& key) {
         std::ifstream file("/proc/" + std::to_string(process.pid()) + "/status");
         for (std::string line; std::getline(file, line);)
@@ -167,7 +167,7 @@ TEST_F(LivePrivileges, a_folder_closed_to_the_ordinary_user_is_said_before_the_c
     EXPECT_EQ(support::run(as_root, somebody_called_sudo_).exit_code, 0);
 }
 
-// Its root is an ordinary user outside, and there is nobody else to become.
+// The namespace's root is an ordinary user outside, and there is no other user to switch to.
 TEST_F(LivePrivileges, in_a_namespace_of_one_user_only_the_capabilities_go) {
     const auto in_namespace = [](const std::string& command) -> Argv {
         return {"unshare", "--user", "--map-root-user", "--net", "bash", "-c", command};

@@ -1,4 +1,5 @@
-// rocecap live in several files: what is refused, and that together they hold every packet.
+// rocecap live with several files: rejected options, and that all files together contain every
+// packet.
 #include <csignal>
 #include <filesystem>
 #include <numeric>
@@ -30,14 +31,14 @@ class LiveRotation : public LiveCommand {
     std::uint64_t files() const {
         return static_cast<std::uint64_t>(std::distance(fs::directory_iterator(folder_.str()), {}));
     }
-    // Datagrams whose last ten characters are their number.
+    // Sends datagrams whose last ten characters are their number.
     static void send_numbered(int count) {
         for (int i = 0; i < count; ++i) {
             const std::string number = std::to_string(i);
             send(std::string(8000 - number.size(), '0') + number);
         }
     }
-    // tshark's own reading, from what stands at the end of each packet.
+    // Appends the numbers at the end of the packets' payloads, as tshark reads them.
     static void append_numbers(const std::string& path, std::vector<int>& numbers) {
         const auto tshark =
             support::run({"tshark", "-r", path, "-T", "fields", "-e", "udp.payload"});
@@ -46,7 +47,7 @@ class LiveRotation : public LiveCommand {
         for (std::string line; std::getline(lines, line);) {
             std::string digits;
             for (std::size_t at = line.size() - 19; at < line.size(); at += 2)
-                digits += line[at];  // hexadecimal "30" to "39"
+                digits += line[at];  // the digits are "30" to "39" in hexadecimal
             numbers.push_back(std::stoi(digits));
         }
     }

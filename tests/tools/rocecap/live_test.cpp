@@ -1,4 +1,4 @@
-// rocecap live as a program, on the loopback interface, with packets of this test's own.
+// Runs rocecap live on the loopback interface, with packets that the test sends.
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -54,13 +54,13 @@ TEST_F(LiveCommand, passes_a_stream_on_while_it_captures) {
     Process capture({"bash", "-c", rocecap() + " live -i lo -w - | " + rocecap() + " decode -"});
     expect_ready(capture);
     send(2);
-    // Nothing ends the capture: the lines come since each packet is passed on at once.
+    // The capture continues: the lines appear because each packet is passed on immediately.
     EXPECT_TRUE(capture.await("    2 ", 10s));
     kill(-capture.pid(), SIGTERM);
     capture.wait(10s);
 }
 
-// Each line comes with its packet: what is missing of the file does not hold up what is there.
+// Each line appears when its packet arrives, without waiting for more data.
 TEST_F(LiveCommand, tcpdumps_stream_is_decoded_as_it_comes) {
     Process capture(
         {"bash", "-c",

@@ -1,4 +1,4 @@
-// The manual pages and the completions know what the programs know.
+// The manual pages and completions contain the options and commands of the programs.
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -34,8 +34,9 @@ std::string help(const support::Argv& arguments, const std::string& program = "r
     return support::run(argv).out;
 }
 
-// Options stand at the beginning of a line of the help text; examples name those of others. Before a
-// long one there is its short one, or in later versions of CLI11 room for that.
+// Options are at the beginning of a line of the help text; elsewhere, examples may contain options
+// of other commands. Before a long option is its short form or, in later versions of CLI11, space
+// for it.
 Words options(const support::Argv& arguments, const std::string& program = "rocecap") {
     return matches(help(arguments, program), "(?:^|\n) {2,10}(?:-., *)?(--[a-z-]+)");
 }
@@ -81,7 +82,7 @@ TEST(Manual, is_well_formed) {
     }
 }
 
-// What bash offers behind these words; the last one is being typed.
+// Returns bash's completions of the last word, after the other words.
 Words completions(const std::vector<std::string>& words, const std::string& program = "rocecap") {
     std::string array;
     for (const std::string& word : words)

@@ -1,5 +1,5 @@
-// rocecap's command line: what is refused, with which sentence, and what the help names. Nothing
-// here captures.
+// rocecap's command line: rejected arguments with their error messages, and the help texts. No test
+// captures packets.
 #include <algorithm>
 #include <fstream>
 
@@ -29,7 +29,7 @@ void expect_refused(const Argv& arguments, const std::string& sentence) {
             "\n'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n");
 }
 
-// In CLI11's words: "1 to 9" or, from 2.4 on, "[1 - 9]".
+// CLI11 writes ranges as "1 to 9" or, from version 2.4 on, "[1 - 9]".
 void expect_out_of_range(const Argv& arguments, const std::string& value, const std::string& least,
                          const std::string& most) {
     const auto outcome = rocecap_with(arguments);

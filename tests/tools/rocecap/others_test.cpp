@@ -1,4 +1,4 @@
-// What rocecap decode says at its end about packets that are not RoCE.
+// The summary of rocecap decode about packets that are not RoCE.
 #include <gtest/gtest.h>
 
 #include "tools/rocecap/capture_file.hpp"

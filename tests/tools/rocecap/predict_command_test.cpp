@@ -1,4 +1,4 @@
-// rocecap predict as a program: answers from a pipe, over runs made here and the sample of step 19.
+// Runs rocecap predict with answers from a pipe, on synthetic runs and on the sample of step 19.
 #include <array>
 #include <initializer_list>
 
@@ -19,8 +19,8 @@ constexpr std::uint8_t write_only = 0x0a;
 constexpr std::uint8_t acknowledge = 0x11;
 constexpr const char* sample = "captures/samples/19_one_packet";
 
-// Three WRITEs of three packets each, of which the link emulator takes the fifth, PSN +4. The NAK comes
-// before the third WRITE begins.
+// Three WRITEs of three packets each. The link emulator drops the fifth packet (PSN +4). The NAK
+// arrives before the third WRITE begins.
 class LostPacket {
   public:
     LostPacket() {

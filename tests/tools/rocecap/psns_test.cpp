@@ -1,5 +1,5 @@
-// rocecap psns as a program, over run directories made here: first PSNs of the log and of the wire,
-// and each place of the wire that shows one.
+// Runs rocecap psns on synthetic run directories: first PSNs from the log and from the wire, and
+// each packet that contains one in readable form.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -52,8 +52,7 @@ auto endpoint(std::uint32_t qpn, std::uint32_t psn) {
     return net::serialize({.qpn = qpn, .psn = psn, .path_mtu = 4096});
 }
 
-// What is expected in a ConnectRequest is what its receiver begins with, and so is a
-// ConnectReply's.
+// The starting PSN in a ConnectRequest or ConnectReply is the first PSN that its receiver sends.
 TEST(PsnsCommand, the_connection_manager_announces_what_the_other_side_will_send) {
     SyntheticRun run("cm");
     run.log("server", "cm_event", {{"type", "ESTABLISHED"}});
@@ -85,7 +84,7 @@ TEST(PsnsCommand, an_endpoint_is_found_in_any_tcp_segment) {
     auto behind_another = from_hex("52574c58 00");
     std::ranges::copy(endpoint(0x11, 0x5e1f00), std::back_inserter(behind_another));
     run.tcp(behind_another, true);
-    run.tcp(endpoint(0x12, 0x5e1f00), true);  // not of the server's queue pair
+    run.tcp(endpoint(0x12, 0x5e1f00), true);  // not the server's queue pair
     run.tcp(endpoint(0x12, 0xc11e01));        // not this PSN
     run.packet(write_only, 0xc11e00);
     run.packet(acknowledge, 0xc11e00, true);
@@ -111,7 +110,7 @@ TEST(PsnsCommand, a_hidden_psn_is_the_first_request_s) {
                  {"source", "RAND_bytes"}});
     run.log_states("secret", "secret");
     run.tcp(from_hex("17 0303 0004 8d41c2f0"));
-    run.packet(acknowledge, 0x777777, true);  // a response tells nothing
+    run.packet(acknowledge, 0x777777, true);  // a response does not show the first PSN
     run.packet(write_first, 0xfffffe);
     run.packet(write_last, 0xffffff);
     run.packet(acknowledge, 0xffffff, true);
@@ -148,7 +147,7 @@ TEST(PsnsCommand, a_capture_that_begins_within_a_message_shows_no_first_psn) {
     EXPECT_EQ(objects(run)[0]["first_psn"], nullptr);
 }
 
-// ibv_query_qp tells the *next* packet's PSN.
+// ibv_query_qp returns the PSN of the next packet.
 TEST(PsnsCommand, a_state_asked_for_after_a_request_is_not_taken_for_the_first_psn) {
     SyntheticRun run("later_state");
     run.log("client", "qp_state",

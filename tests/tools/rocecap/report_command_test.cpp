@@ -1,4 +1,4 @@
-// rocecap report as a program; what its page shows is tests/browser's.
+// Runs rocecap report. tests/browser tests the contents of its page.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -52,7 +52,7 @@ TEST(ReportCommand, puts_the_page_into_the_run) {
     EXPECT_TRUE(page.starts_with("<!doctype html>"));
     EXPECT_TRUE(page.ends_with("</html>\n"));
     EXPECT_EQ(page.find("{{"), std::string::npos);
-    // Nothing of it comes from elsewhere.
+    // The page loads nothing from elsewhere.
     for (const char* word : {"http:", "https:", "src=", "@import", "url("})
         EXPECT_EQ(page.find(word), std::string::npos) << word;
 }

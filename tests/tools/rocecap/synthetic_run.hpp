@@ -1,4 +1,4 @@
-// A run directory of the test's own, as the lab leaves one.
+// A synthetic run directory with the files of a run in the lab.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ class SyntheticRun {
     void packet(std::uint8_t opcode, std::uint32_t psn, bool from_server = false) {
         packet_with(opcode, psn, from_server, [](wire::Packet&) {});
     }
-    /// `change` may set other fields than the defaults.
+    /// `change` may set fields to other values than the defaults.
     void packet_with(std::uint8_t opcode, std::uint32_t psn, bool from_server, const auto& change) {
         auto packet =
             wire_test::sample_packet(*wire::find_opcode(opcode), wire_test::Network::Ipv4, 64);
@@ -68,7 +68,7 @@ class SyntheticRun {
         capture_.add(frame);
     }
 
-    /// The capture becomes the run's.
+    /// Copies the capture to the run directory.
     void keep_capture() const {
         std::filesystem::copy_file(capture_.path(), path() + "/wire.pcapng");
     }

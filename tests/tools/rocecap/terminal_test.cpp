@@ -1,5 +1,5 @@
-// Whatever a log, a capture's name or an argument holds, nothing that rocecap and rocewire print
-// can drive the terminal: run logs come from other machines.
+// The output of rocecap and rocewire never contains terminal control sequences from a log, a file
+// name or an argument. Run logs come from other machines.
 #include <filesystem>
 #include <fstream>
 
@@ -18,7 +18,7 @@ using support::Argv;
 constexpr const char* hostile = "a\x1b]0;owned\x07\x08\u009b2J\u202eb\r\n 0.0  forged\x1b[8m";
 constexpr const char* shown = R"(a\x1b]0;owned\x07\x08\u009b2J\u202eb\r\n 0.0  forged\x1b[8m)";
 
-// A colour is one of the few that rocecap has.
+// Expects that the output has no control characters except the colours of rocecap.
 void expect_harmless(const support::Outcome& outcome) {
     for (const std::string& text : {outcome.out, outcome.err}) {
         EXPECT_EQ(text, util::printable_lines(text));
@@ -27,7 +27,7 @@ void expect_harmless(const support::Outcome& outcome) {
     }
 }
 
-// A run of which everything that a remote machine writes is hostile.
+// A run in which all data from remote machines contain hostile text.
 class HostileRun : public SyntheticRun {
   public:
     HostileRun() : SyntheticRun("terminal") {

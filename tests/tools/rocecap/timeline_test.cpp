@@ -1,4 +1,4 @@
-// rocecap timeline as a program: a run that is over, one that goes on, and what is none.
+// Runs rocecap timeline on a finished run, on a run in progress, and on input that is not a run.
 #include <filesystem>
 #include <fstream>
 
@@ -23,7 +23,7 @@ class TimelineCommand : public testing::Test {
         append(role + ".jsonl", R"({"t_ns":)" + std::to_string(t_ns) + R"(,"role":")" + role +
                                     R"(","event":"note","text":")" + text + "\"}\n");
     }
-    // As the lab replaces it: never half-written.
+    // Replaces the file atomically, as the lab does.
     void replace(const std::string& name, const std::string& text) const {
         append(name + ".new", text);
         std::filesystem::rename(path_ + "/" + name + ".new", path_ + "/" + name);

@@ -1,5 +1,5 @@
-// CAPTURE [--log FILE]... as the commands take it: the same as a run directory of these files, what
-// a capture alone tells, and what is refused.
+// The arguments CAPTURE [--log FILE]...: the same results as for a run directory with these files,
+// the results for a capture alone, and rejected arguments.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// A connection made by rdma_cm, and a WRITE of two packets.
+// A run with a connection of rdma_cm and a WRITE of two packets.
 class Written : public SyntheticRun {
   public:
     explicit Written(const std::string& name) : SyntheticRun(name) {
@@ -239,7 +239,7 @@ TEST(TraceArguments, a_directory_without_run_json_is_its_files) {
     EXPECT_TRUE(has(outcome.out, "← client wr 7, 1 of 2")) << outcome.out;
 }
 
-// tcpdump's own format, and one that breaks off.
+// A pcap file, as tcpdump writes it, complete and cut.
 TEST(TraceArguments, pcap_files_are_captures_too) {
     const Written run("trace_pcap");
     const std::string pcap = run.path() + "/wire.pcap";

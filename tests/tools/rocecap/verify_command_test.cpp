@@ -1,4 +1,4 @@
-// rocecap verify: what it counts, lists and ends with.
+// rocecap verify: its counts, its list and its exit code.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -21,7 +21,7 @@ class VerifyCommand : public testing::Test {
         frame[42] = std::byte{0x1f};
         return frame;
     }
-    // A RoCE packet of which only so many bytes were captured.
+    // Adds a RoCE packet of which only `size` bytes were captured.
     void add_cut(std::size_t size) {
         auto frame = frame_of(0x0a);
         const auto length = frame.size();
@@ -153,7 +153,7 @@ TEST_F(VerifyCommand, first_limits_the_list_and_not_the_count) {
         EXPECT_TRUE(outcome.out.ends_with("ICRC: 0 good, 12 bad, 0 unchecked\n")) << outcome.out;
         return std::ranges::count(outcome.out, '\n');
     };
-    EXPECT_EQ(lines({}), 10 + 1 + 1 + 2);  // "... and 2 more", an empty line, the count
+    EXPECT_EQ(lines({}), 10 + 1 + 1 + 2);  // "... and 2 more", an empty line, the counts
     EXPECT_EQ(lines({"--first", "3"}), 3 + 1 + 1 + 2);
     EXPECT_EQ(lines({"--first", "12"}), 12 + 1 + 2);
     EXPECT_EQ(lines({"--first", "0"}), 2);

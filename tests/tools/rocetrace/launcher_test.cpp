@@ -1,4 +1,4 @@
-// rocetrace as a user runs it, on a host without an RDMA device: the calls fail, and are logged.
+// Runs rocetrace like a user, on a host without an RDMA device: the calls fail and are logged.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -35,7 +35,8 @@ class Launcher : public testing::Test {
     support::TempPath log_{"rocetrace.jsonl"};
 };
 
-// A connection manager's call by way of dlsym(), and then the end that is asked for.
+// Returns a Python program that calls a connection manager function through dlsym(), then runs
+// `end`.
 Argv python(const std::string& end) {
     return {"python3", "-c",
             "import ctypes, os\n"
@@ -57,7 +58,7 @@ TEST_F(Launcher, refuses_bad_input_with_one_sentence) {
     EXPECT_EQ(trace({"true"}, {"--only", "packets"}).exit_code, 2);
     EXPECT_EQ(trace({"true"}, {"--buffer", "0"}).exit_code, 2);
     const auto folder = trace({"true"}, {"-o", "/no/such/folder/log"});
-    EXPECT_EQ(folder.exit_code, 2);  // -o twice
+    EXPECT_EQ(folder.exit_code, 2);  // trace() also passes -o: given twice
     EXPECT_EQ(support::run({(support::build_dir() / "rocetrace").string(), "-o",
                             "/no/such/folder/log", "--", "true"})
                   .err,
