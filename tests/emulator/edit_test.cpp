@@ -47,7 +47,7 @@ TEST(Edit, set_writes_one_field_and_all_that_follows_from_it) {
 }
 
 TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
-    // The opcodes that have these headers between them.
+    // Together, packets with these opcodes contain all the headers.
     for (const int opcode : {0x06, 0x0d, 0x11, 0x12, 0x13, 0x14, 0x09, 0x17, 0x64})
         for (const Network network : {Network::Ipv4, Network::Ipv6})
             for (const WritableField& field : writable_fields()) {
@@ -76,7 +76,7 @@ TEST(Edit, set_reaches_each_field_that_it_offers_and_no_bit_beside_it) {
             }
 }
 
-// Checked beside the test above: bits that differ do not say that no other field has them.
+// The test above does not detect overlapping fields: it only counts the bits that change.
 TEST(Edit, the_fields_of_a_header_do_not_overlap_and_end_with_it) {
     const std::map<std::string_view, std::size_t> sizes{
         {"ip", wire::Ipv4::size},     {"ipv6", wire::Ipv6::size},
@@ -84,7 +84,7 @@ TEST(Edit, the_fields_of_a_header_do_not_overlap_and_end_with_it) {
         {"reth", wire::Reth::size},   {"atomiceth", wire::AtomicEth::size},
         {"aeth", wire::Aeth::size},   {"atomicacketh", wire::AtomicAckEth::size},
         {"immdt", wire::ImmDt::size}, {"ieth", wire::Ieth::size}};
-    std::map<std::string_view, std::size_t> ends;  // bits, of the field before
+    std::map<std::string_view, std::size_t> ends;  // end of the preceding field, in bits
     for (const WritableField& field : writable_fields()) {
         EXPECT_GE(field.bit, ends[field.header]) << field.name;
         ends[field.header] = std::size_t{field.bit} + field.width;

@@ -33,7 +33,7 @@ TEST(FrameReader, gives_frames_as_they_become_whole) {
     ASSERT_TRUE(frame);
     EXPECT_EQ(frame->size(), 60U);
     EXPECT_FALSE(reader.next());
-    // Byte by byte, as a socket may give it.
+    // Byte by byte, because a socket may deliver any part.
     for (std::size_t i = 0; i < second.size(); ++i) {
         EXPECT_FALSE(reader.next()) << i;
         feed(reader, util::Bytes(second).subspan(i, 1));

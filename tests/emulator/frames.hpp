@@ -1,4 +1,4 @@
-// Frames that cross a link, made for a test.
+// Frames for tests of the link emulator.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ inline std::uint32_t psn_of(util::Bytes frame) {
     return decoded(frame).bth->psn.value();
 }
 
-/// Nothing of RoCE: "who has …?".
+/// A frame that is not RoCE: an ARP request.
 inline Bytes arp_frame() {
     Bytes frame(60);
     std::fill_n(frame.begin(), 6, std::byte{0xff});

@@ -15,7 +15,7 @@ class LoadTest : public testing::Test {
         sched_setscheduler(0, SCHED_OTHER, &priority);
     }
 
-    // So many bytes within a window; true where the policy has changed.
+    // Forwards this many bytes in one window. Returns whether the scheduling policy changed.
     bool cross(std::size_t bytes) {
         now_ += Load::window;
         return load_.update(crossed_ += bytes, now_);
@@ -47,7 +47,7 @@ TEST_F(LoadTest, judges_whole_windows) {
     EXPECT_TRUE(load_.update(crossed_, now_ + Load::window));
 }
 
-// After a pause a burst is not much yet: it is spread over the pause.
+// After a pause, the rate of a burst is low, because it is averaged over the pause.
 TEST_F(LoadTest, takes_a_single_burst_for_little) {
     cross(0);
     now_ += std::chrono::seconds(1);

@@ -1,4 +1,4 @@
-// What the link's recorder leaves when it cannot write all.
+// The files that the link's recorder leaves if it cannot write everything.
 #include "emulator/recorder.hpp"
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace recorder_test {
 
 using support::error_text;
 
-// Ethernet of an unknown type.
+// An Ethernet frame with an unknown type.
 const std::vector<std::byte> frame(100, std::byte{0xee});
 
 emulator::Arrival arrival() {

@@ -14,7 +14,7 @@ using Psns = std::vector<std::uint32_t>;
 constexpr Host server = 0;
 constexpr Host client = 1;
 
-// A stage between two hosts, and a clock that the test sets.
+// A stage between two hosts, with a clock that the test controls.
 class Cable : private StageOutput {
   public:
     explicit Cable(const std::vector<std::string>& rules) {
@@ -34,7 +34,7 @@ class Cable : private StageOutput {
         now += time;
         stage.release(now, *this);
     }
-    /// What has left it since the last call.
+    /// Returns the PSNs of the frames that left the stage since the last call.
     Psns left() {
         Psns psns;
         for (const Bytes& frame : std::exchange(left_, {}))
@@ -174,7 +174,7 @@ TEST(Stage, cuts_both_directions_for_a_time) {
 }
 
 TEST(Stage, limits_to_a_rate_and_drops_what_its_queue_does_not_hold) {
-    // A frame of so many bits a millisecond.
+    // The rate of one frame per millisecond.
     const std::size_t bits = roce_frame(1).size() * 8;
     Cable cable({"limit to " + std::to_string(bits) + "kbit/s queue 2 packets"});
     cable.send({1, 2, 3});

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 using namespace emulator;
 using namespace cable_test;
 
-// A host as its QEMU is one to the link emulator: it listens, and speaks in frames.
+// Simulates a host's QEMU: listens on a socket, and sends and receives length-prefixed frames.
 class Host {
   public:
     Host(const std::string& path, unsigned number)
@@ -34,7 +34,7 @@ class Host {
     }
     void leave() { fd_.reset(); }
 
-    /// From this host's address to that of host `to`; 255: to all.
+    /// Returns the frame with this host as source and host `to` as destination; 255: broadcast.
     Bytes frame(unsigned to, Bytes frame) const {
         std::fill_n(frame.begin(), 12, std::byte{0});
         frame[5] = static_cast<std::byte>(to);
@@ -43,7 +43,7 @@ class Host {
             std::fill_n(frame.begin(), 6, std::byte{0xff});
         return frame;
     }
-    /// False where the socket is full.
+    /// Returns false if the socket is full.
     bool send(const Bytes& frame) {
         Bytes bytes(4 + frame.size());
         util::put_be32<0>(std::span(bytes).first<4>(), static_cast<std::uint32_t>(frame.size()));
@@ -61,7 +61,7 @@ class Host {
         }
         return true;
     }
-    /// The next frame; empty where none has come in that time.
+    /// Returns the next frame; empty if none arrives in this time.
     Bytes receive(std::chrono::milliseconds time = 5s) {
         while (true) {
             if (const auto frame = reader_.next())
@@ -114,8 +114,8 @@ class CableSwitch : public testing::Test {
 
     void stop() {
         if (thread_.joinable()) {
-            // To the thread itself: the descriptor takes only what is pending for its reader.
-            // It ends nothing: the signal is blocked, and read from that descriptor.
+            // Sent to the thread, because its signalfd reads only signals that are pending for the
+            // thread or the process. The signal does not end the process, because it is blocked.
             // NOLINTNEXTLINE(bugprone-bad-signal-to-kill-thread)
             pthread_kill(thread_.native_handle(), SIGTERM);
             thread_.join();
@@ -175,7 +175,7 @@ TEST_F(CableSwitch, keeps_the_order_and_every_byte) {
     EXPECT_EQ(counter(1, "frames_out"), frames);
 }
 
-// Who does not read holds those up who send to him: nothing is lost, and memory is bounded.
+// A host that does not read blocks its senders: no frame is lost, and memory is bounded.
 TEST_F(CableSwitch, waits_for_a_slow_host) {
     host(1).send(host(1).frame(255, arp_frame()));
     host(0).receive();

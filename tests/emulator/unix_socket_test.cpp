@@ -25,7 +25,7 @@ TEST(UnixSocket, connects_where_somebody_listens_and_is_for_this_user_only) {
 
 TEST(UnixSocket, replaces_a_socket_that_nobody_listens_at) {
     const support::TempPath path("socket");
-    static_cast<void>(listen_unix(path.str()));  // closed: the file stays
+    static_cast<void>(listen_unix(path.str()));  // closed, but the file remains
     ASSERT_TRUE(std::filesystem::is_socket(path.path()));
     const util::Fd listening = listen_unix(path.str());
     EXPECT_TRUE(connect_unix(path.str()));

@@ -1,4 +1,4 @@
-// Endpoints by their bytes, and what is refused of a peer's.
+// The bytes of endpoints, and endpoints of a peer that are rejected.
 #include "net/endpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(Endpoint, values_that_make_no_sense_are_refused) {
     EXPECT_EQ(refused([](Endpoint&) {}), "accepted");
 }
 
-// 24 bits are 0 to 0xffffff, both included.
+// 24 bits: 0 to 0xffffff, both inclusive.
 TEST(Endpoint, the_last_queue_pair_and_psn_are_valid) {
     Endpoint endpoint = sample();
     endpoint.qpn = endpoint.psn = 0xffffff;
@@ -111,7 +111,7 @@ TEST(Endpoint, its_gid_is_the_address_that_it_comes_from) {
     EXPECT_EQ(objection("192.0.2.100", "192.0.2.2"),
               "the peer's endpoint is not valid: its GID is ::ffff:192.0.2.100, but it is "
               "192.0.2.2 that is connected.");
-    // Somebody else's, multicast, broadcast, an IPv4 address that is not mapped.
+    // Addresses of other hosts, multicast, broadcast, and an IPv4 address that is not mapped.
     for (const char* gid :
          {"ff02::1", "ff0e::ffff:224.0.0.1", "255.255.255.255", "192.0.2.1", "::", "::192.0.2.2"})
         EXPECT_NE(objection(gid, "192.0.2.2"), "") << gid;

@@ -1,4 +1,4 @@
-// The header of the exchange's messages, and what is refused of a peer's.
+// The header of the exchange's messages, and messages of a peer that are rejected.
 #include "net/message.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The exchange over real TCP on loopback: peers that come late, go early, or say nothing.
+// The exchange over TCP on loopback: peers that connect late, close early, or send nothing.
 #include "net/tcp.hpp"
 
 #include <fstream>
@@ -26,7 +26,6 @@ class TcpExchange : public testing::Test {
         return {stop_, util::deadline_in(time)};
     }
 
-    // Both ends of one connection.
     struct Pair {
         TcpChannel client;
         TcpChannel server;
@@ -39,8 +38,8 @@ class TcpExchange : public testing::Test {
     }
 };
 
-// How many connections the kernel has seen fail so far (RFC 1213, tcpAttemptFails): the client has
-// been refused once this has grown.
+// Returns the kernel's count of failed connection attempts (RFC 1213, tcpAttemptFails). It
+// increases when the client is refused.
 std::uint64_t refusals() {
     std::ifstream file("/proc/self/net/snmp");
     std::string names;

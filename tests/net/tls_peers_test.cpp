@@ -1,5 +1,5 @@
-// Other people's ends against ours: openssl's client and server, programs that speak no TLS, and
-// such as say nothing.
+// Our ends with other programs: openssl's client and server, programs that do not use TLS, and
+// peers that send nothing.
 #include <array>
 #include <sys/socket.h>
 #include <thread>
@@ -38,7 +38,8 @@ class TlsPeers : public testing::Test {
             role == TlsRole::Client ? "rdma-server" : "rdma-client");
     }
 
-    // The error of our server with whoever comes next; it says hello to a client that it accepts.
+    // Serves the next client with our server, and returns the error. An accepted client receives a
+    // greeting.
     std::string serve_one(milliseconds time = milliseconds(5000)) {
         TlsContext server = context(TlsRole::Server);
         try {
@@ -51,10 +52,10 @@ class TlsPeers : public testing::Test {
         return {};
     }
 
-    // openssl s_client against it, with more arguments.
+    // The results of a connection from openssl s_client.
     struct Met {
-        std::string error;          // ours
-        support::Outcome s_client;  // and what openssl printed
+        std::string error;          // from our server
+        support::Outcome s_client;  // openssl's output and exit code
     };
     Met meet_s_client(const support::Argv& more) {
         support::Argv argv{"openssl",
@@ -73,7 +74,7 @@ class TlsPeers : public testing::Test {
         return met;
     }
 
-    // A plain TCP client that says this, then nothing more.
+    // Connects a plain TCP client that sends this text and then closes its sending side.
     std::string meet_speech(std::string_view speech) {
         const auto socket = net::connect_tcp(listener_.address(), std::nullopt, limit());
         EXPECT_EQ(send(socket.fd.get(), speech.data(), speech.size(), MSG_NOSIGNAL),
@@ -129,7 +130,7 @@ TEST_F(TlsPeers, a_server_of_tls_1_2_is_refused) {
     } catch (const util::Error& error) {
         expect_has(error.what(), "does not support TLS 1.3");
     }
-    s_server.signal(SIGKILL);  // the stop signals are blocked, in children too
+    s_server.signal(SIGKILL);  // the stop signals are blocked, also in child processes
 }
 
 TEST_F(TlsPeers, who_speaks_no_tls_is_named) {

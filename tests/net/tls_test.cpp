@@ -1,5 +1,5 @@
-// The exchange over TLS on loopback, both ends ours: what passes, what is refused, and by whom.
-// tests/net/tls_peers_test.cpp has other people's ends.
+// The exchange over TLS on loopback between our own ends: accepted and refused connections, and
+// which end refuses. tests/net/tls_peers_test.cpp tests other programs.
 #include "net/tls.hpp"
 
 #include <array>
@@ -23,7 +23,7 @@ using net::TlsFiles;
 using net::TlsRole;
 using std::chrono::milliseconds;
 
-// What is given to one side.
+// The configuration of one end.
 struct End {
     std::string trusted;  // folder with the CA it trusts
     std::string own;      // folder with its certificate
@@ -38,7 +38,7 @@ class Tls : public testing::Test {
         support::make_certificates(folder("other"));
         support::make_certificates(folder("renamed"), {"CERTS_SERVER_NAME=somebody-else",
                                                        "CERTS_CLIENT_NAME=somebody-else"});
-        // The same CA, so that only the date is wrong.
+        // The same CA, so that only the dates are invalid.
         for (const char* file : {"ca.crt", "ca.key"}) {
             std::filesystem::create_directories(folder("expired"));
             std::filesystem::copy_file(folder("lab") + "/" + file, folder("expired") + "/" + file);
@@ -52,13 +52,13 @@ class Tls : public testing::Test {
         return {stop_, util::deadline_in(time)};
     }
 
-    // Both sides' errors; empty where there was none.
+    // The error of each end; empty if there was none.
     struct Outcome {
         std::string client;
         std::string server;
     };
 
-    // One connection: each side sends four bytes and receives four, the client first.
+    // Makes one connection. Each end sends and receives four bytes; the client sends first.
     Outcome talk(TlsContext& client, TlsContext& server) {
         net::TcpListener listener(util::Address::parse("127.0.0.1", 0).value());
         Outcome outcome;

@@ -1,4 +1,4 @@
-// A device's counters, whatever their names are.
+// The counters of a device, with any names.
 #include "rdma/counters.hpp"
 
 #include <fstream>

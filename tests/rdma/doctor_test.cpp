@@ -43,7 +43,7 @@ std::vector<Finding> bad(const HostFacts& host, const char* address = nullptr) {
     return findings;
 }
 
-// The one thing wrong, and a word of the command that fixes it.
+// Expects exactly one finding, with this text, and with `fix` in the command that fixes it.
 void expect_only(const std::vector<Finding>& findings, Verdict verdict, const std::string& what,
                  const std::string& fix) {
     ASSERT_EQ(findings.size(), 1u);

@@ -12,7 +12,7 @@ namespace {
 using rdma::MrCache;
 using Range = std::pair<std::size_t, std::size_t>;  // offset and length in the arena
 
-// Regions of an arena, registered with nothing but a list of what is.
+// Memory regions of an arena. No device registers them; a list records the registrations.
 class MrCacheTest : public testing::Test {
   protected:
     std::span<std::byte> at(std::size_t offset, std::size_t length) {
@@ -38,8 +38,8 @@ class MrCacheTest : public testing::Test {
     }
 
     std::vector<std::byte> arena_ = std::vector<std::byte>(10'000);
-    std::vector<Range> registrations_;  // all there ever were
-    std::multiset<Range> registered_;   // what is at present
+    std::vector<Range> registrations_;  // all so far, including deregistered ones
+    std::multiset<Range> registered_;   // those not yet deregistered
     bool is_refusing_ = false;
 };
 

@@ -1,4 +1,4 @@
-// What can be captured on: the table and the objects, of pretended machines and of this one.
+// The devices to capture on, as a table and as JSON: of simulated machines and of this one.
 #include "render/device_list.hpp"
 
 #include <sstream>

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 using FlowJson = Connection;
 
-// Read back from its text, as a program would.
+// Parses the JSON text, as a program does that reads it.
 json read_back(const util::Json& made) {
     return json::parse(made.dump());
 }
@@ -136,7 +136,7 @@ TEST_F(FlowJson, what_is_not_known_is_null) {
     EXPECT_TRUE(one["directions"][0]["requests"]["ack"].is_null());
 }
 
-// The PSNs of datagrams are not judged.
+// PSNs of datagrams are not analyzed: the values are null.
 TEST_F(FlowJson, has_the_same_keys_whatever_was_seen) {
     Feed feed;
     feed.add(datagram(there, 0x33, 100));

@@ -78,7 +78,7 @@ TEST_F(WorkRequestTable, names_an_error_beside_its_request_or_else_below) {
     EXPECT_EQ(row(),
               "client QP 0x000011 wr 1 RDMA_WRITE 64 B REM_ACCESS_ERR     1 + 0    1.000 ms"
               "           -    6.000 ms\n");
-    EXPECT_EQ(row().size(), 101U);  // a hundred columns, and the line feed
+    EXPECT_EQ(row().size(), 101U);  // 100 columns and the line feed
 }
 
 TEST_F(WorkRequestTable, stays_within_a_hundred_columns_where_a_long_name_failed) {

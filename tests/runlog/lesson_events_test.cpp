@@ -1,4 +1,4 @@
-// The texts of the events that only one lesson writes: examples/NN_name/events.
+// The texts of events that only one lesson writes (examples/NN_name/events).
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -40,7 +40,7 @@ class LogFile : public testing::Test {
 TEST_F(LogFile, holds_each_event_as_soon_as_it_is_written) {
     runlog::Log log("client", path_);
     log.event("qp", {{"qpn", 17u}});
-    ASSERT_EQ(events().size(), 1u);  // the log is still open: nothing waits in a buffer
+    ASSERT_EQ(events().size(), 1u);  // the log is still open: events are not buffered
     log.note("done");
     const auto all = events();
     ASSERT_EQ(all.size(), 2u);
@@ -121,7 +121,7 @@ TEST(Log, a_full_disk_is_an_error_not_a_lost_event) {
 TEST_F(LogFile, a_log_that_could_not_be_written_whole_ends_with_a_whole_line) {
     runlog::Log log("client", path_);
     log.note("one");
-    testing::internal::CaptureStdout();  // the text goes to a file of its own, below the limit
+    testing::internal::CaptureStdout();  // the text goes to a separate file, below the limit
     {
         const support::FileSizeLimit limit(fs::file_size(path_) + 10);
         EXPECT_EQ(support::error_text([&] { log.note("two"); }),

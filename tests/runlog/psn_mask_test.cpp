@@ -69,7 +69,7 @@ TEST(PsnMask, what_cannot_be_counted_is_hidden_all_the_same) {
               (Fields{{"psn_next", "secret"}, {"expected_psn", "secret"}}));
 }
 
-// 0xc11e00 is 12656128: neither is in what a person or a program gets.
+// 0xc11e00 is 12656128. Neither form may be in the text or in the JSON.
 TEST(PsnMask, neither_text_nor_json_of_a_log_has_a_hidden_psn) {
     const support::TempPath path("psn_mask");
     testing::internal::CaptureStdout();
@@ -95,7 +95,7 @@ TEST(PsnMask, neither_text_nor_json_of_a_log_has_a_hidden_psn) {
             ++found;
         return found;
     };
-    EXPECT_EQ(count(text, "c11e0"), 1u) << text;  // of the event before hide_psns()
+    EXPECT_EQ(count(text, "c11e0"), 1u) << text;  // from the event before hide_psns()
     EXPECT_EQ(count(json.str(), "1265612"), 1u) << json.str();
     EXPECT_NE(text.find("post_send wr 1 SEND 9000 B  PSN secret + 0 to + 2\n"), std::string::npos)
         << text;

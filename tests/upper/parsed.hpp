@@ -1,4 +1,4 @@
-// A message above RDMA from its bytes, for tests.
+// Parses a message of a protocol above RDMA, for tests.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ inline std::string text_of(const upper::Message& message) {
     return text;
 }
 
-/// Valid until the next call.
+/// The result is valid until the next call.
 inline upper::Message parsed(const upper::Channel& channel, std::string_view hex) {
-    // Exactly as long as its contents: AddressSanitizer sees a read beyond them.
+    // Without spare capacity, so that AddressSanitizer detects a read past the end.
     static std::optional<wire_test::ExactCopy> copy;
     copy.emplace(wire_test::from_hex(hex));
     const util::Bytes bytes = *copy;

@@ -61,7 +61,7 @@ TEST(RpcRdma, a_compound_names_its_first_operations) {
     EXPECT_EQ(compound.tag, "ab");
     EXPECT_EQ(compound.minor_version, 2U);
     EXPECT_EQ(compound.count, 5U);
-    EXPECT_EQ(compound.known, 4U);  // how long OPEN is, is not known
+    EXPECT_EQ(compound.known, 4U);  // the parser does not know the length of OPEN
     EXPECT_EQ(text_of(message),
               "NFSv4 COMPOUND call SEQUENCE PUTFH GETATTR OPEN ... xid 0x00000007 credits 32");
 }
@@ -85,11 +85,11 @@ TEST(RpcRdma, an_error_and_another_version_are_shown) {
               "RDMA_MSG xid 0x00000001 credits 32 version 2");
 }
 
-// Each prefix is decoded as far as it goes, and says so.
+// Each prefix is decoded as far as possible and reported as cut.
 TEST(RpcRdma, a_message_that_was_cut_says_so) {
     for (const auto hex : {service_test::nfs3_read_call, service_test::nfs4_compound_call}) {
         const auto whole = wire_test::from_hex(hex);
-        constexpr std::size_t lists_end = 28;  // the shortest header with its lists
+        constexpr std::size_t lists_end = 28;  // the shortest header with its chunk lists
         for (std::size_t size = 0; size < whole.size(); ++size) {
             const wire_test::ExactCopy copy(util::Bytes(whole).first(size));
             const auto message =

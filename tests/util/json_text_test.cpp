@@ -33,7 +33,7 @@ TEST(JsonText, a_byte_outside_of_utf_8_becomes_a_replacement_character) {
     EXPECT_EQ(as_json("\xed\xa0\x80"), as_json("\xff\xff\xff")) << "a surrogate";
 }
 
-// Whatever stands before it: eight bytes at a time are looked at.
+// The writer processes eight bytes at a time, so each byte is tested at each position.
 TEST(JsonText, each_byte_is_read_back_at_every_place) {
     for (unsigned byte = 0; byte < 0x80; ++byte)
         for (std::size_t at = 0; at < 20; ++at) {

@@ -18,7 +18,7 @@ rlim_t soft_limit() {
     return limit.rlim_cur;
 }
 
-// The system call itself: AddressSanitizer's mlock() does nothing and says 0.
+// Makes the system call directly: AddressSanitizer's mlock() does nothing and returns 0.
 long lock(void* memory, std::size_t length) {
     return syscall(SYS_mlock, memory, length);
 }

@@ -1,4 +1,4 @@
-// Where a capture may be written, and who may read it.
+// Files that a capture may be written to, and their permissions.
 #include "util/output_file.hpp"
 
 #include <array>

@@ -8,7 +8,7 @@ namespace {
 
 std::vector<double> one_to(int last) {
     std::vector<double> values(static_cast<std::size_t>(last));
-    std::iota(values.rbegin(), values.rend(), 1.0);  // the largest first: order must not matter
+    std::iota(values.rbegin(), values.rend(), 1.0);  // descending: the order must not matter
     return values;
 }
 

@@ -1,4 +1,4 @@
-// What a process in the sandbox can no longer do, and what it still can.
+// The system calls that the sandbox refuses, and those that it allows.
 #include "util/sandbox.hpp"
 
 #include <cerrno>
@@ -15,7 +15,8 @@
 
 namespace sandbox_test {
 
-// The calls' results in a process of its own, which the sandbox ends with.
+// Makes the call in a separate process, which stays in the sandbox until it ends. `error`: the
+// expected errno; 0: the call succeeds.
 template <typename Call>
 void expect_in_sandbox(int error, Call call) {
     EXPECT_EXIT(

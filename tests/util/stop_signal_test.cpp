@@ -59,7 +59,7 @@ TEST(Fd, closes_when_it_goes_and_moves_without_closing) {
         Pipe pipe;
         raw = pipe.in.get();
         util::Fd moved = std::move(pipe.in);
-        EXPECT_FALSE(pipe.in);  // NOLINT(bugprone-use-after-move): what is left behind is the point
+        EXPECT_FALSE(pipe.in);  // NOLINT(bugprone-use-after-move): tests the moved-from object
         EXPECT_EQ(moved.get(), raw);
         EXPECT_NE(fcntl(raw, F_GETFD), -1);
     }

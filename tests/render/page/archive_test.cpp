@@ -16,7 +16,7 @@ namespace {
 using page::Archive;
 using util::Json;
 
-// By somebody else's base64 and somebody else's inflate.
+// Decodes with OpenSSL's base64 and zlib's inflate.
 std::string inflated(const std::string& line) {
     std::vector<unsigned char> bytes(line.size());
     const int size =

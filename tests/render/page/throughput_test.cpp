@@ -28,8 +28,8 @@ TEST(Throughput, counts_what_is_early_at_the_beginning) {
     EXPECT_EQ(throughput.sums()[0], std::vector<std::uint64_t>{10});
 }
 
-// A packet each 100 ns, of one byte more each: however often the parts were joined, each has the
-// bytes of its own time, and none is lost.
+// One packet every 100 ns, each one byte longer than the one before. Intervals are merged several
+// times; each must contain the bytes of its own time, and no byte may be lost.
 TEST(Throughput, keeps_few_parts_and_every_byte_in_its_own) {
     Throughput throughput;
     constexpr std::int64_t packets = 500'000;
