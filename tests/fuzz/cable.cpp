@@ -1,5 +1,5 @@
-// Rules of the link emulator, a line each, up to a 0 byte; behind it the stream of one host's frames, as QEMU
-// sends them.
+// Input: rules of the link emulator, one per line, up to a 0 byte; then a stream of one host's
+// frames in the format of QEMU.
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
@@ -15,7 +15,7 @@ class Counter : public emulator::StageOutput {
   public:
     std::uint64_t came = 0;
     std::uint64_t left = 0;
-    util::Bytes frame;  // that came last
+    util::Bytes frame;  // the last one that arrived
 
     void arrived(const emulator::Arrival& arrival,
                  const std::vector<emulator::Event>& events) override {

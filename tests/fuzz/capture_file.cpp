@@ -1,4 +1,4 @@
-// A capture file, pcap or pcapng.
+// Input: a capture file, pcap or pcapng.
 #include <cstdint>
 #include <string_view>
 
@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const fuzz::MemoryFile file(std::as_bytes(std::span(data, size)));
-    constexpr int most = 200;  // a packet without bytes takes few of a file
+    constexpr int most = 200;  // limits the time: empty packets need few bytes of the file
     try {
         capture::FileSource source(file.path());
         for (int i = 0; i < most; ++i) {

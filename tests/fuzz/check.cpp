@@ -62,7 +62,7 @@ void check_json(const filter::View& view) {
     require(json["t_ns"] == view.time.count() && !json.contains(""), "with its time: " + text);
 }
 
-// A packet's form does not depend on whether its ICRC is computed.
+// The result of decoding must not depend on whether the ICRC is computed.
 void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::LinkType link,
                         std::size_t length) {
     const auto skipped = wire::decode(frame, link, length, wire::IcrcCheck::Skip);
@@ -75,7 +75,7 @@ void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::Lin
             "a packet is the same without its ICRC computed");
 }
 
-// Whatever the payload is taken for.
+// Parses the payload as a message of each service.
 void check_upper(const filter::View& view) {
     const auto check = [&](const upper::Message& message) {
         filter::View with = view;

@@ -1,4 +1,4 @@
-// What the fuzz targets have in common: how a finding is told, and what is looked at in a packet.
+// Common to all fuzz targets: the exception for findings, and the checks of a packet.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace fuzz {
 
-/// A finding. Nothing catches it under libFuzzer, which keeps the input; in the unit tests
-/// GoogleTest reports it.
+/// A finding. Under libFuzzer it is not caught, so that libFuzzer saves the input. In the unit
+/// tests, GoogleTest reports it.
 class Finding : public std::logic_error {
     using std::logic_error::logic_error;
 };
@@ -21,8 +21,8 @@ inline void require(bool holds, const std::string& words) {
         throw Finding(words);
 }
 
-/// Decodes the frame and looks at it through everything that shows packets: its invariants, text,
-/// JSON, rows of all fields, and filters. Throws Finding.
+/// Decodes the frame and checks its invariants and all its outputs: text, JSON, rows of all fields,
+/// and filters. Throws Finding.
 void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
              std::chrono::nanoseconds time = {});
 

@@ -1,4 +1,5 @@
-// A message of the connection manager: its attribute, then its data, which zeros complete.
+// Input: a message of the connection manager, as its attribute and its data, which are padded with
+// zeros.
 #include <algorithm>
 #include <cstdint>
 

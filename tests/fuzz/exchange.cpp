@@ -1,4 +1,4 @@
-// What a peer says over the exchange's connection: messages, one behind the other.
+// Input: a sequence of messages from a peer on the exchange's connection.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using net::MessageType;
 
-// True where a whole message was there.
+// Checks and removes the first message. Returns false if it is incomplete.
 bool check_message(util::Bytes& input) {
     if (input.size() < net::header_size)
         return false;

@@ -1,5 +1,5 @@
-// A conversation: records of eight bytes, each a packet between two hosts and a few queue pairs.
-// The decoder is not asked, so that nearly every input is one that the tracker has to follow.
+// Input: records of eight bytes, each a packet between two hosts and a few queue pairs. The packets
+// are not decoded from bytes, so that nearly all inputs reach the tracker.
 #include <array>
 #include <cstdint>
 
@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t record_size = 8;
 using Record = std::span<const std::uint8_t, record_size>;
 
-// Byte 0 the opcode; 1 hosts, queue pair and marks; 2 to 4 the PSN; 5 a length; 6 an AETH's
-// syndrome; 7 the time since the packet before.
+// Byte 0: opcode. 1: direction, queue pairs, ECN. 2 to 4: PSN. 5: length. 6: syndrome of an AETH,
+// or rkey and scale of the length of a RETH. 7: µs since the preceding packet.
 wire::Packet packet_of(Record record) {
     const auto opcodes = wire::opcodes();
     wire::Packet packet;

@@ -1,4 +1,4 @@
-// A file that lives in memory, for readers that take a path.
+// A file in memory, for readers that require a path.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class MemoryFile {
         }
     }
 
-    /// Opened anew, with a position of its own.
+    /// Each open() of this path has a separate file position.
     std::string path() const { return "/proc/self/fd/" + std::to_string(fd_.get()); }
 
   private:

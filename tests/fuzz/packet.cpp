@@ -1,4 +1,5 @@
-// A frame: its first byte chooses the link type, the next two are bytes that the snap length cut.
+// Input: a frame. The first byte selects the link type; the next two are the number of bytes that
+// the snap length cut.
 #include <array>
 #include <cstdint>
 

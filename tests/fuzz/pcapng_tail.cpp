@@ -1,5 +1,5 @@
-// A pcapng file that grows: the first two bytes say how much of it is there at first. What is read
-// of it must not depend on that.
+// Input: a pcapng file that grows. The first two bytes determine its initial size. The packets read
+// must not depend on it.
 #include "capture/pcapng_tail.hpp"
 
 #include <cstdint>

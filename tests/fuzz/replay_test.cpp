@@ -1,6 +1,7 @@
-// The fuzz targets without libFuzzer: every seed, every input that was once a finding, and their
-// prefixes. Of a long input these are all prefixes that end in its first 512 or last 64 bytes, where
-// headers and checksums are, and one in 61 of the others; TEST_PREFIXES=all has each.
+// Runs the fuzz targets without libFuzzer on every seed, every former finding, and their prefixes.
+// For a long input, these are the prefixes that end in its first 512 or last 64 bytes, which
+// contain headers and checksums, and one in 61 of the others. With TEST_PREFIXES=all, these are all
+// prefixes.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +11,7 @@
 
 #include "wire/sample_set.hpp"
 
-// The Makefile gives each target's LLVMFuzzerTestOneInput this name where it builds the unit tests.
+// The Makefile renames each target's LLVMFuzzerTestOneInput to these names for the unit tests.
 extern "C" {
 int fuzz_packet(const std::uint8_t* data, std::size_t size);
 int fuzz_cm(const std::uint8_t* data, std::size_t size);
@@ -73,7 +74,7 @@ void run(const Target& target, util::Bytes input) {
 
 bool is_wanted(std::size_t size, std::size_t whole) {
     static const bool all = std::getenv("TEST_PREFIXES") != nullptr;
-    // A prime: the prefixes between end at any place of a structure.
+    // 61 is a prime, so that these prefixes end at different offsets of a structure.
     return all || size <= 512 || size + 64 >= whole || size % 61 == 0;
 }
 
@@ -105,7 +106,7 @@ TEST(FuzzCorpus, every_prefix_of_every_sample_frame) {
         }
 }
 
-// A corpus nobody runs would find nothing, nor would a target without one.
+// Each corpus needs a target, and each target a corpus.
 TEST(FuzzCorpus, has_a_target_for_each_folder) {
     std::vector<std::string> corpora;
     for (const auto& entry : fs::directory_iterator("tests/fuzz/corpus"))

@@ -1,4 +1,4 @@
-// A run directory's run.json, beside two logs and no capture.
+// Input: the run.json of a run directory with two logs and no capture.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// In memory where there is such a folder: one directory, of which each run writes run.json anew.
+// The run directory, in /dev/shm if that exists. Each execution overwrites run.json.
 class Directory {
   public:
     Directory() {

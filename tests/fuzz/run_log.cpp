@@ -1,4 +1,4 @@
-// A run log.
+// Input: a run log.
 #include <algorithm>
 #include <cstdint>
 #include <string>

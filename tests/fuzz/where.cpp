@@ -1,4 +1,4 @@
-// A display filter, and a list of fields.
+// Input: a text, parsed both as a display filter and as a list of fields.
 #include "filter/where.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Few, and of each kind: they are matched in every run.
+// Returns a few packets of different kinds. Every execution matches all of them.
 std::vector<query_test::Sample> samples() {
     std::vector<query_test::Sample> all;
     const auto frames = wire_test::sample_set();
@@ -25,7 +25,7 @@ std::vector<query_test::Sample> samples() {
 
 void check_error(const filter::SyntaxError& error, std::string_view text) {
     const std::string marked = error.marked();
-    if (marked.empty())  // nothing to mark in
+    if (marked.empty())  // the filter has no text to mark
         return fuzz::require(text.find_first_not_of(" \t\r\n") == std::string_view::npos,
                              "a filter is marked");
     fuzz::require(error.column() >= 1 && error.column() <= text.size() + 1 && error.width() >= 1,

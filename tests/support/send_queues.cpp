@@ -24,7 +24,7 @@ struct Request {
     bool signaled;
 };
 
-// The open queues by QPN: the device reuses numbers.
+// The existing queues by QPN. The device reuses numbers of destroyed queue pairs.
 class QueueReader {
   public:
     explicit QueueReader(std::string host) : host_(std::move(host)) {}

@@ -1,4 +1,5 @@
-// A unique path in the temporary folder. Nothing exists there at first; the destructor removes it.
+// A unique path in the temporary folder. Initially nothing exists there; the destructor removes the
+// file or folder.
 #pragma once
 
 #include <filesystem>

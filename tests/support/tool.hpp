@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-// The name is the sanitizer's.
+// The sanitizer defines the name.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" void __asan_init() __attribute__((weak));
 

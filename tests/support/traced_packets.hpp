@@ -19,7 +19,7 @@ struct PacketName {
     std::uint32_t source_qpn = 0;  // for UD, where several queue pairs send to one; otherwise 0
     std::uint32_t psn = 0;
 
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy's, of the 0 in "a <=> b < 0"
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy reports the 0 in "a <=> b < 0"
     auto operator<=>(const PacketName&) const = default;
     std::string text() const;
 };

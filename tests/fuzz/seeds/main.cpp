@@ -1,5 +1,6 @@
 // Writes the binary seeds of tests/fuzz/corpus from the tests' sample frames: `make fuzz-seeds`.
-// The filters, run logs and run.json there are written by hand, the compressed captures by gzip and so on.
+// The filters, run logs and run.json in it are written by hand; gzip and other programs made the
+// compressed captures.
 #include <bit>
 #include <cstdint>
 #include <cstdio>
@@ -41,7 +42,8 @@ void write(const std::string& target, const std::string& name, util::Bytes bytes
                static_cast<std::streamsize>(bytes.size()));
 }
 
-// Each opcode over one network, the networks in turn; each message, the link headers in turn.
+// Returns each opcode over one of the networks, and each message with one of the link headers, in
+// turn.
 std::vector<SampleFrame> chosen() {
     const auto all = wire_test::sample_set();
     const std::size_t opcodes = wire::opcodes().size();
@@ -110,7 +112,7 @@ void write_messages() {
     }
 }
 
-// https://www.tcpdump.org/manpages/pcap-savefile.5.html
+// A pcap file: https://www.tcpdump.org/manpages/pcap-savefile.5.html
 class PcapFile {
   public:
     PcapFile(std::endian order, std::uint32_t magic, wire::LinkType link) : order_(order) {
@@ -161,7 +163,8 @@ Octets contents(const std::filesystem::path& path) {
     return {bytes.begin(), bytes.end()};
 }
 
-// The same file for both readers; in front of the tail's stands where it ends at first.
+// Writes the same file for both readers. Two bytes before that of the tail determine its initial
+// size.
 void write_pcapngs() {
     const auto path = path_of("capture_file", "roce.pcapng");
     capture::PcapngWriter out(capture::Sink::create(path),
@@ -187,7 +190,8 @@ void write_pcapngs() {
     write("pcapng_tail", "in_a_block", from_hex("0100") + file);
 }
 
-// What other programs write: the older blocks, two byte orders, interfaces that differ.
+// A pcapng file with features of other programs: older blocks, both byte orders, different
+// interfaces.
 class PcapngFile {
   public:
     PcapngFile& in_order(std::endian order) {
@@ -255,7 +259,7 @@ void write_foreign_pcapngs() {
     write("pcapng_tail", "foreign", from_hex("0050") + file.bytes());
 }
 
-// Each kind of rule, and three frames behind it.
+// Writes one input for each kind of rule, with up to three frames after it.
 void write_cable() {
     const auto frames = chosen();
     int number = 0;
