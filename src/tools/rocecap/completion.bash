@@ -1,8 +1,9 @@
 # shellcheck shell=bash
-# Completion of rocecap(1) in bash. Commands, options and fields are asked of the program, so that they are never others.
+# Completion of rocecap(1) in bash. The commands, options and fields come from the program itself,
+# so that they are always current.
 
-# Help texts differ in layout from one version of CLI11 to the next: "Options:" or "OPTIONS:", "-i,--interface" or
-# "-i,     --interface". What begins beyond column 12 is a description.
+# The layout of help texts depends on the version of CLI11: "Options:" or "OPTIONS:",
+# "-i,--interface" or "-i,     --interface". Text that begins after column 12 is a description.
 _rocecap_commands() {
     rocecap --help 2>/dev/null | awk '
         tolower($0) == "subcommands:" { inside = 1; next }
@@ -18,7 +19,7 @@ _rocecap_options() { # [COMMAND]
         }'
 }
 
-_rocecap_fields() { # completes the last of a list that is separated by $1
+_rocecap_fields() { # completes the last field of a list with the separator $1
     local done=
     [[ $cur != *"$1"* ]] || done=${cur%"$1"*}$1
     mapfile -t COMPREPLY < <(compgen -P "$done" -W "$(rocecap fields | awk '{ print $1 }')" -- "${cur##*"$1"}")

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Completion of rocetrace(1) in bash: its own options, then those of the program that it runs.
+# Completion of rocetrace(1) in bash: its own options, then the command line of the program that it
+# runs.
 _rocetrace() {
     local cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i
     for ((i = 1; i < COMP_CWORD; ++i)); do
