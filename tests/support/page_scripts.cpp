@@ -35,14 +35,14 @@ constexpr const char* centre = R"js(
         const name = (element) => element.cloneNode(false).outerHTML;
         const element = document.querySelector(selector);
         if (!element) throw new Error(`nothing matches ${{selector}}`);
-        // What comes in or unfolds has an end; what spins has none.
+        // Wait for animations that end, not for those that repeat without limit.
         const timeout = new Promise((resolve) => setTimeout(resolve, 5000));
         const moves = document.getAnimations().filter((animation) =>
             animation.playState === 'running' && animation.effect?.target?.contains(element) &&
             animation.effect.getComputedTiming().endTime < Infinity);
         await Promise.race([timeout, Promise.allSettled(moves.map((move) => move.finished))]);
         element.scrollIntoView({{block: 'center', inline: 'center', behavior: 'instant'}});
-        // The first line of a link that goes over two; the second is not between them.
+        // The first line of a link that wraps: the centre of both lines may be outside of it.
         const place = () => [...element.getClientRects()].find((box) => box.width && box.height);
         let patient = true;
         timeout.then(() => {{ patient = false; }});
