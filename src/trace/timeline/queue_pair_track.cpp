@@ -80,7 +80,7 @@ void QueuePairTracks::make(const runlog::Event& event) {
     const auto receives = event.number("max_recv_wr");
     if (sends && receives)
         detail = fmt::format("{} send and {} receive requests", *sends, *receives);
-    enter(index, {event.t_ns, "made", std::move(detail)});
+    enter(index, {event.t_ns, "created", std::move(detail)});
 }
 
 void QueuePairTracks::query(const runlog::Event& event) {
@@ -142,9 +142,9 @@ void QueuePairTracks::client(const runlog::Event& event) {
         set_peer(index, event);
     } else if (const auto it = by_client_.find(who); it != by_client_.end()) {
         // The queue pair was destroyed before this event was written: the event has no QPN.
-        if (!is_in(it->second, "gone"))
+        if (!is_in(it->second, "destroyed"))
             enter(it->second,
-                  {event.t_ns, "gone", fmt::format("client {} {}", *number, event.text("state"))});
+                  {event.t_ns, "destroyed", fmt::format("client {} {}", *number, event.text("state"))});
         by_client_.erase(it);
     }
 }
@@ -155,7 +155,7 @@ void QueuePairTracks::completion(const runlog::Event& event) {
     if (!qpn || status.empty() || status == "SUCCESS" || status == "WR_FLUSH_ERR")
         return;
     if (const auto known = by_qpn_.find({event.role, *qpn});
-        known != by_qpn_.end() && is_in(known->second, "gone"))
+        known != by_qpn_.end() && is_in(known->second, "destroyed"))
         return;
     const std::size_t index = track_of(event, *qpn);
     const bool may_be_in_sqe = !all_[index].type.empty() && all_[index].type != "RC";
@@ -175,7 +175,7 @@ std::size_t QueuePairTracks::add(const runlog::Event& event, std::uint32_t qpn) 
 
 std::size_t QueuePairTracks::track_of(const runlog::Event& event, std::uint32_t qpn) {
     const auto known = by_qpn_.find({event.role, qpn});
-    if (known != by_qpn_.end() && !is_in(known->second, "gone"))
+    if (known != by_qpn_.end() && !is_in(known->second, "destroyed"))
         return known->second;
     return add(event, qpn);
 }
@@ -225,7 +225,7 @@ bool QueuePairTracks::is_in(std::size_t index, std::string_view state) const {
 }
 
 bool QueuePairTracks::may_be_in(std::size_t index, std::string_view state) const {
-    return is_in(index, state) || (state == "RESET" && is_in(index, "made"));
+    return is_in(index, state) || (state == "RESET" && is_in(index, "created"));
 }
 
 }  // namespace timeline

@@ -16,8 +16,8 @@ namespace timeline {
 
 struct QueuePairState {
     std::int64_t t_ns = 0;  ///< the role's clock, nanoseconds since 1970
-    /// "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"; "made": by ibv_create_qp or
-    /// rdma_create_qp, in RESET or INIT; "gone": destroyed.
+    /// "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"; "created": by ibv_create_qp or
+    /// rdma_create_qp, in RESET or INIT; "destroyed".
     std::string state;
     /// A short phrase, may be empty: "send PSN 0x710bf4, receive PSN 0x3cb819, path MTU 4096, to QP
     /// 0x000016", "RTS refused: EINVAL, RTS needs RTR first", "wr 1: REM_ACCESS_ERR".

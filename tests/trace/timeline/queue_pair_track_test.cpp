@@ -73,7 +73,7 @@ TEST(QueuePairTracks, go_from_being_made_to_what_a_query_says) {
     EXPECT_EQ(track.dest_qpn, 0x21U);
     EXPECT_EQ(track.end, "");
     EXPECT_EQ(text(track),
-              "1 made [2 send and 1 receive requests]\n"
+              "1 created [2 send and 1 receive requests]\n"
               "2 RTS [send PSN 0x000010, receive PSN 0x000020, path MTU 4096, to QP 0x000021]\n");
 }
 
@@ -127,14 +127,14 @@ TEST(QueuePairTracks, are_in_err_once_a_request_fails) {
                completion(4, 0x19, "REM_ACCESS_ERR"), query(5, 0x19, "ERR", 0x11),
                completion(6, 0x19, "WR_FLUSH_ERR"), completion(7, 0x19, "RETRY_EXC_ERR")});
     EXPECT_EQ(text(tracks.all()[0]),
-              "1 made [2 send and 1 receive requests]\n"
+              "1 created [2 send and 1 receive requests]\n"
               "2 RTS [send PSN 0x000010, receive PSN 0x000020, path MTU 4096, to QP 0x000021]\n"
               "4 ERR? [wr 1: REM_ACCESS_ERR]\n");
 }
 
 TEST(QueuePairTracks, of_datagrams_may_be_in_sqe_and_are_not_guessed) {
     const auto tracks = learn({made(1, 0x19, "UD"), completion(2, 0x19, "LOC_QP_OP_ERR")});
-    EXPECT_EQ(text(tracks.all()[0]), "1 made [2 send and 1 receive requests]\n");
+    EXPECT_EQ(text(tracks.all()[0]), "1 created [2 send and 1 receive requests]\n");
 }
 
 TEST(QueuePairTracks, are_gone_when_their_client_has_left) {
@@ -152,12 +152,12 @@ TEST(QueuePairTracks, are_gone_when_their_client_has_left) {
                client(4, 2, "connected", 0x20), query(5, 0x20, "ERR"), client(6, 2, "has left"),
                completion(7, 0x20, "RETRY_EXC_ERR"), client(8, 3, "is gone")});
     ASSERT_EQ(tracks.all().size(), 2U);
-    EXPECT_EQ(text(tracks.all()[0]), "1 made [2 send and 1 receive requests]\n");
+    EXPECT_EQ(text(tracks.all()[0]), "1 created [2 send and 1 receive requests]\n");
     EXPECT_EQ(tracks.all()[0].dest_qpn, 0x2fU);
     EXPECT_EQ(text(tracks.all()[1]),
-              "2 made [2 send and 1 receive requests]\n"
+              "2 created [2 send and 1 receive requests]\n"
               "5 ERR [send PSN 0x000010, receive PSN 0x000020, path MTU 4096, to QP 0x000021]\n"
-              "6 gone [client 2 has left]\n");
+              "6 destroyed [client 2 has left]\n");
 }
 
 TEST(QueuePairTracks, change_only_by_a_transition_that_was_done) {
@@ -167,7 +167,7 @@ TEST(QueuePairTracks, change_only_by_a_transition_that_was_done) {
                transition(5, "a", "INIT", "RTS", "RTS needs RTR first"),
                transition(6, "a", "INIT", "RTR")});
     EXPECT_EQ(text(tracks.all()[0]),
-              "1 made [2 send and 1 receive requests]\n"
+              "1 created [2 send and 1 receive requests]\n"
               "2 RESET [RTR refused: EINVAL, RTR needs INIT first]\n"
               "3 INIT\n"
               "5 INIT [RTS refused: EINVAL, RTS needs RTR first]\n"

@@ -79,7 +79,7 @@ const charts = {
         const isNak = row => row.kind === "nak" || row.kind === "rnr";
         const series = [
             { name: "requests", colour: "write", shape: "full", points: pick(row => !row.isResponse && row.seen === Seen.first) },
-            { name: "answers", colour: "read", shape: "ring", points: pick(row => row.isResponse && !isNak(row) && row.seen !== Seen.again) },
+            { name: "responses", colour: "read", shape: "ring", points: pick(row => row.isResponse && !isNak(row) && row.seen !== Seen.again) },
             { name: "retransmitted", colour: "again", shape: "full", points: pick(row => row.seen === Seen.again && !isNak(row)) },
             { name: "late", colour: "send", shape: "full", points: pick(row => row.seen === Seen.late && !row.isResponse) },
             { name: "NAKs", colour: "nak", shape: "cross", points: pick(isNak) },

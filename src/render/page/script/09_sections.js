@@ -54,7 +54,7 @@ const sections = {
             ["operation", "", request => request.opcode],
             ["length", "number", request => bytesText(request.length)],
             ["packets", "number", request => `${request.sent} + ${request.answers}`],
-            ["again", "number", request => request.repeats || ""],
+            ["retransmitted", "number", request => request.repeats || ""],
             ["NAKs", "number", request => request.naks || ""],
             ["post → wire", ...time("wire")],
             ["wire → ACK", ...time("ack")],
