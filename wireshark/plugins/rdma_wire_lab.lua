@@ -1,6 +1,6 @@
 -- RDMA Wire Lab for Wireshark 4.0: dissectors for the messages that the steps exchange before RDMA.
 --
---   rwl    the capability in rdma_cm's private data (steps 01 to 04): src/rdma/capability.hpp
+--   rwl    the capability in rdma_cm's private data (steps 01 to 04, 11, 16 to 18 and 21): src/rdma/capability.hpp
 --   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/net/message.hpp
 --
 -- Integers are in network order. Both begin with a mark, which identifies them on any port.
