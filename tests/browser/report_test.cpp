@@ -264,7 +264,7 @@ TEST_F(Report, keeps_secrets_of_tls_to_itself) {
 
 TEST_F(Report, says_what_it_leaves_out) {
     ReportedRun long_run(200);
-    EXPECT_TRUE(contains(long_run.report({"--packets", "50"}), "more are left out"));
+    EXPECT_TRUE(contains(long_run.report({"--packets", "50"}), "more are omitted"));
     const auto opened = open(long_run);
     auto& page = *opened;
     EXPECT_EQ(page.evaluate("rows.filter(row => row.isPacket).length"), 50);

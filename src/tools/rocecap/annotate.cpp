@@ -100,8 +100,8 @@ int annotate(const AnnotateOptions& options) {
     const timeline::TraceFiles& files = run.files();
     const std::string path = output_of(files, options.output, "annotated.pcapng");
     if (!run.has_capture())
-        throw util::Error(fmt::format(
-            "{} has no wire.pcapng: 'lab/lab capture' makes runs with a capture.", files.name));
+        throw util::Error(
+            fmt::format("{} has no wire.pcapng: record a run with 'lab/lab capture'.", files.name));
     check_trace(run);
     const std::string secrets = tls_secrets(files);
     const bool is_file = path != "-";
@@ -114,7 +114,7 @@ int annotate(const AnnotateOptions& options) {
     const timeline::JoinCount& joins = run.joins();
     util::print_error(fmt::format("{}: {} packets, {} with a cause{}\n", util::printable(path),
                                   joins.packets, joins.packets - joins.causeless(),
-                                  files.logs.empty() ? ": run logs tell causes (--log)" : ""));
+                                  files.logs.empty() ? ": causes come from run logs (--log)" : ""));
     return all_decoded;
 }
 

@@ -122,7 +122,7 @@ class Check {
             if (!side)
                 throw util::Error(
                     fmt::format("'{}' has interfaces other than 'before' and 'after' the link, so "
-                                "their place is unknown. Choose one with --interface.",
+                                "where they captured is unknown: choose one with --interface.",
                                 file_));
             has_before |= side == conformance::LinkSide::Ingress;
             checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame),
@@ -259,8 +259,8 @@ the section of the specification.
 A capture made at one host (--at, or a run's wire.pcapng) shows all packets of that host: rocecap
 judges that host. A capture merged from both hosts' interfaces (mergecap -I none) shows both sides:
 --end client0=192.0.2.2 --end server0=192.0.2.1.
-Where a packet that is missing in the capture may be the explanation, rocecap counts 'cannot be
-judged' and no deviation. Run logs (--log) provide timers and first PSNs.
+If a packet that is missing from the capture may explain a finding, rocecap counts the finding as
+'cannot be judged', not as a deviation. Run logs (--log) provide timers and first PSNs.
 
 Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 
@@ -288,8 +288,8 @@ void add_check(CLI::App& app, Context& context) {
                       "List all recoveries and deviations, not only the first 40");
     command->add_flag(
         "--lossy", options->lossy,
-        "Packets may be missing in the capture: lost between a\nhost and the capture, or by "
-        "the capture. A run's\nrun.json records it if netem was set");
+        "Packets may be missing from the capture: lost between a\nhost and the capture, or by the "
+        "capture. A run's\nrun.json records whether netem was set");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
     command->footer(check_footer);
     command->callback([&context, options] {

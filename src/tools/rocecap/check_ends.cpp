@@ -17,14 +17,15 @@ CheckEnds::CheckEnds(const std::vector<std::string>& ends) {
         const auto host =
             equals == std::string::npos ? std::nullopt : host_of_address(end.substr(equals + 1));
         if (!host || equals == 0)
-            throw util::Error(fmt::format(
-                "--end: '{}' is not an interface and its host's address, as in eth0=192.0.2.1.",
-                end));
+            throw util::Error(
+                fmt::format("--end: '{}' is not valid: give an interface and its host's address, "
+                            "as in eth0=192.0.2.1.",
+                            end));
         const std::string interface = end.substr(0, equals);
         ends_.push_back({interface, capture::InterfaceChoice(interface), *host});
     }
     if (ends_.size() < 2)
-        throw util::Error("--end: both ends are needed, each with an --end of its own.");
+        throw util::Error("--end: give the option twice, once for each end.");
 }
 
 CheckEnds::End* CheckEnds::end_of(const flow::Host& host) {

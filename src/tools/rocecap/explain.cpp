@@ -113,13 +113,13 @@ int show(const ExplainOptions& options, const Context& context) {
 }
 
 constexpr const char* explain_footer =
-    R"(Each cause has a name that stays the same, how certain it is, the frames and log lines that show it,
-and what to try next. 'certain': the data exclude everything else that is known; 'likely': nothing
-else that is known fits as well; 'possible': something else fits, too. Where nothing fits, the
-answer is that the cause is unknown.
+    R"(For each cause, rocecap prints a stable name, how certain the cause is, the frames and log lines
+that show it, and what to try next. 'certain': the data exclude all other known causes; 'likely': no
+other known cause fits as well; 'possible': another known cause fits, too. If no known cause fits,
+rocecap reports that the cause is unknown.
 
-Run logs of both programs (rocetrace writes them) tell most. Without the responder's log the cause
-of a remote access error, for example, cannot be known.
+Run logs of both programs (written by rocetrace) give the most precise results. Without the
+responder's log, for example, the cause of a remote access error cannot be determined.
 
 Examples:
   rocecap explain captures/runs/2026...
@@ -132,14 +132,15 @@ Exit status: 0 nothing failed, 1 something failed, 2 cannot run.)";
 
 void add_explain(CLI::App& app, Context& context) {
     auto options = std::make_shared<ExplainOptions>();
-    CLI::App* command =
-        app.add_subcommand("explain", "Why a connection failed or was slow, with the evidence");
+    CLI::App* command = app.add_subcommand(
+        "explain", "Explain why a connection failed or was slow, with the evidence");
     add_trace_arguments(*command, options->trace);
     command
         ->add_option("--at", options->at,
-                     "The capture was made at the host with this address;\nof a run: at the server")
+                     "The capture was made at the host with this address;\nin a run directory: at "
+                     "the server")
         ->type_name("ADDRESS");
-    command->add_flag("--json", options->json, "One JSON object instead of text");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text");
     command->footer(explain_footer);
     command->callback([&context, options] {
         context.run = [&context, options] { return show(*options, context); };

@@ -44,7 +44,8 @@ flow::Tracker tracker(const flow::Limits& limits) {
         return flow::Tracker(limits);
     } catch (const std::bad_alloc&) {
         throw util::Error(fmt::format(
-            "there is no memory for {} directions: choose a smaller --max-flows.", limits.streams));
+            "there is not enough memory for {} directions: choose a smaller --max-flows.",
+            limits.streams));
     }
 }
 
@@ -142,10 +143,10 @@ A packet names its destination queue pair, but not its source queue pair. roceca
 directions of a conversation by the connection manager's messages, by --log, or by the header of a
 datagram. Otherwise it guesses, and the table reports the guess: the PSNs of responses fit the
 requests, or no other directions are left between the two hosts.
-Latencies are p50 / p99 / max and their number. Each is the time from a request's last packet to
-the response that acknowledges it, measured where the capture was made.
+Latencies are printed as p50 / p99 / max and the number of samples. Each sample is the time from a
+request's last packet to the response that acknowledges it, measured where the capture was made.
 Memory does not grow with the capture: above --max-flows directions, rocecap drops the directions
-that were idle for longest, and the last line reports how many.)";
+that were idle the longest, and the last line reports how many.)";
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace rocecap {
 namespace {
 
 constexpr const char* live_footer = R"(Examples:
-  rocecap live --list                           list what can be captured on
+  rocecap live --list                           list the interfaces and RDMA devices
   sudo rocecap live -i eth0                     print packets until Ctrl-C
   sudo rocecap live -i eth0 -w run.pcapng -d 10 the same for 10 s, and write them to a file
   sudo rocecap live -i eth0 -q -w run.pcapng --rotate-size 100 --keep 20
@@ -64,7 +64,7 @@ void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
         options.rotation.time = std::chrono::seconds(rotating.seconds);
     if (options.rotation.is_wanted() && options.write.value_or("-") == "-")
         throw CLI::ValidationError(
-            "--rotate-size and --rotate-seconds need a file's name: --write run.pcapng");
+            "--rotate-size and --rotate-seconds need a file name, as in --write run.pcapng");
     if (!rotating.keep->empty() && !options.rotation.is_wanted())
         throw CLI::ValidationError("--keep needs --rotate-size or --rotate-seconds");
 }

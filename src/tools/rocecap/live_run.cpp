@@ -66,9 +66,9 @@ void LiveRun::need_writable_folder() const {
         folder = ".";
     if (privileges_.user && access(folder.c_str(), W_OK | X_OK) != 0)
         throw util::Error(
-            fmt::format("{} may not write to '{}', and rocecap gives up root before it creates new "
-                        "files there: "
-                        "choose another folder or user (--user), or keep root (--user root).",
+            fmt::format("{} may not write to '{}', and rocecap drops root privileges before it "
+                        "creates new files there: choose another folder or user (--user), or keep "
+                        "root privileges (--user root).",
                         privileges_.user->name, folder));
 }
 

@@ -96,7 +96,7 @@ std::vector<KnownQueuePair> queue_pairs_of(const std::vector<std::string>& run_l
         const auto found = queue_pairs_in(path);
         if (found.empty())
             throw util::Error(fmt::format(
-                "'{}' names no queue pair and its peer: is it a run log (--run-log of a step)?",
+                "'{}' has no queue pair with a known peer: is it a run log (--run-log of a step)?",
                 path));
         all.insert(all.end(), found.begin(), found.end());
     }

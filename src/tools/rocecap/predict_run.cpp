@@ -201,7 +201,7 @@ PredictedRun read_predicted_run(TraceArguments arguments, util::TextStyle style)
     finished.each_row(collector);
     if (!finished.has_capture())
         throw util::Error(
-            fmt::format("{} has no capture: was it made by 'lab/lab run'?", files.name));
+            fmt::format("{} has no capture: record a run with 'lab/lab capture'.", files.name));
     check_trace(finished);
     collector.finish();
     if (run.packets.empty())

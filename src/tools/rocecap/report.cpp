@@ -35,7 +35,7 @@ int report(const ReportOptions& options) {
     std::string said =
         fmt::format("{}: {} packets, {} events", util::printable(path), page.packets, page.events);
     if (page.left_out > 0)
-        said += fmt::format("; {} more are left out (--packets keeps more)", page.left_out);
+        said += fmt::format("; {} more are omitted (--packets includes more)", page.left_out);
     util::print_error(said + '\n');
     return all_decoded;
 }

@@ -95,10 +95,8 @@ void check_trace(const timeline::FinishedRun& run) {
     if (files.is_run_dir || run.joins().roce == 0)
         return;
     for (const std::string& role : run.absent_roles())
-        warn(
-            fmt::format("no packet of {}'s queue pairs is in the capture: is its log one of "
-                        "another run?",
-                        role));
+        warn(fmt::format(
+            "the capture has no packet of {}'s queue pairs: is its log from another run?", role));
 }
 
 }  // namespace rocecap

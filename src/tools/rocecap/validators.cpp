@@ -24,7 +24,7 @@ CLI::Validator is_count() {
     return {[](const std::string& text) -> std::string {
                 if (is_in<std::uint64_t>(text, 1, UINT64_MAX))
                     return {};
-                return fmt::format("'{}' is not a whole number from 1 up", text);
+                return fmt::format("'{}' is not a whole number of 1 or more", text);
             },
             ""};
 }

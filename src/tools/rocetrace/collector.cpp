@@ -36,7 +36,7 @@ std::string make_folder() {
             return base;
     }
     throw util::Error(
-        fmt::format("cannot make a folder for the socket in /tmp: {}", std::strerror(errno)));
+        fmt::format("cannot create a folder for the socket in /tmp: {}", std::strerror(errno)));
 }
 
 util::Fd listen_at(const std::string& path) {

@@ -153,11 +153,11 @@ void collect(Collector& collector, Child& child) {
 
 void tell_result(const Collector& collector, const std::string& program) {
     if (collector.processes() == 0)
-        complain(
-            fmt::format("{} made no verbs call that rocetrace can see. A program hides its calls "
-                        "if it links libibverbs statically, or if it clears or sets LD_PRELOAD "
-                        "(env, a script): put LD_PRELOAD=LIBRARY before the program instead",
-                        program));
+        complain(fmt::format(
+            "{} made no verbs call that rocetrace can trace. If the program links libibverbs "
+            "statically, rocetrace cannot trace it. If it sets or clears LD_PRELOAD (env, a "
+            "script), put LD_PRELOAD=LIBRARY before the program that makes the calls",
+            program));
     if (collector.dropped() != 0)
         complain(
             fmt::format("{} events are missing, because the program was faster than "
@@ -180,7 +180,7 @@ void for_each_event(const std::vector<std::string>& logs, Each each) {
 void check_logs(const std::vector<std::string>& logs) {
     for (const std::string& log : logs)
         if (!std::filesystem::exists(log))
-            throw util::Error(fmt::format("there is no run log {}", log));
+            throw util::Error(fmt::format("the run log {} does not exist", log));
 }
 
 void print_explanation(const std::vector<std::string>& logs, FILE* to) {
@@ -219,12 +219,12 @@ int run(Options options) {
     }
     if (reads_logs && options.output == "-")
         throw util::Error(
-            "--summary and --explain read the log after the end: -o must name a file");
+            "--summary and --explain read the log when the program has ended: -o must be a file");
     Environment environment;
     environment.variables = take_variables(options.command);
     if (options.command.empty())
         throw util::Error(
-            fmt::format("there is no program after {}", environment.variables.back()));
+            fmt::format("no program was given after {}", environment.variables.back()));
     const std::string& program = options.command.front();
     const std::string path = find_program(program);
     if (!path.empty())

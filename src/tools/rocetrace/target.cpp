@@ -66,8 +66,8 @@ std::string find_program(const std::string& name) {
 std::optional<std::string> why_invisible(const std::string& path) {
     if (gains_rights(path))
         return fmt::format(
-            "{} is set-user-ID, set-group-ID or has capabilities, and so the dynamic linker does "
-            "not load librocetrace.so into it: run it as the user that it becomes",
+            "{} is set-user-ID, set-group-ID or has capabilities, so the dynamic linker does not "
+            "load librocetrace.so into it: run it as the user whose privileges it gets",
             path);
     std::ifstream file(path, std::ios::binary);
     Elf64_Ehdr header{};

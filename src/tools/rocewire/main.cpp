@@ -245,7 +245,7 @@ void add_commands(CLI::App& app, Options& options, Work& work) {
 
     auto* status_command =
         app.add_subcommand("status", "Print the hosts, the rules and the counters");
-    status_command->add_flag("--watch", options.watch, "Repeat each second");
+    status_command->add_flag("--watch", options.watch, "Repeat every second");
     status_command->add_flag("--json", options.json, "Print one JSON object");
     status_command->callback([&] { work = [&] { return status(options); }; });
 

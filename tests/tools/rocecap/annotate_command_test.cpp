@@ -133,7 +133,7 @@ TEST(AnnotateCommand, a_directory_without_a_capture_is_named) {
     const SyntheticRun run("annotate_none");
     const auto outcome = annotate({run.path()});
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_NE(outcome.err.find("has no wire.pcapng: 'lab/lab capture' makes runs with a capture."),
+    EXPECT_NE(outcome.err.find("has no wire.pcapng: record a run with 'lab/lab capture'."),
               std::string::npos)
         << outcome.err;
 }

@@ -171,10 +171,10 @@ TEST(CheckEnds, wrong_use_is_a_sentence) {
         EXPECT_NE(outcome.err.find(sentence), std::string::npos) << outcome.err;
         EXPECT_EQ(outcome.out, "");
     };
-    says({"--end", client_end}, "both ends are needed");
+    says({"--end", client_end}, "give the option twice");
     says({"--end", "client0", "--end", server_end},
-         "'client0' is not an interface and its host's address, as in eth0=192.0.2.1.");
-    says({"--end", "=192.0.2.1", "--end", server_end}, "is not an interface and");
+         "'client0' is not valid: give an interface and its host's address, as in eth0=192.0.2.1.");
+    says({"--end", "=192.0.2.1", "--end", server_end}, "give an interface and");
     says({"--end", client_end, "--end", server_end, "--at", "192.0.2.1"},
          "omit --at and --interface.");
     says({"--end", client_end, "--end", "eth9=192.0.2.2"},

@@ -138,7 +138,8 @@ TEST_F(FlowsCommand, a_run_log_names_the_peers) {
     write("not a run log\n");
     const auto none = flows({"--run-log", log.str()});
     EXPECT_EQ(none.exit_code, 2);
-    EXPECT_TRUE(has(none.err, "'" + log.str() + "' names no queue pair and its peer")) << none.err;
+    EXPECT_TRUE(has(none.err, "'" + log.str() + "' has no queue pair with a known peer"))
+        << none.err;
     EXPECT_EQ(none.out, "");
 }
 
@@ -176,7 +177,7 @@ TEST_F(FlowsCommand, what_memory_does_not_suffice_for_is_said) {
          "ulimit -v 2000000; " + rocecap() + " flows " + path_ + " --max-flows 16777216"});
     EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
     EXPECT_EQ(outcome.err,
-              "rocecap: there is no memory for 16777216 directions: choose a smaller "
+              "rocecap: there is not enough memory for 16777216 directions: choose a smaller "
               "--max-flows.\n");
 }
 

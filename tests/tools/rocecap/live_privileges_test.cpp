@@ -159,8 +159,8 @@ TEST_F(LivePrivileges, a_folder_closed_to_the_ordinary_user_is_said_before_the_c
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_EQ(refused.err,
               "rocecap: user 4711 may not write to '" + folder_.str() +
-                  "', and rocecap gives up root before it creates new files there: choose "
-                  "another folder or user (--user), or keep root (--user root).\n");
+                  "', and rocecap drops root privileges before it creates new files there: choose "
+                  "another folder or user (--user), or keep root privileges (--user root).\n");
     EXPECT_TRUE(fs::is_empty(folder_.str()));
     Argv as_root = live(rotating);
     as_root.insert(as_root.end(), {"--user", "root"});

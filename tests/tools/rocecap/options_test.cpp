@@ -45,7 +45,7 @@ void expect_out_of_range(const Argv& arguments, const std::string& value, const 
 
 TEST(Options, a_count_is_a_whole_number_from_1_up) {
     for (const std::string count : {"0", "-1", "1e3", "nan", "x", "99999999999999999999"}) {
-        const auto sentence = "--count: '" + count + "' is not a whole number from 1 up.";
+        const auto sentence = "--count: '" + count + "' is not a whole number of 1 or more.";
         expect_refused({"decode", "file", "-c", count}, sentence);
         expect_refused({"live", "-i", "lo", "-c", count}, sentence);
     }
@@ -67,7 +67,7 @@ TEST(Options, a_snap_length_and_a_buffer_have_limits) {
 
 TEST(Options, several_files_need_a_name_and_a_limit) {
     const std::string needs_name =
-        "--rotate-size and --rotate-seconds need a file's name: --write run.pcapng.";
+        "--rotate-size and --rotate-seconds need a file name, as in --write run.pcapng.";
     expect_refused({"live", "-i", "lo", "--rotate-size", "1"}, needs_name);
     expect_refused({"live", "-i", "lo", "--rotate-seconds", "1", "-w", "-"}, needs_name);
     expect_refused({"live", "-i", "lo", "--keep", "1", "-w", "x"},
@@ -75,7 +75,7 @@ TEST(Options, several_files_need_a_name_and_a_limit) {
     expect_out_of_range({"live", "-i", "lo", "--rotate-seconds", "0", "-w", "x"},
                         "--rotate-seconds: Value 0", "1", "1000000");
     expect_refused({"live", "-i", "lo", "--rotate-size", "1", "-w", "x", "--keep", "0"},
-                   "--keep: '0' is not a whole number from 1 up.");
+                   "--keep: '0' is not a whole number of 1 or more.");
 }
 
 TEST(Options, what_is_missing_or_too_much_is_named) {

@@ -94,7 +94,7 @@ TEST(ReportCommand, says_how_much_it_leaves_out) {
     fill(run);
     const auto outcome = report({run.path(), "--packets", "1"});
     EXPECT_EQ(outcome.exit_code, 0);
-    EXPECT_NE(outcome.err.find("more are left out (--packets keeps more)"), std::string::npos)
+    EXPECT_NE(outcome.err.find("more are omitted (--packets includes more)"), std::string::npos)
         << outcome.err;
 }
 

@@ -212,8 +212,8 @@ TEST(TraceArguments, an_empty_log_and_one_of_another_run_are_warnings) {
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
     EXPECT_TRUE(has(outcome.err, "'" + empty + "' is empty.\n")) << outcome.err;
     EXPECT_TRUE(has(outcome.err,
-                    "rocecap: no packet of other's queue pairs is in the capture: is "
-                    "its log one of another run?\n"))
+                    "rocecap: the capture has no packet of other's queue pairs: is "
+                    "its log from another run?\n"))
         << outcome.err;
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 2) << outcome.err;
     EXPECT_TRUE(has(outcome.out, "← client wr 7, 1 of 2")) << outcome.out;
@@ -278,7 +278,7 @@ TEST(TraceArguments, annotate_and_report_write_where_they_are_told) {
               "client wr 7 RDMA_WRITE 5000 B, PSN 2 of 2\n"
               "answers client wr 7 RDMA_WRITE 5000 B, PSN 2 of 2\n");
     EXPECT_TRUE(has(rocecap({"annotate", run.wire(), "-o", file}).err,
-                    "0 with a cause: run logs tell causes (--log)\n"));
+                    "0 with a cause: causes come from run logs (--log)\n"));
     const auto page = rocecap(support::Argv{"report", run.wire(), "-o", "-"} + run.both_logs());
     EXPECT_EQ(page.exit_code, 0) << page.err;
     EXPECT_TRUE(has(page.out, "<title>wire.pcapng")) << page.out.substr(0, 500);

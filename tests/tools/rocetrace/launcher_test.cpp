@@ -75,13 +75,14 @@ TEST_F(Launcher, sets_variables_and_keeps_the_users_preloaded_libraries) {
     EXPECT_EQ(trace(print).out, "::\n");
     EXPECT_EQ(trace(with({"A=1", "B=x=y"})).out, "1:x=y:\n");
     EXPECT_EQ(trace(with({"LD_PRELOAD=libutil.so.1"})).out, ":::libutil.so.1\n");
-    EXPECT_EQ(trace({"A=1"}).err, "rocetrace: there is no program after A=1.\n");
+    EXPECT_EQ(trace({"A=1"}).err, "rocetrace: no program was given after A=1.\n");
     EXPECT_EQ(trace({"1=A"}).exit_code, 127);
 }
 
 TEST_F(Launcher, says_when_nothing_was_seen) {
     const auto outcome = trace({"true"});
-    EXPECT_NE(outcome.err.find("true made no verbs call that rocetrace can see"), std::string::npos)
+    EXPECT_NE(outcome.err.find("true made no verbs call that rocetrace can trace"),
+              std::string::npos)
         << outcome.err;
 }
 
