@@ -77,7 +77,7 @@ void Input::look_at_begin() {
     rest_ = {compressed_.get(), begin_size_};
     fill();
     if (begin_size_ == 0)
-        throw util::Error(fmt::format("{} has only an end of {} data: {}.", name_,
+        throw util::Error(fmt::format("{} has only the end of {} data: {}.", name_,
                                       decompressor_->name(), what_is_read));
     name_ = "the decompressed " + name_;
 }

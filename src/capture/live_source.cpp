@@ -106,7 +106,10 @@ LiveSource::LiveSource(const LiveOptions& options)
       fd_(pcap_get_selectable_fd(handle_.get())),
       sniffs_rdma_(!interface_names().contains(name_)) {
     if (fd_ < 0)
-        throw util::Error(fmt::format("cannot capture on {}: it cannot be waited for.", name_));
+        throw util::Error(
+            fmt::format("cannot capture on {}: libpcap has no descriptor to wait for packets on "
+                        "this interface.",
+                        name_));
     set_filter(options.filter.value_or(default_filter(link_type_)));
 }
 

@@ -153,18 +153,18 @@ Bytes PcapngParser::take_block() {
     block_offset_ = offset_;
     const bool is_header = load<std::uint32_t>(rest, 0) == pcapng::section_header;
     if (!is_header && !has_section_)
-        throw util::Error(
-            fmt::format("{} is not a pcapng capture: it does not begin with a section.", name_));
+        throw util::Error(fmt::format(
+            "{} is not a pcapng capture: it does not begin with a section header block.", name_));
     if (is_header) {
         const auto magic = load<std::uint32_t>(rest, 8);
         if (swapped(magic) == pcapng::byte_order_magic)
             is_swapped_ = !is_swapped_;
         else if (magic != pcapng::byte_order_magic)
-            damaged("begins a section without a byte order");
+            damaged("begins a section without a valid byte-order magic");
     }
     const std::size_t length = load<std::uint32_t>(rest, 4);
     if (length < block_overhead || length % 4 != 0 || length > block_limit)
-        damaged(fmt::format("claims a length of {} bytes", length));
+        damaged(fmt::format("has an invalid length of {} bytes", length));
     block_length_ = length;
     if (rest.size() < length)
         return {};

@@ -81,7 +81,7 @@ Json carry_out(Switch& cable, const Json& request) {
     } else if (what == "stop") {
         return {{"ok", true}, {"frames", cable.recorder().stop()}};
     } else {
-        throw util::Error(fmt::format("the link emulator does not know the command '{}'", what));
+        throw util::Error(fmt::format("'{}' is not a command of the link emulator", what));
     }
     return {{"ok", true}};
 }

@@ -19,7 +19,7 @@ sockaddr_un address_of(const std::string& path) {
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path)
         throw util::Error(
-            fmt::format("'{}' cannot be the path of a socket: it may have 1 to {} bytes", path,
+            fmt::format("'{}' is not a valid path for a socket: use a path of 1 to {} bytes", path,
                         sizeof address.sun_path - 1));
     std::memcpy(address.sun_path, path.data(), path.size());
     return address;
@@ -54,7 +54,7 @@ util::Fd listen_unix(const std::string& path) {
     umask(mask);
     if (bound != 0)
         throw util::Error(
-            fmt::format("no socket can be made at {}: {}", path, std::strerror(error)));
+            fmt::format("cannot create a socket at {}: {}", path, std::strerror(error)));
     util::check_errno(listen(fd.get(), 16), "listen");
     return fd;
 }

@@ -30,13 +30,14 @@ namespace {
             case Kind::Flag:
                 return "neither true nor false";
             case Kind::Bytes:
-                return "no row of hexadecimal digits in pairs";
+                return "not a sequence of pairs of hexadecimal digits";
             default:
-                return fmt::format("no {}", name(field.kind));
+                return fmt::format("not {} {}", name(field.kind).starts_with('I') ? "an" : "a",
+                                   name(field.kind));
         }
     };
-    refuse(token,
-           fmt::format("'{}' is {}, which {} is compared with", token.text, wanted(), field.name));
+    refuse(token, fmt::format("'{}' is {}: {} cannot be compared with it", token.text, wanted(),
+                              field.name));
 }
 
 template <typename Number>
@@ -150,7 +151,7 @@ void check_word(const Field& field, const Token& token) {
     const auto is_called_so = [&](const auto& row) { return row.name == token.text; };
     if (field.name == "bth.opcode_name" && std::ranges::none_of(wire::opcodes(), is_called_so) &&
         std::ranges::none_of(wire::dc_opcodes(), is_called_so))
-        refuse(token, fmt::format("no opcode is called '{}'", token.text));
+        refuse(token, fmt::format("there is no opcode '{}'", token.text));
 }
 
 bool is_hex_text(std::string_view text) {
@@ -205,13 +206,15 @@ Range parse_constant(const Field& field, const Token& token) {
     if (!number)
         return no_value();
     if (field.kind == Kind::Psn && *number > wire::Psn::mask)
-        refuse(token, fmt::format("'{}' is no PSN: they have 24 bits, up to 0xffffff", token.text));
+        refuse(token, fmt::format("'{}' is not a valid PSN: a PSN has 24 bits, up to 0xffffff",
+                                  token.text));
     return one(*number);
 }
 
 Range parse_range(const Field& field, const Token& low, const Token& high) {
     if (!allows(field.kind, Operator::Less))
-        refuse(low, fmt::format("{} has no order, and so no range", field.name));
+        refuse(low,
+               fmt::format("{} has no order, so it cannot be compared with a range", field.name));
     Range range = parse_constant(field, low);
     const Range end = parse_constant(field, high);
     if (range.prefix || end.prefix || range.low.index() != end.low.index())

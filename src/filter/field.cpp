@@ -53,13 +53,14 @@ std::string_view trimmed(std::string_view text) {
 
 const Field* field_or_throw(std::string_view name) {
     if (name.empty())
-        throw util::Error("the list of fields has an empty name: 'bth.psn,reth.r_key' is one.");
+        throw util::Error(
+            "the list of fields has an empty name: write it like 'bth.psn,reth.r_key'.");
     if (const Field* field = find_field(name))
         return field;
     const std::string_view similar = similar_field(name);
-    throw util::Error(fmt::format("there is no field '{}'{}: 'rocecap fields' lists what there is.",
-                                  util::printable(name),
-                                  similar.empty() ? "" : fmt::format(" (is it '{}'?)", similar)));
+    throw util::Error(fmt::format(
+        "there is no field '{}'{}: 'rocecap fields' lists the fields.", util::printable(name),
+        similar.empty() ? "" : fmt::format(" (did you mean '{}'?)", similar)));
 }
 
 void append_tsv(std::string& out, std::size_t from) {

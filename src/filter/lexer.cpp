@@ -73,7 +73,7 @@ Token Lexer::next() {
         ++length;
     if (length == 0)
         throw SyntaxError(
-            fmt::format("{} at column {} has no meaning in a filter", shown(rest.front()), column_),
+            fmt::format("{} at column {} is not valid in a filter", shown(rest.front()), column_),
             column_, 1);
     return take(Token::Kind::Word, length);
 }

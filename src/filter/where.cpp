@@ -129,7 +129,7 @@ class Parser {
 
     Node negation() {
         if (depth_++ > deepest)
-            refuse(token_, fmt::format("the filter is nested more than {} deep", deepest));
+            refuse(token_, fmt::format("the filter has more than {} nested levels", deepest));
         Node node = take_if("!", "not") ? Node{Logic::Not, {}, {}} : Node();
         if (node.logic == Logic::Not)
             node.children.push_back(negation());
@@ -152,7 +152,7 @@ class Parser {
         if (token_.kind != Token::Kind::Word)
             refuse(token_, token_.kind == Token::Kind::End
                                ? "the filter ends where a field is expected"
-                               : fmt::format("'{}' stands where a field is expected", token_.text));
+                               : fmt::format("a field is expected here, not '{}'", token_.text));
         const Token name = take();
         for (const EitherField& either : either_fields)
             if (name.text == either.name)
@@ -160,9 +160,10 @@ class Parser {
         const Field* field = find_field(name.text);
         if (field == nullptr) {
             const std::string_view similar = similar_field(name.text);
-            refuse(name, fmt::format("there is no field '{}'{}", name.text,
-                                     similar.empty() ? std::string(": 'rocecap fields' lists them")
-                                                     : fmt::format(": is it '{}'?", similar)));
+            refuse(name,
+                   fmt::format("there is no field '{}'{}", name.text,
+                               similar.empty() ? std::string(": 'rocecap fields' lists them")
+                                               : fmt::format(": did you mean '{}'?", similar)));
         }
         const Operator op = take_operator(*field);
         return leaf(*field, op, constants(*field, op));
@@ -187,11 +188,11 @@ class Parser {
         const auto op = operator_of(token_);
         if (!op) {
             if (token_.is("="))
-                refuse(token_, "equality is written ==");
+                refuse(token_, "'=' is not an operator: write == for equality");
             return Operator::There;
         }
         if (!allows(field.kind, *op))
-            refuse(token_, fmt::format("'{}' does not work with {}, which is {}", token_.text,
+            refuse(token_, fmt::format("'{}' cannot be used with {}, which is {}", token_.text,
                                        field.name, described(field.kind)));
         take();
         return *op;
@@ -222,7 +223,7 @@ class Parser {
             return {token.text, token.text};
         Range range = parse_constant(field, token);
         if (range.prefix && op != Operator::Equal && op != Operator::NotEqual && op != Operator::In)
-            refuse(token, "a network has no order: compare with == or !=");
+            refuse(token, "a network has no order: compare it with == or !=");
         return range;
     }
 

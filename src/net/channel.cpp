@@ -14,7 +14,7 @@ void expect(Channel& channel, MessageType expected, const TimeLimit& limit) {
     if (header.type == MessageType::Refused) {
         std::vector<std::byte> body(header.size);
         channel.receive(body, limit);
-        throw util::Error("the peer refuses: " + parse_refusal(body));
+        throw util::Error("the peer refused the exchange: " + parse_refusal(body));
     }
     check_type(header.type, expected);
 }

@@ -58,7 +58,7 @@ void check_gid(const Endpoint& endpoint, const util::Address& peer) {
         return;
     std::array<char, INET6_ADDRSTRLEN> gid{};
     inet_ntop(AF_INET6, endpoint.gid.data(), gid.data(), gid.size());
-    refuse(fmt::format("its GID is {}, but it is {} that is connected", gid.data(), peer.host()));
+    refuse(fmt::format("its GID is {}, but the connection is with {}", gid.data(), peer.host()));
 }
 
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,

@@ -37,10 +37,10 @@ Header parse_header(util::FixedBytes<header_size> bytes) {
             "the peer does not use this lab's exchange protocol: does another program use that "
             "port?");
     if (const unsigned theirs = util::be8<4>(bytes); theirs != version)
-        throw ProtocolError(fmt::format(
-            "the peer speaks version {} of the exchange, this program version {}: build both from "
-            "one source.",
-            theirs, version));
+        throw ProtocolError(
+            fmt::format("the peer uses version {} of the exchange protocol, but this program uses "
+                        "version {}: build both from the same source.",
+                        theirs, version));
     const auto type = static_cast<MessageType>(util::be8<5>(bytes));
     const auto* const row = std::ranges::find(rows, type, &Row::type);
     if (row == rows.end())
@@ -49,7 +49,7 @@ Header parse_header(util::FixedBytes<header_size> bytes) {
     const std::size_t size = util::be16<6>(bytes);
     if (size < row->least || size > row->most)
         throw ProtocolError(
-            fmt::format("the peer's message has {} bytes, where {} has {}.", size, row->name,
+            fmt::format("the peer's message has {} bytes, but {} has {}.", size, row->name,
                         row->least == row->most ? fmt::format("{}", row->most)
                                                 : fmt::format("{} to {}", row->least, row->most)));
     return {type, size};

@@ -10,7 +10,7 @@ namespace net {
 bool MessageStream::is_done(Progress progress) {
     if (progress == Progress::Closed)
         throw util::Error(
-            fmt::format("{} closed the connection before its end.", socket().peer.text()));
+            fmt::format("{} closed the connection during the exchange.", socket().peer.text()));
     wants_to_write_ = progress == Progress::WantWrite;
     return progress == Progress::Done;
 }

@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& what, std::string_view why) {
     throw util::Error(
-        fmt::format("cannot use {}: {}. `make certs` makes the lab's certificates.", what, why));
+        fmt::format("cannot use {}: {}. `make certs` creates the lab's certificates.", what, why));
 }
 
 std::string last_reason() {
@@ -67,7 +67,8 @@ TlsContext::TlsContext(TlsRole role, TlsFiles files, std::string peer_name, SslC
       context_(std::move(context)) {
     constexpr int mutual = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
     if ((SSL_CTX_get_verify_mode(context_.get()) & mutual) != mutual)
-        throw util::Error("TLS without a verified certificate of the peer protects nothing.");
+        throw util::Error(
+            "TLS does not protect the exchange unless both sides verify the peer's certificate.");
     std::signal(SIGPIPE, SIG_IGN);
     SSL_CTX_set_app_data(context_.get(), this);
     // Send only this side's certificate, since the peer has the CA's: by default, OpenSSL verifies

@@ -34,7 +34,7 @@ constexpr std::array refusals{
             "the {2} {0} refuses this {3}: it requires a certificate."},
     Refusal{SSL_R_TLSV1_ALERT_UNKNOWN_CA,
             "the {2} {0} refuses this {3}: {1} was not issued by the CA that it trusts. Both sides "
-            "need the certificates of one `make certs`."},
+            "need certificates from the same `make certs`."},
     Refusal{
         SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
         "the {2} {0} refuses this {3}: by its clock, {1} has expired, or is not valid yet. `make "
@@ -43,7 +43,7 @@ constexpr std::array refusals{
             "the {2} {0} refuses this {3}: {1} is not the expected one, for example because of its "
             "name. Its log has the details."},
     Refusal{SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
-            "the {2} {0} refuses this {3}: {1} is not for a {3}'s use."},
+            "the {2} {0} refuses this {3}: {1} is not valid for a {3}."},
     Refusal{SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
             "the {2} {0} does not support TLS 1.3, which this {3} requires."},
     Refusal{SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
@@ -100,7 +100,7 @@ std::string objection_to(X509_STORE_CTX* store, const TlsContext& context) {
             return fmt::format("its certificate is for {}, and {} is expected.",
                                names_in(certificate), context.peer_name());
         case X509_V_ERR_INVALID_PURPOSE:
-            return fmt::format("its certificate is not for a {}'s use.", peer_of(context.role()));
+            return fmt::format("its certificate is not valid for a {}.", peer_of(context.role()));
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
@@ -108,8 +108,8 @@ std::string objection_to(X509_STORE_CTX* store, const TlsContext& context) {
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         case X509_V_ERR_CERT_SIGNATURE_FAILURE:
             return fmt::format(
-                "its certificate was not issued by the CA in {}. Both sides need the certificates "
-                "of one `make certs`.",
+                "its certificate was not issued by the CA in {}. Both sides need certificates from "
+                "the same `make certs`.",
                 context.files().ca);
         default:
             return fmt::format("its certificate is not valid: {}.",

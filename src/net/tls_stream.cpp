@@ -19,7 +19,7 @@ TlsStream::TlsStream(TlsContext& context, Socket socket)
     : context_(context), socket_(std::move(socket)), ssl_(SSL_new(context.context_.get())) {
     SSL* ssl = ssl_.get();
     if (ssl == nullptr || SSL_set_fd(ssl, socket_.fd.get()) != 1)
-        throw util::Error("OpenSSL has no memory for one more connection.");
+        throw util::Error("OpenSSL does not have enough memory for another connection.");
     SSL_set_app_data(ssl, this);
     SSL_set_verify(ssl, SSL_get_verify_mode(ssl), on_verify);
     if (context.role_ == TlsRole::Server)

@@ -29,15 +29,16 @@ Capability Capability::parse(const rdma_conn_param& received) {
 
 Capability Capability::parse(std::span<const std::byte> bytes) {
     if (bytes.size() < size)
-        throw util::Error(fmt::format(
-            "the peer's private data has {} bytes, a capability has {}: it runs another program.",
-            bytes.size(), size));
+        throw util::Error(
+            fmt::format("the peer's private data has {} bytes, but a capability has {}: the peer "
+                        "runs another program.",
+                        bytes.size(), size));
     const auto in = bytes.first<size>();
     if (const auto found = util::be32<0>(in); found != mark)
-        throw util::Error(fmt::format(
-            "the peer's private data begins with {:#010x}, a capability with {:#010x}: it runs "
-            "another program, or another version.",
-            found, mark));
+        throw util::Error(
+            fmt::format("the peer's private data begins with {:#010x}, but a capability begins "
+                        "with {:#010x}: the peer runs another program or another version.",
+                        found, mark));
     Capability capability;
     capability.rkey = util::be32<4>(in);
     capability.va = util::be64<8>(in);

@@ -120,15 +120,16 @@ void check_port(const PortFacts& port, Report& report) {
     if (port.is_ethernet && port.path_mtu < 4096 && port.netdev_mtu > 0 &&
         port.netdev_mtu < mtu_for_4096)
         report.advice(
-            fmt::format("{} has path MTU {}, as {}'s MTU is {}: more packets for the same bytes",
-                        name, port.path_mtu, port.netdev, port.netdev_mtu),
+            fmt::format(
+                "{} has path MTU {}, because {}'s MTU is {}: more packets for the same bytes", name,
+                port.path_mtu, port.netdev, port.netdev_mtu),
             fmt::format("sudo ip link set {} mtu {} (if both ends and all switches can)",
                         port.netdev, mtu_for_4096));
     else
         report.good(fmt::format("{} has path MTU {}", name, port.path_mtu));
     if (port.is_ethernet && !port.default_roce_mode.empty() && port.default_roce_mode != "RoCE v2")
         report.wrong(
-            fmt::format("rdma_cm on {} speaks {} by default; the other end must do the same", name,
+            fmt::format("rdma_cm on {} uses {} by default; the other end must use the same", name,
                         port.default_roce_mode),
             fmt::format("echo 'RoCE v2' | sudo tee "
                         "/sys/kernel/config/rdma_cm/{}/ports/{}/default_roce_mode",

@@ -72,7 +72,7 @@ Address Address::resolve(const std::string& host, std::uint16_t port,
     }).detach();
     if (future.wait_for(time) != std::future_status::ready)
         throw Error(fmt::format(
-            "the name service did not answer for '{}' within {} ms. Give the IP address instead.",
+            "the name service did not resolve '{}' within {} ms. Give the IP address instead.",
             host, time.count()));
     Lookup found = future.get();
     if (!found.address)

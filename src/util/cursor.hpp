@@ -87,7 +87,8 @@ constexpr void store(std::span<std::byte, N> bytes, std::uint64_t value,
 /// The big-endian integer of Width bytes at Offset.
 template <typename T, std::size_t Width, std::size_t Offset, std::size_t N>
 constexpr T read_be(FixedBytes<N> bytes) {
-    static_assert(Width <= sizeof(T) && Offset + Width <= N, "the field ends behind the header");
+    static_assert(Width <= sizeof(T) && Offset + Width <= N,
+                  "the field extends past the end of the header");
     return detail::load<T, Offset>(bytes, std::make_index_sequence<Width>{});
 }
 
@@ -115,7 +116,8 @@ constexpr std::uint64_t be64(FixedBytes<N> bytes) {
 /// The little-endian integer of Width bytes at Offset.
 template <typename T, std::size_t Width, std::size_t Offset, std::size_t N>
 constexpr T read_le(FixedBytes<N> bytes) {
-    static_assert(Width <= sizeof(T) && Offset + Width <= N, "the field ends behind the header");
+    static_assert(Width <= sizeof(T) && Offset + Width <= N,
+                  "the field extends past the end of the header");
     return detail::load_le<T, Offset>(bytes, std::make_index_sequence<Width>{});
 }
 
@@ -139,7 +141,8 @@ constexpr std::uint64_t le64(FixedBytes<N> bytes) {
 /// Writes the lowest Width bytes of value at Offset, big-endian.
 template <std::size_t Width, std::size_t Offset, std::size_t N>
 constexpr void write_be(std::span<std::byte, N> bytes, std::uint64_t value) {
-    static_assert(Width <= 8 && Offset + Width <= N, "the field ends behind the header");
+    static_assert(Width <= 8 && Offset + Width <= N,
+                  "the field extends past the end of the header");
     detail::store<Offset>(bytes, value, std::make_index_sequence<Width>{});
 }
 

@@ -50,8 +50,8 @@ Fd open_existing(const std::string& path, const OutputOptions& options) {
         if (fd || errno != ENXIO || !is_fifo(path))
             return fd;
         if (!may_wait(options))
-            throw Error(
-                fmt::format("gave up writing to '{}': nobody has opened it to read.", path));
+            throw Error(fmt::format(
+                "gave up writing to '{}': no program has opened it for reading.", path));
     }
 }
 
@@ -69,10 +69,10 @@ void check_shared_folder(const std::string& path, int fd, const OutputOptions& o
             "Choose another name.",
             path));
     if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-        throw Error(fmt::format(
-            "cannot write '{}': it is a hard link, in a folder where everyone may write. Choose "
-            "another name.",
-            path));
+        throw Error(
+            fmt::format("cannot write '{}': it has several hard links, in a folder where everyone "
+                        "may write. Choose another name.",
+                        path));
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ OutputFile open_output(const std::string& path, const OutputOptions& options) {
         file = {open_existing(path, options), false};
     if (!file.fd && errno == ELOOP)
         throw Error(fmt::format(
-            "cannot write '{}': it is a symbolic link. Name the file that it leads to.", path));
+            "cannot write '{}': it is a symbolic link. Give the path of its target.", path));
     if (!file.fd)
         throw Error(
             fmt::format("cannot write '{}': {}.", path, std::generic_category().message(errno)));

@@ -97,14 +97,13 @@ PrivilegeDrop plan_privilege_drop(const std::optional<std::string>& chosen) {
     if (chosen) {
         auto user = named(*chosen);
         if (!user)
-            throw Error(
-                fmt::format("there is no user '{}' here: choose one of /etc/passwd, or "
-                            "root.",
-                            *chosen));
+            throw Error(fmt::format(
+                "there is no user '{}' here: choose a user from /etc/passwd, or root.", *chosen));
         if (user->uid == geteuid())
             return {};
         if (geteuid() != 0)
-            throw Error(fmt::format("only root can become {}: run it with sudo.", *chosen));
+            throw Error(fmt::format("only root can switch to user {}: run the command with sudo.",
+                                    *chosen));
         return {.user = std::move(user)};
     }
     if (geteuid() != 0)

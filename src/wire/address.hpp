@@ -20,7 +20,7 @@ struct AddressBytes {
 
     template <std::size_t Offset, std::size_t M>
     static constexpr AddressBytes at(util::FixedBytes<M> header) {
-        static_assert(Offset + N <= M, "the address ends behind the header");
+        static_assert(Offset + N <= M, "the address extends past the end of the header");
         AddressBytes address;
         for (std::size_t i = 0; i < N; ++i)
             address.bytes[i] = std::to_integer<std::uint8_t>(header[Offset + i]);
@@ -28,7 +28,7 @@ struct AddressBytes {
     }
     template <std::size_t Offset, std::size_t M>
     constexpr void put(std::span<std::byte, M> header) const {
-        static_assert(Offset + N <= M, "the address ends behind the header");
+        static_assert(Offset + N <= M, "the address extends past the end of the header");
         std::ranges::transform(bytes, header.template subspan<Offset, N>().begin(),
                                [](std::uint8_t byte) { return std::byte{byte}; });
     }

@@ -176,7 +176,7 @@ TEST_P(Compressed, what_holds_no_capture_is_said) {
         0U)
         << read().second;
     write(GetParam().compress(""));
-    EXPECT_EQ(read().second, "'" + path_ + "' has only an end of " + GetParam().name +
+    EXPECT_EQ(read().second, "'" + path_ + "' has only the end of " + GetParam().name +
                                  " data: give a pcap or pcapng capture.");
 }
 

@@ -220,7 +220,7 @@ TEST_F(PcapngTailTest, a_length_that_cannot_be_is_damage_and_not_waited_for) {
     for (const std::uint32_t length : {0U, 8U, 13U, 0x01000004U, 0x7fffffffU, 0xfffffffcU}) {
         empty();
         add_start(length, 0x1a2b3c4d);
-        EXPECT_EQ(why(), sentence(fmt::format("claims a length of {} bytes", length), 0));
+        EXPECT_EQ(why(), sentence(fmt::format("has an invalid length of {} bytes", length), 0));
     }
 }
 
@@ -256,7 +256,7 @@ TEST_F(PcapngTailTest, options_that_claim_too_much_end_the_options) {
 TEST_F(PcapngTailTest, what_is_no_byte_order_is_said) {
     empty();
     add_start(28, 0x12345678);
-    EXPECT_EQ(why(), sentence("begins a section without a byte order", 0));
+    EXPECT_EQ(why(), sentence("begins a section without a valid byte-order magic", 0));
 }
 
 TEST_F(PcapngTailTest, a_version_of_the_future_is_said) {

@@ -259,8 +259,7 @@ TEST_F(CableSwitch, adds_all_rules_of_a_request_or_none) {
 }
 
 TEST_F(CableSwitch, answers_what_it_does_not_understand) {
-    EXPECT_EQ(ask({{"do", "dance"}})["error"],
-              "the link emulator does not know the command 'dance'");
+    EXPECT_EQ(ask({{"do", "dance"}})["error"], "'dance' is not a command of the link emulator");
     EXPECT_EQ(ask({{"do", "remove"}, {"rule", 5}})["error"], "there is no rule 5");
     EXPECT_EQ(ask(nlohmann::json::array())["ok"], false);
     EXPECT_EQ(ask({{"do", "record"}, {"capture", "/nowhere/file"}})["ok"], false);

@@ -39,14 +39,14 @@ TEST(UnixSocket, takes_neither_a_socket_in_use_nor_another_file) {
     const support::TempPath file("file");
     std::ofstream(file.str()) << "text";
     EXPECT_EQ(support::error_text([&] { listen_unix(file.str()); }),
-              "no socket can be made at " + file.str() + ": Address already in use");
+              "cannot create a socket at " + file.str() + ": Address already in use");
     EXPECT_TRUE(std::filesystem::is_regular_file(file.path()));
 }
 
 TEST(UnixSocket, refuses_a_path_that_no_socket_can_have) {
     EXPECT_EQ(support::error_text([&] { connect_unix(std::string(108, 'x')); }),
               "'" + std::string(108, 'x') +
-                  "' cannot be the path of a socket: it may have 1 to 107 bytes");
+                  "' is not a valid path for a socket: use a path of 1 to 107 bytes");
     EXPECT_NE(support::error_text([&] { connect_unix(""); }), "");
 }
 

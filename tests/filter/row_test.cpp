@@ -97,21 +97,20 @@ TEST(Row, header_has_the_fields_own_names) {
 
 TEST(Row, an_unknown_field_is_a_sentence_with_the_one_that_may_be_meant) {
     EXPECT_EQ(error_of("bth.psn,bth.pns"),
-              "there is no field 'bth.pns' (is it 'bth.psn'?): 'rocecap fields' lists what there "
-              "is.");
-    EXPECT_EQ(
-        error_of("dmalen"),
-        "there is no field 'dmalen' (is it 'reth.dmalen'?): 'rocecap fields' lists what there "
-        "is.");
+              "there is no field 'bth.pns' (did you mean 'bth.psn'?): 'rocecap fields' lists the "
+              "fields.");
+    EXPECT_EQ(error_of("dmalen"),
+              "there is no field 'dmalen' (did you mean 'reth.dmalen'?): 'rocecap fields' lists "
+              "the fields.");
     EXPECT_EQ(error_of("nonsense"),
-              "there is no field 'nonsense': 'rocecap fields' lists what there is.");
+              "there is no field 'nonsense': 'rocecap fields' lists the fields.");
     EXPECT_EQ(error_of("a name is missing"),
-              "there is no field 'a name is missing': 'rocecap fields' lists what there is.");
+              "there is no field 'a name is missing': 'rocecap fields' lists the fields.");
     EXPECT_EQ(error_of("\x1b[31m"),
-              "there is no field '\\x1b[31m': 'rocecap fields' lists what there is.");
+              "there is no field '\\x1b[31m': 'rocecap fields' lists the fields.");
     for (const auto* names : {"", "bth.psn,", ",bth.psn", "bth.psn,,reth"})
         EXPECT_EQ(error_of(names),
-                  "the list of fields has an empty name: 'bth.psn,reth.r_key' is one.")
+                  "the list of fields has an empty name: write it like 'bth.psn,reth.r_key'.")
             << names;
 }
 

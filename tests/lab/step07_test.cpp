@@ -144,7 +144,7 @@ TEST_F(Step07, a_program_without_certificates_says_how_to_get_them) {
     const auto outcome = support::exec("client", {client, "192.0.2.1", "--certs", "build/nowhere"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.err.find("cannot use build/nowhere/ca.crt: No such file or directory. `make "
-                               "certs` makes the lab's certificates."),
+                               "certs` creates the lab's certificates."),
               std::string::npos)
         << outcome.err;
 }

@@ -109,8 +109,8 @@ TEST(Endpoint, its_gid_is_the_address_that_it_comes_from) {
     EXPECT_EQ(objection("192.0.2.2", "::ffff:192.0.2.2"), "");
     EXPECT_EQ(objection("fe80::2", "fe80::2"), "");
     EXPECT_EQ(objection("192.0.2.100", "192.0.2.2"),
-              "the peer's endpoint is not valid: its GID is ::ffff:192.0.2.100, but it is "
-              "192.0.2.2 that is connected.");
+              "the peer's endpoint is not valid: its GID is ::ffff:192.0.2.100, but the connection "
+              "is with 192.0.2.2.");
     // Addresses of other hosts, multicast, broadcast, and an IPv4 address that is not mapped.
     for (const char* gid :
          {"ff02::1", "ff0e::ffff:224.0.0.1", "255.255.255.255", "192.0.2.1", "::", "::192.0.2.2"})

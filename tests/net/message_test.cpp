@@ -43,14 +43,14 @@ TEST(Message, another_program_version_type_or_size_is_named) {
         EXPECT_EQ(changed(i, 'G'),
                   "the peer does not use this lab's exchange protocol: does another program use "
                   "that port?");
-    EXPECT_NE(changed(4, 2).find("speaks version 2 of the exchange"), std::string::npos);
+    EXPECT_NE(changed(4, 2).find("uses version 2 of the exchange protocol"), std::string::npos);
     EXPECT_EQ(changed(5, 0), "the peer sent a message of the unknown type 0.");
     EXPECT_EQ(changed(5, 5), "the peer sent a message of the unknown type 5.");
-    EXPECT_EQ(changed(7, 47), "the peer's message has 47 bytes, where an endpoint has 48.");
-    EXPECT_EQ(changed(6, 1), "the peer's message has 304 bytes, where an endpoint has 48.");
-    EXPECT_EQ(changed(5, 3), "the peer's message has 48 bytes, where done has 0.");
+    EXPECT_EQ(changed(7, 47), "the peer's message has 47 bytes, but an endpoint has 48.");
+    EXPECT_EQ(changed(6, 1), "the peer's message has 304 bytes, but an endpoint has 48.");
+    EXPECT_EQ(changed(5, 3), "the peer's message has 48 bytes, but done has 0.");
     EXPECT_EQ(error_of(net::serialize_header(MessageType::Refused, 256)),
-              "the peer's message has 256 bytes, where a refusal has 0 to 255.");
+              "the peer's message has 256 bytes, but a refusal has 0 to 255.");
 }
 
 TEST(Message, a_type_that_is_not_its_turn_is_named) {

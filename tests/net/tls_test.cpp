@@ -161,8 +161,8 @@ TEST_F(Tls, a_clients_certificate_makes_no_server) {
     TlsFiles files = support::files_of(TlsRole::Client, folder("lab"), folder("lab"));
     TlsContext server = support::tls_context(TlsRole::Server, files, "rdma-client");
     const Outcome outcome = talk(client, server);
-    expect_has(outcome.client, "is refused: its certificate is not for a server's use.");
-    expect_has(outcome.server, "is not for a server's use");
+    expect_has(outcome.client, "is refused: its certificate is not valid for a server.");
+    expect_has(outcome.server, "is not valid for a server");
 }
 
 TEST_F(Tls, a_session_is_resumed_only_where_both_asked_for_it) {

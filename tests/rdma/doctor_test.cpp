@@ -126,7 +126,7 @@ TEST(Doctor, no_roce_v2_gid_at_all_is_wrong_without_an_address_too) {
 TEST(Doctor, rdma_cm_speaking_v1_is_wrong) {
     HostFacts host = healthy();
     host.ports[0].default_roce_mode = "IB/RoCE v1";
-    expect_only(bad(host), Verdict::wrong, "speaks IB/RoCE v1", "default_roce_mode");
+    expect_only(bad(host), Verdict::wrong, "uses IB/RoCE v1", "default_roce_mode");
     host.ports[0].default_roce_mode = "RoCE v2";
     EXPECT_TRUE(bad(host).empty());
 }

@@ -294,8 +294,9 @@ TEST_F(HubTest, garbage_is_dropped_at_once_and_told_by_an_alert_where_it_looked_
 TEST_F(HubTest, what_the_protocol_does_not_have_ends_the_connection_with_a_sentence) {
     serve({}, [&] {
         EXPECT_EQ(answer_to(MessageType{7}),
-                  "the peer refuses: the peer sent a message of the unknown type 7.");
-        EXPECT_EQ(answer_to(MessageType::Refused), "the peer refuses: a client does not refuse.");
+                  "the peer refused the exchange: the peer sent a message of the unknown type 7.");
+        EXPECT_EQ(answer_to(MessageType::Refused),
+                  "the peer refused the exchange: a client does not refuse.");
     });
     EXPECT_EQ(handler_.losses, (std::vector{Loss::Protocol, Loss::Protocol}));
 }
@@ -304,7 +305,7 @@ TEST_F(HubTest, what_fails_for_one_client_is_told_to_it_and_ends_there) {
     serve({}, [&] {
         const auto other = join();
         EXPECT_EQ(answer_to(MessageType::Endpoint, net::endpoint_size),
-                  "the peer refuses: there is no memory left");
+                  "the peer refused the exchange: there is no memory left");
         net::barrier(*other, limit());
         net::finish(*other, limit());
     });

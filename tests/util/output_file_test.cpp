@@ -60,7 +60,7 @@ TEST_F(OutputFile, no_symbolic_link_is_followed) {
     const std::string target = folder_.str() + "/target";
     fs::create_symlink(target, path_);
     const std::string sentence =
-        "cannot write '" + path_ + "': it is a symbolic link. Name the file that it leads to.";
+        "cannot write '" + path_ + "': it is a symbolic link. Give the path of its target.";
     EXPECT_EQ(error_text([&] { open_output(path_); }), sentence);
     EXPECT_FALSE(fs::exists(target));
     std::ofstream(target) << "precious";
@@ -89,7 +89,8 @@ TEST_F(OutputFile, in_a_folder_of_everyones_a_hard_link_is_refused) {
     fs::create_hard_link(target, path_);
     EXPECT_FALSE(open_output(path_).is_new) << "nobody else can have made it";
     share_folder();
-    EXPECT_NE(error_text([&] { open_output(path_); }).find("it is a hard link"), std::string::npos);
+    EXPECT_NE(error_text([&] { open_output(path_); }).find("it has several hard links"),
+              std::string::npos);
     EXPECT_EQ(content(target), "precious");
 }
 
@@ -130,7 +131,7 @@ TEST_F(OutputFile, a_fifo_is_waited_for_until_somebody_reads) {
 TEST_F(OutputFile, waiting_for_a_fifos_reader_ends_with_a_stop_or_in_time) {
     ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
     const std::string sentence =
-        "gave up writing to '" + path_ + "': nobody has opened it to read.";
+        "gave up writing to '" + path_ + "': no program has opened it for reading.";
     EXPECT_EQ(error_text([&] { open_output(path_, {.end = util::deadline_in(100ms)}); }), sentence);
     util::StopSignal stop;
     kill(getpid(), SIGTERM);

@@ -127,8 +127,8 @@ TEST_F(LiveOutput, a_signal_ends_waiting_for_the_reader_of_a_fifo) {
         const auto outcome = capture.wait(10s);
         EXPECT_FALSE(outcome.timed_out);
         EXPECT_EQ(outcome.exit_code, 2);
-        EXPECT_EQ(outcome.err,
-                  "rocecap: gave up writing to '" + path_ + "': nobody has opened it to read.\n");
+        EXPECT_EQ(outcome.err, "rocecap: gave up writing to '" + path_ +
+                                   "': no program has opened it for reading.\n");
     }
 }
 
@@ -158,7 +158,7 @@ TEST_F(LiveOutput, a_symbolic_link_is_refused) {
     const auto outcome = support::run(live({"-q", "-d", "0", "-w", path_}));
     EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
     EXPECT_EQ(outcome.err, "rocecap: cannot write '" + path_ +
-                               "': it is a symbolic link. Name the file that it leads to.\n");
+                               "': it is a symbolic link. Give the path of its target.\n");
     EXPECT_EQ(std::filesystem::file_size(target.str()), 8U);
 }
 

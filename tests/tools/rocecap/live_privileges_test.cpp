@@ -114,9 +114,9 @@ TEST_F(LivePrivileges, another_user_can_be_chosen) {
     expect_captures(capture, 3);
     const auto outcome = support::run(live({"--user", "no-such-user"}));
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(
-        outcome.err,
-        "rocecap: there is no user 'no-such-user' here: choose one of /etc/passwd, or root.\n");
+    EXPECT_EQ(outcome.err,
+              "rocecap: there is no user 'no-such-user' here: choose a user from /etc/passwd, or "
+              "root.\n");
 }
 
 TEST_F(LivePrivileges, root_stays_root_where_that_is_asked_for) {

@@ -98,18 +98,19 @@ TEST_F(WhereCommand, what_is_no_filter_is_marked_and_ends_with_2) {
         EXPECT_EQ(outcome.err, err);
     };
     expect_refused({"--where", "bth.psn = 5"},
-                   "rocecap: equality is written == (column 9).\n"
+                   "rocecap: '=' is not an operator: write == for equality (column 9).\n"
                    "  bth.psn = 5\n"
                    "          ^\n");
     expect_refused({"--where", "reth and icrc.status == god"},
                    "rocecap: icrc.status is one of good, bad, unchecked, not 'god' (column 25).\n"
                    "  reth and icrc.status == god\n"
                    "                          ^~~\n");
-    expect_refused({"--fields", "bth.pns"},
-                   "rocecap: there is no field 'bth.pns' (is it 'bth.psn'?): 'rocecap fields' "
-                   "lists what there is.\n");
+    expect_refused(
+        {"--fields", "bth.pns"},
+        "rocecap: there is no field 'bth.pns' (did you mean 'bth.psn'?): 'rocecap fields' "
+        "lists the fields.\n");
     expect_refused({"--where", "reth and bth.pns == 5", "--header", "--fields", "frame"},
-                   "rocecap: there is no field 'bth.pns': is it 'bth.psn'? (column 10).\n"
+                   "rocecap: there is no field 'bth.pns': did you mean 'bth.psn'? (column 10).\n"
                    "  reth and bth.pns == 5\n"
                    "           ^~~~~~~\n");
 }
