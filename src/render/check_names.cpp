@@ -76,7 +76,7 @@ std::string how(const Recovery& recovery) {
     if (recovery.verdict == Verdict::Open)
         return "open";
     if (recovery.ended_by)
-        return "by an answer";
+        return "response";
     return "not needed";
 }
 

@@ -159,7 +159,7 @@ class Text {
 
     std::string events(const HalfReport& one) const {
         std::string text;
-        const std::string_view where = report_.one_point ? "on the way: " : "on the link: ";
+        const std::string_view where = report_.one_point ? "on the path: " : "on the link: ";
         const auto add = [&](std::uint64_t count, std::string_view what) {
             if (count != 0)
                 text += fmt::format("{}{} {}", text.empty() ? where : ", ", count, what);

@@ -68,7 +68,7 @@ class ExplainText {
             paragraph(
                 "Nothing to explain: the capture has no RoCE packet, and no log has an error.", 0);
         else
-            paragraph(fmt::format("No failure and no slow-down found in {}.", looked_at()), 0);
+            paragraph(fmt::format("No failure and no slowdown found in {}.", looked_at()), 0);
     }
 
     void unexplained() {
@@ -78,12 +78,14 @@ class ExplainText {
         for (const Evidence& sign : explanation_.signs)
             line(sign);
         if (context_.logs < 2)
-            paragraph(context_.logs == 0
-                          ? "Run logs (--log) of both programs tell more: rocetrace writes them."
-                          : "The run log of the other end (--log) tells more.",
-                      2);
+            paragraph(
+                context_.logs == 0
+                    ? "Run logs (--log) of both programs give more evidence: rocetrace writes them."
+                    : "The run log of the other end (--log) gives more evidence.",
+                2);
         if (!context_.has_capture)
-            paragraph("A capture tells more: rocecap live -w, then rocecap explain.", 2);
+            paragraph("A capture gives more evidence: run rocecap live -w, then rocecap explain.",
+                      2);
     }
 
     std::string looked_at() const {

@@ -104,7 +104,7 @@ std::string work_request_table(const timeline::Matcher& run) {
     std::ranges::stable_sort(requests, {}, [&](const WorkRequest* request) {
         return request->posted_ns + run.shift_of(request->role);
     });
-    std::string text = "\n" + begin("work request", "sent + answers");
+    std::string text = "\n" + begin("work request", "sent + responses");
     for (const char* span : spans)
         text += fmt::format("{:>12}", span);
     text += "\n";

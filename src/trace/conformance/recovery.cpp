@@ -94,7 +94,7 @@ class Analysis {
             return;
         }
         if (was_accepted_before(packet.psn, packet.frame)) {
-            recovery.prediction = "the responder had it already";
+            recovery.prediction = "the responder already had the packet";
             return;
         }
         if (packet.fate == Fate::Changed && changed_request(recovery))
@@ -110,7 +110,7 @@ class Analysis {
 
     // Each copy is a request; the later one is a duplicate or out of sequence.
     void doubled_request(Recovery& recovery) const {
-        recovery.prediction = "the response is repeated, no request is retransmitted";
+        recovery.prediction = "the response is repeated, and no request is retransmitted";
         const auto& arrivals = responder_.arrivals();
         for (const Arrival& arrival : arrivals)
             if (arrival.request.frame > recovery.packet.frame &&
@@ -216,7 +216,7 @@ class Analysis {
         for (const ObservedPacket* other : responses_) {
             const bool is_before = other->frame < packet.frame;
             if (is_before && serves(*other)) {
-                recovery.prediction = "the requester had it already";
+                recovery.prediction = "the requester already had the packet";
                 return;
             }
             if (is_before || other->damaged)

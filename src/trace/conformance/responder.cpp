@@ -159,12 +159,11 @@ void Responder::settle_data(const Expectation& expectation, const ObservedPacket
     if (sent.is(wire::Operation::AtomicAcknowledge) && expectation.executed != 0) {
         auto& value = executed_[expectation.executed - 1].value;
         if (value && *value != sent.value)
-            report(
-                Code::AtomicReplay, sent,
-                fmt::format(
-                    "the repeated ATOMIC with PSN {:#08x} returned {:#x}, but the first time {:#x}",
-                    sent.psn, sent.value, *value),
-                {expectation.arrival.request.frame});
+            report(Code::AtomicReplay, sent,
+                   fmt::format("the retransmitted ATOMIC with PSN {:#08x} returned {:#x}, but the "
+                               "first one returned {:#x}",
+                               sent.psn, sent.value, *value),
+                   {expectation.arrival.request.frame});
         if (!value)
             value = sent.value;
     }

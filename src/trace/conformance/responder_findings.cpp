@@ -150,7 +150,7 @@ void Responder::wrong_nak(Scan& scanned, const State& later, const ObservedPacke
     }
     if (sent.is_sequence_nak() && later.nak_sent && last_nak_ != 0)
         report(Code::NakRepeated, sent,
-               fmt::format("a second NAK for PSN {:#08x} before that packet came", sent.psn),
+               fmt::format("a second NAK for PSN {:#08x} before that packet arrived", sent.psn),
                {last_nak_});
     else
         report(Code::NakWithoutCause, sent,

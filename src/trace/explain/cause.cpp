@@ -25,8 +25,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::PathMtuMismatch, "path-mtu-mismatch",
      "Exchange the path MTU and set the smaller one at both ends (ibv_modify_qp to RTR)."},
     {Code::WrongQpn, "wrong-qpn",
-     "Set dest_qp_num to the number of the peer's current queue pair; a queue pair that is created "
-     "again has a new number."},
+     "Set dest_qp_num to the number of the peer's current queue pair; a queue pair that is "
+     "destroyed and created again has a new number."},
     {Code::PeerNotReady, "peer-not-ready",
      "Move the responder to RTR before the requester posts: let the responder send a message when "
      "it is ready, and wait for that message."},
@@ -44,8 +44,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Capture at the other end to see on which side the packets disappear; check link, routes, "
      "firewall and UDP port 4791."},
     {Code::AcksLost, "acks-lost",
-     "Capture at the requester to see whether the responses arrive; look at drops on the way "
-     "back."},
+     "Capture at the requester to see whether the responses arrive; look for drops on the return "
+     "path."},
     {Code::LargePacketsLost, "large-packets-lost",
      "Compare the MTU of all interfaces on the path with the path MTU plus 80 bytes of headers, or "
      "use a smaller path MTU."},
@@ -60,7 +60,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "Register the memory and set up the queue pair with the right that the request needs "
      "(IBV_ACCESS_REMOTE_WRITE, _READ or _ATOMIC)."},
     {Code::Deregistered, "deregistered",
-     "Keep the memory registered until the peer has said that it no longer needs it."},
+     "Keep the memory registered until the peer confirms that it no longer needs it."},
     {Code::OtherPd, "other-pd", "Register the memory in the protection domain of the queue pair."},
     {Code::RemoteAccess, "remote-access",
      "Compare rkey, address, length and rights of the request with the responder's memory regions; "
@@ -94,8 +94,8 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::Congestion, "congestion",
      "Check that the sender reacts to CNPs (DCQCN), and look for the congested link."},
     {Code::NeedlessRetransmissions, "needless-retransmissions",
-     "Look for what duplicates packets on the path, and check whether the capture records each "
-     "packet twice."},
+     "Find the device on the path that duplicates packets, and check whether the capture records "
+     "each packet twice."},
     {Code::OneSidedCapture, "one-sided-capture",
      "Capture both directions: at an interface that both pass, without a filter on one address, or "
      "with both ports of a mirror."},

@@ -30,7 +30,7 @@ void explain_datagrams(const Case& one, Causes& causes) {
         return;
     Cause cause = one.cause(
         Code::WrongQKey, Certainty::Certain,
-        fmt::format("the datagrams have Q_Key {:#010x}, and {} has {:#010x}: it drops them.",
+        fmt::format("the datagrams have Q_Key {:#010x}, but {} has {:#010x}: it drops them.",
                     (*wrong)->q_key, direction.responder->called(), *direction.responder->q_key));
     cause.is_fatal = true;
     cause.add(evidence(**wrong));

@@ -23,7 +23,7 @@ class FirstPsn {
             if (*requester->sq_psn == *responder->rq_psn)
                 return false;
             Cause& cause = add(Certainty::Certain,
-                               fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
+                               fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
                                            spoken(direction_.from), *requester->sq_psn,
                                            spoken(direction_.to), *responder->rq_psn));
             add_values(cause);
@@ -43,7 +43,7 @@ class FirstPsn {
         if (!first.opcode->starts_message() || first.psn == *responder->rq_psn)
             return false;
         Cause& cause = add(Certainty::Likely,
-                           fmt::format("{} begins with PSN {:#08x}, and {} expects {:#08x}.",
+                           fmt::format("{} begins with PSN {:#08x}, but {} expects {:#08x}.",
                                        spoken(direction_.from), first.psn, spoken(direction_.to),
                                        *responder->rq_psn));
         add_values(cause);

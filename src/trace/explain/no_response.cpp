@@ -94,7 +94,7 @@ class NoResponse {
     // According to its log, its queue pair has not ended.
     void silent_host() {
         add(Code::PathBroken, Certainty::Likely,
-            fmt::format("after frame {} nothing came from {}, whose queue pair was ready.",
+            fmt::format("after frame {} no packet arrived from {}, whose queue pair was ready.",
                         case_.course.last_answer->frame, spoken(direction_.to)))
             .add(evidence(*case_.course.last_answer));
     }

@@ -51,9 +51,9 @@ void explain_missing_requests(const Whole& whole, Causes& causes) {
         Cause cause{
             .code = Code::OneSidedCapture,
             .certainty = Certainty::Certain,
-            .text = fmt::format("the capture has {} responses, and none of the requests that "
-                                "they are for.",
-                                answers),
+            .text = fmt::format(
+                "the capture has {} responses, and none of the requests for these responses.",
+                answers),
             .evidence = {},
             .where =
                 fmt::format("{} → {}, QP {:#08x}", flow::text(stream.key.src, stream.key.network),

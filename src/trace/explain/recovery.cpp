@@ -177,7 +177,7 @@ class Recovery {
         Cause& cause =
             add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
                 fmt::format("{} requests were retransmitted although both copies arrived: the ACK "
-                            "timeout is shorter than the time until the response comes.",
+                            "timeout is shorter than the time until the response arrives.",
                             late + answered),
                 course_.cost_of(Why::AnswerLate));
         cause.is_fatal = has_given_up();

@@ -77,7 +77,7 @@ class Refusal {
     void gone(const std::string& role, const Region& region, Certainty certainty) {
         Cause& cause = add(Code::Deregistered, certainty,
                            fmt::format("the region with rkey {:#010x} was deregistered or "
-                                       "invalidated before the request came.",
+                                       "invalidated before the request arrived.",
                                        request_.rkey));
         cause.add(value(role, region.text()));
         cause.add({.role = role,
@@ -150,10 +150,10 @@ class Refusal {
             told, [this](const Told* one) { return one->rkey == request_.rkey; });
         if (!told.empty() && same == told.end()) {
             Cause& cause = add(Code::WrongRkey, Certainty::Likely,
-                               fmt::format("rkey {:#010x} is not one that {} was told.",
+                               fmt::format("rkey {:#010x} is not one of those that {} received.",
                                            request_.rkey, spoken(case_.direction.from)));
             cause.add(
-                value(told.back()->role, fmt::format("was told rkey {:#010x}", told.back()->rkey)));
+                value(told.back()->role, fmt::format("received rkey {:#010x}", told.back()->rkey)));
             return;
         }
         if (same != told.end()) {
@@ -162,14 +162,14 @@ class Refusal {
             region.length = (*same)->length;
             if (!region.has(request_.va, request_.length)) {
                 Cause& cause = add(Code::OutOfBounds, Certainty::Likely, bounds(region));
-                cause.add(value((*same)->role, fmt::format("was told memory {:#x} + {} B",
+                cause.add(value((*same)->role, fmt::format("received memory {:#x} + {} B",
                                                            region.va, region.length)));
                 return;
             }
         }
         add(Code::RemoteAccess, Certainty::Certain,
-            "the responder refused the access to its memory. Which of rkey, bounds, rights, "
-            "registration or protection domain is wrong, only its run log can tell.");
+            "the responder refused the access to its memory. Only its run log shows which of rkey, "
+            "bounds, rights, registration and protection domain is wrong.");
     }
 
     bool lacks_right() const {
@@ -281,8 +281,8 @@ class Refusal {
             too_small(receive_of(*responder));
         else if (case_.direction.responder_role.empty())
             add(Code::ReceiveTooSmall, Certainty::Likely,
-                fmt::format("the responder refused a message of {} bytes: probably the receive "
-                            "that it had posted is shorter.",
+                fmt::format("the responder refused a message of {} bytes: the posted receive is "
+                            "probably shorter.",
                             request_.length));
     }
 

@@ -82,7 +82,7 @@ class SetUp {
             return false;
         Cause& cause =
             add(Code::WrongGid, Certainty::Certain,
-                fmt::format("{} is connected to {}, and the requests come from {}: it drops them.",
+                fmt::format("{} is connected to {}, but the requests come from {}: it drops them.",
                             direction_.responder->called(), direction_.responder->dest_gid,
                             flow::text(source, direction_.stream->key.network)));
         cause.add(
@@ -166,7 +166,7 @@ class SetUp {
             return false;
         Cause& cause =
             add(Code::WrongQpn, Certainty::Certain,
-                fmt::format("{} is connected to queue pair {:#08x}, and the requests come from "
+                fmt::format("{} is connected to queue pair {:#08x}, but the requests come from "
                             "{:#08x}.",
                             responder->called(), *responder->dest_qpn, requester->qpn));
         add_values(cause, fmt::format("its queue pair {:#08x}", requester->qpn),
@@ -223,7 +223,7 @@ class SetUp {
         if ((own & members) == (expected & members))
             return false;
         add(Code::WrongPKey, other ? Certainty::Certain : Certainty::Likely,
-            fmt::format("the requests have P_Key {:#06x}, and {} {:#06x}.", own,
+            fmt::format("the requests have P_Key {:#06x}, but {} {:#06x}.", own,
                         other ? "the packets of the other end have" : "the default partition is",
                         expected));
         return true;

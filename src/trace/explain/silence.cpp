@@ -236,8 +236,8 @@ class Silence {
         if (!direction_.requests.empty() && lost > largest && case_.course.last_answer != nullptr) {
             Cause& cause =
                 add(Code::LargePacketsLost, Certainty::Likely,
-                    fmt::format("packets with up to {} bytes of payload arrived, and the capture "
-                                "has none of a request whose packets have {} bytes.",
+                    fmt::format("packets with up to {} bytes of payload arrived, but the capture "
+                                "has no packet of a request whose packets have {} bytes.",
                                 largest, lost));
             cause.add(evidence(*largest_passed(largest)));
             return;

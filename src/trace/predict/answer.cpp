@@ -104,17 +104,17 @@ std::string hint(const ConnectionState& ends, std::string_view requester,
     if (ends.asked_for() == ends.expected())
         text += ", and has sent a NAK for it";
     else if (ends.has_gap())
-        text += ", but the last packet had another";
+        text += ", but the last packet had another PSN";
     if (ends.behind_sent() == 0)
         return text + fmt::format(".\n{} has sent no request yet.", begun(requester));
     text += fmt::format(".\n{} has sent up to {}; ", begun(requester),
                         psn_text(ends.behind_sent() - 1));
     if (ends.oldest_open() >= ends.behind_sent())
-        return text + "all of it is acknowledged.";
+        return text + "all PSNs are acknowledged.";
     return text +
            (ends.oldest_open() == ends.behind_sent() - 1
-                ? "that one is not acknowledged."
-                : fmt::format("from {} on nothing is acknowledged.", psn_text(ends.oldest_open())));
+                ? "this PSN is not acknowledged."
+                : fmt::format("from {} on, no PSN is acknowledged.", psn_text(ends.oldest_open())));
 }
 
 }  // namespace predict

@@ -63,7 +63,7 @@ std::string reason_for_repeated(const Packet& packet, const ConnectionState& end
     if (ends.oldest_open() != packet.offset)
         return {};
     if (packet.kind == Kind::Read && ends.misses_response())
-        return "a response is missing: the requester repeats the request from that PSN on";
+        return "a response is missing: the requester sends the request again, from that PSN on";
     return packet.t_ns - ends.last()->t_ns > shortest_timeout_ns
                ? "no response arrived in time: the requester retransmits from the oldest "
                  "unacknowledged packet on"

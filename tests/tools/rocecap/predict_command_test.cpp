@@ -123,8 +123,8 @@ TEST(PredictCommand, helps_without_telling_the_answer_and_asks_again) {
     const LostPacket run;
     const auto outcome = predict("write\\n?\\nnack\\nnak four\\nnak\\nq\\n", run.path());
     EXPECT_TRUE(has(outcome,
-                    "The server expects PSN +4 next, but the last packet had another.\n"
-                    "The client has sent up to PSN +5; from PSN +3 on nothing is acknowledged.\n"))
+                    "The server expects PSN +4 next, but the last packet had another PSN.\n"
+                    "The client has sent up to PSN +5; from PSN +3 on, no PSN is acknowledged.\n"))
         << outcome.all();
     EXPECT_TRUE(has(outcome, "'nack' is not a kind of packet"));
     EXPECT_TRUE(has(outcome, "'four' is not a PSN"));

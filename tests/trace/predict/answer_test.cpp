@@ -133,21 +133,21 @@ TEST(PredictHint, tells_what_each_side_knows) {
     ends.see(write(0));
     EXPECT_EQ(hint(ends, "the client", "the server"),
               "The server expects PSN +1 next.\n"
-              "The client has sent up to PSN +0; that one is not acknowledged.");
+              "The client has sent up to PSN +0; this PSN is not acknowledged.");
     ends.see_taken(1);
     ends.see(write(2));
     EXPECT_EQ(hint(ends, "the client", "the server"),
-              "The server expects PSN +1 next, but the last packet had another.\n"
-              "The client has sent up to PSN +2; from PSN +0 on nothing is acknowledged.");
+              "The server expects PSN +1 next, but the last packet had another PSN.\n"
+              "The client has sent up to PSN +2; from PSN +0 on, no PSN is acknowledged.");
     ends.see(nak(1));
     EXPECT_EQ(hint(ends, "the client", "the server"),
               "The server expects PSN +1 next, and has sent a NAK for it.\n"
-              "The client has sent up to PSN +2; from PSN +1 on nothing is acknowledged.");
+              "The client has sent up to PSN +2; from PSN +1 on, no PSN is acknowledged.");
     for (const Packet& one : {write(1), write(2), ack(2)})
         ends.see(one);
     EXPECT_EQ(hint(ends, "the client", "the server"),
               "The server expects PSN +3 next.\n"
-              "The client has sent up to PSN +2; all of it is acknowledged.");
+              "The client has sent up to PSN +2; all PSNs are acknowledged.");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ const sections = {
             ["memory", "", memory => el("code", {}, `${memory.va} + ${memory.length} B`)],
             ["rkey", "", memory => el("code", {}, memory.rkey)],
             ["rights", "", memory => memory.access],
-            ["known to", "", memory => memory.learned.length > 0 ? el("ul", {}, memory.learned.map(learned)) : "nobody"],
+            ["known to", "", memory => memory.learned.length > 0 ? el("ul", {}, memory.learned.map(learned)) : "no peer or observer"],
         ], run.capabilities));
     },
 

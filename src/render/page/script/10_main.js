@@ -86,6 +86,6 @@ async function main() {
 
 main().catch(error => {
     byId("left-out").hidden = false;
-    byId("left-out").textContent = `This page could not show its run: ${error}. It needs a browser of 2023 or later.`;
+    byId("left-out").textContent = `This page could not show its run: ${error}. It needs a browser from 2023 or later.`;
     throw error;
 });
