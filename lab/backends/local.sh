@@ -12,7 +12,7 @@ backend_address() { # HOST
 
 backend_require_up() {
     compgen -G '/sys/class/infiniband/*' >/dev/null ||
-        die "this host has no RDMA device (/sys/class/infiniband is empty). As root, 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0' makes a software one where the kernel has rdma_rxe; the vm backend (unset LAB_BACKEND) needs neither."
+        die "this host has no RDMA device (/sys/class/infiniband is empty). As root, 'modprobe rdma_rxe && rdma link add rxe0 type rxe netdev eth0' creates a software device if the kernel has rdma_rxe; the vm backend (unset LAB_BACKEND) needs no RDMA device."
 }
 
 # This backend starts no process that could end during a run.

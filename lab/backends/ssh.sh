@@ -56,7 +56,7 @@ backend_require_up() {
         SSH_DIR=$(short_dir ssh)
     fi
     for host in "${LAB_HOSTS[@]}"; do
-        ssh_ensure "$host" || die "no connection to the $host: ssh ${SSH_TARGET[$host]}${SSH_PORT[$host]:+, port ${SSH_PORT[$host]},} says: ${SSH_FAILURE:-nothing}"
+        ssh_ensure "$host" || die "no connection to the $host: ssh ${SSH_TARGET[$host]}${SSH_PORT[$host]:+, port ${SSH_PORT[$host]},} failed: ${SSH_FAILURE:-it printed no message}"
     done
 }
 

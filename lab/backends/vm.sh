@@ -47,14 +47,14 @@ vm_running() {
         return 1
     fi
     for host in "${LAB_HOSTS[@]}"; do
-        VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start all again (its console: $(guest_console "$host"))"
+        VM_DOWN="the $host guest's QEMU has ended since lab/lab up: run lab/lab up to start all machines again (its console: $(guest_console "$host"))"
         guest_pid "$host" >/dev/null || return 1
     done
 }
 
 answers() { # HOST
     if ! { ssh_ensure "$1" && (ON_HOST_AS=(timeout 15) && on_host "$1" true </dev/null 2>/dev/null); }; then
-        say "the $1 guest does not answer"
+        say "the $1 guest does not respond"
         return 1
     fi
 }
@@ -95,7 +95,7 @@ backend_up() {
     vm_stop
     need_space 1 "the lab"
     set_clients "$LAB_CLIENTS"
-    [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: name two machines of yours instead (LAB_BACKEND=ssh)."
+    [[ $(uname -m) == x86_64 ]] || die "the vm backend needs an x86-64 host: use two machines of your own instead (LAB_BACKEND=ssh)."
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
@@ -213,7 +213,7 @@ backend_require_up() {
     keep_link
     local host
     for host in "${LAB_HOSTS[@]}"; do
-        [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not answer: $SSH_FAILURE"
+        [[ -S $LAB_RUN/$host.ssh ]] || ssh_open "$host" || die "the $host guest does not respond: $SSH_FAILURE"
     done
 }
 

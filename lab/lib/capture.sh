@@ -12,7 +12,7 @@ start_capture() {
     read -r -a JOB_PREFIX <<<"$(backend_privilege server)"
     CAPTURE_HINT=''
     if ((${#JOB_PREFIX[@]} > 0)); then
-        CAPTURE_HINT=" (Capturing takes root there, and this user's way to it is LAB_SUDO='${JOB_PREFIX[*]}'.)"
+        CAPTURE_HINT=" (Capturing requires root there, which the lab gets by LAB_SUDO='${JOB_PREFIX[*]}'.)"
     fi
     start_job capture server 0 "$RUN_DIR/wire.pcapng" "$RUN_DIR/capture.log" "${command[@]}"
     JOB_PREFIX=()
@@ -38,7 +38,7 @@ start_wireshark() {
 
 need_wireshark() {
     [[ $CAPTURE_WIRESHARK != 1 ]] || command -v wireshark >/dev/null ||
-        die "CAPTURE_WIRESHARK=1, but there is no wireshark here: install it (apt-get install wireshark), or open the run's wire.pcapng elsewhere."
+        die "CAPTURE_WIRESHARK=1, but wireshark is not installed here: install it (apt-get install wireshark), or open the run's wire.pcapng elsewhere."
 }
 
 # capture_tail: waits until the file contains all packets of the run. Both programs have ended, so the kernel has put the last packet

@@ -5,7 +5,7 @@ show_help() {
     cat <<'EOT'
 lab/lab starts two or more machines with RDMA between them and runs the steps on them.
 
-  lab/lab up                        start the lab; does nothing if it runs
+  lab/lab up                        start the lab; do nothing if it runs
   lab/lab boot                      start the machines without the link between them; the next
                                     command starts the link. For use while programs compile
   lab/lab down                      stop the lab
@@ -26,7 +26,7 @@ lab/lab starts two or more machines with RDMA between them and runs the steps on
                                     without values: print the settings
   lab/lab netem [HOST] clear        remove these settings
   lab/lab wire                      print the link emulator's hosts, rules and counters
-  lab/lab wire watch                the same, each second
+  lab/lab wire watch                the same, every second
   lab/lab wire 'RULE'…              add rules: 'drop the 3rd packet from client where reth'
   lab/lab wire -f FILE              add the rules in FILE, one per line
   lab/lab wire remove N             remove one rule

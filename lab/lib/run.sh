@@ -63,7 +63,7 @@ make_run_dir() { # MODE
     local host error
     RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
     until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir -m 700 "$RUN_DIR" 2>&1); do
-        [[ -e $RUN_DIR ]] || die "cannot make $RUN_DIR: ${error##*: }"
+        [[ -e $RUN_DIR ]] || die "cannot create $RUN_DIR: ${error##*: }"
         # The step was already run within the same second.
         RUN_DIR+=+
     done

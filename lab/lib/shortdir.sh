@@ -24,7 +24,7 @@ short_dir() {
             return
         fi
     done
-    die "cannot make a folder in $base."
+    die "cannot create a folder in $base."
 }
 
 # short_dir_now LINK: prints the folder, if there is one.

@@ -24,7 +24,7 @@ show_facts() { # HOST
         fact[$key]=$value
     done < <(printable)
     if [[ -z ${fact[kernel]:-} ]]; then
-        echo "    does not answer"
+        echo "    does not respond"
         return
     fi
     printf '    %s, kernel %s, rdma-core %s\n' "${fact[os]:-unknown system}" "${fact[kernel]}" "${fact[rdma_core]:-?}"

@@ -68,7 +68,7 @@ keep_link() {
     is_wired || return 0
     if pid=$(cable_pid); then
         [[ $(readlink "/proc/$pid/exe") == *' (deleted)' ]] || return 0
-        why="was built anew"
+        why="was rebuilt"
         stop_link
     fi
     need_rocewire
@@ -91,10 +91,10 @@ record_cable() { # run|capture
     ((count == 0)) || say "the link emulator has $count rule$( ((count == 1)) || printf s): lab/lab wire"
     record '.cable = {rules: $rules}' --argjson rules "$rules"
     if [[ $1 == capture ]]; then
-        rocewire record "$RUN_DIR/cable.pcapng" --log "$RUN_DIR/cable.jsonl" >/dev/null || die "the link emulator does not record."
+        rocewire record "$RUN_DIR/cable.pcapng" --log "$RUN_DIR/cable.jsonl" >/dev/null || die "the link emulator did not start to record (see above)."
         CABLE_RECORDS=1
     else
-        rocewire restart >/dev/null || die "the link emulator does not answer."
+        rocewire restart >/dev/null || die "the link emulator did not restart its counters (see above)."
     fi
 }
 

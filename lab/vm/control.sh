@@ -15,7 +15,7 @@ connect_guests() {
     local host port
     for host in "${LAB_HOSTS[@]}"; do
         port=$(control_port "$(guest_pid "$host")")
-        [[ -n $port ]] || die "cannot find the port of the $host's sshd (is ss, of iproute2, there?)."
+        [[ -n $port ]] || die "cannot find the port of the $host's sshd (is ss, from iproute2, installed?)."
         ssh_entry "$host" "$port"
     done >"$LAB_RUN/ssh_config"
     for host in "${LAB_HOSTS[@]}"; do
@@ -54,6 +54,6 @@ check_link() {
     local client
     for client in "${LAB_HOSTS[@]:1}"; do
         on_host "$client" "ping -q -c 1 -W 5 $(vm_ipv4 server) && ping -q -c 1 -W 5 $(vm_ipv6 server)" >/dev/null 2>&1 </dev/null ||
-            die "the guests are up, but the link between $client and server carries nothing (is ping, of iputils-ping, installed?)."
+            die "the guests are up, but the link between $client and server carries no packets (is ping, from iputils-ping, installed?)."
     done
 }

@@ -24,8 +24,8 @@ system_folders() {
 # prepare_exports: creates the folders for the guests. Sets CERTS_DIR.
 prepare_exports() {
     local host
-    CERTS_DIR=$(private_certs "$LAB_ROOT") || die "cannot make a private folder for the certificates (below \$HOME or /var/tmp)."
-    mkdir -p "$(guest_folder)" 2>/dev/null || die "cannot make the folder $(guest_folder)."
+    CERTS_DIR=$(private_certs "$LAB_ROOT") || die "cannot create a private folder for the certificates (below \$HOME or /var/tmp)."
+    mkdir -p "$(guest_folder)" 2>/dev/null || die "cannot create the folder $(guest_folder)."
     if ((EUID != 0)) && [[ ! -w $(guest_folder) ]]; then
         die "cannot write $(guest_folder) (owner: $(stat -c %U "$(guest_folder)")): use the lab as the user who owns the checkout."
     fi

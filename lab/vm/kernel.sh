@@ -20,7 +20,7 @@ find_kernel() {
 }
 
 named_kernel() {
-    [[ -n $LAB_KERNEL && -n $LAB_MODULES ]] || usage_error "LAB_KERNEL and LAB_MODULES go together."
+    [[ -n $LAB_KERNEL && -n $LAB_MODULES ]] || usage_error "set LAB_KERNEL and LAB_MODULES together, or neither."
     [[ -r $LAB_KERNEL ]] || die "LAB_KERNEL=$LAB_KERNEL cannot be read."
     [[ -d $LAB_MODULES ]] || die "LAB_MODULES=$LAB_MODULES is not a folder."
     use_kernel "$(realpath "$LAB_KERNEL")" "$(realpath "$LAB_MODULES")" ||

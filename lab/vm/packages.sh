@@ -45,7 +45,7 @@ download_megabytes() {
 need_space() {
     local free
     free=$(df --output=avail --block-size=1M "$LAB_STATE" | tail -n 1)
-    ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there: make room, or name another folder (LAB_STATE)."
+    ((free >= $1)) || die "$2 needs $1 MB below $LAB_STATE, and $((free)) MB are free there: free disk space there, or set LAB_STATE to another folder."
 }
 
 # unpack_packages DIR DEB...: unpacks the files, and moves /bin, /sbin and /lib below /usr as on hosts with a merged /usr (Debian 12,

@@ -110,7 +110,7 @@ qemu_user() {
     [[ $1 != kvm ]] || groups=(--groups "$(stat -c %g /dev/kvm)")
     QEMU_AS+=("--reuid=$QEMU_UID" "--regid=$QEMU_UID" "${groups[@]}")
     if ! "${QEMU_AS[@]}" true 2>/dev/null; then
-        say "root may not become another user here ($QEMU_UID): QEMU runs as root"
+        say "root may not switch to another user here ($QEMU_UID): QEMU runs as root"
         QEMU_AS=(setpriv --no-new-privs)
         return
     fi

@@ -48,7 +48,7 @@ TEST(Wireshark, that_is_not_installed_is_said_before_anything_starts) {
         support::run({"lab/lab", "capture", "01"},
                      {"CAPTURE_WIRESHARK=1", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"});
     EXPECT_EQ(outcome.exit_code, 1);
-    EXPECT_NE(outcome.err.find("there is no wireshark here: install it"), std::string::npos)
+    EXPECT_NE(outcome.err.find("wireshark is not installed here: install it"), std::string::npos)
         << outcome.all();
 }
 

@@ -100,7 +100,7 @@ TEST_F(Ec2, up_prints_the_settings_of_the_lab_and_down_deletes_everything) {
 
     const auto again = ec2("up");
     EXPECT_EQ(again.exit_code, 1) << again.all();
-    EXPECT_NE(again.err.find("are there already"), std::string::npos) << again.all();
+    EXPECT_NE(again.err.find("already exist"), std::string::npos) << again.all();
 
     const auto down = ec2("down");
     EXPECT_EQ(down.exit_code, 0) << down.all();

@@ -124,7 +124,7 @@ TEST_F(InstallPackages, says_which_package_apt_does_not_know) {
     tool("sudo", "exec \"$@\"");
     const auto outcome = install({"lab"});
     EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
-    EXPECT_NE(outcome.err.find("apt does not know these packages: kmod."), std::string::npos)
+    EXPECT_NE(outcome.err.find("apt does not find these packages: kmod."), std::string::npos)
         << outcome.all();
 }
 

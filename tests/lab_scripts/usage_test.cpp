@@ -29,7 +29,7 @@ TEST_P(LabUsage, is_refused_in_one_sentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Verbs, LabUsage,
-    testing::Values(Case{"unknown_verb", {"start"}, {}, "there is no verb 'start'"},
+    testing::Values(Case{"unknown_verb", {"start"}, {}, "there is no command 'start'"},
                     Case{"up_with_argument", {"up", "server"}, {}, "lab/lab up takes no arguments"},
                     Case{"shell_without_host", {"shell"}, {}, "the host is one of"},
                     Case{"exec_on_unknown_host", {"exec", "Server", "--", "true"}, {}, "'Server'"},
