@@ -82,9 +82,10 @@ int main(int argc, char** argv) {
     command_line.add(options.secure);
     command_line.number("--connections", options.connections, 1, 100'000,
                         "Connections of each method");
-    command_line.number("--warm-up", options.warm_up, 1, 1000, "Rounds before, which do not count");
-    command_line.text("--json", options.json, "Also write all of it to this file");
-    command_line.text("--cmtime", options.cmtime, "What cmtime has printed, to be shown beside");
+    command_line.number("--warm-up", options.warm_up, 1, 1000,
+                        "Warm-up rounds, which do not count");
+    command_line.text("--json", options.json, "Also write the results to this file");
+    command_line.text("--cmtime", options.cmtime, "Output of cmtime, to print after the results");
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {
         return run(options, log, stop);
     });

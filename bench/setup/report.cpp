@@ -100,8 +100,8 @@ std::string cmtime_text(const std::vector<CmtimeStep>& steps) {
         add(step.name, step.us_per_connection);
     add("until connected", set_up_time(steps));
     return fmt::format(
-        "\ncmtime, each step of all its connections at once, ms a connection:\n{}\n{}\n", names,
-        times);
+        "\ncmtime, each step of all its connections concurrently, ms per connection:\n{}\n{}\n",
+        names, times);
 }
 
 Json percentiles(const Series& series, const Part& part) {
@@ -146,7 +146,7 @@ std::string table(const Result& result) {
         all, [](const Series& series) { return series.method->device == Device::OfTheConnection; });
     const auto first = static_cast<std::size_t>(opening - all.begin());
     return fmt::format(
-        "{} connections of each method, in turns, after {} rounds that do not count\n\n"
+        "{} connections of each method, in turns, after {} warm-up rounds that do not count\n\n"
         "The device is opened once for the process, on both sides:\n{}\n"
         "The device is opened for each connection, on both sides, as steps 06 and 07 do:\n{}\n"
         "{}{}",

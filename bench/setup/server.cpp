@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds time_limit{5000};
 util::Address address_of(const common::ServerOptions& options) {
     if (const auto address = options.local.resolve(options.port, false))
         return *address;
-    throw util::Error("which device is measured? Say so by --bind ADDRESS or --device NAME.");
+    throw util::Error("no device is chosen: give --bind ADDRESS or --device NAME.");
 }
 
 // The server of steps 06 and 07.

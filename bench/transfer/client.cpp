@@ -23,7 +23,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Bandwidth and latency of RDMA and TCP, active end.");
+                                     "Bandwidth and latency of RDMA and TCP: the client.");
     Options options;
     options.client.port = bench::transfer_port;
     options.client.timeout = std::chrono::minutes(2);  // for the whole measurement

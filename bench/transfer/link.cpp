@@ -73,7 +73,7 @@ Link::Link(net::Channel& channel, const util::Address& local, const Plan& plan,
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
     if (theirs.length != size_)
         throw util::Error("the other end measures messages of " + std::to_string(theirs.length) +
-                          " bytes, this one of " + std::to_string(size_) +
+                          " bytes, and this one of " + std::to_string(size_) +
                           ": give both the same --size.");
     remote_incoming_ = theirs.va;
     rkey_ = theirs.rkey;
@@ -130,7 +130,7 @@ void check_limit(const net::TimeLimit& limit) {
     if (limit.stop.requested())
         throw util::Error("stopped before the measurement was done.");
     if (util::is_past(limit.deadline))
-        throw util::Error("the other end does not answer: has it ended?");
+        throw util::Error("the other end does not respond: has it ended?");
 }
 
 }  // namespace bench

@@ -30,7 +30,7 @@ void add(common::CommandLine& command_line, PlanOptions& options) {
                       "write_bw, read_bw, write_lat, read_lat, send_lat or tcp");
     command_line.size("--size", plan.size, 1, 1u << 30, "Bytes of a message");
     command_line.number("--iterations", plan.iterations, 1, 100'000'000, "Messages");
-    command_line.number("--depth", plan.depth, 1, 8192, "Requests in flight, at most");
+    command_line.number("--depth", plan.depth, 1, 8192, "Maximum number of requests in flight");
     command_line.number("--batch", plan.batch, 1, 8192,
                         "Requests posted by one call, of which the last is signalled");
     command_line.flag("--poll", plan.is_polling, "Poll for completions, never sleep");

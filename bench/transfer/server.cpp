@@ -20,7 +20,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const net::TimeLimit limit{stop, util::deadline_in(longest)};
     auto socket = listener.accept(limit);
     if (!socket)
-        throw util::Error("no client came within two minutes.");
+        throw util::Error("no client connected within two minutes.");
     net::TcpChannel channel(std::move(*socket));
     bench::measure(channel, bench::End::Passive, plan, log, limit);
     return 0;
@@ -30,7 +30,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("server",
-                                     "Bandwidth and latency of RDMA and TCP, passive end.");
+                                     "Bandwidth and latency of RDMA and TCP: the server.");
     Options options;
     options.server.port = bench::transfer_port;
     command_line.add(options.server);

@@ -126,8 +126,8 @@ Transfers read_transfers(std::istream& lines) {
         try {
             take(transfers, Json::parse(line));
         } catch (const Json::exception&) {
-            throw util::Error(
-                fmt::format("line {} is no figure of bench/transfer/run: measure again.", number));
+            throw util::Error(fmt::format(
+                "line {} is not a result of bench/transfer/run: measure again.", number));
         }
     for (const Row& row : transfers.rows)
         if (row.ours.empty() || (!row.peer.empty() && row.ours.size() != row.peer.size()))
@@ -148,7 +148,7 @@ std::string table(const Transfers& transfers) {
         text +=
             fmt::format(line, row.test, row.way, size_text(row.size), value_text(row, row.ours),
                         value_text(row, row.peer), peer_name(row), ratio_text(row), verdict(row));
-    text += "\nprocessor time a byte, ns, of the whole machine\n";
+    text += "\nCPU time per byte, ns, of the whole machine\n";
     text += fmt::format("{:<10}{:>8}{:>16}{:>16}  {}\n", "", "message", "client", "server",
                         "both, over TCP's");
     for (const Cost& cost : costs(transfers))
@@ -163,7 +163,7 @@ std::string markdown(const Transfers& transfers) {
         return value.is_string() ? value.get<std::string>() : value.dump();
     };
     std::string text = fmt::format(
-        "Measured on {}: {}, on a host with {} processors; perftest {}, iperf3 {}. Medians of {} "
+        "Measured on {}: {}, on a host with {} CPUs; perftest {}, iperf3 {}. Medians of {} "
         "repeats.\n\n"
         "| test | way | message | ours | peer's | | ours over peer's (half of the repeats) | ours "
         "is |\n"
@@ -176,7 +176,7 @@ std::string markdown(const Transfers& transfers) {
                         size_text(row.size), value_text(row, row.ours), value_text(row, row.peer),
                         peer_name(row), ratio_text(row), verdict(row));
     text +=
-        "\n| processor time a byte | message | client | server | both, over TCP's |\n"
+        "\n| CPU time per byte | message | client | server | both, over TCP's |\n"
         "|---|---:|---:|---:|---:|\n";
     for (const Cost& cost : costs(transfers))
         text += fmt::format("| {} | {} | {:.2f} ns | {:.2f} ns | {:.2f} |\n", cost.row->test,
@@ -210,8 +210,8 @@ std::string replace_section(const std::string& document, const std::string& sect
     const std::size_t end = document.find(end_mark);
     if (begin == std::string::npos || end == std::string::npos || end < begin)
         throw util::Error(
-            "the document has no place for the figures, between the lines "
-            "'<!-- make bench: begin -->' and '<!-- make bench: end -->'.");
+            "the document lacks the lines '<!-- make bench: begin -->' and '<!-- make bench: end "
+            "-->', between which the results belong.");
     return document.substr(0, begin + begin_mark.size()) + section + document.substr(end);
 }
 

@@ -83,9 +83,9 @@ TEST(Transfers, the_table_fits_into_a_hundred_columns) {
 
 TEST(Transfers, what_is_no_figure_is_said_with_its_line) {
     EXPECT_EQ(complaint("{\"machine\":{}}\nfoo\n"),
-              "line 2 is no figure of bench/transfer/run: measure again.");
+              "line 2 is not a result of bench/transfer/run: measure again.");
     EXPECT_EQ(complaint(ours("write_bw", R"("p50_ns":1)")),
-              "line 1 is no figure of bench/transfer/run: measure again.");
+              "line 1 is not a result of bench/transfer/run: measure again.");
 }
 
 TEST(Transfers, a_side_that_was_measured_less_often_is_said) {
