@@ -20,7 +20,7 @@ cases_of() {
         elif [[ -f $given && $given == *.case ]]; then
             echo "$given"
         else
-            die "there is no folder and no case '$given': give $faults/open, for example, or a file NAME.case."
+            die "'$given' is neither a folder nor a case: give $faults/open, for example, or a file NAME.case."
         fi
     done
 }
