@@ -57,7 +57,7 @@ void serve(common::CmSession& session, runlog::Log& log) {
                 log.event("memory", common::describe_memory(std::span(memory).subspan(
                                         slot * step02::slot_size, wc.byte_len)));
             else
-                log.note("the client names slot " + std::to_string(slot) +
+                log.note("the client's immediate data has slot " + std::to_string(slot) +
                          ", which does not exist");
             post_receive(session.qp(), wc.wr_id);
         }

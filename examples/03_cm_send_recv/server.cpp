@@ -67,7 +67,7 @@ void serve(common::CmSession& session, const Options& options, runlog::Log& log,
     ibv_qp_attr attr{};
     attr.min_rnr_timer = static_cast<std::uint8_t>(options.rnr_timer);
     util::check_rc(ibv_modify_qp(session.qp(), &attr, IBV_QP_MIN_RNR_TIMER), "ibv_modify_qp");
-    log.note("the responder asks a sender that is too early to wait: RNR timer code " +
+    log.note("an RNR NAK asks the sender to wait: RNR timer code " +
              std::to_string(options.rnr_timer));
     session.await_established();
 

@@ -17,7 +17,7 @@ constexpr std::size_t memory_size = 4096;
 step04::Refusal asked_for(std::span<const std::byte> request) {
     if (request.empty() || std::to_integer<std::size_t>(request[0]) >= step04::refusals.size())
         throw util::Error(
-            "the client requests no known kind of access. Is it the client of another step?");
+            "the client requests an unknown kind of access. Is it the client of another step?");
     return static_cast<step04::Refusal>(request[0]);
 }
 

@@ -59,8 +59,8 @@ inline Port open_port(const util::Address& address) {
         }
     }
     throw util::Error("no RDMA device of this host has the address " + address.host() +
-                      ": connect through an interface that has one (00_devices lists "
-                      "them, and names what is missing).");
+                      ": connect through an interface that has one (00_devices lists them and "
+                      "reports what is missing).");
 }
 
 /// INIT: binds the queue pair to a port and sets the access rights for the peer's requests.

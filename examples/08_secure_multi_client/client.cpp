@@ -49,8 +49,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     step08::Crowd<OneClient> crowd(std::move(clients), options.at_once, log);
     crowd.each("are connected", &OneClient::connect);
     crowd.log_setup();
-    crowd.each("have worked", &OneClient::work);
-    crowd.each("have left", &OneClient::disconnect);
+    crowd.each("have exchanged data", &OneClient::work);
+    crowd.each("have disconnected", &OneClient::disconnect);
     return crowd.failures() == 0 ? 0 : 1;
 }
 

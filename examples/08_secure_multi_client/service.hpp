@@ -120,7 +120,7 @@ class Service : public Handler {
             hub_.lose(
                 id, Loss::Late,
                 client.state == State::Serving
-                    ? fmt::format("there was no SEND for {} s (--idle-time).", options_.idle_time)
+                    ? fmt::format("no SEND arrived for {} s (--idle-time).", options_.idle_time)
                     : fmt::format("the exchange took more than {} s (--setup-time).",
                                   options_.setup_time));
         }

@@ -115,7 +115,7 @@ inline std::array<std::byte, report_size> serialize(const Report& report) {
 inline Report parse_report(util::FixedBytes<report_size> bytes) {
     common::check_message(bytes, magic);
     if (util::be8<5>(bytes) != report_type)
-        throw util::Error("the server sent another message where its report was expected.");
+        throw util::Error("the server sent another message instead of its report.");
     const auto counter = [](std::uint64_t value) {
         return value == no_counter ? std::optional<std::uint64_t>() : value;
     };

@@ -73,7 +73,7 @@ class Findings {
         if (grown(trial.before.duplicate, trial.after.duplicate) > 0)
             return "PSN: a duplicate";
         if (grown(trial.before.out_of_sequence, trial.after.out_of_sequence) > 0)
-            return "PSN: not its turn";
+            return "PSN: out of sequence";
         return trial.answers.empty() ? "unexplained" : refusal;
     }
 

@@ -94,8 +94,7 @@ inline void forged_answers(Stage& stage, Findings& findings) {
     CapturedFrame request = stage.see_request(Ask::PostWrite);
     Trial trial = stage.attempt(
         acknowledge_of(request, server_qpn(), request.packet().bth->psn, syndrome::ack));
-    findings.answer("e1", "ACK for a WRITE nobody received", trial,
-                    trial.completion() == "SUCCESS");
+    findings.answer("e1", "ACK for an undelivered WRITE", trial, trial.completion() == "SUCCESS");
 
     request = stage.see_request(Ask::PostWrite);
     trial = stage.attempt(acknowledge_of(request, server_qpn(), request.packet().bth->psn,

@@ -103,7 +103,8 @@ int main(int argc, char** argv) {
     command_line.size("--length", options.length, 4, step10::most_bytes,
                       "Bytes of each message; over UD at most the path MTU");
     command_line.text("--group", options.group, "Multicast address, 239.10.2.3 or ff05::10:2:3");
-    command_line.flag("--messages-only", options.messages_only, "Send only these messages");
+    command_line.flag("--messages-only", options.messages_only,
+                      "Send these messages only; skip the other parts");
     return command_line.main(argc, argv,
                              common::traced([&](runlog::Log& log, util::StopSignal& stop) {
                                  return run(options, log, stop);

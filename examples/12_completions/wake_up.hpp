@@ -56,11 +56,11 @@ inline void miss_a_wake_up(const Side& side) {
         events.arm();
         const bool was_woken = events.sleep(util::deadline_in(10 * busy));
         rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
-        log_outcome("poll, arm, sleep",
-                    was_woken
-                        ? "woken: the completion came after arming"
-                        : fmt::format("still asleep after {} ms, although the completion was there",
-                                      10 * busy.count()));
+        log_outcome(
+            "poll, arm, sleep",
+            was_woken ? "woken: the completion arrived after arming"
+                      : fmt::format("still asleep after {} ms, although the completion had arrived",
+                                    10 * busy.count()));
         if (!was_woken)
             break;
     }

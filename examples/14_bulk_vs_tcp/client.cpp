@@ -69,7 +69,7 @@ std::vector<std::string> chosen(const Options& options, runlog::Log& log) {
     if (!step14::has_zerocopy()) {
         if (options.transport == "tcp-zerocopy")
             throw util::Error("--transport tcp-zerocopy: this kernel has no MSG_ZEROCOPY.");
-        log.note("this kernel has no MSG_ZEROCOPY: that transport is left out");
+        log.note("this kernel has no MSG_ZEROCOPY: that transport is skipped");
     }
     if (options.transport == "all")
         return {transports.begin(), transports.end() - (step14::has_zerocopy() ? 0 : 1)};

@@ -28,7 +28,7 @@ struct Job {
     }
     static Job parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
-            throw util::Error("a request without a job: it is not from a worker of this step.");
+            throw util::Error("the request has no job: it is not from a worker of this step.");
         return {util::be16<0>(bytes.first<size>()), util::be16<2>(bytes.first<size>())};
     }
     bool operator==(const Job&) const = default;

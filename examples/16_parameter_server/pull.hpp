@@ -30,7 +30,7 @@ inline std::uint64_t await_version(Worker& worker, std::uint64_t step, util::Sto
             return version;
         if (util::is_past(deadline))
             throw util::Error(
-                fmt::format("rank {} has waited {} s for version {} of the weights, and they have "
+                fmt::format("rank {} has waited {} s for version {} of the weights, but they have "
                             "version {}: is another worker missing?",
                             worker.place.rank, time_limit.count(), version_of_step(step), version));
         if (util::wait_readable(stop.fd(), stop, util::deadline_in(pause)) == util::Ready::stop)

@@ -34,7 +34,7 @@ class Training {
             return finish_update();
         const std::uint16_t step = notice & 0xffff;
         if (step != step_ || has_pushed_.at(rank) || byte_len != sizeof(Gradient))
-            throw util::Error(fmt::format("rank {} pushes {} B for step {}, in step {}.", rank,
+            throw util::Error(fmt::format("rank {} pushed {} B for step {} during step {}.", rank,
                                           byte_len, step, step_));
         const bool stops = (notice & Notice::stop_halfway) != 0;
         runlog::Fields fields{{"rank", rank}, {"step", step}, {"byte_len", byte_len}};

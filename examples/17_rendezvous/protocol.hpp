@@ -75,7 +75,7 @@ struct Request {
         common::check_message(in, magic);
         const std::uint16_t ranks = util::be16<8>(in);
         if (ranks < least_ranks || ranks > most_ranks)
-            throw util::Error("a rendezvous is of " + std::to_string(least_ranks) + " to " +
+            throw util::Error("a rendezvous has " + std::to_string(least_ranks) + " to " +
                               std::to_string(most_ranks) + " ranks, not " + std::to_string(ranks) +
                               ".");
         return {.job = {.ranks = ranks,

@@ -54,7 +54,7 @@ class RankZero : public RecordExchange {
     void exchange_records() override {
         auto& table = memory_.window.table;
         table[0] = memory_.desk.slot.record;
-        await_all(generation::table, "to come");
+        await_all(generation::table, "to join");
         for (std::uint16_t rank = 0; rank < job_.ranks; ++rank) {
             if (rank != 0)
                 table.at(rank) = sessions_.slot(rank).record;

@@ -69,7 +69,7 @@ struct Record {
                       .va = util::be64<32>(bytes),
                       .rkey = util::be32<40>(bytes)};
         if (record.rank != expected)
-            throw util::Error("the record of rank " + std::to_string(expected) + " says rank " +
+            throw util::Error("the record of rank " + std::to_string(expected) + " has rank " +
                               std::to_string(record.rank) + ".");
         std::ranges::copy(bytes.subspan<16, 16>(), record.gid.begin());
         for (std::size_t round = 0; round < most_rounds; ++round) {

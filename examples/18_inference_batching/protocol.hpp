@@ -84,7 +84,7 @@ struct Greeting {
     static Greeting parse(std::span<const std::byte> bytes) {
         if (bytes.size() < size)
             throw util::Error(
-                "a request without batch and depth: it is not from a client of this step.");
+                "the request has no batch and depth: it is not from a client of this step.");
         const auto fixed = bytes.first<size>();
         const Greeting greeting{rdma::Capability::parse(bytes),
                                 {util::be16<rdma::Capability::size>(fixed),

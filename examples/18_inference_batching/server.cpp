@@ -18,12 +18,11 @@ void admit(Service& service, rdma::CmId id, const rdma_conn_param& request) {
     const auto greeting = step18::Greeting::parse(std::as_bytes(
         std::span(static_cast<const char*>(request.private_data), request.private_data_len)));
     if (service.sessions.size() == most_clients)
-        throw util::Error(
-            "one more client: the server already serves its largest number of clients.");
+        throw util::Error("the server already serves its largest number of clients.");
     if (!service.completions)
         service.completions.emplace(id->verbs, static_cast<int>(entries));
     if (service.completions->cq->context != id->verbs)
-        throw util::Error("a client connects over another device than the current clients.");
+        throw util::Error("the client connects over another device than the current clients.");
     rdma_cm_id* key = id.get();
     Session& session =
         service.sessions.try_emplace(key, std::move(id), greeting, ++service.clients).first->second;

@@ -58,13 +58,13 @@ class ServerSlots {
     void take(std::uint32_t id, std::uint32_t byte_len, const Header& header) {
         if (id != next_)
             throw util::Error(
-                fmt::format("a notification of batch {}, where {} is the next one.", id, next_));
+                fmt::format("a notification of batch {}, but batch {} is expected.", id, next_));
         if (unanswered() == shape_.depth)
             throw util::Error(fmt::format("batch {} arrived in slot {}, which is in use.", id,
                                           shape_.slot_of(id)));
         if (byte_len != Header::size)
             throw util::Error(
-                fmt::format("the notification of batch {} has {} B, where a header has {}.", id,
+                fmt::format("the notification of batch {} has {} B, but a header has {} B.", id,
                             byte_len, Header::size));
         if (header.id != id)
             throw util::Error(

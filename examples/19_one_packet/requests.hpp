@@ -52,9 +52,8 @@ inline ibv_wc_status perform(const common::RcSide& side, const Plan& plan,
         side.check_stop();
         if (!wc)
             throw util::Error(
-                fmt::format("{} of {} messages have completed within {} s, and no more: what is "
-                            "set on the link? "
-                            "lab/lab wire",
+                fmt::format("only {} of {} messages completed within {} s: lab/lab wire prints the "
+                            "rules on the link",
                             done, plan.messages,
                             std::chrono::duration_cast<std::chrono::seconds>(side.time).count()));
         if (wc->status != IBV_WC_SUCCESS) {

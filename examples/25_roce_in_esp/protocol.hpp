@@ -32,7 +32,8 @@ struct Sa {
         std::array<unsigned char, 4> spi{};
         if (RAND_bytes(reinterpret_cast<unsigned char*>(sa.key.data()), key_size) != 1 ||
             RAND_bytes(spi.data(), spi.size()) != 1)
-            throw util::Error("OpenSSL's random number generator has no entropy: no key was made.");
+            throw util::Error(
+                "OpenSSL's random number generator has no entropy: no key was generated.");
         constexpr std::uint32_t not_reserved = 0x100;
         sa.spi = util::be32<0>(std::as_bytes(std::span(spi)).first<4>()) | not_reserved;
         return sa;

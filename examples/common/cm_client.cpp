@@ -102,7 +102,7 @@ void CmClient::expect_status(ibv_wc_status wanted) {
                               : "no completion arrived in time: the peer does not respond.");
     if (wc->status != wanted)
         throw util::Error("the completion has status " + std::string(rdma::name_of(wc->status)) +
-                          ", where " + std::string(rdma::name_of(wanted)) + " was expected.");
+                          ", but " + std::string(rdma::name_of(wanted)) + " was expected.");
 }
 
 bool CmClient::has_ended() {

@@ -17,7 +17,7 @@ struct Row {
 };
 
 constexpr std::string_view no_device =
-    " This host has no usable RDMA device: run 00_devices, it names what is missing.";
+    " This host has no usable RDMA device: run 00_devices to find out what is missing.";
 constexpr std::string_view no_permission =
     " This user may not open /dev/infiniband: run as root or as a member of the group that owns it "
     "(ls -l /dev/infiniband).";

@@ -35,7 +35,7 @@ struct Expected {
 
 // d3 is missing: whether its old PSN is before or after the new one is random.
 const std::map<std::string, Expected> forgeries{
-    {"a1", {"NAK PSN Sequence Error", "same", "RTS", "PSN: not its turn"}},
+    {"a1", {"NAK PSN Sequence Error", "same", "RTS", "PSN: out of sequence"}},
     {"a2", {"ACK", "same", "RTS", "PSN: a duplicate"}},
     {"b1", {"NAK Remote Access Error", "same", "ERR", "protection domain"}},
     {"b2", {"NAK Remote Access Error", "same", "ERR", "rkey"}},

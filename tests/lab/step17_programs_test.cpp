@@ -39,7 +39,7 @@ TEST_F(Step17Programs, ranks_that_never_come_are_named_and_the_others_are_told) 
     const auto told = first.wait(30s);
     support::expect_one_sentence(told, 1,
                                  "client: rank 1: rank 0 ends the rendezvous: rank 0 has waited 4 "
-                                 "s for ranks 2, 3 to come.");
+                                 "s for ranks 2, 3 to join.");
 
     // The next ranks are served.
     const auto next = support::exec("client", ranks({"--barriers", "1"}));
@@ -47,7 +47,7 @@ TEST_F(Step17Programs, ranks_that_never_come_are_named_and_the_others_are_told) 
     server.close_input();
     const auto end = server.wait(30s);
     EXPECT_EQ(end.exit_code, 0) << end.all();
-    EXPECT_NE(end.err.find("server: rank 0 has waited 4 s for ranks 2, 3 to come.\n"),
+    EXPECT_NE(end.err.find("server: rank 0 has waited 4 s for ranks 2, 3 to join.\n"),
               std::string::npos)
         << end.all();
 }

@@ -65,10 +65,10 @@ TEST_F(Step18Programs, a_batch_that_is_not_as_it_should_be_ends_its_connection_a
     server.close_input();
     const auto end = server.wait(30s);
     for (const char* sentence :
-         {"server: client 1: a notification of batch 1000, where 0 is the next one. Its connection "
+         {"server: client 1: a notification of batch 1000, but batch 0 is expected. Its connection "
           "ends.",
           "server: client 2: batch 0 claims 9 requests, but a slot has room for 1 to 8.",
-          "server: client 3: the notification of batch 0 has 4 B, where a header has 8."})
+          "server: client 3: the notification of batch 0 has 4 B, but a header has 8 B."})
         EXPECT_TRUE(says(end.err, sentence)) << end.all();
 }
 

@@ -50,8 +50,8 @@ TEST_F(Step19Predict, knows_no_other_scenarios_than_the_file_s) {
     const auto outcome = predict("", "'lose everything'");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err,
-              "predict: no scenario is called 'lose everything': "
-              "examples/19_one_packet/scenarios has them.\n");
+              "predict: there is no scenario 'lose everything': "
+              "examples/19_one_packet/scenarios lists them.\n");
 }
 
 }  // namespace step19_predict_test

@@ -103,13 +103,13 @@ TEST(ServerSlots, take_the_next_batch_and_no_other_one) {
     const auto refusal = [&](std::uint32_t id, std::uint32_t byte_len, const Header& header) {
         return error_text([&] { slots.take(id, byte_len, header); });
     };
-    EXPECT_EQ(refusal(1, 8, {1, 4}), "a notification of batch 1, where 0 is the next one.");
-    EXPECT_EQ(refusal(0, 4, {0, 4}), "the notification of batch 0 has 4 B, where a header has 8.");
+    EXPECT_EQ(refusal(1, 8, {1, 4}), "a notification of batch 1, but batch 0 is expected.");
+    EXPECT_EQ(refusal(0, 4, {0, 4}), "the notification of batch 0 has 4 B, but a header has 8 B.");
     EXPECT_EQ(refusal(0, 8, {7, 4}), "the notification of batch 0 has the header of 7.");
     EXPECT_EQ(refusal(0, 8, {0, 5}), "batch 0 claims 5 requests, but a slot has room for 1 to 4.");
     EXPECT_EQ(refusal(0, 8, {0, 0}), "batch 0 claims 0 requests, but a slot has room for 1 to 4.");
     slots.take(0, 8, {0, 4});
-    EXPECT_EQ(refusal(0, 8, {0, 4}), "a notification of batch 0, where 1 is the next one.")
+    EXPECT_EQ(refusal(0, 8, {0, 4}), "a notification of batch 0, but batch 1 is expected.")
         << "twice";
     slots.take(1, 8, {1, 1});
     EXPECT_EQ(refusal(2, 8, {2, 1}), "batch 2 arrived in slot 0, which is in use.");
@@ -150,7 +150,7 @@ TEST(Greeting, comes_as_it_was_sent_or_is_refused) {
             << refusal(greeting);
     }
     EXPECT_EQ(error_text([] { step18::Greeting::parse(std::vector<std::byte>(29)); }),
-              "a request without batch and depth: it is not from a client of this step.");
+              "the request has no batch and depth: it is not from a client of this step.");
 }
 
 TEST(Model, gives_a_batch_the_bits_of_its_requests_one_by_one) {
