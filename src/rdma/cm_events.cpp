@@ -12,22 +12,6 @@
 namespace rdma {
 namespace {
 
-// Common reject reasons. Source: IBTA volume 1, 12.6.7.2 (Table 107); kernel include/rdma/ib_cm.h.
-std::string reject_text(int status) {
-    switch (status) {
-        case 4:
-            return "its end is a stale connection";
-        case 8:
-            return "nothing listens on that port";
-        case 10:
-            return "it timed out waiting for the connection to complete";
-        case 28:
-            return "the program refused it";
-        default:
-            return fmt::format("reject reason {}", status);
-    }
-}
-
 // The text that the rejecting program sent; empty if there is none, or if it is not text. The
 // private data is padded with zeros.
 std::string refusal_of(const rdma_cm_event& event) {
@@ -85,6 +69,21 @@ std::string_view hint_of(const rdma_cm_event& event) {
 }
 
 }  // namespace
+
+std::string reject_text(int reason) {
+    switch (reason) {
+        case 4:
+            return "it timed out waiting for the connection to complete";
+        case 8:
+            return "no program listens on this port";
+        case 10:
+            return "its end is a stale connection";
+        case 28:
+            return "the program refused it";
+        default:
+            return fmt::format("reject reason {}", reason);
+    }
+}
 
 CmEvent expect(CmEvent event, rdma_cm_event_type wanted, const util::Address& peer,
                util::StopSignal& stop) {

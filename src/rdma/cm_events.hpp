@@ -34,6 +34,10 @@ CmEvent resolve_address(rdma_cm_id* id, util::Address* source, util::Address& pe
 /// The event's name without RDMA_CM_EVENT_, "CONNECT_REQUEST".
 std::string name_of(rdma_cm_event_type type);
 
+/// Returns the meaning of the reason in a ConnectReject, which the event `REJECTED` has as its
+/// status (IBTA volume 1, 12.6.7.2). Reasons without a sentence are shown as a number.
+std::string reject_text(int reason);
+
 /// Rejects a connection with a text, of which the first 148 bytes are sent. Throws
 /// std::system_error.
 void refuse(rdma_cm_id* id, std::string_view sentence);

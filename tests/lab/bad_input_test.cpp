@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"nothing_listens",
              {client, "192.0.2.1", "--port", "9"},
              1,
-             "nothing listens on that port",
+             "no program listens on this port",
              3s},
         Case{"no_such_neighbour", {client, "192.0.2.77", "--timeout", "2"}, 1, "192.0.2.77", 5s},
         Case{"no_route", {client, "198.51.100.1", "--timeout", "2"}, 1, "198.51.100.1", 5s},
