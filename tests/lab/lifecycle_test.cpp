@@ -187,7 +187,8 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
                                                       : "the " + host + " guest's QEMU has ended";
     support::Process process({"lab/lab", "capture", "01", "--", "--length", "60000000"},
                              {"LAB_SERVER_ARGS=--memory 60000000"});
-    ASSERT_TRUE(process.await("post_send", 60s));
+    // 60 packets of 4 KiB are in the capture.
+    ASSERT_TRUE(process.await("client wr 1, 60 of ", 60s)) << process.output();
     const auto killed = std::chrono::steady_clock::now();
     kill(std::stoi(word_of("build/lab/" + file)), SIGKILL);
     const LabRun run = support::read_run(process.wait(60s));
