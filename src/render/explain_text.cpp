@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "render/check_names.hpp"
 #include "util/json.hpp"
 #include "util/printable.hpp"
 
@@ -141,9 +142,7 @@ class ExplainText {
         for (std::size_t e = 0; e < std::min(one.evidence.size(), most); ++e)
             line(one.evidence[e]);
         if (one.cost_ns > 0)
-            paragraph(
-                fmt::format("Time lost: about {:.1f} ms.", static_cast<double>(one.cost_ns) / 1e6),
-                3);
+            paragraph(fmt::format("Time lost: about {}.", duration(one.cost_ns)), 3);
         others_like(i);
         paragraph(fmt::format("Try: {}", explain::advice(one.code)), 3);
     }
@@ -160,9 +159,14 @@ class ExplainText {
             begin = fmt::format("   frame {:<8} {:>11.6f}  ", one.frame,
                                 static_cast<double>(one.t_ns - context_.begin_ns) / 1e9);
         else
-            begin = fmt::format("   {:<8} {:>15}  ", util::printable(one.role),
+            begin = fmt::format("   {:<10} {:>15}  ", util::printable(one.role),
                                 one.t_ns == 0 ? "" : time_of_day(one.t_ns));
-        out_ += style_(util::TextRole::Dim, begin) + util::printable(one.text) + '\n';
+        // Longer texts continue below their beginning.
+        constexpr std::size_t indent = 31;
+        out_ += style_(util::TextRole::Dim, begin) +
+                util::wrapped(std::string(indent, ' ') + util::printable(one.text), columns, indent)
+                    .substr(indent) +
+                '\n';
     }
 
     const explain::Explanation& explanation_;
