@@ -143,8 +143,8 @@ void QueuePairTracks::client(const runlog::Event& event) {
     } else if (const auto it = by_client_.find(who); it != by_client_.end()) {
         // The queue pair was destroyed before this event was written: the event has no QPN.
         if (!is_in(it->second, "destroyed"))
-            enter(it->second,
-                  {event.t_ns, "destroyed", fmt::format("client {} {}", *number, event.text("state"))});
+            enter(it->second, {event.t_ns, "destroyed",
+                               fmt::format("client {} {}", *number, event.text("state"))});
         by_client_.erase(it);
     }
 }
