@@ -14,12 +14,12 @@ class Doctor : public testing::Test {
         ASSERT_FALSE(problem) << *problem;
     }
 
-    // Breaks the client's setup, runs step 00, and restores the setup with `mended_by` in any case.
-    static support::Outcome look_at(const std::string& broken_by, const std::string& mended_by,
+    // Breaks the client's setup, runs step 00, and restores the setup with `fixed_by` in any case.
+    static support::Outcome look_at(const std::string& broken_by, const std::string& fixed_by,
                                     const std::string& arguments = "") {
         return support::exec("client", {"bash", "-c",
                                         broken_by + "; " + devices + " " + arguments +
-                                            "; code=$?; { " + mended_by + "; } >&2; exit $code"});
+                                            "; code=$?; { " + fixed_by + "; } >&2; exit $code"});
     }
 
     static void expect_healthy() {

@@ -42,7 +42,7 @@ struct Course {
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
     /// PSNs never captured although a later one was acknowledged: the capture missed them.
     std::uint64_t unseen = 0;
-    /// Copies of one request were acknowledged more than once: they arrived.
+    /// There are so many more ACKs than requests that at least half of the copies arrived, too.
     bool are_copies_answered = false;
     std::size_t answered = 0;  ///< requests that have a response
     /// The shortest time from the first copy of a request to its response; 0: none has one.

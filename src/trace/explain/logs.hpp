@@ -30,6 +30,10 @@ struct Post {
     bool is_done = false;  ///< a completion has covered it
     std::string opcode;    ///< "RDMA_WRITE"
 
+    /// False for a local operation, and for the place of an event that is not in the log.
+    bool has_packets() const {
+        return !opcode.empty() && opcode != "LOCAL_INV" && opcode != "BIND_MW";
+    }
     std::string text() const;
 };
 

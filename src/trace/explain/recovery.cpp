@@ -174,19 +174,26 @@ class Recovery {
             return;
         is_late_ = true;
         const bool is_certain = is_slow || (late >= 2 && lost == 0);
-        Cause& cause =
-            add(Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
-                fmt::format("{} requests were retransmitted although both copies arrived: the ACK "
-                            "timeout is shorter than the time until the response arrives.",
-                            late + answered),
-                course_.cost_of(Why::AnswerLate));
+        Cause& cause = add(
+            Code::TimeoutTooShort, is_certain ? Certainty::Certain : Certainty::Likely,
+            is_slow ? fmt::format("each request was retransmitted before its response arrived: the "
+                                  "fastest response took {}, and the ACK timeout is {}.",
+                                  milliseconds(course_.fastest_ns), milliseconds(*timeout))
+                    : fmt::format("{} requests were retransmitted although both copies arrived: "
+                                  "the ACK timeout is shorter than the time until the response "
+                                  "arrives.",
+                                  late + answered),
+            course_.cost_of(Why::AnswerLate));
         cause.is_fatal = has_given_up();
         const Episode* example = course_.first(Why::AnswerLate);
         if (example == nullptr)
             example = course_.first(Why::AnswerLost);
         if (example == nullptr)
             example = course_.first(Why::DataLost);
-        add_episode(cause, example == nullptr ? course_.episodes.front() : *example);
+        if (example == nullptr && !course_.episodes.empty())
+            example = &course_.episodes.front();
+        if (example != nullptr)
+            add_episode(cause, *example);
         if (timeout && direction_.requester != nullptr && direction_.requester->timeout)
             cause.add(value(direction_.requester->role,
                             fmt::format("timeout {} ({})", *direction_.requester->timeout,

@@ -165,9 +165,10 @@ class Silence {
             return !direction_.requests.empty();
         const auto width =
             static_cast<std::uint32_t>(distance(*post.psn_first, *post.psn_last)) + 1;
-        return std::ranges::any_of(direction_.requests, [&](const Seen* request) {
-            return request->psn.is_within(*post.psn_first, width);
-        });
+        // The newest first: a request without completion is usually among them.
+        return std::any_of(
+            direction_.requests.rbegin(), direction_.requests.rend(),
+            [&](const Seen* request) { return request->psn.is_within(*post.psn_first, width); });
     }
 
     // Returns whether a packet of the failed request was captured.
@@ -178,7 +179,7 @@ class Silence {
     // A posted request that has no completion until its queue pair or the log ends, although a
     // requester retransmits several times in that time.
     const Post* unfinished() const {
-        constexpr std::int64_t patience_ns = 1'000'000'000;
+        constexpr std::int64_t least_wait_ns = 1'000'000'000;
         const LoggedQueuePair* requester = direction_.requester;
         if (requester == nullptr || !requester->errors.empty() ||
             !case_.whole.logs.is_whole(requester->role))
@@ -187,7 +188,8 @@ class Silence {
         for (const auto& ended : {requester->failed_ns, requester->destroyed_ns})
             end = std::min(end, ended.value_or(end));
         const auto found = std::ranges::find_if(requester->posts, [&](const Post& post) {
-            return !post.is_done && !was_captured(post) && end - post.t_ns >= patience_ns;
+            return !post.is_done && post.has_packets() && end - post.t_ns >= least_wait_ns &&
+                   !was_captured(post);
         });
         return found == requester->posts.end() ? nullptr : &*found;
     }

@@ -3,7 +3,18 @@
 
 namespace explain_test {
 
-class PathOf : public Scene {};
+class PathOf : public Scene {
+  protected:
+    void one_of_two_requests_arrives() {
+        capture_at_server();
+        connect();
+        posts_send(100, 8);
+        send(100);
+        ack(100);
+        completes("SUCCESS");
+        posts_send(101, 8);
+    }
+};
 
 TEST_F(PathOf, a_connection_that_works_is_not_blamed) {
     connect();
@@ -57,13 +68,7 @@ TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
 
 // The program waits for a completion and is terminated.
 TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
-    capture_at_server();
-    connect();
-    posts_send(100, 8);
-    send(100);
-    ack(100);
-    completes("SUCCESS");
-    posts_send(101, 8);
+    one_of_two_requests_arrives();
     wait(5000 * ms);
     log("client", R"("event":"process_end","pid":1)");
     EXPECT_EQ(answered(), "path-broken possible");  // the capture may have ended before
@@ -73,17 +78,22 @@ TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
 }
 
 TEST_F(PathOf, a_request_that_the_program_did_not_wait_for) {
-    capture_at_server();
-    connect();
-    posts_send(100, 8);
-    send(100);
-    ack(100);
-    completes("SUCCESS");
-    posts_send(101, 8);
+    one_of_two_requests_arrives();
     wait(100 * ms);
     log("client", R"("event":"destroyed","what":"qp","qpn":33)");
     wait(5000 * ms);
     log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathOf, a_local_operation_that_no_packet_shows) {
+    capture_at_server();
+    connect();
+    log("client",
+        R"("event":"post_send","qpn":33,"wr_id":1,"opcode":"LOCAL_INV","signaled":false)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    add(packet(to_client, opcode::send_only, 500, 8));
     EXPECT_EQ(answered(), "none");
 }
 
