@@ -1,7 +1,6 @@
 #include "render/timeline_text.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -12,8 +11,7 @@
 namespace render {
 namespace {
 
-constexpr std::size_t who_width = 15;  // "client → server"
-constexpr std::size_t usual_length = 160;
+constexpr std::size_t who_width = 15;            // "client → server"
 constexpr std::size_t continuation_indent = 38;  // aligned with the text after an event's name
 
 util::TextRole role_of(const std::string& name) {
@@ -45,13 +43,9 @@ std::string TimelineText::line(const timeline::Row& row) {
 }
 
 std::string TimelineText::line(std::int64_t t_ns, const runlog::Event& event) {
-    std::string text = time(t_ns);
-    style_.begin(text, role_of(event.role));
-    text.append(util::padded(util::printable(event.role), who_width))
-        .append("  ")
-        .append(runlog::to_text(event));
-    style_.end(text, role_of(event.role));
-    return finished(std::move(text));
+    const std::string what =
+        util::padded(util::printable(event.role), who_width) + "  " + runlog::to_text(event);
+    return finished(time(t_ns) + style_(role_of(event.role), what));
 }
 
 std::string TimelineText::line(const timeline::PacketRow& row, std::string_view packet) {
@@ -63,11 +57,8 @@ std::string TimelineText::line(const timeline::PacketRow& row, std::string_view 
         width = util::display_width(std::string_view(text).substr(begin));
     }
     text.append(who_width - std::min(width, who_width) + 2, ' ').append(packet);
-    if (row.has_cause()) {
-        style_.begin(text, util::TextRole::Dim);
-        text.append("  ").append(cause_arrow(row));
-        style_.end(text, util::TextRole::Dim);
-    }
+    if (row.has_cause())
+        text.append("  ").append(style_(util::TextRole::Dim, cause_arrow(row)));
     return finished(std::move(text));
 }
 
@@ -75,13 +66,8 @@ std::string TimelineText::line(const timeline::PacketRow& row, std::string_view 
 std::string TimelineText::time(std::int64_t t_ns) {
     if (!first_ns_)
         first_ns_ = t_ns;
-    std::string text;
-    text.reserve(usual_length);
-    style_.begin(text, util::TextRole::Dim);
-    fmt::format_to(std::back_inserter(text), "{:9.6f}",
-                   static_cast<double>(t_ns - *first_ns_) / 1e9);
-    style_.end(text, util::TextRole::Dim);
-    return text.append("  ");
+    const double seconds = static_cast<double>(t_ns - *first_ns_) / 1e9;
+    return style_(util::TextRole::Dim, fmt::format("{:9.6f}", seconds)) + "  ";
 }
 
 std::string TimelineText::finished(std::string text) const {

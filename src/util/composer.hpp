@@ -35,15 +35,25 @@ class Composer {
         *room(1) = c;
         ++at_;
     }
-    void append(std::string_view text) {
+    // Inlined, because most texts are literals, whose lengths are constants.
+    [[gnu::always_inline]] void append(std::string_view text) {
         if (text.size() > capacity) {
             flush();
             out_.append(text);
             return;
         }
-        std::memcpy(room(text.size()), text.data(), text.size());
-        at_ += text.size();
+        at_ += text.copy(room(text.size()), text.size());
     }
+
+    void append(std::size_t count, char c) {
+        for (; count > capacity; count -= capacity)
+            append(capacity, c);
+        std::memset(room(count), c, count);
+        at_ += count;
+    }
+
+    /// Length of the string with the collected text.
+    std::size_t size() const { return out_.size() + static_cast<std::size_t>(at_ - text_.data()); }
 
     /// Appends the collected text to the string.
     void flush() {

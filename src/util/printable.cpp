@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <endian.h>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -34,6 +36,8 @@ constexpr std::array hidden{
 };
 
 bool is_hidden(char32_t code) {
+    if (code > 0x206f && code < 0xfeff)  // arrows, mathematical operators, many scripts
+        return false;
     const auto* range = std::ranges::lower_bound(hidden, code, {}, &Range::last);
     return range != hidden.end() && code >= range->first;
 }
@@ -46,8 +50,11 @@ std::size_t plain_at(std::string_view text) {
     std::size_t size = 0;
     for (std::uint64_t word = 0; size + sizeof word <= text.size(); size += sizeof word) {
         std::memcpy(&word, text.data() + size, sizeof word);
-        if (((word | (word + ones) | (word - ' ' * ones)) & high_bits) != 0)
-            break;
+        word = le64toh(word);
+        // The lowest bit that is set is in the first other byte; carries and borrows go upwards.
+        const std::uint64_t others = (word | (word + ones) | (word - ' ' * ones)) & high_bits;
+        if (others != 0)
+            return size + static_cast<std::size_t>(std::countr_zero(others)) / 8;
     }
     while (size < text.size() && text[size] >= ' ' && text[size] <= '~')
         ++size;

@@ -3,53 +3,37 @@
 #include <algorithm>
 
 namespace util {
-namespace {
 
 // SGR parameters (ECMA-48, 8.3.117) of the eight colours that are readable in every terminal theme.
-constexpr std::string_view code(TextRole role) {
+std::string_view TextStyle::sequence(TextRole role) {
     switch (role) {
         case TextRole::Plain:
             return "";
         case TextRole::Dim:
-            return "2";
+            return "\033[2m";
         case TextRole::Request:
-            return "36";
+            return "\033[36m";
         case TextRole::Response:
-            return "32";
+            return "\033[32m";
         case TextRole::Connection:
-            return "35";
+            return "\033[35m";
         case TextRole::Notice:
-            return "33";
+            return "\033[33m";
         case TextRole::Bad:
-            return "1;31";
+            return "\033[1;31m";
         case TextRole::Server:
-            return "34";
+            return "\033[34m";
         case TextRole::Client:
-            return "33";
+            return "\033[33m";
     }
     return "";
-}
-
-}  // namespace
-
-void TextStyle::begin(std::string& out, TextRole role) const {
-    if (colour_ && !code(role).empty())
-        out.append("\033[").append(code(role)).append("m");
-}
-
-void TextStyle::end(std::string& out, TextRole role) const {
-    if (colour_ && !code(role).empty())
-        out.append("\033[0m");
 }
 
 std::string TextStyle::operator()(TextRole role, std::string_view text) const {
     std::string result;
     if (text.empty())
         return result;
-    begin(result, role);
-    result.append(text);
-    end(result, role);
-    return result;
+    return result.append(before(role)).append(text).append(after(role));
 }
 
 std::size_t display_width(std::string_view text) {

@@ -28,11 +28,15 @@ class TextStyle {
     bool colour() const { return colour_; }
     std::string operator()(TextRole role, std::string_view text) const;
 
-    /// Writes the escape sequences before and after a text of this role, which must not be empty.
-    void begin(std::string& out, TextRole role) const;
-    void end(std::string& out, TextRole role) const;
+    /// The escape sequences before and after a text of this role, which must not be empty.
+    std::string_view before(TextRole role) const { return colour_ ? sequence(role) : ""; }
+    std::string_view after(TextRole role) const {
+        return before(role).empty() ? std::string_view() : "\033[0m";
+    }
 
   private:
+    static std::string_view sequence(TextRole role);
+
     bool colour_;
 };
 

@@ -1,5 +1,8 @@
 #include "wire/address.hpp"
 
+#include <array>
+#include <cstring>
+
 #include "util/append.hpp"
 
 namespace wire {
@@ -36,6 +39,27 @@ char* put_group(char* at, unsigned group) {
     return util::put_hex(at, group, shown);
 }
 
+// A byte of an IPv4 address as text, followed by a dot.
+struct Octet {
+    std::array<char, 4> text{};
+    unsigned char size = 0;
+};
+
+constexpr auto octets = [] {
+    std::array<Octet, 256> all;
+    for (unsigned value = 0; value < all.size(); ++value) {
+        Octet& octet = all[value];
+        const auto add = [&](unsigned c) { octet.text[octet.size++] = static_cast<char>(c); };
+        if (value >= 100)
+            add('0' + value / 100);
+        if (value >= 10)
+            add('0' + value / 10 % 10);
+        add('0' + value % 10);
+        add('.');
+    }
+    return all;
+}();
+
 template <typename Address>
 void append_address(std::string& out, const Address& address) {
     std::array<char, longest_address> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -54,14 +78,10 @@ char* put(char* at, const MacAddress& address) {
 }
 
 char* put(char* at, const Ipv4Address& address) {
-    const auto digit = [&](unsigned value) { *at++ = static_cast<char>('0' + value); };
     for (const unsigned byte : address.bytes) {
-        if (byte >= 100)
-            digit(byte / 100);
-        if (byte >= 10)
-            digit(byte / 10 % 10);
-        digit(byte % 10);
-        *at++ = '.';
+        const Octet& octet = octets[byte];
+        std::memcpy(at, octet.text.data(), octet.text.size());  // may write more than the size
+        at += octet.size;
     }
     return at - 1;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "util/append.hpp"
+#include "util/composer.hpp"
 #include "wire/text/summary.hpp"
 
 namespace wire {
@@ -14,17 +15,29 @@ constexpr std::size_t time_width = 10;
 
 // Appends the text that `write` writes, right-aligned to `width`. `write` returns the end.
 template <typename Write>
-void append_right(std::string& out, std::size_t width, Write write) {
+void add_right(util::Composer& out, std::size_t width, Write write) {
     constexpr std::size_t longest = 32;
     std::array<char, longest> text;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     const auto size = static_cast<std::size_t>(write(text.data()) - text.data());
-    if (size < width)
-        out.append(width - size, ' ');
-    out.append(text.data(), size);
+    out.append(width - std::min(width, size), ' ');
+    out.append(std::string_view(text.data(), size));
 }
 
-// Pads `out` from `begin` on to the column's width. A longer text widens the column.
-void fill_column(std::string& out, std::size_t begin, std::size_t& width) {
+// Appends the IP address or GID, else the MAC address, else nothing, and pads it to the column's
+// width. A longer text widens the column.
+void add_address(util::Composer& out, const Packet& packet, bool is_source, std::size_t& width) {
+    const std::size_t begin = out.size();
+    const auto add = [&](const auto& src, const auto& dst) {
+        out.end_at(put(out.room(longest_address), is_source ? src : dst));
+    };
+    if (packet.ipv4)
+        add(packet.ipv4->src, packet.ipv4->dst);
+    else if (packet.ipv6)
+        add(packet.ipv6->src, packet.ipv6->dst);
+    else if (packet.grh)
+        add(packet.grh->sgid, packet.grh->dgid);
+    else if (packet.ethernet)
+        add(packet.ethernet->src, packet.ethernet->dst);
     const std::size_t size = out.size() - begin;
     width = std::max(width, size);
     out.append(width - size, ' ');
@@ -45,51 +58,28 @@ char* put_seconds(char* at, std::chrono::nanoseconds time) {
     return util::put_digits(at, micros % unit, places);
 }
 
-// Appends the IP address or GID, else the MAC address, else nothing.
-void append_source(std::string& out, const Packet& packet) {
-    if (packet.ipv4)
-        append(out, packet.ipv4->src);
-    else if (packet.ipv6)
-        append(out, packet.ipv6->src);
-    else if (packet.grh)
-        append(out, packet.grh->sgid);
-    else if (packet.ethernet)
-        append(out, packet.ethernet->src);
-}
-void append_destination(std::string& out, const Packet& packet) {
-    if (packet.ipv4)
-        append(out, packet.ipv4->dst);
-    else if (packet.ipv6)
-        append(out, packet.ipv6->dst);
-    else if (packet.grh)
-        append(out, packet.grh->dgid);
-    else if (packet.ethernet)
-        append(out, packet.ethernet->dst);
-}
-
 }  // namespace
 
-void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
+void Listing::append(std::string& text, std::uint64_t number, std::chrono::nanoseconds time,
                      const Packet& packet, util::Bytes frame, std::string_view upper) {
     begin(time);
-    style_.begin(out, util::TextRole::Dim);
-    append_right(out, number_width, [&](char* at) { return util::put_decimal(at, number); });
-    out.push_back(' ');
-    append_right(out, time_width, [&](char* at) { return put_seconds(at, time - *first_); });
-    style_.end(out, util::TextRole::Dim);
+    util::Composer out(text);
+    out.append(style_.before(util::TextRole::Dim));
+    add_right(out, number_width, [&](char* at) { return util::put_decimal(at, number); });
+    out.append(' ');
+    add_right(out, time_width, [&](char* at) { return put_seconds(at, time - *first_); });
+    out.append(style_.after(util::TextRole::Dim));
     out.append("  ");
-    const std::size_t source = out.size();
-    append_source(out, packet);
-    fill_column(out, source, source_width_);
+    add_address(out, packet, true, source_width_);
     out.append(" → ");
-    const std::size_t destination = out.size();
-    append_destination(out, packet);
-    fill_column(out, destination, destination_width_);
+    add_address(out, packet, false, destination_width_);
     out.append("  ");
-    append_summary(out, packet, style_, frame);
-    if (!upper.empty())
-        out.append(" | ").append(upper);
-    out.push_back('\n');
+    add_summary(out, packet, style_, frame);
+    if (!upper.empty()) {
+        out.append(" | ");
+        out.append(upper);
+    }
+    out.append('\n');
 }
 
 std::string Listing::line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,

@@ -29,7 +29,7 @@ class Listing {
     /// since begin() or since the first line.
     std::string line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,
                      util::Bytes frame);
-    /// Appends the same line to `out`, with no more allocation than append_summary(). `upper`:
+    /// Appends the same line to `out`, with no more allocation than add_summary(). `upper`:
     /// summary of the upper layer's message, if any; it ends the line.
     void append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                 const Packet& packet, util::Bytes frame, std::string_view upper = {});

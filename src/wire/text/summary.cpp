@@ -1,12 +1,13 @@
 #include "wire/text/summary.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "util/append.hpp"
-#include "util/composer.hpp"
 #include "wire/icrc_hint.hpp"
 #include "wire/text/other.hpp"
 
@@ -45,18 +46,19 @@ util::TextRole role_of(const Packet& packet) {
     return packet.opcode->is_response() ? util::TextRole::Response : util::TextRole::Request;
 }
 
-void add_name(std::string& out, const Packet& packet) {
+void add_name(util::Composer& out, const Packet& packet) {
     if (packet.cm && !packet.cm->name().empty()) {
-        out.append("CM ").append(packet.cm->name());
+        out.append("CM ");
+        out.append(packet.cm->name());
     } else if (packet.mad) {
-        util::append_hex(out.append("MAD class 0x"), packet.mad->mgmt_class, 2);
+        add_hex(out, "MAD class 0x", packet.mad->mgmt_class, 2);
     } else if (packet.opcode != nullptr) {
         out.append(packet.opcode->name);
     } else {
         out.append(packet.dceth                                 ? "DC"
                    : is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's"
                                                                 : "reserved");
-        util::append_hex(out.append(" opcode 0x"), packet.bth->opcode, 2);
+        add_hex(out, " opcode 0x", packet.bth->opcode, 2);
     }
 }
 
@@ -146,12 +148,12 @@ void add_payload(util::Composer& out, const Packet& packet) {
         add_number(out, " payload ", packet.payload_length);
 }
 
-void add_details(std::string& text, const Packet& packet) {
+void add_details(util::Composer& out, const Packet& packet) {
     if (packet.cm) {
-        text.append(" ").append(cm_details(*packet.cm));
+        out.append(' ');
+        out.append(cm_details(*packet.cm));
         return;
     }
-    util::Composer out(text);
     add_bth(out, *packet.bth);
     add_extensions(out, packet);
     if (!packet.mad)
@@ -170,57 +172,74 @@ std::string bad_icrc(const Packet& packet) {
     return text;
 }
 
-void add_problems(std::string& out, const Packet& packet, const util::TextStyle& style) {
-    const auto add = [&](util::TextRole role, std::string_view text) {
-        if (!out.empty() && out.back() != ' ')
-            out.push_back(' ');
-        style.begin(out, role);
-        out.append(text);
-        style.end(out, role);
-    };
-    if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
-        add(util::TextRole::Bad, bad_icrc(packet));
-    // If only payload or ICRC were cut off, all headers are present and the line is complete,
-    // except for a management datagram, whose message is its payload.
-    const bool is_told = packet.icrc && (!packet.mad || packet.cm);
-    if (packet.truncated && !is_told)
-        add(util::TextRole::Notice, packet.truncated->text());
-    if (packet.malformed)
-        add(util::TextRole::Bad, "malformed: " + packet.malformed->text());
-}
+// Separates its parts by spaces.
+class Summary {
+  public:
+    Summary(util::Composer& out, const util::TextStyle& style) : out_(out), style_(style) {}
+
+    void add(util::TextRole role, std::string_view text) {
+        separate();
+        out_.append(style_.before(role));
+        out_.append(text);
+        out_.append(style_.after(role));
+    }
+
+    // Name and header fields.
+    void add_headers(const Packet& packet) {
+        separate();
+        const util::TextRole role = role_of(packet);
+        out_.append(style_.before(role));
+        const std::size_t begin = out_.size();
+        add_name(out_, packet);
+        out_.append(name_width - std::min(name_width, out_.size() - begin), ' ');
+        out_.append(style_.after(role));
+        add_details(out_, packet);
+    }
+
+    void add_problems(const Packet& packet) {
+        if (packet.icrc && packet.icrc->status == IcrcStatus::Bad)
+            add(util::TextRole::Bad, bad_icrc(packet));
+        // If only payload or ICRC were cut off, all headers are present and the line is complete,
+        // except for a management datagram, whose message is its payload.
+        const bool is_told = packet.icrc && (!packet.mad || packet.cm);
+        if (packet.truncated && !is_told)
+            add(util::TextRole::Notice, packet.truncated->text());
+        if (packet.malformed)
+            add(util::TextRole::Bad, "malformed: " + packet.malformed->text());
+    }
+
+  private:
+    void separate() {
+        if (std::exchange(has_text_, true))
+            out_.append(' ');
+    }
+
+    util::Composer& out_;
+    const util::TextStyle& style_;
+    bool has_text_ = false;
+};
 
 }  // namespace
 
-void append_summary(std::string& out, const Packet& packet, const util::TextStyle& style,
-                    util::Bytes frame) {
-    if (!packet.bth && packet.not_roce) {
-        style.begin(out, util::TextRole::Dim);
-        out.append(other_summary(packet, frame));
-        style.end(out, util::TextRole::Dim);
-        return;
-    }
-    if (packet.bth) {
-        const util::TextRole role = role_of(packet);
-        style.begin(out, role);
-        const std::size_t name = out.size();
-        add_name(out, packet);
-        out.append(name_width - std::min(name_width, out.size() - name), ' ');
-        style.end(out, role);
-        add_details(out, packet);
-    }
-    add_problems(out, packet, style);
-    if (packet.outer) {
-        out.append(out.empty() || out.back() == ' ' ? "" : " ");
-        style.begin(out, util::TextRole::Dim);
-        out.append("[").append(packet.outer->text()).append("]");
-        style.end(out, util::TextRole::Dim);
-    }
+void add_summary(util::Composer& out, const Packet& packet, const util::TextStyle& style,
+                 util::Bytes frame) {
+    Summary summary(out, style);
+    if (!packet.bth && packet.not_roce)
+        return summary.add(util::TextRole::Dim, other_summary(packet, frame));
+    if (packet.bth)
+        summary.add_headers(packet);
+    summary.add_problems(packet);
+    if (packet.outer)
+        summary.add(util::TextRole::Dim, "[" + packet.outer->text() + "]");
 }
 
 std::string packet_summary(const Packet& packet, const util::TextStyle& style, util::Bytes frame) {
-    std::string out;
-    append_summary(out, packet, style, frame);
-    return out;
+    std::string text;
+    {
+        util::Composer out(text);
+        add_summary(out, packet, style, frame);
+    }
+    return text;
 }
 
 }  // namespace wire

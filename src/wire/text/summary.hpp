@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "util/composer.hpp"
 #include "util/cursor.hpp"
 #include "util/style.hpp"
 #include "wire/packet.hpp"
@@ -24,9 +25,9 @@ std::string packet_summary(const Packet& packet, const util::TextStyle& style = 
                            util::Bytes frame = {});
 
 /// Appends the same text to `out`. Does not allocate for a RoCE packet that is neither the
-/// connection manager's nor malformed, once `out` is large enough.
-void append_summary(std::string& out, const Packet& packet, const util::TextStyle& style,
-                    util::Bytes frame);
+/// connection manager's nor malformed, once the string behind `out` is large enough.
+void add_summary(util::Composer& out, const Packet& packet, const util::TextStyle& style,
+                 util::Bytes frame);
 
 /// Only the connection manager's message: "comm 0x3d1c2f01 qpn 0x000012 psn ...".
 std::string cm_details(const Cm& cm);
