@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, header_sizes.size()> names{
     "rdeth",     "dceth", "deth",         "xrceth", "feth", "reth",
     "atomiceth", "aeth",  "atomicacketh", "immdt",  "ieth", "reserved"};
 
-// Repeats the decoder's steps (decode.cpp, decode_transport.cpp), which do not record the positions
-// of headers.
+// Repeats the decoder's steps (decode_link.cpp, decode_ip.cpp, decode_transport.cpp), which do not
+// record the positions of headers.
 class Walker {
   public:
     Walker(const Packet& packet, util::Bytes frame) : packet_(packet), frame_(frame) {}

@@ -1,0 +1,74 @@
+// Decodes the layers before the BTH, for the decoder only. decode_link.cpp has the link layer,
+// decode_ip.cpp the network layer and UDP. They are one class because an encapsulated packet begins
+// with a link layer again. decode_outer.hpp has the headers of encapsulations, decode_transport.hpp
+// everything from the BTH on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "wire/decode_outer.hpp"
+#include "wire/decode_transport.hpp"
+#include "wire/frame_reader.hpp"
+#include "wire/packet.hpp"
+
+namespace wire {
+
+class FrameDecoder {
+  public:
+    FrameDecoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, Packet& packet)
+        : frame_(frame), reader_(frame, original_length, packet), icrc_(icrc), packet_(packet) {}
+
+    /// Decodes the whole frame.
+    void link(LinkType type);
+
+  private:
+    // decode_link.cpp
+    void ethernet();
+    template <std::size_t N>
+    void cooked(LinuxCooked (*parse)(util::FixedBytes<N>));
+    void raw_ip();
+    void network(std::uint16_t type);
+    [[gnu::noinline]] void other_type(std::uint16_t type);
+    void vlan();
+    void llc(std::uint16_t length);
+    void mac_control();
+    void inner(const Inner& inner);
+
+    // decode_ip.cpp. `fragmented`: the IP version if this is the first of several fragments,
+    // otherwise empty.
+    void begin_network(IcrcLayout layout);
+    void ipv4();
+    void ipv6();
+    void ipv6_next(std::uint8_t next);
+    [[gnu::noinline]] void behind_ip(std::uint8_t protocol, std::string_view fragmented);
+    std::optional<std::uint8_t> ip_extension(std::uint8_t protocol);
+    void other_protocol(std::uint8_t protocol);
+    void grh();
+    void udp(std::string_view fragmented);
+    [[gnu::noinline]] void other_port(const Udp& udp, std::string_view fragmented);
+    void udp_length(std::size_t length);
+
+    OuterPlace place() const { return {frame_, cover_.from_network_header}; }
+
+    /// Discards earlier faults: only RoCE packets are reported as malformed.
+    void not_roce(NotRoce reason) {
+        packet_.not_roce = reason;
+        packet_.malformed.reset();
+    }
+
+    /// Number of bytes of the frame that have been read.
+    std::uint32_t at() const {
+        return static_cast<std::uint32_t>(reader_.rest().data() - frame_.data());
+    }
+
+    util::Bytes frame_;
+    FrameReader reader_;
+    IcrcCheck icrc_;
+    IcrcCover cover_;
+    Packet& packet_;
+};
+
+}  // namespace wire
