@@ -1,16 +1,21 @@
 // Pages that rocecap report creates from synthetic runs, opened in a browser.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/synthetic_run.hpp"
 #include "browser/browser_fixture.hpp"
@@ -94,6 +99,53 @@ class ReportTest : public BrowserTest {
     static void search(support::Page& page, const std::string& words) {
         page.press("/");
         page.type(words);
+    }
+};
+
+/// Returns the events and packets that rocecap timeline lists, in lower case.
+inline std::vector<std::string> listing(const ReportedRun& run) {
+    std::istringstream out(support::run({support::rocecap(), "timeline", run.path()}).out);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(out, line) && !line.empty();) {
+        std::ranges::transform(line, line.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+/// Compares the page with the timeline of the run and with tshark.
+class Report : public ReportTest {
+  protected:
+    static std::uint64_t listed(const std::vector<std::string>& wanted,
+                                const std::vector<std::string>& unwanted = {}) {
+        static const auto lines = listing(run());
+        const auto count = std::ranges::count_if(lines, [&](const std::string& line) {
+            const auto is_in = [&](const std::string& word) {
+                return line.find(word) != std::string::npos;
+            };
+            return std::ranges::all_of(wanted, is_in) && std::ranges::none_of(unwanted, is_in);
+        });
+        return static_cast<std::uint64_t>(count);
+    }
+
+    /// Returns tshark's fields of a frame.
+    static nlohmann::json tshark(std::uint64_t frame) {
+        const auto outcome =
+            support::run({"tshark", "-r", run().path() + "/wire.pcapng", "-Y",
+                          fmt::format("frame.number=={}", frame), "-T", "jsonraw"});
+        return nlohmann::json::parse(outcome.out).at(0).at("_source").at("layers");
+    }
+
+    static std::string selected(support::Page& page) {
+        return text_of(page, "#rows .item.active > .row");
+    }
+
+    /// Selects the first packet that a search finds, and returns its frame number.
+    static std::uint64_t first_found(support::Page& page, const std::string& words) {
+        search(page, words);
+        page.press("Enter");
+        return page.evaluate("rows[ladder.list.active].frame").get<std::uint64_t>();
     }
 };
 

@@ -1,7 +1,4 @@
 // Use of a run's page: read, search, filter and open packets, with the mouse and with the keyboard.
-#include <algorithm>
-#include <cctype>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,54 +10,10 @@
 namespace {
 
 using browser_test::contains;
+using browser_test::Report;
 using browser_test::ReportedRun;
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
-
-// Returns the events and packets that rocecap timeline lists, in lower case.
-std::vector<std::string> listing(const ReportedRun& run) {
-    std::istringstream out(support::run({support::rocecap(), "timeline", run.path()}).out);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(out, line) && !line.empty();) {
-        std::ranges::transform(line, line.begin(),
-                               [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-        lines.push_back(line);
-    }
-    return lines;
-}
-
-class Report : public browser_test::ReportTest {
-  protected:
-    static std::uint64_t listed(const Words& wanted, const Words& unwanted = {}) {
-        static const auto lines = listing(run());
-        const auto count = std::ranges::count_if(lines, [&](const std::string& line) {
-            const auto is_in = [&](const std::string& word) {
-                return line.find(word) != std::string::npos;
-            };
-            return std::ranges::all_of(wanted, is_in) && std::ranges::none_of(unwanted, is_in);
-        });
-        return static_cast<std::uint64_t>(count);
-    }
-
-    // Returns tshark's fields of a frame.
-    static Json tshark(std::uint64_t frame) {
-        const auto outcome =
-            support::run({"tshark", "-r", run().path() + "/wire.pcapng", "-Y",
-                          fmt::format("frame.number=={}", frame), "-T", "jsonraw"});
-        return Json::parse(outcome.out).at(0).at("_source").at("layers");
-    }
-
-    static std::string selected(support::Page& page) {
-        return text_of(page, "#rows .item.active > .row");
-    }
-
-    // Selects the first packet that a search finds, and returns its frame number.
-    static std::uint64_t first_found(support::Page& page, const std::string& words) {
-        search(page, words);
-        page.press("Enter");
-        return page.evaluate("rows[ladder.list.active].frame").get<std::uint64_t>();
-    }
-};
 
 TEST_F(Report, asks_nothing_of_the_network_and_has_no_errors) {
     const auto opened = open(run());
@@ -272,85 +225,6 @@ TEST_F(Report, says_what_it_leaves_out) {
     EXPECT_TRUE(contains(text_of(page, "#left-out"), " after them are omitted"));
     EXPECT_EQ(page.evaluate("document.getElementById('left-out').hidden"), false);
     EXPECT_EQ(page.errors(), std::vector<std::string>{});
-}
-
-TEST_F(Report, shows_a_run_without_a_capture) {
-    ReportedRun logs_only(20);
-    std::filesystem::remove(logs_only.path() + "/wire.pcapng");
-    logs_only.report();
-    const auto opened = open(logs_only);
-    auto& page = *opened;
-    EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_TRUE(contains(text_of(page, "#facts"), "the run was not captured"));
-    EXPECT_GT(shown(page), 0u);
-}
-
-TEST_F(Report, shows_a_capture_alone) {
-    const ReportedRun capture(20);
-    capture.report_capture();
-    const auto opened = open(capture);
-    auto& page = *opened;
-    EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_EQ(text_of(page, "h1"), "wire.pcapng");
-    EXPECT_TRUE(contains(text_of(page, "#facts"), "On the server's side"));
-    EXPECT_GT(shown(page), 0u);
-    EXPECT_EQ(page.evaluate("rows.every(row => row.isPacket && row.side < 2)"), true);
-    EXPECT_EQ(page.evaluate("rows.some(row => row.side === 0) && rows.some(row => row.side === 1)"),
-              true);
-}
-
-TEST_F(Report, shows_the_comments_of_an_annotated_capture_as_causes) {
-    const ReportedRun capture(20);
-    const std::string annotated = capture.path() + "/annotated.pcapng";
-    for (const support::Argv& argv :
-         {support::Argv{support::rocecap(), "annotate", capture.path(), "-o", annotated},
-          support::Argv{support::rocecap(), "report", annotated, "-o", capture.file()}}) {
-        const auto outcome = support::run(argv);
-        ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    }
-    const auto opened = open(capture);
-    auto& page = *opened;
-    EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_EQ(page.evaluate("rows.some(row => /^client wr \\d+ RDMA_/.test(row.cause))"), true);
-    EXPECT_EQ(page.evaluate("rows.some(row => row.cause.startsWith('answers client wr '))"), true);
-    EXPECT_FALSE(contains(text_of(page, "#facts"), "Packets with a cause"));
-}
-
-// Both logs have the name of the program as their role, instead of "server" and "client".
-TEST_F(Report, puts_the_events_of_a_log_on_its_host_s_side) {
-    const ReportedRun capture(20);
-    for (const char* role : {"server", "client"}) {
-        std::ifstream in(fmt::format("{}/{}.jsonl", capture.path(), role));
-        std::ofstream out(fmt::format("{}/node_{}.jsonl", capture.path(), role));
-        const std::string named = fmt::format("\"role\":\"{}\"", role);
-        for (std::string line; std::getline(in, line);)
-            out << line.replace(line.find(named), named.size(), "\"role\":\"ib_write_bw\"") << '\n';
-    }
-    capture.report_capture({"--log", capture.path() + "/node_server.jsonl", "--log",
-                            capture.path() + "/node_client.jsonl"});
-    const auto opened = open(capture);
-    auto& page = *opened;
-    EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_TRUE(contains(text_of(page, "#facts"), "node_client, "));
-    EXPECT_EQ(page.evaluate("rows.filter(row => !row.isPacket && row.side === 1)"
-                            ".every(row => row.text.startsWith('node_server: '))"),
-              true);
-    EXPECT_EQ(page.evaluate("writerOf(rows.find(row => !row.isPacket && row.side === 0))"),
-              "node_client");
-    EXPECT_EQ(page.evaluate("run.requests.length > 0 && run.requests.every(one => one.side === 0)"),
-              true);
-    EXPECT_EQ(page.evaluate("rows.some(row => row.cause?.startsWith('node_client wr '))"), true);
-}
-
-TEST_F(Report, shows_a_run_of_which_there_is_nothing_yet) {
-    ReportedRun begun(20);
-    for (const char* file : {"/wire.pcapng", "/client.jsonl", "/server.jsonl"})
-        std::filesystem::remove(begun.path() + file);
-    begun.report();
-    const auto opened = open(begun);
-    auto& page = *opened;
-    EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_EQ(shown(page), 0u);
 }
 
 }  // namespace

@@ -1,0 +1,186 @@
+// Requests and responses that do not arrive, arrive after the ACK timeout, or are not in the
+// capture.
+#include "trace/explain/path_fixture.hpp"
+
+namespace explain_test {
+
+TEST_F(PathOf, a_peer_that_is_gone) {
+    capture_at_server();
+    connect();
+    send(100);
+    ack(100);
+    log("server", R"("event":"destroyed","what":"qp","qpn":17)");
+    posts_send(101, 8);
+    give_up(101);
+    EXPECT_EQ(answered(), "peer-gone certain");
+}
+
+TEST_F(PathOf, a_queue_pair_that_falls_silent_while_its_host_goes_on) {
+    send(100);
+    ack(100);
+    give_up(101);
+    EXPECT_EQ(answered(), "unknown");
+    add(packet({.from = 1, .to = 2, .qpn = 0x55}, opcode::send_only, 7, 8));
+    EXPECT_EQ(answered(), "peer-gone likely");
+}
+
+TEST_F(PathOf, requests_that_never_reach_the_capture) {
+    capture_at_server();
+    connect();
+    send(100);
+    ack(100);
+    posts_send(101, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "path-broken likely");
+}
+
+TEST_F(PathOf, only_large_packets_that_never_reach_the_capture) {
+    capture_at_server();
+    connect();
+    send(100, 64);
+    ack(100);
+    posts_send(101, 1000);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+}
+
+// The program waits for a completion and is terminated.
+TEST_F(PathOf, requests_without_completion_that_never_reach_the_capture) {
+    one_of_two_requests_arrives();
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "path-broken possible");  // the capture may have ended before
+    add(packet(to_client, opcode::send_only, 500, 8));
+    EXPECT_EQ(answered(), "path-broken likely");
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(PathOf, a_request_that_the_program_did_not_wait_for) {
+    one_of_two_requests_arrives();
+    wait(100 * ms);
+    log("client", R"("event":"destroyed","what":"qp","qpn":33)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathOf, a_local_operation_that_no_packet_shows) {
+    capture_at_server();
+    connect();
+    log("client",
+        R"("event":"post_send","qpn":33,"wr_id":1,"opcode":"LOCAL_INV","signaled":false)");
+    wait(5000 * ms);
+    log("client", R"("event":"process_end","pid":1)");
+    add(packet(to_client, opcode::send_only, 500, 8));
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathOf, large_responses_of_reads_whose_last_one_arrives) {
+    std::uint64_t request = 0;
+    for (int copy = 0; copy < 3; ++copy) {
+        request = add(read(to_server, 100, 1500));
+        add(packet(to_client, opcode::read_last, 101, 476));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+    EXPECT_TRUE(first().is_fatal);
+    EXPECT_FALSE(shows_frame(request));
+}
+
+TEST_F(PathOf, answers_that_do_not_come_back) {
+    connect();
+    posts_send(100, 8);
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        ack(100);
+        wait(67 * ms);
+    }
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "acks-lost likely");
+}
+
+TEST_F(PathOf, a_requester_that_gives_up_before_responses_can_come_back) {
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 10);  // ACK timeout 4.2 ms, retry_cnt 3
+    posts_send(100, 8);
+    send(100);
+    ack(100);
+    for (int copy = 0; copy < 3; ++copy) {
+        wait(4 * ms);
+        send(100);
+        ack(100);
+    }
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(answered(), "timeout-too-short likely");
+}
+
+TEST_F(PathOf, silence_without_logs_from_the_start_is_unknown) {
+    for (int copy = 0; copy < 4; ++copy) {
+        send(100);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(PathOf, answers_later_than_the_timeout) {
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 10);  // ACK timeout 4.2 ms
+    for (std::uint32_t psn = 100; psn < 103; ++psn) {
+        send(psn);
+        wait(5 * ms);
+        send(psn);
+        wait(1 * ms);
+        ack(psn);
+        ack(psn);
+    }
+    EXPECT_EQ(answered(), "timeout-too-short certain");
+}
+
+// The capture is at the requester, and the round trip takes about 27 ms.
+TEST_F(PathOf, answers_that_all_take_longer_than_the_timeout) {
+    make("server", server());
+    make("client", client());
+    ready("server", server());
+    ready("client", client(), 11);  // ACK timeout 8.4 ms
+    for (int copy = 0; copy < 4; ++copy) {
+        for (std::uint32_t psn = 100; psn < 103; ++psn) {
+            send(psn);
+            if (copy == 3)
+                ack(psn);
+        }
+        wait(9 * ms);
+    }
+    for (int copy = 0; copy < 9; ++copy)
+        ack(102);
+    EXPECT_EQ(answered(), "timeout-too-short certain");
+}
+
+TEST_F(PathOf, a_capture_of_one_direction) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 110; ++psn)
+        send(psn);
+    EXPECT_EQ(answered(), "one-sided-capture likely");
+}
+
+TEST_F(PathOf, a_capture_of_the_answers_alone) {
+    for (std::uint32_t psn = 100; psn < 110; ++psn)
+        ack(psn);
+    EXPECT_EQ(answered(), "one-sided-capture certain");
+}
+
+TEST_F(PathOf, large_packets_of_messages_whose_last_one_arrives) {
+    connect();
+    for (int copy = 0; copy < 4; ++copy) {
+        add(packet(to_server, opcode::send_last, 104, 8));
+        if (copy == 0)
+            nak(100, syndrome::psn_error);
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "large-packets-lost likely");
+}
+
+}  // namespace explain_test
