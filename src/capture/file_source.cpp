@@ -44,8 +44,14 @@ bool FileSource::is_pcapng() const {
 }
 
 PcapHandle FileSource::open_pcap() {
+    // fread() from a stream with its own functions takes longer: most captures do without.
+    util::Fd plain = input_.rewound();
     std::unique_ptr<std::FILE, FileClose> file(
-        fopencookie(this, "rb", {.read = read_input, .write = {}, .seek = {}, .close = {}}));
+        plain
+            ? fdopen(plain.get(), "rb")
+            : fopencookie(this, "rb", {.read = read_input, .write = {}, .seek = {}, .close = {}}));
+    if (plain && file)
+        static_cast<void>(plain.release());
     std::array<char, PCAP_ERRBUF_SIZE> why{};
     PcapHandle handle;
     if (file && std::setvbuf(file.get(), nullptr, _IOFBF, file_buffer) == 0)

@@ -130,6 +130,12 @@ std::size_t Input::read_fd(std::span<std::byte> buffer) const {
     return static_cast<std::size_t>(n);
 }
 
+util::Fd Input::rewound() const {
+    if (decompressor_ || lseek(fd_, -static_cast<off_t>(begin_size_), SEEK_CUR) < 0)
+        return {};
+    return util::Fd(fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+}
+
 bool Input::must_wait() const {
     if (!is_stream_)
         return false;

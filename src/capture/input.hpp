@@ -31,6 +31,10 @@ class Input {
     /// interrupts it, or if compressed data is corrupted or incomplete.
     std::size_t read(std::span<std::byte> buffer);
 
+    /// A descriptor at the first byte, instead of read(); none if the input is compressed, or is not
+    /// a regular file.
+    util::Fd rewound() const;
+
     /// True if read() has to wait for the writer of a pipe.
     bool must_wait() const;
 
