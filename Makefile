@@ -44,7 +44,7 @@ LDFLAGS  += $(SANFLAGS) -Wl,--as-needed
 # are read and templates instantiated once per folder, in a third of the time that one unit per source takes (CONTRIBUTING.md).
 # The units that take longest to compile come first, so that no CPU waits for them at the end.
 LAYERS   := trace/timeline render trace/explain emulator filter render/page runlog trace/conformance capture rdma rocetrace/tracelog \
-            util net wire trace/flow wire/text trace/predict upper trace/service
+            util net wire trace/flow wire/text trace/predict upper trace/service trace/logged
 # The code that processes each packet: -O2 makes it 15 % faster. Other code would only take longer to compile.
 HOT      := util wire upper capture trace/flow trace/service filter rocetrace/tracelog
 LIB      := $(BUILD)/libwirelab.a

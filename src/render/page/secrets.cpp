@@ -54,7 +54,7 @@ util::Json capabilities_json(const std::vector<timeline::Capability>& capabiliti
                              const Rows& rows, const timeline::FinishedRun& run) {
     util::Json all = util::Json::array();
     for (const timeline::Capability& capability : capabilities) {
-        all.push_back({{"owner", capability.owner},
+        all.push_back({{"owner", capability.role},
                        {"va", fmt::format("{:#x}", capability.va)},
                        {"length", capability.length},
                        {"rkey", capability.rkey == 0 ? std::string("none")

@@ -42,105 +42,59 @@ void Summary::Depth::use(std::int64_t t_ns, bool by_message) {
 }
 
 void Summary::add_memory(const Event& event) {
-    if (event.name != "mr")
-        return;
-    Region& region = regions_.emplace_back();
-    region.role = event.role;
-    region.va = event.number("va").value_or(0);
-    region.len = event.number("len").value_or(0);
-    region.lkey = static_cast<std::uint32_t>(event.number("lkey").value_or(0));
-    region.rkey = static_cast<std::uint32_t>(event.number("rkey").value_or(0));
-    region.access = event.text("access");
+    if (event.name == "mr" || event.name == "destroyed")
+        regions_.learn(event);
 }
 
 void Summary::add(const Event& event) {
-    if (event.name == "post_send" || event.name == "bind_mw")
-        post_send(event);
-    else if (event.name == "post_recv")
-        post_recv(event);
-    else if (event.name == "wc")
-        complete(event);
-    else if (event.name == "qp")
-        make(event);
-    else if (event.name == "qp_state")
-        change(event);
-    else if (event.name == "destroyed")
-        destroy(event);
-    else if (event.name == "device" && !event.text("gid").empty())
-        gids_[{event.role, event.number("gid_index").value_or(0)}] = event.text("gid");
+    const auto srq = event.number("srq");
+    if (QueuePair* pair = pairs_.learn(event))
+        take(*pair, event);
+    else if (event.name == "post_recv" && srq)
+        srqs_[{event.role, *srq}].post(event.t_ns);
     else if (event.name == "dropped")
         dropped_ += event.number("records").value_or(0);
-    else if (event.name == "failed" && ++failed_ <= most_listed)
+    if (event.name == "failed" && ++failed_ <= most_listed)
         failures_.push_back(event);
 }
 
-Summary::QueuePair* Summary::find(const Event& event) {
-    const auto qpn = event.number("qpn");
-    if (!qpn)
-        return nullptr;
-    const auto known = by_qpn_.find({event.role, *qpn});
-    return known == by_qpn_.end() ? nullptr : &pairs_[known->second];
-}
-
-void Summary::make(const Event& event) {
-    const auto qpn = event.number("qpn");
-    if (!qpn)
-        return;
-    by_qpn_[{event.role, *qpn}] = pairs_.size();
-    QueuePair& pair = pairs_.emplace_back();
-    pair.role = event.role;
-    pair.type = event.text("type");
-    pair.qpn = static_cast<std::uint32_t>(*qpn);
-    pair.max_send_wr = event.number("max_send_wr").value_or(0);
-    pair.srq = event.number("srq");
-    pair.state = "RESET";
-}
-
-void Summary::change(const Event& event) {
-    QueuePair* pair = find(event);
-    if (pair == nullptr)
-        return;
-    pair->state = event.text("state");
-    if (pair->state == "RESET") {
-        pair->requests.clear();
-        pair->first = pair->posted = pair->completed = 0;
-        pair->receives = {};
-        pair->receive_lens.clear();
+void Summary::take(QueuePair& pair, const Event& event) {
+    if (event.name == "post_send" || event.name == "bind_mw") {
+        post_send(pair, event);
+    } else if (event.name == "post_recv") {
+        pair.receives.post(event.t_ns);
+        pair.receive_lens.push_back(event.number("len").value_or(0));
+    } else if (event.name == "wc") {
+        complete(pair, event);
+    } else if (event.name == "qp_state" && pair.state == "RESET") {
+        pair.requests.clear();
+        pair.first = pair.posted = pair.completed = 0;
+        pair.receives = {};
+        pair.receive_lens.clear();
+    } else if (event.name == "destroyed") {
+        // Exact, even if events were dropped.
+        pair.posted = event.number("sends_posted").value_or(pair.posted);
+        if (const auto left = event.number("sends_outstanding"))
+            pair.completed = pair.posted - std::min(*left, pair.posted);
     }
-    pair->dest_qpn = static_cast<std::uint32_t>(event.number("dest_qpn").value_or(pair->dest_qpn));
-    pair->path_mtu = event.number("path_mtu").value_or(pair->path_mtu);
-    if (!event.text("dest_gid").empty())
-        pair->dest_gid = event.text("dest_gid");
-    if (const auto index = event.number("gid_index"))
-        if (const auto gid = gids_.find({event.role, *index}); gid != gids_.end())
-            pair->gid = gid->second;
-    for (const auto& [name, member] : {std::pair{"timeout", &QueuePair::timeout},
-                                       {"retry_cnt", &QueuePair::retry_cnt},
-                                       {"rnr_retry", &QueuePair::rnr_retry},
-                                       {"min_rnr_timer", &QueuePair::min_rnr_timer}})
-        if (const auto value = event.number(name))
-            pair->*member = value;
 }
 
-void Summary::post_send(const Event& event) {
-    QueuePair* pair = find(event);
-    if (pair == nullptr)
-        return;
-    const std::uint64_t number = event.number("request").value_or(pair->posted);
+void Summary::post_send(QueuePair& pair, const Event& event) {
+    const std::uint64_t number = event.number("request").value_or(pair.posted);
     // If events were dropped, the numbers in between get an empty request.
-    if (pair->requests.empty())
-        pair->first = number;
-    while (pair->first + pair->requests.size() < number)
-        pair->requests.emplace_back();
+    if (pair.requests.empty())
+        pair.first = number;
+    while (pair.first + pair.requests.size() < number)
+        pair.requests.emplace_back();
     const bool is_bind = event.name == "bind_mw";  // its length is the window's: nothing is sent
     const std::uint64_t length = is_bind ? 0 : event.number("len").value_or(0);
-    pair->requests.push_back({event.number("wr_id").value_or(0),
-                              is_bind ? "BIND_MW" : std::string(event.text("opcode")), length,
-                              event.t_ns, psns_of(event), false});
-    pair->posted = number + 1;
-    pair->bytes += length;
-    pair->most_outstanding = std::max(pair->most_outstanding, pair->outstanding());
-    pair->over_time.add(event.t_ns, pair->outstanding());
+    pair.requests.push_back({event.number("wr_id").value_or(0),
+                             is_bind ? "BIND_MW" : std::string(event.text("opcode")), length,
+                             event.t_ns, psns_of(event), false});
+    pair.posted = number + 1;
+    pair.bytes += length;
+    pair.most_outstanding = std::max(pair.most_outstanding, pair.outstanding());
+    pair.over_time.add(event.t_ns, pair.outstanding());
     use_memory(event);
 }
 
@@ -151,55 +105,43 @@ void Summary::use_memory(const Event& event) {
     const auto va = event.number("remote_va");
     if (!rkey || !va)
         return;
-    Region* found = nullptr;
-    for (Region& region : regions_)
-        if (region.rkey == *rkey && *va >= region.va &&
-            *va - region.va < std::max<std::uint64_t>(region.len, 1) &&
-            (found == nullptr || region.role != event.role))
-            found = &region;
-    if (found != nullptr)
-        ++found->uses[fmt::format("QP {:#08x} of {}", event.number("qpn").value_or(0),
-                                  util::printable(event.role))];
+    const auto& all = regions_.all();
+    std::size_t found = all.size();
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].rkey == *rkey && all[i].has(*va, std::min<std::uint64_t>(all[i].length, 1)) &&
+            (found == all.size() || all[i].role != event.role))
+            found = i;
+    if (found != all.size())
+        ++uses_[found][fmt::format("QP {:#08x} of {}", event.number("qpn").value_or(0),
+                                   util::printable(event.role))];
 }
 
-void Summary::post_recv(const Event& event) {
-    if (const auto srq = event.number("srq")) {
-        srqs_[{event.role, *srq}].post(event.t_ns);
-    } else if (QueuePair* pair = find(event)) {
-        pair->receives.post(event.t_ns);
-        pair->receive_lens.push_back(event.number("len").value_or(0));
-    }
-}
-
-void Summary::complete(const Event& event) {
-    QueuePair* pair = find(event);
-    if (pair == nullptr)
-        return;
+void Summary::complete(QueuePair& pair, const Event& event) {
     const bool is_recv = event.text("queue") == "recv";
     const auto status = event.text("status");
     const bool succeeded = status == "SUCCESS";
-    if (is_recv && pair->srq)
-        srqs_[{event.role, *pair->srq}].use(event.t_ns, succeeded);
+    if (is_recv && pair.srq)
+        srqs_[{event.role, *pair.srq}].use(event.t_ns, succeeded);
     else if (is_recv)
-        pair->receives.use(event.t_ns, succeeded);
+        pair.receives.use(event.t_ns, succeeded);
     if (status == "WR_FLUSH_ERR") {
-        ++pair->flushed;
-        if (!pair->errors.empty())
-            ++pair->errors.back().flushed;
+        ++pair.flushed;
+        if (!pair.errors.empty())
+            ++pair.errors.back().flushed;
     } else if (!succeeded) {
-        fail(*pair, event);
+        fail(pair, event);
     }
     const auto number = event.number("request");
-    if (is_recv || !number || *number < pair->completed)
+    if (is_recv || !number || *number < pair.completed)
         return;
-    pair->completed = *number + 1;
-    pair->posted = std::max(pair->posted, pair->completed);
-    pair->over_time.add(event.t_ns, pair->outstanding());
+    pair.completed = *number + 1;
+    pair.posted = std::max(pair.posted, pair.completed);
+    pair.over_time.add(event.t_ns, pair.outstanding());
     const auto done = std::min<std::uint64_t>(
-        pair->requests.size(), pair->completed > pair->first ? pair->completed - pair->first : 0);
-    pair->requests.erase(pair->requests.begin(),
-                         pair->requests.begin() + static_cast<std::ptrdiff_t>(done));
-    pair->first += done;
+        pair.requests.size(), pair.completed > pair.first ? pair.completed - pair.first : 0);
+    pair.requests.erase(pair.requests.begin(),
+                        pair.requests.begin() + static_cast<std::ptrdiff_t>(done));
+    pair.first += done;
 }
 
 void Summary::fail(QueuePair& pair, const Event& event) {
@@ -219,30 +161,12 @@ void Summary::fail(QueuePair& pair, const Event& event) {
     pair.errors.push_back(std::move(error));
 }
 
-void Summary::destroy(const Event& event) {
-    if (event.text("what") == "qp") {
-        if (QueuePair* pair = find(event)) {
-            pair->is_destroyed = true;
-            // Exact, even if events were dropped.
-            if (const auto posted = event.number("sends_posted"))
-                pair->posted = *posted;
-            if (const auto left = event.number("sends_outstanding"))
-                pair->completed = pair->posted - std::min(*left, pair->posted);
-        }
-    } else if (event.text("what") == "mr") {
-        for (Region& region : regions_)
-            if (region.role == event.role && region.lkey == event.number("lkey") &&
-                region.va == event.number("va"))
-                region.is_gone = true;
-    }
-}
-
 const Summary::QueuePair* Summary::peer_of(const QueuePair& pair) const {
-    const auto found = std::ranges::find_if(pairs_, [&](const QueuePair& other) {
-        return &other != &pair && other.role != pair.role && other.qpn == pair.dest_qpn &&
-               other.dest_qpn == pair.qpn;
+    const auto& all = pairs_.all();
+    const auto found = std::ranges::find_if(all, [&](const QueuePair& other) {
+        return other.role != pair.role && other.qpn == pair.dest_qpn && other.dest_qpn == pair.qpn;
     });
-    return pair.dest_qpn == 0 || found == pairs_.end() ? nullptr : &*found;
+    return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace tracelog

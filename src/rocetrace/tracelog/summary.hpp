@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rocetrace/tracelog/series.hpp"
 #include "runlog/event.hpp"
+#include "trace/logged/objects.hpp"
 
 namespace tracelog {
 
@@ -60,13 +60,7 @@ class Summary {
         void post(std::int64_t t_ns);
         void use(std::int64_t t_ns, bool by_message);
     };
-    struct QueuePair {
-        std::string role, type, state, dest_gid, gid;
-        std::uint32_t qpn = 0;
-        std::uint32_t dest_qpn = 0;
-        std::uint64_t max_send_wr = 0, path_mtu = 0;
-        std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, min_rnr_timer, srq;
-        bool is_destroyed = false;
+    struct QueuePair : logged::QueuePair {
         std::vector<Request> requests;  // outstanding, from number `first`
         std::uint64_t first = 0;        // the number of requests.front()
         std::uint64_t posted = 0, completed = 0, bytes = 0;
@@ -79,34 +73,21 @@ class Summary {
 
         std::uint64_t outstanding() const { return posted - completed; }
     };
-    struct Region {
-        std::string role;
-        std::uint64_t va = 0, len = 0;
-        std::uint32_t lkey = 0, rkey = 0;
-        std::string access;
-        bool is_gone = false;
-        std::map<std::string, std::uint64_t> uses;  // "QP 0x000011 of client" -> requests
-    };
-    using Key = std::pair<std::string, std::uint64_t>;
 
-    QueuePair* find(const runlog::Event& event);
-    void make(const runlog::Event& event);
-    void change(const runlog::Event& event);
-    void post_send(const runlog::Event& event);
-    void post_recv(const runlog::Event& event);
-    void complete(const runlog::Event& event);
-    void fail(QueuePair& pair, const runlog::Event& event);
-    void destroy(const runlog::Event& event);
+    void take(QueuePair& pair, const runlog::Event& event);
+    void post_send(QueuePair& pair, const runlog::Event& event);
+    void complete(QueuePair& pair, const runlog::Event& event);
+    static void fail(QueuePair& pair, const runlog::Event& event);
     void use_memory(const runlog::Event& event);
     std::string text_of(const QueuePair& pair) const;
     const QueuePair* peer_of(const QueuePair& pair) const;
     std::string text_of_memory() const;
 
-    std::vector<QueuePair> pairs_;
-    std::map<Key, std::size_t> by_qpn_;  // the current owner of the number
-    std::map<Key, Depth> srqs_;
-    std::vector<Region> regions_;
-    std::map<Key, std::string> gids_;      // by role and index
+    logged::QueuePairs<QueuePair> pairs_;
+    std::map<logged::Key, Depth> srqs_;
+    logged::Regions regions_;
+    // By region: requests of "QP 0x000011 of client".
+    std::map<std::size_t, std::map<std::string, std::uint64_t>> uses_;
     std::vector<runlog::Event> failures_;  // the first most_listed
     std::uint64_t failed_ = 0;
     std::uint64_t dropped_ = 0;

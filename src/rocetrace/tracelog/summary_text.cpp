@@ -43,11 +43,12 @@ std::string history(std::string_view what, const Series& series, std::uint64_t r
 }  // namespace
 
 std::string Summary::text_of(const QueuePair& pair) const {
-    std::string out = fmt::format("{}: QP {:#08x} {}, {}{}", util::printable(pair.role), pair.qpn,
-                                  util::printable(pair.type), util::printable(pair.state),
-                                  pair.is_destroyed ? ", destroyed" : "");
-    if (pair.dest_qpn != 0)
-        out += fmt::format(", to QP {:#08x}{}{}", pair.dest_qpn,
+    std::string out =
+        fmt::format("{}: QP {:#08x} {}, {}{}", util::printable(pair.role), pair.qpn,
+                    pair.type.empty() ? "of unknown type" : util::printable(pair.type),
+                    util::printable(pair.state), pair.destroyed_ns ? ", destroyed" : "");
+    if (pair.dest_qpn)
+        out += fmt::format(", to QP {:#08x}{}{}", *pair.dest_qpn,
                            pair.dest_gid.empty() ? "" : " at ", address(pair.dest_gid));
     out += '\n';
     if (pair.path_mtu != 0)
@@ -61,9 +62,9 @@ std::string Summary::text_of(const QueuePair& pair) const {
         out += fmt::format("  the peer has path MTU {}: the two must be equal\n", peer->path_mtu);
     out += fmt::format(
         "  send queue: {} posted ({} bytes), {} completed, {} outstanding; at most "
-        "{} of {} at once\n",
+        "{}{} at once\n",
         pair.posted, pair.bytes, pair.completed, pair.outstanding(), pair.most_outstanding,
-        pair.max_send_wr);
+        pair.max_send_wr != 0 ? fmt::format(" of {}", pair.max_send_wr) : "");
     out += history("most requests outstanding", pair.over_time, pair.posted);
     const Depth& receives = pair.receives;
     if (receives.posted != 0)
@@ -71,7 +72,7 @@ std::string Summary::text_of(const QueuePair& pair) const {
                            receives.posted, receives.used, receives.posted - receives.used,
                            receives.has_received ? receives.least : receives.posted, receives.most);
     out += history("fewest receives left", receives.over_time, receives.used);
-    if (receives.empty_ns != 0 || (receives.empty_since && !pair.is_destroyed))
+    if (receives.empty_ns != 0 || (receives.empty_since && !pair.destroyed_ns))
         out +=
             fmt::format("  RNR risk: no receive was posted for {} µs{}\n", receives.empty_ns / 1000,
                         receives.empty_since ? ", and none is at the end" : "");
@@ -94,25 +95,27 @@ std::string Summary::text_of(const QueuePair& pair) const {
 
 std::string Summary::text_of_memory() const {
     std::string out;
-    for (std::size_t i = 0; i < std::min(regions_.size(), 4 * most_listed); ++i) {
-        const Region& region = regions_[i];
+    const auto& all = regions_.all();
+    for (std::size_t i = 0; i < std::min(all.size(), 4 * most_listed); ++i) {
+        const logged::Region& region = all[i];
         out += fmt::format("  {}: {:#x} + {} bytes, lkey {:#010x} rkey {:#010x}, {}{}\n",
-                           util::printable(region.role), region.va, region.len, region.lkey,
+                           util::printable(region.role), region.va, region.length, region.lkey,
                            region.rkey, util::printable(region.access),
-                           region.is_gone ? ", deregistered" : "");
-        for (const auto& [user, count] : region.uses)
-            out += fmt::format("    used by {}: {} requests\n", user, count);
+                           region.gone_ns ? ", deregistered" : "");
+        if (const auto uses = uses_.find(i); uses != uses_.end())
+            for (const auto& [user, count] : uses->second)
+                out += fmt::format("    used by {}: {} requests\n", user, count);
     }
-    if (regions_.size() > 4 * most_listed)
-        out += fmt::format("  and {} more\n", regions_.size() - 4 * most_listed);
+    if (all.size() > 4 * most_listed)
+        out += fmt::format("  and {} more\n", all.size() - 4 * most_listed);
     return out;
 }
 
 std::string Summary::text() const {
     std::string out;
     std::size_t unused = 0;
-    for (const QueuePair& pair : pairs_) {
-        const bool was_used = pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn != 0;
+    for (const QueuePair& pair : pairs_.all()) {
+        const bool was_used = pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn;
         unused += !was_used;
         if (was_used)
             out += text_of(pair);
@@ -126,7 +129,7 @@ std::string Summary::text() const {
             depth.posted - depth.used, depth.has_received ? depth.least : depth.posted);
         out += history("fewest receives left", depth.over_time, depth.used);
     }
-    if (!regions_.empty())
+    if (!regions_.all().empty())
         out += "memory regions\n" + text_of_memory();
     if (failed_ != 0)
         out += fmt::format("failed calls: {}\n", failed_);

@@ -8,22 +8,13 @@
 #include <fmt/format.h>
 
 #include "runlog/tail.hpp"
+#include "trace/logged/objects.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
 namespace {
 
 using flow::KnownQueuePair;
-
-// 4.096 us * 2^n; 0: no timeout (IBTA volume 1, 9.7.6.1.3).
-std::optional<std::int64_t> timeout_of(const runlog::Event& state) {
-    constexpr std::int64_t unit_ns = 4096;
-    constexpr std::uint64_t largest = 31;
-    const auto code = state.number("timeout");
-    if (!code || *code == 0 || *code > largest)
-        return std::nullopt;
-    return unit_ns << *code;
-}
 
 struct Found {
     KnownQueuePair pair;
@@ -44,24 +35,24 @@ Found& entry_of(std::vector<Found>& all, std::uint32_t qpn, std::uint32_t dest_q
 }
 
 // Takes only the first RTS state: a later one has the PSN of the next request.
-void learn(Found& found, const runlog::Event& state) {
+void learn(Found& found, const logged::QueuePair& now) {
     KnownQueuePair& pair = found.pair;
     if (pair.path_mtu == 0)
-        pair.path_mtu = static_cast<flow::PathMtu>(state.number("path_mtu").value_or(0));
-    if (found.could_send || state.text("state") != "RTS")
+        pair.path_mtu = static_cast<flow::PathMtu>(now.path_mtu);
+    if (found.could_send || now.state != "RTS")
         return;
     found.could_send = true;
-    if (const auto psn = state.number("sq_psn"))
-        pair.sq_psn = wire::Psn(static_cast<std::uint32_t>(*psn));
-    pair.retry.ack_timeout_ns = timeout_of(state);
-    if (const auto count = state.number("retry_cnt"))
-        pair.retry.retry_count = static_cast<std::uint32_t>(*count);
+    pair.sq_psn = now.sq_psn;
+    pair.retry.ack_timeout_ns = now.ack_timeout_ns();
+    if (now.retry_cnt)
+        pair.retry.retry_count = static_cast<std::uint32_t>(*now.retry_cnt);
 }
 
 }  // namespace
 
 std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
     runlog::Tail log(run_log);
+    logged::QueuePairs<> known;
     std::vector<Found> found;
     std::optional<flow::Host> host;
     bool has_several = false;  // then no queue pair's device is known
@@ -71,13 +62,9 @@ std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
             has_several |= host && now && now != host;
             host = now ? now : host;
         }
-        const auto qpn = event->number("qpn");
-        const auto dest_qpn = event->number("dest_qpn");
-        if (event->name != "qp_state" || !qpn || !dest_qpn || *dest_qpn == 0)
-            continue;
-        learn(entry_of(found, static_cast<std::uint32_t>(*qpn),
-                       static_cast<std::uint32_t>(*dest_qpn)),
-              *event);
+        const logged::QueuePair* pair = known.learn(*event);
+        if (pair != nullptr && pair->dest_qpn && event->name == "qp_state")
+            learn(entry_of(found, pair->qpn, *pair->dest_qpn), *pair);
     }
     std::vector<KnownQueuePair> pairs;
     for (Found& one : found) {

@@ -12,6 +12,7 @@
 #include "runlog/event.hpp"
 #include "trace/explain/cause.hpp"
 #include "trace/flow/host.hpp"
+#include "trace/logged/objects.hpp"
 #include "wire/psn.hpp"
 
 namespace explain {
@@ -48,52 +49,24 @@ struct Completion {
     std::string text() const;
 };
 
-struct LoggedQueuePair {
-    std::string role;
-    std::uint32_t qpn = 0;
-    std::string type;  ///< "RC"; empty: unknown
-    std::optional<std::uint64_t> pd, send_cq, recv_cq;
-    std::uint64_t max_send_wr = 0;  ///< 0: unknown
-    bool has_srq = false;
-
-    std::string state;
-    std::optional<std::int64_t> made_ns, ready_ns, failed_ns, destroyed_ns;  ///< ready: RTR
-    std::optional<std::uint32_t> dest_qpn;
-    /// Set at RTR and RTS; nullopt if the log hides them.
-    std::optional<wire::Psn> sq_psn, rq_psn;
-    std::uint64_t path_mtu = 0;  ///< 0: unknown
-    std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, max_rd_atomic, max_dest_rd_atomic;
-    std::optional<std::uint32_t> q_key;
-    std::string gid, dest_gid, access;
-
+struct LoggedQueuePair : logged::QueuePair {
     std::vector<Post> posts;
     std::vector<std::uint64_t> receive_lengths;  ///< by number, bytes
     std::vector<Completion> errors;              ///< without those of flushed requests
     std::vector<std::int64_t> receive_times;     ///< of its receives, nanoseconds since 1970
     std::uint64_t sends_done = 0;
 
-    bool is_datagram() const { return type == "UD"; }
-    /// 4.096 us * 2^timeout (IBTA volume 1, 9.7.6.1.3); nullopt: without limit, or unknown.
-    std::optional<std::int64_t> ack_timeout_ns() const;
+    /// Takes an event of this queue pair that QueuePair has learned.
+    void take(const runlog::Event& event);
+
     std::string called() const;  ///< "client's queue pair 0x000012"
+
+  private:
+    void post(const runlog::Event& event);
+    void complete(const runlog::Event& event);
 };
 
-struct Region {
-    std::string role;
-    std::uint64_t va = 0;
-    std::uint64_t length = 0;  ///< bytes
-    std::uint32_t rkey = 0;
-    std::string access;
-    std::optional<std::uint64_t> pd;
-    std::int64_t registered_ns = 0;
-    std::optional<std::int64_t> gone_ns;
-
-    bool has(std::uint64_t first, std::uint64_t size) const {
-        return first >= va && first - va <= length && size <= length - (first - va);
-    }
-    bool allows(std::string_view right) const { return access.find(right) != std::string::npos; }
-    std::string text() const;
-};
+using logged::Region;
 
 /// A peer's memory as announced to a program, from the program's log.
 struct Told {
@@ -116,15 +89,17 @@ class Logs {
     /// Returns whether the logs of the role are complete.
     bool is_whole(const std::string& role) const { return !torn_.contains(role); }
 
-    const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_; }
+    const std::vector<LoggedQueuePair>& queue_pairs() const { return pairs_.all(); }
     /// Returns the role's queue pairs with that number, oldest first.
     std::vector<const LoggedQueuePair*> find(const std::string& role, std::uint32_t qpn) const;
-    const std::vector<Region>& regions() const { return regions_; }
+    const std::vector<Region>& regions() const { return regions_.all(); }
     const std::vector<Told>& told() const { return told_; }
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
     const std::vector<runlog::Event>& notices() const { return notices_; }
     /// Returns an empty string if the log does not have it.
-    std::string gid_of(const std::string& role, std::optional<std::uint64_t> index) const;
+    std::string gid_of(const std::string& role, std::optional<std::uint64_t> index) const {
+        return pairs_.gids().of(role, index);
+    }
     /// Path MTU of the port that a role's queue pairs use, bytes; 0: unknown.
     std::uint64_t path_mtu_of(const std::string& role) const;
     /// The time of a role's last event; 0: it has none.
@@ -143,25 +118,13 @@ class Logs {
     const std::map<flow::Host, std::string, Order>& hosts() const { return hosts_; }
 
   private:
-    using Key = std::pair<std::string, std::uint64_t>;
-
-    LoggedQueuePair* present(const runlog::Event& event);
-    void make(const runlog::Event& event);
-    void change(const runlog::Event& event);
-    void post(const runlog::Event& event);
-    void complete(const runlog::Event& event);
-    void destroy(const runlog::Event& event);
     void device(const runlog::Event& event);
-    void region(const runlog::Event& event);
-    void invalidate(const runlog::Event& event, std::uint32_t rkey);
 
-    std::vector<LoggedQueuePair> pairs_;
-    std::map<Key, std::size_t> by_qpn_;  // the current one with that number
-    std::map<std::pair<std::string, std::uint64_t>, std::string> gids_;  // by role and index
-    std::vector<Region> regions_;
+    logged::QueuePairs<LoggedQueuePair> pairs_;
+    logged::Regions regions_;
     std::vector<Told> told_;
     std::vector<runlog::Event> notices_;
-    std::map<Key, std::uint64_t> cqs_;
+    std::map<logged::Key, std::uint64_t> cqs_;
     std::map<std::string, std::uint64_t> path_mtus_;
     std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
     std::map<std::string, bool> torn_;

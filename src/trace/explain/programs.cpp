@@ -94,7 +94,7 @@ class Programs {
                 const std::string& where) {
         if (error.is_receive) {
             const std::uint64_t number = error.request.value_or(pair.receive_lengths.size());
-            const bool is_known = !pair.has_srq && number < pair.receive_lengths.size();
+            const bool is_known = !pair.srq && number < pair.receive_lengths.size();
             const std::uint64_t room =
                 is_known ? pair.receive_lengths[static_cast<std::size_t>(number)] : 0;
             if (error.status != "LOC_LEN_ERR" && (!is_known || longest_datagram(pair) <= room))

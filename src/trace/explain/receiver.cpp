@@ -38,12 +38,14 @@ void explain_receiver(const Case& one, Causes& causes) {
         if (naks.size() > 1)
             cause.add(evidence(*naks.back()));
     }
-    if (error != nullptr)
-        cause.add(evidence(*direction.requester, *error));
-    if (direction.requester != nullptr && direction.requester->rnr_retry)
-        cause.add(value(direction.requester->role,
-                        fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));
-    if (direction.responder != nullptr && !direction.responder->has_srq)
+    if (direction.requester != nullptr) {
+        if (error != nullptr)
+            cause.add(evidence(*direction.requester, *error));
+        if (direction.requester->rnr_retry)
+            cause.add(value(direction.requester->role,
+                            fmt::format("rnr_retry {}", *direction.requester->rnr_retry)));
+    }
+    if (direction.responder != nullptr && !direction.responder->srq)
         cause.add(value(
             direction.responder->role,
             fmt::format("{} receives posted in all", direction.responder->receive_lengths.size())));

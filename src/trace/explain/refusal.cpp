@@ -270,7 +270,7 @@ class Refusal {
             made.error = &*error;
             number = error->request.value_or(number);
         }
-        if (!responder.has_srq && number < responder.receive_lengths.size())
+        if (!responder.srq && number < responder.receive_lengths.size())
             made.room = responder.receive_lengths[static_cast<std::size_t>(number)];
         return made;
     }

@@ -41,7 +41,7 @@ bool is_known(const Capability& capability, std::string_view who, std::string_vi
 }  // namespace
 
 bool Capability::is_remote() const {
-    return rkey != 0 && access.find("remote_") != std::string::npos;
+    return rkey != 0 && allows("remote_");
 }
 
 void Capabilities::learn(const runlog::Event& event) {
@@ -56,18 +56,7 @@ void Capabilities::learn(const runlog::Event& event) {
 }
 
 void Capabilities::add(const runlog::Event& event) {
-    const auto va = event.number("va");
-    const auto length = event.number("len");
-    if (!va || !length)
-        return;
-    Capability& added = all_.emplace_back();
-    added.owner = event.role;
-    added.va = *va;
-    added.length = *length;
-    added.lkey = static_cast<std::uint32_t>(event.number("lkey").value_or(0));
-    added.rkey = static_cast<std::uint32_t>(event.number("rkey").value_or(0));
-    added.access = event.text("access");
-    added.registered_ns = event.t_ns;
+    Capability& added = all_.emplace_back(Capability{logged::Region::of(event), {}});
     if (!added.is_remote())
         return;
     by_rkey_[added.rkey].push_back(all_.size() - 1);
@@ -75,7 +64,7 @@ void Capabilities::add(const runlog::Event& event) {
     for (auto it = first; it != last;) {
         Waiting& waiting = it->second;
         const bool is_of_it = waiting.told.va == added.va && waiting.told.length == added.length &&
-                              waiting.learned.who != added.owner;
+                              waiting.learned.who != added.role;
         if (is_of_it && !is_known(added, waiting.learned.who, waiting.learned.how))
             added.learned.push_back(std::move(waiting.learned));
         it = is_of_it ? waiting_.erase(it) : std::next(it);
@@ -89,7 +78,7 @@ void Capabilities::receive(const runlog::Event& event) {
         return;
     Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
-        return region.va == told.va && region.length == told.length && region.owner != event.role;
+        return region.va == told.va && region.length == told.length && region.role != event.role;
     });
     if (capability == nullptr)
         waiting_.emplace(told.rkey, Waiting{told, std::move(learned)});
@@ -138,7 +127,7 @@ void Capabilities::see_told(const RegionInfo& told, const WireReference& referen
 void Capabilities::see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
                            const WireReference& reference) {
     Capability* const capability = find(rkey, [&](const Capability& region) {
-        return va >= region.va && va - region.va < region.length && is_for(packet, region.owner);
+        return va >= region.va && va - region.va < region.length && is_for(packet, region.role);
     });
     if (capability != nullptr)
         note(*capability, reference);

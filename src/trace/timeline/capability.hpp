@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "trace/logged/objects.hpp"
 #include "util/cursor.hpp"
 #include "wire/packet.hpp"
 
@@ -26,14 +27,7 @@ struct Learned {
 };
 
 /// A memory region as registered in its owner's log (docs/run-log.md, `mr`).
-struct Capability {
-    std::string owner;  ///< "client", "server"
-    std::uint64_t va = 0;
-    std::uint64_t length = 0;  ///< bytes
-    std::uint32_t lkey = 0;
-    std::uint32_t rkey = 0;          ///< 0 if the device assigned none: no remote rights
-    std::string access;              ///< "local_write remote_write remote_read"
-    std::int64_t registered_ns = 0;  ///< the owner's clock, nanoseconds since 1970
+struct Capability : logged::Region {
     /// Empty if the memory is not accessible. The first one of each (who, how); those from logs
     /// precede those from the wire.
     std::vector<Learned> learned;

@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "trace/logged/objects.hpp"
+
 namespace timeline {
 namespace {
+
+using logged::number32;
 
 void append(std::string& phrase, const std::string& part) {
     if (!part.empty())
@@ -49,11 +53,6 @@ std::string lasting(const runlog::Event& event) {
     return phrase;
 }
 
-std::optional<std::uint32_t> qpn_of(const runlog::Event& event) {
-    const auto qpn = event.number("qpn");
-    return qpn ? std::optional(static_cast<std::uint32_t>(*qpn)) : std::nullopt;
-}
-
 }  // namespace
 
 void QueuePairTracks::learn(const runlog::Event& event) {
@@ -70,7 +69,7 @@ void QueuePairTracks::learn(const runlog::Event& event) {
 }
 
 void QueuePairTracks::make(const runlog::Event& event) {
-    const auto qpn = qpn_of(event);
+    const auto qpn = number32(event, "qpn");
     if (!qpn)
         return;
     const std::size_t index = add(event, *qpn);
@@ -84,7 +83,7 @@ void QueuePairTracks::make(const runlog::Event& event) {
 }
 
 void QueuePairTracks::query(const runlog::Event& event) {
-    const auto qpn = qpn_of(event);
+    const auto qpn = number32(event, "qpn");
     const auto state = event.text("state");
     if (!qpn || state.empty())
         return;
@@ -136,7 +135,7 @@ void QueuePairTracks::client(const runlog::Event& event) {
     if (!number)
         return;
     const Number who(event.role, *number);
-    if (const auto qpn = qpn_of(event)) {
+    if (const auto qpn = number32(event, "qpn")) {
         const std::size_t index = track_of(event, *qpn);
         by_client_[who] = index;
         set_peer(index, event);
@@ -150,7 +149,7 @@ void QueuePairTracks::client(const runlog::Event& event) {
 }
 
 void QueuePairTracks::completion(const runlog::Event& event) {
-    const auto qpn = qpn_of(event);
+    const auto qpn = number32(event, "qpn");
     const auto status = event.text("status");
     if (!qpn || status.empty() || status == "SUCCESS" || status == "WR_FLUSH_ERR")
         return;

@@ -71,6 +71,33 @@ TEST(Summary, names_the_receive_that_was_too_small) {
     EXPECT_NE(text.find("wr 1: LOC_LEN_ERR: receive of 64 bytes\n"), std::string::npos) << text;
 }
 
+TEST(Summary, has_queue_pairs_whose_creation_is_missing) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"client","event":"dropped","records":3})",
+        R"({"t_ns":2,"role":"client","event":"qp_state","qpn":17,"state":"RTS","dest_qpn":18})",
+        R"({"t_ns":3,"role":"client","event":"post_send","qpn":17,"wr_id":8,"opcode":"SEND","len":1,"request":0})",
+    });
+    EXPECT_NE(
+        text.find("client: QP 0x000011 of unknown type, RTS, to QP 0x000012\n"
+                  "  send queue: 1 posted (1 bytes), 0 completed, 1 outstanding; at most 1 at "
+                  "once\n"),
+        std::string::npos)
+        << text;
+}
+
+TEST(Summary, keeps_a_region_with_the_keys_of_an_earlier_one) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"server","event":"mr","va":4096,"len":100,"lkey":1,"rkey":2,"access":"local_write"})",
+        R"({"t_ns":2,"role":"server","event":"destroyed","what":"mr","va":4096,"len":100,"lkey":1,"rkey":2})",
+        R"({"t_ns":3,"role":"server","event":"mr","va":4096,"len":50,"lkey":1,"rkey":2,"access":"local_write"})",
+    });
+    EXPECT_EQ(text,
+              "memory regions\n"
+              "  server: 0x1000 + 100 bytes, lkey 0x00000001 rkey 0x00000002, local_write, "
+              "deregistered\n"
+              "  server: 0x1000 + 50 bytes, lkey 0x00000001 rkey 0x00000002, local_write\n");
+}
+
 TEST(Summary, shows_both_queues_over_time_where_many_requests_went) {
     tracelog::Summary summary;
     const auto add = [&](const std::string& line) { summary.add(runlog::from_json(line).value()); };

@@ -82,7 +82,7 @@ void see_message(Capabilities& all, wire::CmAttribute attribute, std::size_t pri
 std::string text(const Capabilities& all) {
     std::string out;
     for (const Capability& one : all.all()) {
-        out += fmt::format("{}{} {:#x}:", out.empty() ? "" : "; ", one.owner, one.rkey);
+        out += fmt::format("{}{} {:#x}:", out.empty() ? "" : "; ", one.role, one.rkey);
         for (const auto& learned : one.learned)
             out +=
                 fmt::format("{} {}{}@{} {}", &learned == one.learned.data() ? "" : ",", learned.who,
@@ -96,7 +96,7 @@ TEST(Capabilities, are_what_the_owner_registered) {
     const auto all = with({mr("server", rkey, va, remote, 123)});
     ASSERT_EQ(all.all().size(), 1U);
     const Capability& one = all.all()[0];
-    EXPECT_EQ(one.owner, "server");
+    EXPECT_EQ(one.role, "server");
     EXPECT_EQ(one.va, va);
     EXPECT_EQ(one.length, length);
     EXPECT_EQ(one.lkey, 0x99U);
@@ -263,7 +263,7 @@ std::vector<std::string> ways_of_sample(const std::string& step) {
                 frame->time.count());
     std::vector<std::string> ways;
     for (const Capability& one : all.all()) {
-        EXPECT_EQ(one.is_remote(), one.owner == "server") << step;
+        EXPECT_EQ(one.is_remote(), one.role == "server") << step;
         EXPECT_TRUE(one.is_remote() || one.learned.empty()) << step;
         for (const auto& learned : one.learned)
             ways.push_back((learned.who.empty() ? "wire" : learned.who) + ": " + learned.how);

@@ -1,0 +1,143 @@
+// Objects that run logs describe: queue pairs with the attributes of their events, GIDs, memory
+// regions and bound memory windows. docs/run-log.md has the events and their fields.
+//
+// Times are nanoseconds since 1970, by the clock of the role. pd, srq and CQs are handles.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "runlog/event.hpp"
+#include "wire/psn.hpp"
+
+namespace logged {
+
+/// A role, and a number that is unique in its log.
+using Key = std::pair<std::string, std::uint64_t>;
+
+/// The field's lowest 32 bits; nullopt if it is missing or not a number.
+std::optional<std::uint32_t> number32(const runlog::Event& event, std::string_view key);
+std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key);
+
+/// The GIDs of each role, from its `device` events.
+class Gids {
+  public:
+    void learn(const runlog::Event& event);
+    /// Returns an empty string if the log does not have it.
+    std::string of(const std::string& role, std::optional<std::uint64_t> index) const;
+
+  private:
+    std::map<Key, std::string> gids_;  // by role and index
+};
+
+/// From the events `qp`, `qp_state` and `destroyed`.
+struct QueuePair {
+    std::string role;  ///< "client", "server"
+    std::uint32_t qpn = 0;
+    std::string type;  ///< "RC"; empty: unknown
+    std::optional<std::uint64_t> pd, srq, send_cq, recv_cq;
+    std::uint64_t max_send_wr = 0;  ///< 0: unknown
+
+    std::string state;  ///< "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"
+    /// ready: in RTR. failed: first in ERR or RESET after that.
+    std::optional<std::int64_t> made_ns, ready_ns, failed_ns, destroyed_ns;
+
+    // As last set: in RESET, the attributes of the last connection.
+    std::optional<std::uint32_t> dest_qpn;
+    /// Set at RTR and RTS; nullopt if the log hides them.
+    std::optional<wire::Psn> sq_psn, rq_psn;
+    std::uint64_t path_mtu = 0;  ///< bytes; 0: unknown
+    std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, min_rnr_timer;  ///< codes
+    std::optional<std::uint64_t> max_rd_atomic, max_dest_rd_atomic;
+    std::optional<std::uint32_t> q_key;
+    std::string gid, dest_gid;  ///< "::ffff:192.0.2.1"
+    std::string access;         ///< "remote_write remote_read"
+
+    bool is_datagram() const { return type == "UD"; }
+    /// 4.096 us * 2^timeout (IBTA volume 1, 9.7.6.1.3); nullopt: without limit, or unknown.
+    std::optional<std::int64_t> ack_timeout_ns() const;
+
+    /// Takes an event with this queue pair's number.
+    void learn(const runlog::Event& event, const Gids& gids);
+
+  private:
+    void change(const runlog::Event& event, const Gids& gids);
+};
+
+/// All queue pairs of the logs. A user with more facts derives from QueuePair.
+template <std::derived_from<QueuePair> Pair = QueuePair>
+class QueuePairs {
+  public:
+    /// Takes the events of each log in order. Returns the current queue pair with the event's
+    /// number, until the next call; nullptr: none. `qp` makes one, and so does `qp_state` if the
+    /// log does not have it or has its end.
+    Pair* learn(const runlog::Event& event) {
+        if (event.name == "device")
+            gids_.learn(event);
+        const auto qpn = number32(event, "qpn");
+        if (!qpn)
+            return nullptr;
+        std::size_t& index = by_qpn_.try_emplace({event.role, *qpn}, none).first->second;
+        if (event.name == "qp" ||
+            (event.name == "qp_state" && (index == none || all_[index].destroyed_ns))) {
+            index = all_.size();
+            Pair& made = all_.emplace_back();
+            made.role = event.role;
+            made.qpn = *qpn;
+        }
+        if (index == none)
+            return nullptr;
+        all_[index].learn(event, gids_);
+        return &all_[index];
+    }
+
+    /// In order of creation.
+    const std::vector<Pair>& all() const { return all_; }
+    const Gids& gids() const { return gids_; }
+
+  private:
+    static constexpr auto none = static_cast<std::size_t>(-1);
+
+    std::vector<Pair> all_;
+    std::map<Key, std::size_t> by_qpn_;  // the current one
+    Gids gids_;
+};
+
+/// From an event `mr` or `bind_mw`.
+struct Region {
+    std::string role;  ///< of its owner
+    std::uint64_t va = 0;
+    std::uint64_t length = 0;  ///< bytes
+    std::uint32_t lkey = 0;    ///< 0: a window
+    std::uint32_t rkey = 0;    ///< 0 if the device assigned none: no remote rights
+    std::string access;        ///< "local_write remote_write"
+    std::optional<std::uint64_t> pd;
+    std::int64_t registered_ns = 0;
+    std::optional<std::int64_t> gone_ns;  ///< deregistered or invalidated
+
+    static Region of(const runlog::Event& event);
+    bool has(std::uint64_t first, std::uint64_t size) const {
+        return first >= va && first - va <= length && size <= length - (first - va);
+    }
+    bool allows(std::string_view right) const { return access.find(right) != std::string::npos; }
+    std::string text() const;
+};
+
+class Regions {
+  public:
+    /// Takes the events of each log in order.
+    void learn(const runlog::Event& event);
+    const std::vector<Region>& all() const { return all_; }
+
+  private:
+    std::vector<Region> all_;
+};
+
+}  // namespace logged
