@@ -50,7 +50,7 @@ HOT      := util wire upper capture trace/flow trace/service filter rocetrace/tr
 LIB      := $(BUILD)/libwirelab.a
 LIB_OBJ  := $(BUILD)/obj/examples/common.o $(LAYERS:%=$(BUILD)/obj/src/%.o) $(BUILD)/obj/assets.o $(BUILD)/obj/lesson_events.o
 TOOL     := $(BUILD)/rocecap
-CABLE    := $(BUILD)/rocewire
+EMULATOR := $(BUILD)/rocewire
 # CLI11 makes these the slowest to compile: they come before the library.
 MAINS    := $(BUILD)/obj/src/tools/rocecap.o $(BUILD)/obj/src/tools/rocewire.o
 # The launcher, and the libraries that it loads into a program. These are position-independent, need only the C library, and export
@@ -150,7 +150,7 @@ build: packages ## Build rocecap, rocetrace, rocewire, and all lessons or those 
 wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error there is no step '$s' in examples/)))
 
 .PHONY: tools binaries tests
-tools: $(MAINS) $(TOOL) $(CABLE) $(TRACER) $(TRACED)
+tools: $(MAINS) $(TOOL) $(EMULATOR) $(TRACER) $(TRACED)
 	@:
 binaries: tools $(STEP_BIN)
 	@:
@@ -294,12 +294,12 @@ booted:
 
 lab-run: ## Run STEPS in the lab without a capture
 	$(Q)lab/install-packages build lab
-	$(Q)+$(call make,booted $(CABLE) $(wanted_steps),and one)
+	$(Q)+$(call make,booted $(EMULATOR) $(wanted_steps),and one)
 	$(Q)lab/lab run $(STEPS)
 
 lab-capture-live: ## Run STEPS in the lab: print logs and packets live, then the PSNs
 	$(Q)lab/install-packages build lab
-	$(Q)+$(call make,booted $(MAINS) $(TOOL) $(CABLE) $(wanted_steps),and one)
+	$(Q)+$(call make,booted $(MAINS) $(TOOL) $(EMULATOR) $(wanted_steps),and one)
 	$(Q)lab/lab capture $(STEPS)
 
 samples: build ## Record captures/samples again: one run of each step in the lab
@@ -389,7 +389,7 @@ $(TOOL): $(BUILD)/obj/src/tools/rocecap.o $(LIB)
 
 # The sources in tools/rocewire forward no frames, so they need no optimization.
 $(BUILD)/obj/src/tools/rocewire.o: OPT := -O0 -g1
-$(CABLE): $(BUILD)/obj/src/tools/rocewire.o $(LIB)
+$(EMULATOR): $(BUILD)/obj/src/tools/rocewire.o $(LIB)
 	$(call link,$^)
 
 $(TRACER): $(BUILD)/obj/src/tools/rocetrace.o $(LIB)
@@ -433,7 +433,7 @@ $(BUILD)/bench/%.run/run.json: $(BUILD)/bench/make_run
 	$(Q)$< $* $(@D)
 
 # The interposing library without the functions that it exports: a test calls their implementations directly.
-$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/rocetrace/interpose.o | $(TOOL) $(CABLE) $(TRACER) $(TRACED)
+$(BUILD)/tests/unit: $(UNIT_OBJ) $(BUILD)/obj/src/rocetrace/interpose.o | $(TOOL) $(EMULATOR) $(TRACER) $(TRACED)
 # The folders whose tests have several threads: for SANITIZE=thread.
 $(BUILD)/tests/threads: $(call test_obj,emulator net rocetrace/interpose steps rocetrace/tracelog) $(BUILD)/obj/src/rocetrace/interpose.o
 $(FAULTY): $(call test_obj,faults) $(LIB)

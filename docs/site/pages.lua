@@ -140,9 +140,9 @@ local function add_run(all, run, problem)
     blocks:insert(Header(2, { Str('Packet by packet') }, pandoc.Attr('report')))
     all.files[folder .. '/report.html'] = { copied = true }
     local line = { Link('The ' .. count(facts.packets) .. ' as a page', 'report.html'), Str('. ') }
-    if all.files[folder .. '/cable.pcapng'] then
-      all.files[folder .. '/cable.html'] = { copied = true }
-      table.insert(line, Link('The frames at the link emulator', 'cable.html'))
+    if all.files[folder .. '/link.pcapng'] then
+      all.files[folder .. '/link.html'] = { copied = true }
+      table.insert(line, Link('The frames at the link emulator', 'link.html'))
       table.insert(line, Str(', each before and after its rules. '))
     end
     table.insert(line, Str('For '))

@@ -35,5 +35,5 @@ play() {
     set_rules "$2"
     log=$(lab/lab capture 19 -- "${arguments[@]}" 2>&1 >/dev/null </dev/null) || true
     RUN=$(sed -n 's/^lab: everything of this run: //p' <<<"$log" | tail -n 1)
-    [[ -n $RUN && -s $RUN/cable.pcapng ]] || die "the run left no capture: $(tail -n 1 <<<"$log")"
+    [[ -n $RUN && -s $RUN/link.pcapng ]] || die "the run left no capture: $(tail -n 1 <<<"$log")"
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 . "$LAB_ROOT/lab/lib/private.sh"
-for part in settings packages kernel vmlinux layer initramfs exports cable qemu boot accel control; do
+for part in settings packages kernel vmlinux layer initramfs exports link qemu boot accel control; do
     . "$LAB_ROOT/lab/vm/$part.sh"
 done
 
@@ -17,7 +17,7 @@ LINK_LATER=
 forget_copied_state() {
     local file=$LAB_STATE/vm.folder
     if [[ -e $file && $(<"$file") != "$(stat -c %d:%i -- "$LAB_STATE")" ]]; then
-        rm -f "$LAB_STATE"/{run,vm.state,vm.folder,cable.process} "$LAB_STATE"/*.pid
+        rm -f "$LAB_STATE"/{run,vm.state,vm.folder,link.process} "$LAB_STATE"/*.pid
     fi
 }
 
@@ -68,9 +68,9 @@ all_answer() {
 
 # Starts the guests without the link between them, while the programs are being compiled. The next command starts the link.
 backend_boot() {
-    if [[ $LAB_CABLE == wire && ! -x $LAB_ROOT/$LAB_BUILD/rocewire ]]; then
+    if [[ $LAB_LINK == wire && ! -x $LAB_ROOT/$LAB_BUILD/rocewire ]]; then
         LINK_LATER=1
-        rm -f "$(cable_log)"
+        rm -f "$(link_log)"
     fi
     backend_up
 }
@@ -99,7 +99,7 @@ backend_up() {
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
-    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || need_rocewire
+    [[ $LAB_LINK != wire || -n $LINK_LATER ]] || need_rocewire
     local host started
     started=$(now_ms)
     trap vm_abandon EXIT
@@ -171,7 +171,7 @@ guest_config() { # HOST
     local -A values=([GUEST_ROLE]=$1 [GUEST_REPO]=$LAB_ROOT [GUEST_KERNEL]=$KERNEL_VERSION [GUEST_MTU]=$LAB_MTU
         [GUEST_SYSTEM]=$(system_folders) [GUEST_FOLDER]=$(guest_folder) [GUEST_CERTS]=$CERTS_DIR
         [GUEST_IPV4]=$(vm_ipv4 "$1") [GUEST_IPV6]=$(vm_ipv6 "$1")
-        [GUEST_CABLE_MAC]=$(link_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
+        [GUEST_LINK_MAC]=$(link_mac "$1") [GUEST_CONTROL_MAC]=$CONTROL_MAC [GUEST_HOSTS]=$(guest_hosts))
     for name in "${!values[@]}"; do
         printf '%s=%s\n' "$name" "$(quote "${values[$name]}")"
     done
@@ -187,12 +187,12 @@ boot() {
         # If KVM does not work, the other guests would only waste CPU time.
         [[ $1 != kvm || $host != server ]] || kernel_boots server "$deadline" || return 1
     done
-    [[ $LAB_CABLE != wire || -n $LINK_LATER ]] || start_link || return 1
+    [[ $LAB_LINK != wire || -n $LINK_LATER ]] || start_link || return 1
     for host in "${LAB_HOSTS[@]}"; do
         FAILED_HOST=$host
         await_guest "$host" "$deadline" "$2" || return 1
     done
-    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "CABLE=$LAB_CABLE" "KERNEL=$KERNEL_IMAGE" \
+    printf '%s\n' "ACCEL=$1" "MTU=$LAB_MTU" "MEMORY=$LAB_MEMORY" "CPUS=$LAB_CPUS" "CLIENTS=$LAB_CLIENTS" "LINK=$LAB_LINK" "KERNEL=$KERNEL_IMAGE" \
         "VERSION=$KERNEL_VERSION" "STARTED=$EPOCHSECONDS" | write_file "$LAB_STATE/vm.state"
 }
 
@@ -226,8 +226,8 @@ backend_watch() {
         WATCHED[$pid]="the $host guest's QEMU has ended (its console: $(guest_console "$host"))"
     done
     if is_wired; then
-        pid=$(cable_pid) || die "rocewire, the link emulator, has ended (its log: $(cable_log))."
-        WATCHED[$pid]="rocewire, the link emulator, has ended (its log: $(cable_log))"
+        pid=$(link_pid) || die "rocewire, the link emulator, has ended (its log: $(link_log))."
+        WATCHED[$pid]="rocewire, the link emulator, has ended (its log: $(link_log))"
     fi
 }
 
@@ -250,18 +250,18 @@ backend_status() {
     printf 'up for %s min: %s QEMU guests, %s, %s MiB and %s CPU each\n' $(((EPOCHSECONDS - $(state_value STARTED)) / 60)) "$(guest_count)" \
         "$(state_value ACCEL)" "$(state_value MEMORY)" "$(state_value CPUS)"
     show_hosts
-    show_cable
+    show_link
     printf 'To reach them: lab/lab exec server -- COMMAND; lab/lab shell client; ssh -F %s server\n' "$LAB_RUN/ssh_config"
 }
 
-show_cable() {
+show_link() {
     local pid
     if ! is_wired; then
-        printf 'cable: direct, MTU %s\n' "$(state_value MTU)"
-    elif pid=$(cable_pid); then
-        printf 'cable: rocewire pid %s, MTU %s, %s rules (lab/lab wire), log %s\n' "$pid" "$(state_value MTU)" "$(cable_rules)" "$(cable_log)"
+        printf 'link: direct, MTU %s\n' "$(state_value MTU)"
+    elif pid=$(link_pid); then
+        printf 'link: rocewire pid %s, MTU %s, %s rules (lab/lab wire), log %s\n' "$pid" "$(state_value MTU)" "$(link_rules)" "$(link_log)"
     else
-        printf 'cable: its program has ended (the next command starts it again); log %s\n' "$(cable_log)"
+        printf 'link: its program has ended (the next command starts it again); log %s\n' "$(link_log)"
     fi
 }
 

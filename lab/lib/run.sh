@@ -38,7 +38,7 @@ run_programs() {
     stop_if_told
     ! wants_keys || chmod 600 "$RUN_DIR"/*.jsonl
     follow_run
-    [[ $LAB_BACKEND != vm ]] || record_cable "$mode"
+    [[ $LAB_BACKEND != vm ]] || record_link "$mode"
     if [[ $mode == capture ]]; then
         start_capture
     fi
@@ -157,7 +157,7 @@ end_run() {
     # The server did not end by itself: the SIGTERM is from stop_job.
     [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
     stop_capture
-    [[ $LAB_BACKEND != vm ]] || stop_cable_record
+    [[ $LAB_BACKEND != vm ]] || stop_link_record
     # From here on, the summary reports failed writes in one sentence.
     QUIET_WRITES=1
     check_run

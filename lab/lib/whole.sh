@@ -25,7 +25,7 @@ check_capture() {
     check_packets wire.pcapng "${CAPTURED:-}"
     [[ -n ${CAPTURED:-} ]] || incomplete wire.pcapng "has no count of its packets: the capture on the server ended without one"
     [[ -z ${CAPTURE_ENDED_EARLY:-} ]] || incomplete wire.pcapng "ends before the run does"
-    [[ ! -e $RUN_DIR/cable.pcapng ]] || check_packets cable.pcapng ''
+    [[ ! -e $RUN_DIR/link.pcapng ]] || check_packets link.pcapng ''
 }
 
 # check_packets FILE COUNT: the file must consist of whole blocks, and contain COUNT packets if COUNT is not empty.

@@ -11,7 +11,7 @@ wire_verb() {
         return
     fi
     guarded backend_require_up
-    is_wired || die "the guests have a direct link, which has no rules: LAB_CABLE=wire lab/lab up restarts them with the link emulator."
+    is_wired || die "the guests have a direct link, which has no rules: LAB_LINK=wire lab/lab up restarts them with the link emulator."
     case ${1:-status} in
         status) rocewire status ;;
         watch) rocewire status --watch ;;

@@ -22,22 +22,22 @@ guest_pid() {
 # In QEMU's options a comma ends a value: two commas stand for one.
 escape_commas() { printf '%s' "${1//,/,,}"; }
 
-# make_link HOST: sets CABLE to the QEMU options of the host's end of the link. With rocewire, each QEMU listens for it. Without, a
-# single client has a link to the server. Several clients have a link each to a hub in the server's QEMU, to which the server's NIC is
+# make_link HOST: sets LINK_NETDEVS to the QEMU options of the host's end of the link. With rocewire, each QEMU listens for it. Without,
+# a single client has a link to the server. Several clients have a link each to a hub in the server's QEMU, to which the server's NIC is
 # also connected: a hub sends each frame to all ports except the one it came from, so it arrives exactly once.
 make_link() {
     local client
-    CABLE=()
-    if [[ $LAB_CABLE == wire ]]; then
-        CABLE=(-netdev "$(link_end server "$1" cable)")
+    LINK_NETDEVS=()
+    if [[ $LAB_LINK == wire ]]; then
+        LINK_NETDEVS=(-netdev "$(link_end server "$1" link)")
     elif ((${#LAB_HOSTS[@]} == 2)); then
-        CABLE=(-netdev "$(link_end "$1" client cable)")
+        LINK_NETDEVS=(-netdev "$(link_end "$1" client link)")
     elif [[ $1 != server ]]; then
-        CABLE=(-netdev "$(link_end "$1" "$1" cable)")
+        LINK_NETDEVS=(-netdev "$(link_end "$1" "$1" link)")
     else
-        CABLE=(-netdev "hubport,id=cable,hubid=0")
+        LINK_NETDEVS=(-netdev "hubport,id=link,hubid=0")
         for client in "${LAB_HOSTS[@]:1}"; do
-            CABLE+=(-netdev "$(link_end server "$client" "to-$client")"
+            LINK_NETDEVS+=(-netdev "$(link_end server "$client" "to-$client")"
                 -netdev "hubport,id=port-$client,hubid=0,netdev=to-$client")
         done
     fi
@@ -47,9 +47,9 @@ make_link() {
 # server's end listens. (A multicast socket would return each frame to its sender.) QEMU before 7.2 supports this framing only over
 # loopback TCP.
 link_end() {
-    local end=$LAB_RUN/cable-$2
+    local end=$LAB_RUN/link-$2
     if [[ -n $QEMU_STREAM ]]; then
-        # The paths are relative to QEMU's working directory, $LAB_RUN/cable.
+        # The paths are relative to QEMU's working directory, $LAB_RUN/link.
         if [[ $1 == server ]]; then
             printf 'stream,id=%s,addr.type=unix,addr.path=%s.sock,server=on' "$3" "$2"
         else
@@ -64,11 +64,11 @@ link_end() {
 
 # link_address HOST: prints the address on which its end listens, in the form for rocewire.
 link_address() {
-    local port=$LAB_RUN/cable-$1.port
+    local port=$LAB_RUN/link-$1.port
     if [[ -e $port ]]; then
         printf 'tcp:127.0.0.1:%s' "$(<"$port")"
     else
-        printf '%s/cable/%s.sock' "$LAB_RUN" "$1"
+        printf '%s/link/%s.sock' "$LAB_RUN" "$1"
     fi
 }
 
@@ -97,8 +97,8 @@ find_features() {
         netdevs=$("$QEMU" -machine none -netdev help 2>/dev/null)
     fi
     QEMU_STREAM=$(grep -x stream <<<"$netdevs" || true)
-    mkdir -p "$LAB_RUN/cable"
-    give_to_qemu "$LAB_RUN/cable"
+    mkdir -p "$LAB_RUN/link"
+    give_to_qemu "$LAB_RUN/link"
 }
 
 # qemu_user ACCEL: sets QEMU_AS to the prefix of QEMU's command: its processes cannot gain privileges, and root becomes a user who owns
@@ -153,8 +153,8 @@ start_guest() {
         -machine q35,vmport=off -accel "$accel" -cpu "$cpu" -smp "cpus=$LAB_CPUS,maxcpus=$most" -m "$LAB_MEMORY"
         -append "console=ttyS0 loglevel=4 panic=-1 mitigations=off random.trust_cpu=on no_timer_check"
         -serial chardev:console
-        "${CABLE[@]}"
-        -device "virtio-net-pci,netdev=cable,speed=10000,duplex=full,mac=$(link_mac "$host"),romfile=,addr=3"
+        "${LINK_NETDEVS[@]}"
+        -device "virtio-net-pci,netdev=link,speed=10000,duplex=full,mac=$(link_mac "$host"),romfile=,addr=3"
         -netdev "user,id=control,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:0-10.0.2.15:22"
         -device "virtio-net-pci,netdev=control,mac=$CONTROL_MAC,romfile=,addr=4"
         -device virtio-rng-pci)
@@ -173,7 +173,7 @@ run_qemu() {
     close_inherited
     open_exports "$host"
     exec {console}>>"$(guest_console "$host")" {kernel}<"$BOOT_IMAGE" {initrd}<"$INITRAMFS"
-    cd "$LAB_RUN/cable" || exit
+    cd "$LAB_RUN/link" || exit
     printf '%s\n' "$BASHPID" >"$(guest_pidfile "$host")"
     exec setsid "$@" "${EXPORTS[@]}" -kernel "/proc/self/fd/$kernel" -initrd "/proc/self/fd/$initrd" \
         -add-fd "fd=$console,set=1" -chardev file,id=console,path=/dev/fdset/1,append=on
@@ -186,9 +186,9 @@ await_qemu() {
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.02
     done
-    [[ $LAB_CABLE == direct && $1 == server ]] || return 0
+    [[ $LAB_LINK == direct && $1 == server ]] || return 0
     # ss reads all processes, which takes long on a busy host: do not run it before a socket exists.
-    until [[ -z $QEMU_STREAM || -S $LAB_RUN/cable/${LAB_HOSTS[-1]}.sock ]] && [[ -n $(control_port "$2") ]]; do
+    until [[ -z $QEMU_STREAM || -S $LAB_RUN/link/${LAB_HOSTS[-1]}.sock ]] && [[ -n $(control_port "$2") ]]; do
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.1
     done

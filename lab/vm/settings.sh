@@ -3,7 +3,7 @@
 
 check_settings() {
     [[ -z $LAB_ACCEL || $LAB_ACCEL == kvm || $LAB_ACCEL == tcg ]] || usage_error "LAB_ACCEL is kvm or tcg, not '$LAB_ACCEL'."
-    [[ $LAB_CABLE == wire || $LAB_CABLE == direct ]] || usage_error "LAB_CABLE is wire or direct, not '$LAB_CABLE'."
+    [[ $LAB_LINK == wire || $LAB_LINK == direct ]] || usage_error "LAB_LINK is wire or direct, not '$LAB_LINK'."
     # 1280: the minimum MTU of IPv6. 65535: virtio's limit.
     check_number LAB_MTU 1280 65535
     # With less than 256 MiB, process 1 was seen to starve. 1 TiB is more than any host has for a guest.
@@ -47,6 +47,6 @@ settings_changed() {
             say "the lab runs with LAB_$name=$value, but $wanted is requested: restarting it"
             changed=0
         fi
-    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|CABLE)=' "$LAB_STATE/vm.state")
+    done < <(grep -E '^(ACCEL|MTU|MEMORY|CPUS|KERNEL|CLIENTS|LINK)=' "$LAB_STATE/vm.state")
     return "$changed"
 }

@@ -35,51 +35,51 @@ Json host_json(const Port& port) {
             {"too_short", counters.too_short}};
 }
 
-Json status(Switch& cable) {
+Json status(Switch& link) {
     Json answer{{"ok", true}, {"hosts", Json::array()}, {"rules", Json::array()}};
-    for (const Port& port : cable.ports())
+    for (const Port& port : link.ports())
         answer["hosts"].push_back(host_json(port));
-    for (const Stage::RuleState& state : cable.stage().rules())
+    for (const Stage::RuleState& state : link.stage().rules())
         answer["rules"].push_back({{"rule", state.number},
                                    {"text", state.rule.text},
                                    {"seen", state.seen},
                                    {"taken", state.taken}});
-    answer["held"] = cable.stage().held_bytes();
-    answer["recording"] = cable.recorder().is_recording() ? Json(cable.recorder().path()) : Json();
-    answer["recorded"] = cable.recorder().frames();
+    answer["held"] = link.stage().held_bytes();
+    answer["recording"] = link.recorder().is_recording() ? Json(link.recorder().path()) : Json();
+    answer["recorded"] = link.recorder().frames();
     return answer;
 }
 
-Json add(Switch& cable, const Json& request) {
+Json add(Switch& link, const Json& request) {
     std::vector<Rule> rules;
     for (const Json& text : request.at("rules"))
-        rules.push_back(parse_rule(text.get<std::string>(), cable.stage().hosts()));
+        rules.push_back(parse_rule(text.get<std::string>(), link.stage().hosts()));
     Json added = Json::array();
     for (Rule& rule : rules)
-        added.push_back(cable.stage().add(std::move(rule)));
+        added.push_back(link.stage().add(std::move(rule)));
     return {{"ok", true}, {"added", added}};
 }
 
-Json carry_out(Switch& cable, const Json& request) {
+Json carry_out(Switch& link, const Json& request) {
     const auto what = request.at("do").get<std::string>();
     if (what == "status")
-        return status(cable);
+        return status(link);
     if (what == "add")
-        return add(cable, request);
+        return add(link, request);
     if (what == "remove") {
         const auto number = request.at("rule").get<std::uint32_t>();
-        if (!cable.stage().remove(number))
+        if (!link.stage().remove(number))
             throw util::Error(fmt::format("there is no rule {}", number));
     } else if (what == "clear") {
-        cable.stage().clear();
+        link.stage().clear();
     } else if (what == "restart") {
-        cable.stage().restart();
+        link.stage().restart();
     } else if (what == "record") {
-        cable.recorder().start(request.at("capture").get<std::string>(),
-                               request.value("log", std::string()));
-        cable.stage().restart();
+        link.recorder().start(request.at("capture").get<std::string>(),
+                              request.value("log", std::string()));
+        link.stage().restart();
     } else if (what == "stop") {
-        return {{"ok", true}, {"frames", cable.recorder().stop()}};
+        return {{"ok", true}, {"frames", link.recorder().stop()}};
     } else {
         throw util::Error(fmt::format("'{}' is not a command of the link emulator", what));
     }
@@ -88,22 +88,22 @@ Json carry_out(Switch& cable, const Json& request) {
 
 }  // namespace
 
-Control::Control(std::string path, Switch& cable)
-    : path_(std::move(path)), cable_(cable), listener_(listen_unix(path_)) {
-    cable_.watch(listener_.get(), [this] { accept(); });
+Control::Control(std::string path, Switch& link)
+    : path_(std::move(path)), link_(link), listener_(listen_unix(path_)) {
+    link_.watch(listener_.get(), [this] { accept(); });
 }
 
 Control::~Control() {
     for (const auto& [fd, client] : clients_)
-        cable_.unwatch(fd);
-    cable_.unwatch(listener_.get());
+        link_.unwatch(fd);
+    link_.unwatch(listener_.get());
     unlink(path_.c_str());
 }
 
 std::string Control::answer(const std::string& request) {
     Json answer;
     try {
-        answer = carry_out(cable_, Json::parse(request));
+        answer = carry_out(link_, Json::parse(request));
     } catch (const filter::SyntaxError& error) {
         answer = {{"ok", false}, {"error", error.what()}, {"marked", error.marked()}};
     } catch (const Json::exception& error) {
@@ -121,7 +121,7 @@ void Control::accept() {
         return;
     const int number = fd.get();
     clients_.insert_or_assign(number, Client{std::move(fd), {}});
-    cable_.watch(number, [this, number] { read(number); });
+    link_.watch(number, [this, number] { read(number); });
 }
 
 void Control::read(int fd) {
@@ -143,7 +143,7 @@ void Control::read(int fd) {
 }
 
 void Control::close(int fd) {
-    cable_.unwatch(fd);
+    link_.unwatch(fd);
     clients_.erase(fd);
 }
 

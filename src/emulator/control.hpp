@@ -23,7 +23,7 @@ namespace emulator {
 class Control {
   public:
     /// Listens at `path`. Replaces a stale socket file. Throws util::Error.
-    Control(std::string path, Switch& cable);
+    Control(std::string path, Switch& link);
     ~Control();
     Control(const Control&) = delete;
     Control& operator=(const Control&) = delete;
@@ -44,7 +44,7 @@ class Control {
     };
 
     std::string path_;
-    Switch& cable_;
+    Switch& link_;
     util::Fd listener_;
     std::unordered_map<int, Client> clients_;
 };

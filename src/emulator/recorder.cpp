@@ -27,7 +27,7 @@ void Recorder::start(const std::string& capture, const std::string& log) {
     stop();
     // Open the log first: without it, no capture starts.
     if (!log.empty())
-        log_ = std::make_unique<runlog::Log>("cable", log);
+        log_ = std::make_unique<runlog::Log>("link", log);
     // The link stops meanwhile, so do not wait for the reader of a FIFO.
     capture::PcapngWriter writer(capture::Sink::create(capture, {.end = util::Clock::now()}),
                                  {{}, capture::os_name(), "rocewire", {}});

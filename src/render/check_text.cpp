@@ -219,7 +219,7 @@ class Text {
         remark(of + evidence(one), 9, util::TextRole::Dim);
         const auto rule = context_.rules.find(one.packet.frame);
         if (rule != context_.rules.end())
-            remark("cable: " + util::printable(rule->second), 9, util::TextRole::Dim);
+            remark("link: " + util::printable(rule->second), 9, util::TextRole::Dim);
     }
 
     static std::string right(const std::string& text, std::size_t width) {

@@ -11,7 +11,7 @@
 namespace {
 
 using namespace emulator;
-using namespace cable_test;
+using namespace emulator_test;
 using wire_test::Network;
 
 wire::IcrcStatus icrc_of(util::Bytes frame) {

@@ -8,7 +8,7 @@
 #include "wire/encode.hpp"
 #include "wire/sample_frames.hpp"
 
-namespace cable_test {
+namespace emulator_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -42,4 +42,4 @@ inline Bytes arp_frame() {
     return frame;
 }
 
-}  // namespace cable_test
+}  // namespace emulator_test

@@ -8,16 +8,16 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace emulator;
-using namespace cable_test;
+using namespace emulator_test;
 using Psns = std::vector<std::uint32_t>;
 
 constexpr Host server = 0;
 constexpr Host client = 1;
 
 // A stage between two hosts, with a clock that the test controls.
-class Cable : private StageOutput {
+class Link : private StageOutput {
   public:
-    explicit Cable(const std::vector<std::string>& rules) {
+    explicit Link(const std::vector<std::string>& rules) {
         for (const std::string& text : rules)
             stage.add(parse_rule(text, stage.hosts()));
     }
@@ -60,54 +60,54 @@ class Cable : private StageOutput {
 };
 
 TEST(Stage, lets_everything_pass_as_it_is) {
-    Cable cable({});
+    Link link({});
     const Bytes arp = arp_frame();
-    cable.send(roce_frame(1));
-    cable.send(arp);
-    EXPECT_EQ(cable.frames(), (std::vector<Bytes>{roce_frame(1), arp}));
-    EXPECT_EQ(cable.arrivals, 2U);
-    EXPECT_TRUE(cable.events.empty());
+    link.send(roce_frame(1));
+    link.send(arp);
+    EXPECT_EQ(link.frames(), (std::vector<Bytes>{roce_frame(1), arp}));
+    EXPECT_EQ(link.arrivals, 2U);
+    EXPECT_TRUE(link.events.empty());
 }
 
 TEST(Stage, drops_the_packet_that_was_chosen_and_no_other) {
-    Cable cable({"drop the 2nd packet from client"});
-    cable.send(10, server);
-    cable.send(arp_frame());
-    cable.frames();
-    cable.send({1, 2, 3, 2});
-    EXPECT_EQ(cable.left(), (Psns{1, 3, 2}));
-    ASSERT_EQ(cable.events.size(), 1U);
-    EXPECT_EQ(cable.events[0].rule, 1U);
-    EXPECT_EQ(cable.events[0].name, "drop");
-    EXPECT_EQ(cable.events[0].text, "drop the 2nd packet from client");
+    Link link({"drop the 2nd packet from client"});
+    link.send(10, server);
+    link.send(arp_frame());
+    link.frames();
+    link.send({1, 2, 3, 2});
+    EXPECT_EQ(link.left(), (Psns{1, 3, 2}));
+    ASSERT_EQ(link.events.size(), 1U);
+    EXPECT_EQ(link.events[0].rule, 1U);
+    EXPECT_EQ(link.events[0].name, "drop");
+    EXPECT_EQ(link.events[0].text, "drop the 2nd packet from client");
 }
 
 TEST(Stage, counts_what_the_expression_leaves) {
-    Cable cable({"drop packets 1 to 2 where bth.psn in 4..6"});
-    cable.send({1, 2, 3, 4, 5, 6, 7});
-    EXPECT_EQ(cable.left(), (Psns{1, 2, 3, 6, 7}));
-    EXPECT_EQ(cable.stage.rules().front().seen, 3U);
-    EXPECT_EQ(cable.stage.rules().front().taken, 2U);
+    Link link({"drop packets 1 to 2 where bth.psn in 4..6"});
+    link.send({1, 2, 3, 4, 5, 6, 7});
+    EXPECT_EQ(link.left(), (Psns{1, 2, 3, 6, 7}));
+    EXPECT_EQ(link.stage.rules().front().seen, 3U);
+    EXPECT_EQ(link.stage.rules().front().taken, 2U);
 }
 
 TEST(Stage, takes_every_nth) {
-    Cable cable({"drop every 3rd packet"});
-    cable.send({1, 2, 3, 4, 5, 6, 7});
-    EXPECT_EQ(cable.left(), (Psns{1, 2, 4, 5, 7}));
+    Link link({"drop every 3rd packet"});
+    link.send({1, 2, 3, 4, 5, 6, 7});
+    EXPECT_EQ(link.left(), (Psns{1, 2, 4, 5, 7}));
 }
 
 TEST(Stage, takes_the_same_share_with_the_same_seed) {
     Psns some(1000);
     std::iota(some.begin(), some.end(), 0U);
-    Cable one({"drop 10% of packets seed 7"});
+    Link one({"drop 10% of packets seed 7"});
     one.send(some);
     const Psns left = one.left();
     EXPECT_GT(left.size(), 850U);
     EXPECT_LT(left.size(), 950U);
-    Cable same({"drop 10% of packets seed 7"});
+    Link same({"drop 10% of packets seed 7"});
     same.send(some);
     EXPECT_EQ(same.left(), left);
-    Cable other({"drop 10% of packets seed 8"});
+    Link other({"drop 10% of packets seed 8"});
     other.send(some);
     EXPECT_NE(other.left(), left);
     one.stage.restart();
@@ -116,123 +116,123 @@ TEST(Stage, takes_the_same_share_with_the_same_seed) {
 }
 
 TEST(Stage, frames_are_more_than_packets) {
-    Cable cable({"drop frames from client"});
-    cable.send(arp_frame());
-    cable.send(1);
-    cable.send(2, server);
-    EXPECT_EQ(cable.left(), (Psns{2}));
+    Link link({"drop frames from client"});
+    link.send(arp_frame());
+    link.send(1);
+    link.send(2, server);
+    EXPECT_EQ(link.left(), (Psns{2}));
 }
 
 TEST(Stage, duplicates_at_once_or_later) {
-    Cable cable({"duplicate 2 times the 1st packet", "duplicate after 5ms the 2nd packet"});
-    cable.send({1, 2, 3});
-    EXPECT_EQ(cable.left(), (Psns{1, 1, 1, 2, 3}));
-    EXPECT_EQ(cable.stage.next(), cable.now + 5ms);
-    cable.wait(5ms);
-    EXPECT_EQ(cable.left(), (Psns{2}));
-    EXPECT_EQ(cable.stage.held_bytes(), 0U);
-    EXPECT_FALSE(cable.stage.next());
+    Link link({"duplicate 2 times the 1st packet", "duplicate after 5ms the 2nd packet"});
+    link.send({1, 2, 3});
+    EXPECT_EQ(link.left(), (Psns{1, 1, 1, 2, 3}));
+    EXPECT_EQ(link.stage.next(), link.now + 5ms);
+    link.wait(5ms);
+    EXPECT_EQ(link.left(), (Psns{2}));
+    EXPECT_EQ(link.stage.held_bytes(), 0U);
+    EXPECT_FALSE(link.stage.next());
 }
 
 TEST(Stage, delays_and_keeps_the_order_of_what_is_as_late) {
-    Cable cable({"delay 20ms packets 1 to 2"});
-    cable.send({1, 2, 3});
-    EXPECT_EQ(cable.left(), (Psns{3}));
-    cable.wait(19ms);
-    EXPECT_EQ(cable.left(), (Psns{}));
-    cable.wait(1ms);
-    EXPECT_EQ(cable.left(), (Psns{1, 2}));
+    Link link({"delay 20ms packets 1 to 2"});
+    link.send({1, 2, 3});
+    EXPECT_EQ(link.left(), (Psns{3}));
+    link.wait(19ms);
+    EXPECT_EQ(link.left(), (Psns{}));
+    link.wait(1ms);
+    EXPECT_EQ(link.left(), (Psns{1, 2}));
 }
 
 TEST(Stage, reorders_behind_so_many_of_the_same_way) {
-    Cable cable({"reorder by 2 the 1st packet from client"});
-    cable.send(1);
-    cable.send(9, server);
-    cable.send({2, 3, 4});
-    EXPECT_EQ(cable.left(), (Psns{9, 2, 3, 1, 4}));
+    Link link({"reorder by 2 the 1st packet from client"});
+    link.send(1);
+    link.send(9, server);
+    link.send({2, 3, 4});
+    EXPECT_EQ(link.left(), (Psns{9, 2, 3, 1, 4}));
 }
 
 TEST(Stage, does_not_wait_for_ever_to_be_overtaken) {
-    Cable cable({"reorder by 2 the 1st packet"});
-    cable.send({1, 2});
-    EXPECT_EQ(cable.left(), (Psns{2}));
-    EXPECT_EQ(cable.stage.next(), cable.now + Stage::overtaking_time);
-    cable.wait(Stage::overtaking_time);
-    EXPECT_EQ(cable.left(), (Psns{1}));
+    Link link({"reorder by 2 the 1st packet"});
+    link.send({1, 2});
+    EXPECT_EQ(link.left(), (Psns{2}));
+    EXPECT_EQ(link.stage.next(), link.now + Stage::overtaking_time);
+    link.wait(Stage::overtaking_time);
+    EXPECT_EQ(link.left(), (Psns{1}));
 }
 
 TEST(Stage, cuts_both_directions_for_a_time) {
-    Cable cable({"cut for 100ms at the 2nd packet from client"});
-    cable.send({1, 2});
-    cable.send(10, server);
-    cable.send(arp_frame());
-    EXPECT_EQ(cable.left(), (Psns{1}));
-    EXPECT_EQ(cable.events.size(), 3U) << "each frame that the cut has taken is told";
-    cable.wait(100ms);
-    cable.send(3);
-    EXPECT_EQ(cable.left(), (Psns{3}));
+    Link link({"cut for 100ms at the 2nd packet from client"});
+    link.send({1, 2});
+    link.send(10, server);
+    link.send(arp_frame());
+    EXPECT_EQ(link.left(), (Psns{1}));
+    EXPECT_EQ(link.events.size(), 3U) << "each frame that the cut has taken is told";
+    link.wait(100ms);
+    link.send(3);
+    EXPECT_EQ(link.left(), (Psns{3}));
 }
 
 TEST(Stage, limits_to_a_rate_and_drops_what_its_queue_does_not_hold) {
     // The rate of one frame per millisecond.
     const std::size_t bits = roce_frame(1).size() * 8;
-    Cable cable({"limit to " + std::to_string(bits) + "kbit/s queue 2 packets"});
-    cable.send({1, 2, 3});
-    EXPECT_EQ(cable.left(), (Psns{}));
-    EXPECT_EQ(cable.events.back().detail, "its queue is full: dropped");
-    cable.wait(1ms);
-    EXPECT_EQ(cable.left(), (Psns{1}));
-    cable.wait(1ms);
-    EXPECT_EQ(cable.left(), (Psns{2}));
-    cable.wait(10ms);
-    EXPECT_EQ(cable.left(), (Psns{}));
+    Link link({"limit to " + std::to_string(bits) + "kbit/s queue 2 packets"});
+    link.send({1, 2, 3});
+    EXPECT_EQ(link.left(), (Psns{}));
+    EXPECT_EQ(link.events.back().detail, "its queue is full: dropped");
+    link.wait(1ms);
+    EXPECT_EQ(link.left(), (Psns{1}));
+    link.wait(1ms);
+    EXPECT_EQ(link.left(), (Psns{2}));
+    link.wait(10ms);
+    EXPECT_EQ(link.left(), (Psns{}));
 }
 
 TEST(Stage, changes_a_copy_and_sends_that_on) {
-    Cable cable(
+    Link link(
         {"set bth.psn to 77 the 1st packet", "mark the 1st packet", "corrupt the 2nd packet"});
     const Bytes frame = roce_frame(1);
-    cable.send(frame);
-    cable.send(frame);
-    cable.send(frame);
-    const auto frames = cable.frames();
+    link.send(frame);
+    link.send(frame);
+    link.send(frame);
+    const auto frames = link.frames();
     ASSERT_EQ(frames.size(), 3U);
     EXPECT_EQ(psn_of(frames[0]), 77U);
     EXPECT_EQ(decoded(frames[0]).ipv4->ecn(), 3);
     EXPECT_EQ(decoded(frames[1]).icrc->status, wire::IcrcStatus::Bad);
     EXPECT_EQ(frames[2], frame);
-    EXPECT_EQ(cable.events.size(), 3U);
+    EXPECT_EQ(link.events.size(), 3U);
 }
 
 TEST(Stage, rules_see_what_the_host_has_sent_also_where_others_took_it) {
-    Cable cable({"drop the 1st packet", "drop the 2nd packet", "set bth.psn to 9 packets"});
-    cable.send({1, 2, 3});
-    EXPECT_EQ(cable.left(), (Psns{9}));
-    EXPECT_EQ(cable.stage.rules().back().seen, 3U);
-    EXPECT_EQ(cable.stage.rules().back().taken, 1U) << "a dropped packet has nothing to be set";
+    Link link({"drop the 1st packet", "drop the 2nd packet", "set bth.psn to 9 packets"});
+    link.send({1, 2, 3});
+    EXPECT_EQ(link.left(), (Psns{9}));
+    EXPECT_EQ(link.stage.rules().back().seen, 3U);
+    EXPECT_EQ(link.stage.rules().back().taken, 1U) << "a dropped packet has nothing to be set";
 }
 
 TEST(Stage, rules_come_and_go_while_packets_pass) {
-    Cable cable({"drop the 2nd packet"});
-    cable.send(1);
-    EXPECT_TRUE(cable.stage.remove(1));
-    EXPECT_FALSE(cable.stage.remove(1));
-    cable.send(2);
-    EXPECT_EQ(cable.stage.add(parse_rule("drop the 1st packet", cable.stage.hosts())), 2U);
-    cable.send({3, 4});
-    cable.stage.restart();
-    cable.send(5);
-    cable.stage.clear();
-    cable.send(6);
-    EXPECT_EQ(cable.left(), (Psns{1, 2, 4, 6}));
+    Link link({"drop the 2nd packet"});
+    link.send(1);
+    EXPECT_TRUE(link.stage.remove(1));
+    EXPECT_FALSE(link.stage.remove(1));
+    link.send(2);
+    EXPECT_EQ(link.stage.add(parse_rule("drop the 1st packet", link.stage.hosts())), 2U);
+    link.send({3, 4});
+    link.stage.restart();
+    link.send(5);
+    link.stage.clear();
+    link.send(6);
+    EXPECT_EQ(link.left(), (Psns{1, 2, 4, 6}));
 }
 
 TEST(Stage, holds_what_it_holds_when_rules_go) {
-    Cable cable({"delay 10ms the 1st packet"});
-    cable.send(1);
-    cable.stage.clear();
-    cable.wait(10ms);
-    EXPECT_EQ(cable.left(), (Psns{1}));
+    Link link({"delay 10ms the 1st packet"});
+    link.send(1);
+    link.stage.clear();
+    link.wait(10ms);
+    EXPECT_EQ(link.left(), (Psns{1}));
 }
 
 }  // namespace

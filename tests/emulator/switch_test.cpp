@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace emulator;
-using namespace cable_test;
+using namespace emulator_test;
 
 // Simulates a host's QEMU: listens on a socket, and sends and receives length-prefixed frames.
 class Host {
@@ -88,29 +88,29 @@ class Host {
     FrameReader reader_;
 };
 
-class CableSwitch : public testing::Test {
+class LinkSwitch : public testing::Test {
   protected:
-    explicit CableSwitch(unsigned hosts = 3) {
+    explicit LinkSwitch(unsigned hosts = 3) {
         std::vector<Port> ports;
         for (unsigned number = 0; number < hosts; ++number) {
             const std::string path = dir_.str() + "/" + std::to_string(number);
             hosts_.push_back(std::make_unique<Host>(path, number));
             ports.emplace_back("h" + std::to_string(number), path);
         }
-        cable_ = std::make_unique<Switch>(std::move(ports), [](const std::string&) {});
-        control_ = std::make_unique<Control>(dir_.str() + "/control", *cable_);
+        link_ = std::make_unique<Switch>(std::move(ports), [](const std::string&) {});
+        control_ = std::make_unique<Control>(dir_.str() + "/control", *link_);
         for (const auto& host : hosts_)
             host->accept();
-        thread_ = std::thread([this] { cable_->run(stop_); });
+        thread_ = std::thread([this] { link_->run(stop_); });
     }
-    ~CableSwitch() override {
+    ~LinkSwitch() override {
         stop();
         control_.reset();
     }
-    CableSwitch(const CableSwitch&) = delete;
-    CableSwitch& operator=(const CableSwitch&) = delete;
-    CableSwitch(CableSwitch&&) = delete;
-    CableSwitch& operator=(CableSwitch&&) = delete;
+    LinkSwitch(const LinkSwitch&) = delete;
+    LinkSwitch& operator=(const LinkSwitch&) = delete;
+    LinkSwitch(LinkSwitch&&) = delete;
+    LinkSwitch& operator=(LinkSwitch&&) = delete;
 
     void stop() {
         if (thread_.joinable()) {
@@ -132,17 +132,17 @@ class CableSwitch : public testing::Test {
     struct Dir {
         Dir() { std::filesystem::create_directory(path.str()); }
         std::string str() const { return path.str(); }
-        support::TempPath path{"cable"};
+        support::TempPath path{"link"};
     };
     Dir dir_;
     util::StopSignal stop_;
     std::vector<std::unique_ptr<Host>> hosts_;
-    std::unique_ptr<Switch> cable_;
+    std::unique_ptr<Switch> link_;
     std::unique_ptr<Control> control_;
     std::thread thread_;
 };
 
-TEST_F(CableSwitch, floods_until_it_has_learned_where_a_host_is) {
+TEST_F(LinkSwitch, floods_until_it_has_learned_where_a_host_is) {
     const Bytes to_two = host(0).frame(2, roce_frame(1));
     host(0).send(to_two);
     EXPECT_EQ(host(1).receive(), to_two);
@@ -158,7 +158,7 @@ TEST_F(CableSwitch, floods_until_it_has_learned_where_a_host_is) {
     EXPECT_EQ(host(2).receive(), to_all);
 }
 
-TEST_F(CableSwitch, keeps_the_order_and_every_byte) {
+TEST_F(LinkSwitch, keeps_the_order_and_every_byte) {
     host(1).send(host(1).frame(255, arp_frame()));
     host(0).receive();
     host(2).receive();
@@ -176,7 +176,7 @@ TEST_F(CableSwitch, keeps_the_order_and_every_byte) {
 }
 
 // A host that does not read blocks its senders: no frame is lost, and memory is bounded.
-TEST_F(CableSwitch, waits_for_a_slow_host) {
+TEST_F(LinkSwitch, waits_for_a_slow_host) {
     host(1).send(host(1).frame(255, arp_frame()));
     host(0).receive();
     std::uint32_t sent = 0;
@@ -193,7 +193,7 @@ TEST_F(CableSwitch, waits_for_a_slow_host) {
     EXPECT_EQ(counter(1, "undelivered"), 0U);
 }
 
-TEST_F(CableSwitch, goes_on_without_a_host_that_goes_and_with_one_that_comes_back) {
+TEST_F(LinkSwitch, goes_on_without_a_host_that_goes_and_with_one_that_comes_back) {
     host(1).leave();
     const Bytes to_all = host(0).frame(255, arp_frame());
     host(0).send(to_all);
@@ -207,7 +207,7 @@ TEST_F(CableSwitch, goes_on_without_a_host_that_goes_and_with_one_that_comes_bac
     ADD_FAILURE() << "the host that came back gets nothing";
 }
 
-TEST_F(CableSwitch, lets_go_of_a_host_that_sends_what_is_no_frame) {
+TEST_F(LinkSwitch, lets_go_of_a_host_that_sends_what_is_no_frame) {
     host(1).send_bytes(Bytes(64, std::byte{0xee}));
     host(1).accept();
     const Bytes to_all = host(0).frame(255, arp_frame());
@@ -215,9 +215,9 @@ TEST_F(CableSwitch, lets_go_of_a_host_that_sends_what_is_no_frame) {
     EXPECT_EQ(host(2).receive(), to_all);
 }
 
-TEST_F(CableSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
-    const std::string capture = dir_.str() + "/cable.pcapng";
-    const std::string log = dir_.str() + "/cable.jsonl";
+TEST_F(LinkSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
+    const std::string capture = dir_.str() + "/link.pcapng";
+    const std::string log = dir_.str() + "/link.jsonl";
     EXPECT_EQ(ask({{"do", "add"},
                    {"rules", {"drop the 2nd packet from h0", "mark the 3rd packet"}}})["added"],
               (nlohmann::json{1, 2}));
@@ -241,7 +241,7 @@ TEST_F(CableSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
     std::string line;
     ASSERT_TRUE(std::getline(lines, line));
     const auto drop = nlohmann::json::parse(line);
-    EXPECT_EQ(drop["role"], "cable");
+    EXPECT_EQ(drop["role"], "link");
     EXPECT_EQ(drop["event"], "drop");
     EXPECT_EQ(drop["rule"], 1);
     EXPECT_EQ(drop["psn"], 2);
@@ -251,14 +251,14 @@ TEST_F(CableSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
     EXPECT_FALSE(std::getline(lines, line));
 }
 
-TEST_F(CableSwitch, adds_all_rules_of_a_request_or_none) {
+TEST_F(LinkSwitch, adds_all_rules_of_a_request_or_none) {
     const auto answer = ask({{"do", "add"}, {"rules", {"drop packets", "drop it"}}});
     EXPECT_EQ(answer["ok"], false);
     EXPECT_EQ(answer["marked"], "  drop it\n       ^~\n");
     EXPECT_TRUE(ask({{"do", "status"}})["rules"].empty());
 }
 
-TEST_F(CableSwitch, answers_what_it_does_not_understand) {
+TEST_F(LinkSwitch, answers_what_it_does_not_understand) {
     EXPECT_EQ(ask({{"do", "dance"}})["error"], "'dance' is not a command of the link emulator");
     EXPECT_EQ(ask({{"do", "remove"}, {"rule", 5}})["error"], "there is no rule 5");
     EXPECT_EQ(ask(nlohmann::json::array())["ok"], false);
@@ -267,7 +267,7 @@ TEST_F(CableSwitch, answers_what_it_does_not_understand) {
     EXPECT_EQ(ask({{"do", "status"}})["ok"], true);
 }
 
-TEST_F(CableSwitch, lets_go_at_its_end_what_its_rules_held) {
+TEST_F(LinkSwitch, lets_go_at_its_end_what_its_rules_held) {
     ask({{"do", "add"}, {"rules", {"delay 60s packets"}}});
     host(0).send(host(0).frame(255, roce_frame(7)));
     while (ask({{"do", "status"}})["held"] == 0)
@@ -276,7 +276,7 @@ TEST_F(CableSwitch, lets_go_at_its_end_what_its_rules_held) {
     EXPECT_EQ(psn_of(host(1).receive()), 7U);
 }
 
-TEST(CableControl, says_that_nobody_is_there) {
+TEST(LinkControl, says_that_nobody_is_there) {
     EXPECT_EQ(support::error_text([] { ask("/nowhere/control", "{}"); }),
               "no link emulator responds at /nowhere/control: nothing listens there");
 }

@@ -19,7 +19,7 @@ int fuzz_flow(const std::uint8_t* data, std::size_t size);
 int fuzz_capture_file(const std::uint8_t* data, std::size_t size);
 int fuzz_pcapng_tail(const std::uint8_t* data, std::size_t size);
 int fuzz_run_log(const std::uint8_t* data, std::size_t size);
-int fuzz_cable(const std::uint8_t* data, std::size_t size);
+int fuzz_emulator(const std::uint8_t* data, std::size_t size);
 int fuzz_exchange(const std::uint8_t* data, std::size_t size);
 int fuzz_run_json(const std::uint8_t* data, std::size_t size);
 int fuzz_where(const std::uint8_t* data, std::size_t size);
@@ -45,7 +45,7 @@ constexpr Target targets[] = {
     {"capture_file", fuzz_capture_file},
     {"pcapng_tail", fuzz_pcapng_tail},
     {"run_log", fuzz_run_log},
-    {"cable", fuzz_cable},
+    {"emulator", fuzz_emulator},
     {"exchange", fuzz_exchange},
     {"run_json", fuzz_run_json},
     {"where", fuzz_where},

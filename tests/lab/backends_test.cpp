@@ -56,7 +56,7 @@ class Ssh : public Backends {
     }
 };
 
-TEST_F(Ssh, makes_the_cable_worse_and_good_again) {
+TEST_F(Ssh, makes_the_link_worse_and_good_again) {
     const auto set = support::run({"lab/lab", "netem", "client", "delay", "1ms"}, environment());
     EXPECT_EQ(set.out, "client: netem on eth0: delay 1ms\n") << set.all();
     const auto cleared = support::run({"lab/lab", "netem", "clear"}, environment());

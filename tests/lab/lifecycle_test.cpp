@@ -86,7 +86,7 @@ TEST_F(Lifecycle, a_copy_of_the_checkout_does_not_stop_its_guests) {
     EXPECT_EQ(support::exec("client", {"true"}).exit_code, 0);
 }
 
-TEST_F(Lifecycle, the_cable_has_the_configured_mtu_and_rdma_what_fits_into_it) {
+TEST_F(Lifecycle, the_link_has_the_configured_mtu_and_rdma_what_fits_into_it) {
     const int mtu = state_of("MTU");
     int path_mtu = 256;
     // 80: the maximum size of the IPv6, UDP and RoCE headers.
@@ -183,8 +183,8 @@ class LostInACapture : public Lifecycle, public testing::WithParamInterface<cons
 TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string file = GetParam();
     const std::string host = file == "server.pid" ? "server" : "client";
-    const std::string cause = file == "cable.process" ? "rocewire, the link emulator, has ended"
-                                                      : "the " + host + " guest's QEMU has ended";
+    const std::string cause = file == "link.process" ? "rocewire, the link emulator, has ended"
+                                                     : "the " + host + " guest's QEMU has ended";
     support::Process process({"lab/lab", "capture", "01", "--", "--length", "60000000"},
                              {"LAB_SERVER_ARGS=--memory 60000000"});
     // 60 packets of 4 KiB are in the capture.
@@ -202,7 +202,7 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processes, LostInACapture,
-                         testing::Values("cable.process", "client.pid", "server.pid"),
+                         testing::Values("link.process", "client.pid", "server.pid"),
                          [](const auto& test) {
                              const std::string file = test.param;
                              return file.substr(0, file.find('.'));

@@ -63,7 +63,7 @@ std::map<std::uint32_t, std::size_t> arrived(const LabRun& run, std::uint64_t de
     return times;
 }
 
-TEST_F(Step15, a_good_cable_needs_each_packet_once_and_silence_all_retries) {
+TEST_F(Step15, a_good_link_needs_each_packet_once_and_silence_all_retries) {
     const LabRun run = support::capture("15", {}, {"--size", "256KiB", "--retry-cnt", "3"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_whole(run);
@@ -165,7 +165,7 @@ TEST_F(Step15, what_is_lost_is_asked_for_and_all_behind_it_comes_again) {
     EXPECT_NE(flows.out.find("PSN Sequence Error"), std::string::npos) << flows.out;
 }
 
-TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
+TEST_F(Step15, a_link_that_is_cut_ends_in_an_error_after_all_retries) {
     // Large enough to be in progress when the packet loss starts.
     support::Process client({"lab/lab", "capture", "15", "--", "--transfer", "--size", "256MiB",
                              "--retry-cnt", "2", "--ack-timeout", "17", "--timeout", "60"},
@@ -196,7 +196,7 @@ TEST_F(Step15, a_cable_that_is_cut_ends_in_an_error_after_all_retries) {
     EXPECT_GE(most->second, 1U + 2U);
 }
 
-TEST_F(Step15, the_sweep_measures_both_transports_and_clears_the_cable) {
+TEST_F(Step15, the_sweep_measures_both_transports_and_clears_the_link) {
     const std::string folder = "build/step15-sweep";
     const auto sweep = support::run({"examples/15_packet_loss/sweep", folder},
                                     {"RATES=0 2", "REPEATS=1", "SWEEP_SIZE=256KiB"}, 5min);

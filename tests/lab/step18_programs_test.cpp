@@ -114,7 +114,7 @@ TEST_F(Step18Programs, a_client_that_goes_in_the_middle_of_a_batch_leaves_the_ot
     EXPECT_FALSE(says(end.err, "client 2")) << end.all();
 }
 
-TEST_F(Step18Programs, a_client_whose_cable_is_cut_is_not_waited_for_without_end) {
+TEST_F(Step18Programs, a_client_whose_link_is_cut_is_not_waited_for_without_end) {
     auto server = serve("2000000");
     ASSERT_TRUE(server.await("listening", 60s));
     auto cut_off = support::start("client", client({"--timeout", "60"}));

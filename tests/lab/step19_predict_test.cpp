@@ -40,7 +40,7 @@ TEST_F(Step19Predict, plays_a_scenario_tells_its_rule_and_asks_for_what_follows)
 TEST_F(Step19Predict, asks_all_the_way_to_the_end) {
     const auto outcome = predict(std::string(60, '\n'), "'lose READ resp. middle' --all");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
-    EXPECT_TRUE(has(outcome, "cable            drop      RC RDMA READ response Middle PSN +4"))
+    EXPECT_TRUE(has(outcome, "link             drop      RC RDMA READ response Middle PSN +4"))
         << outcome.all();
     EXPECT_TRUE(has(outcome, "RC RDMA READ Request         PSN +4")) << outcome.all();
     EXPECT_TRUE(has(outcome, "0 right, 0 nearly, 0 wrong, ")) << outcome.all();

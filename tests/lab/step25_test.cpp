@@ -53,7 +53,7 @@ void expect_every_forgery_dropped(const LabRun& run) {
 std::vector<std::string> dissected(const LabRun& run, const std::string& filter,
                                    const std::string& config) {
     const auto outcome = support::run(
-        {"tshark", "-r", run.file("cable.pcapng"), "-o", "esp.enable_encryption_decode:TRUE", "-Y",
+        {"tshark", "-r", run.file("link.pcapng"), "-o", "esp.enable_encryption_decode:TRUE", "-Y",
          filter + " and frame.interface_name == \"after\"", "-T", "fields", "-e",
          "infiniband.bth.opcode"},
         {"XDG_CONFIG_HOME=" + config});

@@ -36,7 +36,7 @@ class Wire : public testing::Test {
 // Returns the PSNs of the RoCE packets before or after the rules were applied, according to tshark.
 std::vector<std::string> psns_at(const LabRun& run, const std::string& interface,
                                  const std::string& source) {
-    const auto out = support::run({"tshark", "-r", run.file("cable.pcapng"), "-Y",
+    const auto out = support::run({"tshark", "-r", run.file("link.pcapng"), "-Y",
                                    "infiniband && frame.interface_name == \"" + interface +
                                        "\" && ip.src == " + source,
                                    "-T", "fields", "-e", "infiniband.bth.psn"})
@@ -68,14 +68,14 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
     EXPECT_EQ(psns_at(run, "after", support::server_ip),
               psns_at(run, "before", support::server_ip));
 
-    const auto events = support::events_of(run.file("cable.jsonl"));
+    const auto events = support::events_of(run.file("link.jsonl"));
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].name, "drop");
     EXPECT_EQ(events[0].number("psn"), 0xc19004U);
     EXPECT_EQ(events[0].text("from"), "client");
     EXPECT_EQ(events[0].text("to"), "server");
     const auto frame =
-        support::run({"tshark", "-r", run.file("cable.pcapng"), "-Y", "frame.comment", "-T",
+        support::run({"tshark", "-r", run.file("link.pcapng"), "-Y", "frame.comment", "-T",
                       "fields", "-e", "frame.number", "-e", "infiniband.bth.psn"});
     EXPECT_EQ(frame.out, std::to_string(events[0].number("frame").value()) + "\t" +
                              std::to_string(0xc19004) + "\n")
@@ -85,7 +85,7 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
     const std::string timeline = run.text_of("timeline.txt");
     const auto at = timeline.find("drop      RC RDMA WRITE Middle PSN 0xc19004");
     ASSERT_NE(at, std::string::npos) << timeline;
-    EXPECT_EQ(run.info["cable"]["rules"], nlohmann::json{"drop the 5th packet from client"});
+    EXPECT_EQ(run.info["link"]["rules"], nlohmann::json{"drop the 5th packet from client"});
     const auto* check = LabRun::find(run.client, "check");
     ASSERT_NE(check, nullptr);
     EXPECT_EQ(check->text("verdict"), "good");
@@ -137,14 +137,14 @@ TEST_F(Wire, starts_its_program_again_where_that_has_ended) {
 }
 
 // The same lab without the link emulator.
-TEST_F(Wire, is_not_in_a_lab_with_a_direct_cable) {
-    support::OtherLab lab("build/direct-lab", {"LAB_CABLE=direct", "LAB_MEMORY=512"});
+TEST_F(Wire, is_not_in_a_lab_with_a_direct_link) {
+    support::OtherLab lab("build/direct-lab", {"LAB_LINK=direct", "LAB_MEMORY=512"});
     const auto up = lab.run({"lab/lab", "up"}, {}, std::chrono::minutes(3));
     ASSERT_EQ(up.exit_code, 0) << up.all();
-    EXPECT_TRUE(has(lab.run({"lab/lab", "status"}).out, "cable: direct, MTU"));
+    EXPECT_TRUE(has(lab.run({"lab/lab", "status"}).out, "link: direct, MTU"));
     const auto refused = lab.run({"lab/lab", "wire", "drop packets"});
     EXPECT_EQ(refused.exit_code, 1);
-    EXPECT_TRUE(has(refused.err, "LAB_CABLE=wire lab/lab up")) << refused.err;
+    EXPECT_TRUE(has(refused.err, "LAB_LINK=wire lab/lab up")) << refused.err;
     const auto run =
         lab.run({"lab/lab", "run", "19", "--", "--op", "send"}, {}, std::chrono::minutes(2));
     EXPECT_EQ(run.exit_code, 0) << run.all();

@@ -44,7 +44,7 @@ class Score : public testing::Test {
         write(run / "wire.pcapng", says);
         write(
             run / "run.json",
-            R"({"step":"s","cable":{"rules":["drop"]},"hosts":{"client":{"command":["--drop"]}}})");
+            R"({"step":"s","link":{"rules":["drop"]},"hosts":{"client":{"command":["--drop"]}}})");
         for (const char* host : {"server", "client"})
             write(run / (std::string(host) + ".jsonl"),
                   R"({"event":"process","command":"faulty \"x\" --drop","pid":1})");

@@ -120,6 +120,15 @@ TEST_F(Lint, finds_a_word_that_is_not_the_field_s_term) {
     EXPECT_EQ(shell("tests/lint/terms " + file("other.md", "In flight.\n")).exit_code, 0);
 }
 
+TEST_F(Lint, allows_a_physical_cable_but_not_a_virtual_one) {
+    const std::string text =
+        file("text.md", "Check the cable, if applicable.\nLAB_CABLE=wire, a Cable_.\n");
+    const auto outcome = shell("tests/lint/terms " + text);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.out, text + ":2:LAB_CABLE: write: link, link emulator\n" + text +
+                               ":2:Cable_: write: link, link emulator\n");
+}
+
 TEST_F(Lint, finds_an_unused_using_declaration) {
     const std::string source =
         file("using.cpp", "using a::b;\nusing a::c;  // c, unused\nint d = b();\n");

@@ -35,7 +35,7 @@ class Facts {
                 program(role);
             for (const std::string& role : roles)
                 host(role);
-            cable();
+            link_rules();
         } else {
             hosts();
         }
@@ -94,8 +94,8 @@ class Facts {
         add("On the server's side", hosts.server);
     }
 
-    void cable() {
-        const util::Json::json_pointer rules("/cable/rules");
+    void link_rules() {
+        const util::Json::json_pointer rules("/link/rules");
         if (!json_.contains(rules) || !json_.at(rules).is_array())
             return;
         for (const util::Json& rule : json_.at(rules))

@@ -38,11 +38,11 @@ struct CheckOptions {
 std::string capture_of(const std::string& path) {
     if (!std::filesystem::is_directory(path))
         return path;
-    for (const char* name : {"/cable.pcapng", "/wire.pcapng"})
+    for (const char* name : {"/link.pcapng", "/wire.pcapng"})
         if (std::filesystem::exists(path + name))
             return path + name;
     throw util::Error(fmt::format(
-        "{} is not a run directory: it has neither cable.pcapng nor wire.pcapng.", path));
+        "{} is not a run directory: it has neither link.pcapng nor wire.pcapng.", path));
 }
 
 std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
@@ -250,7 +250,7 @@ int check(const CheckOptions& options, const Context& context) {
 }
 
 constexpr const char* check_footer =
-    R"(The link emulator's capture, cable.pcapng, allows the most checks. It has each frame twice: 'before'
+    R"(The link emulator's capture, link.pcapng, allows the most checks. It has each frame twice: 'before'
 the link as its host sent it, and 'after' the link as the other host received it. For each packet
 that the link lost, duplicated, reordered or changed, the output lists the recovery that the
 specification requires and the recovery that followed. Each deviation has a stable code and names

@@ -117,7 +117,7 @@ void add_logs(const std::vector<std::string>& logs, RunFacts& facts) {
 
 RunFacts read_facts(const std::string& run_dir) {
     RunFacts facts;
-    read_events(run_dir + "/cable.jsonl", facts);
+    read_events(run_dir + "/link.jsonl", facts);
     const std::string run = run_dir + "/run.json";
     if (!std::filesystem::exists(run))
         return facts;

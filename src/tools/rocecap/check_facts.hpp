@@ -24,7 +24,7 @@ struct RunFacts {
     std::optional<flow::Host> host_of(const std::string& role) const;
 };
 
-/// Reads run.json, the run logs and cable.jsonl, each if it exists. Throws util::Error if run.json
+/// Reads run.json, the run logs and link.jsonl, each if it exists. Throws util::Error if run.json
 /// exists and cannot be read.
 RunFacts read_facts(const std::string& run_dir);
 

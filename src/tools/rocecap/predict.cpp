@@ -96,7 +96,7 @@ class Dialogue {
         for (auto event = first; event != last; ++event) {
             const PredictedRun::LinkEvent& one = event->second;
             const std::string text = std::string(number_width + 11, ' ') +
-                                     util::padded("cable", who_width) + "  " + one.text;
+                                     util::padded("link", who_width) + "  " + one.text;
             sink_.append(
                 style_(util::TextRole::Notice, util::wrapped(text, columns_, 2 * who_width)) +
                 "\n");
@@ -195,7 +195,7 @@ class Dialogue {
 };
 
 constexpr const char* predict_footer =
-    R"(The quiz starts at the first packet that the link emulator acted on (cable.jsonl), or at the first
+    R"(The quiz starts at the first packet that the link emulator acted on (link.jsonl), or at the first
 packet; it prints the packets before that. A prediction is a KIND and a PSN, for example
 nak +4. KIND is send, write, read, atomic, response, ack, nak or rnr; the PSN is the distance from
 the requester's first one. '?' prints help, an empty line shows the packet, 'q' quits.)";

@@ -40,7 +40,7 @@ struct PredictedRun {
     std::string name_of(const std::string& address) const;
 };
 
-/// Also reads a cable.jsonl in the capture's directory. Throws util::Error if there is nothing to
+/// Also reads a link.jsonl in the capture's directory. Throws util::Error if there is nothing to
 /// predict.
 PredictedRun read_predicted_run(TraceArguments arguments, util::TextStyle style);
 

@@ -9,7 +9,7 @@
 namespace timeline {
 
 /// Role of the log that the link emulator writes about its actions.
-inline constexpr const char* link_role = "cable";
+inline constexpr const char* link_role = "link";
 
 struct RunInfo {
     std::string step;                // empty: unknown

@@ -260,7 +260,7 @@ void write_foreign_pcapngs() {
 }
 
 // Writes one input for each kind of rule, with up to three frames after it.
-void write_cable() {
+void write_emulator() {
     const auto frames = chosen();
     int number = 0;
     for (const std::string_view rules :
@@ -278,7 +278,7 @@ void write_cable() {
                 continue;
             bytes = bytes + from_hex(fmt::format("{:08x}", frame.bytes.size())) + frame.bytes;
         }
-        write("cable", fmt::format("rule_{}", number++), bytes);
+        write("emulator", fmt::format("rule_{}", number++), bytes);
     }
 }
 
@@ -303,7 +303,7 @@ int main() {
         write_pcaps();
         write_pcapngs();
         write_foreign_pcapngs();
-        write_cable();
+        write_emulator();
         write_exchange();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "fuzz_seeds: %s\n", error.what());

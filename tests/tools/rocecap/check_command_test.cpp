@@ -14,7 +14,7 @@ namespace check_command_test {
 
 using namespace check_run;
 
-void lose_and_recover(CableRun& run) {
+void lose_and_recover(LinkRun& run) {
     run.lose(write_part(0, 0, 3));
     run.pass(write_part(0, 1, 3));
     run.pass(write_part(0, 2, 3));
@@ -25,7 +25,7 @@ void lose_and_recover(CableRun& run) {
 }
 
 TEST(CheckCommand, tells_how_a_loss_was_recovered_from) {
-    CableRun run("loss");
+    LinkRun run("loss");
     lose_and_recover(run);
     run.tell({{"sent_pkts", 16}, {"rcvd_pkts", 13}, {"completer_retry_err", 1}});
     const auto outcome = run.check();
@@ -41,7 +41,7 @@ TEST(CheckCommand, tells_how_a_loss_was_recovered_from) {
                     "      1  lost      RDMA WRITE First     0x000000  NAK              "
                     "15 µs      5 µs  as specified\n"))
         << outcome.out;
-    EXPECT_TRUE(has(outcome, "cable: drop psn 0 once\n")) << outcome.out;
+    EXPECT_TRUE(has(outcome, "link: drop psn 0 once\n")) << outcome.out;
     EXPECT_TRUE(has(outcome, "  1 by NAK; detected in 15 µs p50, 15 µs max; reacted in 5 µs"))
         << outcome.out;
     EXPECT_TRUE(has(outcome, "No deviation from the specification.\n")) << outcome.out;
@@ -53,7 +53,7 @@ TEST(CheckCommand, tells_how_a_loss_was_recovered_from) {
 }
 
 TEST(CheckCommand, lines_have_at_most_100_columns) {
-    CableRun run("width");
+    LinkRun run("width");
     lose_and_recover(run);
     run.pass(acknowledge(99, 77));
     const auto outcome = run.check({"--color", "never"});
@@ -63,7 +63,7 @@ TEST(CheckCommand, lines_have_at_most_100_columns) {
 }
 
 TEST(CheckCommand, ends_with_1_where_something_deviates) {
-    CableRun run("deviation");
+    LinkRun run("deviation");
     run.pass(send_one(0));
     const auto wrong = run.pass(acknowledge(3, 1));
     const auto outcome = run.check();
@@ -78,7 +78,7 @@ TEST(CheckCommand, ends_with_1_where_something_deviates) {
 }
 
 TEST(CheckCommand, tells_programs_the_same) {
-    CableRun run("json");
+    LinkRun run("json");
     lose_and_recover(run);
     const auto wrong = run.pass(acknowledge(9, 1));
     run.tell({{"sent_pkts", 16}, {"rcvd_pkts", 13}, {"completer_retry_err", 1}});
@@ -108,7 +108,7 @@ TEST(CheckCommand, tells_programs_the_same) {
 
 // The client's own interface lost the request with PSN 1, so that it is on neither side of the
 // link.
-void leave_a_psn_out(CableRun& run) {
+void leave_a_psn_out(LinkRun& run) {
     run.pass(send_one(0));
     run.pass(acknowledge(0, 1));
     run.pass(send_one(2));
@@ -118,13 +118,13 @@ void leave_a_psn_out(CableRun& run) {
     run.pass(acknowledge(2, 3));
 }
 
-void record_netem(const CableRun& run, const std::string& netem) {
+void record_netem(const LinkRun& run, const std::string& netem) {
     std::ofstream(run.path() + "/run.json")
         << json{{"hosts", {{"client", {{"address", "192.0.2.1"}, {"netem", netem}}}}}};
 }
 
 TEST(CheckCommand, does_not_judge_what_a_packet_lost_by_netem_explains) {
-    CableRun run("netem");
+    LinkRun run("netem");
     leave_a_psn_out(run);
     EXPECT_EQ(run.check().exit_code, 1);
     record_netem(run, "delay 2ms");
@@ -141,7 +141,7 @@ TEST(CheckCommand, does_not_judge_what_a_packet_lost_by_netem_explains) {
 }
 
 TEST(CheckCommand, takes_the_same_from_an_option) {
-    CableRun run("lossy");
+    LinkRun run("lossy");
     leave_a_psn_out(run);
     const auto outcome = run.check({"--lossy", "--json"});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -152,7 +152,7 @@ TEST(CheckCommand, takes_the_same_from_an_option) {
 }
 
 TEST(CheckCommand, lists_40_recoveries_or_all) {
-    CableRun run("many");
+    LinkRun run("many");
     for (std::uint32_t psn = 0; psn < 42; ++psn) {
         run.pass(send_one(psn));
         run.lose(acknowledge(psn, psn + 1));
@@ -168,12 +168,12 @@ TEST(CheckCommand, says_why_it_cannot_run) {
     std::filesystem::create_directories(empty.str());
     EXPECT_EQ(support::run({support::rocecap(), "check", empty.str()}).err,
               "rocecap: " + empty.str() +
-                  " is not a run directory: it has neither cable.pcapng nor wire.pcapng.\n");
-    CableRun run("nothing");
+                  " is not a run directory: it has neither link.pcapng nor wire.pcapng.\n");
+    LinkRun run("nothing");
     const auto outcome = run.check();
     EXPECT_EQ(outcome.exit_code, 2);
-    EXPECT_EQ(outcome.err,
-              "rocecap: '" + run.cable() + "' has no packet of a reliable connection (RC).\n");
+    EXPECT_EQ(outcome.err, "rocecap: '" + run.link_capture() +
+                               "' has no packet of a reliable connection (RC).\n");
 }
 
 }  // namespace check_command_test

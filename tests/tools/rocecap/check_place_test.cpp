@@ -65,7 +65,7 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
         EXPECT_TRUE(has(outcome, "nak-without-cause")) << outcome.out;
         EXPECT_TRUE(has(outcome, "requests of 192.0.2.1: 5, 2 of them retransmitted; 3 responses"))
             << outcome.out;
-        EXPECT_FALSE(has(outcome, "cable")) << outcome.out;
+        EXPECT_FALSE(has(outcome, "link")) << outcome.out;
     }
     EXPECT_TRUE(has(capture.check({"--at", requester_address}),
                     "Captured at 192.0.2.1. This host is judged."));
@@ -115,7 +115,7 @@ TEST(CheckCommand, an_icrc_counts_only_where_the_packet_arrived) {
 }
 
 TEST(CheckCommand, run_logs_tell_timers_and_roles_of_a_capture) {
-    CableRun run("logs");
+    LinkRun run("logs");
     run.tell({});
     OnePoint capture("logs");
     capture.add(send_one(0));
@@ -129,13 +129,13 @@ TEST(CheckCommand, run_logs_tell_timers_and_roles_of_a_capture) {
 }
 
 TEST(CheckCommand, a_run_s_capture_was_made_at_the_server) {
-    CableRun run("wire");
+    LinkRun run("wire");
     run.tell({});
     OnePoint capture("wire");
     capture.add(send_one(0));
     capture.add(acknowledge(0, 1));
     EXPECT_EQ(capture.check().exit_code, 0);
-    std::filesystem::rename(run.cable(), run.path() + "/gone");
+    std::filesystem::rename(run.link_capture(), run.path() + "/gone");
     std::filesystem::copy_file(capture.path(), run.path() + "/wire.pcapng");
     const auto outcome = run.check();
     EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
@@ -151,7 +151,7 @@ TEST(CheckCommand, refuses_a_place_that_is_none) {
     };
     says(capture.check({"--at", "here"}), "--at: 'here' is not an IPv4 or IPv6 address.");
     says(capture.check({"--at", "192.0.2.9"}), "is from or to 192.0.2.9.");
-    CableRun run("place");
+    LinkRun run("place");
     run.pass(send_one(0));
     says(run.check({"--at", requester_address}), "--at needs a capture from one place");
 }

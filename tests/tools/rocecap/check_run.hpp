@@ -29,17 +29,17 @@ inline capture::PcapngInterface named(const char* name) {
 }
 
 /// The run directory of a run over rocewire. The client is 192.0.2.1, the server 192.0.2.2.
-class CableRun {
+class LinkRun {
   public:
-    explicit CableRun(const std::string& name) : temp_("check_" + name) {
+    explicit LinkRun(const std::string& name) : temp_("check_" + name) {
         std::filesystem::create_directories(path());
-        writer_.emplace(capture::Sink::create(cable()), capture::PcapngSection{});
+        writer_.emplace(capture::Sink::create(link_capture()), capture::PcapngSection{});
         before_ = writer_->add_interface(named("before"));
         after_ = writer_->add_interface(named("after"));
     }
 
     std::string path() const { return temp_.str(); }
-    std::string cable() const { return path() + "/cable.pcapng"; }
+    std::string link_capture() const { return path() + "/link.pcapng"; }
     void wait(std::int64_t ns) { now_ += ns; }
 
     std::uint64_t pass(const wire::Packet& packet) {
@@ -50,9 +50,9 @@ class CableRun {
     }
     std::uint64_t lose(const wire::Packet& packet) {
         const auto number = write(before_, wire::encode(packet));
-        std::ofstream(path() + "/cable.jsonl", std::ios::app)
+        std::ofstream(path() + "/link.jsonl", std::ios::app)
             << runlog::to_json({1,
-                                "cable",
+                                "link",
                                 "drop",
                                 {{"rule", 1u}, {"text", "drop psn 0 once"}, {"frame", number}}})
             << '\n';

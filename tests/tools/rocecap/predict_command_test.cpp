@@ -34,7 +34,7 @@ class LostPacket {
         respond(5, ack);
         respond(8, ack);
         run_.keep_capture();
-        run_.log("cable", "drop",
+        run_.log("link", "drop",
                  {{"rule", 1u},
                   {"text", "drop the 5th packet from client"},
                   {"from", "client"},
@@ -100,7 +100,7 @@ TEST(PredictCommand, asks_from_the_lost_packet_on_and_keeps_the_score) {
     EXPECT_EQ(outcome.out.find("0xc19"), std::string::npos) << "PSNs are offsets";
 }
 
-TEST(PredictCommand, finds_the_cable_s_log_beside_a_capture_and_takes_the_directory_as_well) {
+TEST(PredictCommand, finds_the_link_s_log_beside_a_capture_and_takes_the_directory_as_well) {
     const auto outcome = predict("q\\n", std::string(sample) + "/annotated.pcapng");
     EXPECT_TRUE(has(outcome, "drop      RC RDMA WRITE Middle PSN +4")) << outcome.all();
     EXPECT_TRUE(has(outcome, "The client sends the next packet")) << outcome.all();
@@ -155,7 +155,7 @@ TEST(PredictCommand, packets_have_their_numbers_in_the_capture) {
     EXPECT_TRUE(outcome.out.ends_with("1 asked: 1 right, 0 nearly, 0 wrong\n")) << outcome.all();
 }
 
-TEST(PredictCommand, a_run_without_a_cable_s_log_begins_with_its_first_packet) {
+TEST(PredictCommand, a_run_without_a_link_s_log_begins_with_its_first_packet) {
     SyntheticRun run("predict");
     run.packet(write_only, 0x10);
     run.packet(acknowledge, 0x10, true);

@@ -46,7 +46,7 @@ class HostileRun : public SyntheticRun {
              {"psn_first", 0x0deeedu},
              {"psn_last", 0x0deeedu}});
         log("client", "wc", {{"qpn", 0x12u}, {"wr_id", 7u}, {"status", hostile}});
-        log("cable", "drop",
+        log("link", "drop",
             {{"rule", 1u},
              {"text", hostile},
              {"from", hostile},

@@ -59,7 +59,7 @@ class Simulation {
     bool chance(unsigned of_a_thousand) { return random_() % 1000 < of_a_thousand; }
     std::uint32_t psn(std::uint32_t place) const { return (first_ + place) & wire::Psn::mask; }
 
-    void over_the_cable(const wire::Packet& packet, std::deque<wire::Packet>& to) {
+    void over_the_link(const wire::Packet& packet, std::deque<wire::Packet>& to) {
         if (chance(chances_.lost)) {
             trace_.lose(packet);
         } else if (chance(chances_.corrupted)) {
@@ -88,13 +88,13 @@ class Simulation {
         if (begin == no_read) {
             auto packet = send_one(psn(cursor_));
             packet.bth->a = cursor_ % 3 != 0 || cursor_ + 1 == begins_.size();
-            over_the_cable(packet, requests_);
+            over_the_link(packet, requests_);
             ++cursor_;
             return;
         }
         auto packet = read_part(psn(begin), read_psns, cursor_ - begin);
         packet.bth->psn = wire::Psn(psn(cursor_));
-        over_the_cable(packet, requests_);
+        over_the_link(packet, requests_);
         cursor_ = begin + read_psns;
     }
 
@@ -109,23 +109,23 @@ class Simulation {
         const bool is_read = begins_[place] != no_read;
         if (place > expected_) {
             if (!nak_sent_)
-                over_the_cable(nak(psn(expected_), msn_), responses_);
+                over_the_link(nak(psn(expected_), msn_), responses_);
             nak_sent_ = true;
             return;
         }
         if (place == expected_) {
             nak_sent_ = false;
             if (chance(chances_.not_ready)) {
-                over_the_cable(rnr(psn(place), msn_), responses_);
+                over_the_link(rnr(psn(place), msn_), responses_);
                 return;
             }
             expected_ += is_read ? read_psns : 1;
             ++msn_;
             last_send_ = is_read ? last_send_ : place;
             if (!is_read && request.bth->a)
-                over_the_cable(acknowledge(psn(place), msn_), responses_);
+                over_the_link(acknowledge(psn(place), msn_), responses_);
         } else if (!is_read) {
-            over_the_cable(acknowledge(psn(last_send_), msn_), responses_);
+            over_the_link(acknowledge(psn(last_send_), msn_), responses_);
         }
         if (!is_read)
             return;
@@ -133,7 +133,7 @@ class Simulation {
         for (std::uint32_t i = 0; i < count; ++i) {
             auto packet = response(psn(place), i, count, msn_);
             packet.bth->psn = wire::Psn(psn(place + i));
-            over_the_cable(packet, responses_);
+            over_the_link(packet, responses_);
         }
     }
 
@@ -194,7 +194,7 @@ void expect_nothing(std::uint32_t seed, const Chances& chances) {
     EXPECT_EQ(report.recoveries.size(), report.connections[0].forward.events());
 }
 
-TEST(Simulation, nothing_is_found_where_the_cable_is_good) {
+TEST(Simulation, nothing_is_found_where_the_link_is_good) {
     for (std::uint32_t seed = 0; seed < 20; ++seed)
         expect_nothing(seed, {});
 }

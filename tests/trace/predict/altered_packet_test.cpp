@@ -48,7 +48,7 @@ TEST(PredictTaken, a_last_packet_is_missing_behind_those_before_it) {
               (std::vector<std::size_t>{2, 2}));
 }
 
-TEST(PredictTaken, what_was_captured_before_the_cable_is_lost_behind_its_place) {
+TEST(PredictTaken, what_was_captured_before_the_link_is_lost_behind_its_place) {
     Packets packets{write(0), ack(0), write(0), ack(0)};
     AlteredPacket taken = dropped(ack(0));
     taken.passed_capture = true;

@@ -102,7 +102,7 @@ TEST(PredictReason, tells_requests_that_come_again) {
               std::string::npos);
 }
 
-TEST(PredictReason, says_nothing_of_what_the_cable_held_back) {
+TEST(PredictReason, says_nothing_of_what_the_link_held_back) {
     ConnectionState ends;
     for (const Packet& one : {write(0), write(2), nak(1)})
         ends.see(one);

@@ -29,7 +29,7 @@ TEST(PredictCourse, asks_where_the_kind_changes) {
     EXPECT_EQ(asked({ack(2), nak(4), nak(5)}), (std::set<std::size_t>{0, 1}));
 }
 
-TEST(PredictCourse, asks_behind_what_the_cable_did) {
+TEST(PredictCourse, asks_behind_what_the_link_did) {
     const Packets packets{write(0), write(2), write(3)};
     EXPECT_EQ(asked(packets, {.begin = 1, .events = {1, 3}}), std::set<std::size_t>{1});
 }

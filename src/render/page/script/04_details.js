@@ -8,7 +8,7 @@ function requestText(index) {
 
 // The role that wrote an event. The text begins with the role if the role has no column of its own.
 function writerOf(row) {
-    const named = [...run.roles, "cable"].find(role => row.text.startsWith(`${role}: `));
+    const named = [...run.roles, "link"].find(role => row.text.startsWith(`${role}: `));
     return named ?? (row.side === 0 ? "client" : "server");
 }
 
