@@ -73,8 +73,8 @@ std::string how(const Recovery& recovery) {
         return "gave up";
     if (recovery.resend)
         return recovery.seen == Cause::None ? "sent again" : std::string(name(recovery.seen));
-    if (recovery.verdict == Verdict::Open)
-        return "open";
+    if (recovery.verdict == Verdict::Undetermined)
+        return "undetermined";
     if (recovery.ended_by)
         return "response";
     return "not needed";

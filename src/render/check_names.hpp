@@ -11,7 +11,7 @@ namespace render {
 /// "25 µs", "1.25 ms", "1.20 s".
 std::string duration(std::int64_t ns);
 
-/// "NAK", "timeout", "sent again", "response", "not needed", "gave up", "open".
+/// "NAK", "timeout", "sent again", "response", "not needed", "gave up", "undetermined".
 std::string how(const conformance::Recovery& recovery);
 
 /// One sentence: what followed the link emulator's action, with the frames that show it.

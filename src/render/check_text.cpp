@@ -26,7 +26,7 @@ util::TextRole role_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::Deviation:
             return util::TextRole::Bad;
-        case Verdict::Open:
+        case Verdict::Undetermined:
             return util::TextRole::Notice;
         case Verdict::AsSpecified:
             break;

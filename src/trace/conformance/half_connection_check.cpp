@@ -95,7 +95,7 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
         for (std::size_t i = 0; i < found.size(); ++i)
             if (doubtful[i].verdict == Verdict::Deviation &&
                 found[i].verdict == Verdict::AsSpecified)
-                found[i].verdict = Verdict::Open;
+                found[i].verdict = Verdict::Undetermined;
     }
     for (Recovery& recovery : found) {
         recovery.connection = connection;

@@ -271,10 +271,10 @@ class Analysis {
             recovery.verdict =
                 recovery.seen == recovery.predicted && (recovery.ended_by || recovery.gave_up)
                     ? Verdict::AsSpecified
-                    : Verdict::Open;
+                    : Verdict::Undetermined;
         else if (recovery.predicted != Cause::None &&
                  !(recovery.is_request && was_accepted_behind(packet.psn, packet.frame)))
-            recovery.verdict = Verdict::Open;
+            recovery.verdict = Verdict::Undetermined;
     }
 
     static std::set<std::uint64_t> evidence(const Recovery& recovery) {
@@ -306,7 +306,7 @@ class Analysis {
 }  // namespace
 
 std::string_view name(Verdict verdict) {
-    constexpr std::array<std::string_view, 3> names{"as specified", "deviation", "open"};
+    constexpr std::array<std::string_view, 3> names{"as specified", "deviation", "undetermined"};
     return names[static_cast<std::size_t>(verdict)];
 }
 

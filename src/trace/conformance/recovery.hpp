@@ -14,9 +14,9 @@
 
 namespace conformance {
 
-enum class Verdict : std::uint8_t { AsSpecified, Deviation, Open };
+enum class Verdict : std::uint8_t { AsSpecified, Deviation, Undetermined };
 
-/// "as specified", "deviation", "open".
+/// "as specified", "deviation", "undetermined".
 std::string_view name(Verdict verdict);
 
 struct Recovery {

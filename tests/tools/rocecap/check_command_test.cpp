@@ -62,6 +62,25 @@ TEST(CheckCommand, lines_have_at_most_100_columns) {
         EXPECT_LE(util::display_width(line), 100U) << line;
 }
 
+TEST(CheckCommand, a_recovery_after_the_end_of_the_capture_is_undetermined) {
+    LinkRun run("undetermined");
+    run.pass(write_part(0, 0, 3));
+    run.pass(write_part(0, 1, 3));
+    run.lose(write_part(0, 2, 3));
+    const auto outcome = run.check();
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(
+        has(outcome,
+            "  frame  event     packet               PSN       recovered     detected   "
+            "reacted  verdict\n"
+            "      5  lost      RDMA WRITE Last      0x000002  undetermined         -        "
+            " -  undetermined\n"))
+        << outcome.out;
+    const json recovery = json::parse(run.check({"--json"}).out)["recoveries"][0];
+    EXPECT_EQ(recovery["recovered"], "undetermined");
+    EXPECT_EQ(recovery["verdict"], "undetermined");
+}
+
 TEST(CheckCommand, ends_with_1_where_something_deviates) {
     LinkRun run("deviation");
     run.pass(send_one(0));

@@ -166,10 +166,10 @@ TEST_F(Recoveries, end_where_the_retries_are_used_up) {
     EXPECT_TRUE(first().gave_up);
 }
 
-TEST_F(Recoveries, stay_open_where_the_capture_ends) {
+TEST_F(Recoveries, are_undetermined_where_the_capture_ends) {
     trace_.lose(send_one(0));
     report_ = trace_.checker().finish();
-    EXPECT_EQ(recoveries(report_), "lost: nothing, open");
+    EXPECT_EQ(recoveries(report_), "lost: nothing, undetermined");
 }
 
 TEST(WrappedRecoveries, of_a_loss_where_the_psns_wrap) {
