@@ -10,7 +10,7 @@ def with_offsets($connections):
     . + {offset: (if $first == null then .psn else (.psn - $first + 16777216) % 16777216 end)};
 
 "Kernel \(.[0].kernel), \(length) scenarios; PSNs count from the connection's first.\n",
-(["scenario", "event", "packet", "the specification lets follow", "seen", "evidence", "detection", "reaction", "verdict"] | row),
+(["scenario", "event", "packet", "expected", "seen", "evidence", "detection", "reaction", "verdict"] | row),
 ([range(9) | "---"] | row),
 (.[] | . as $scenario | (.check.connections // []) as $connections |
     if (.check.recoveries // []) == [] then
