@@ -17,7 +17,6 @@ namespace site_links_test {
 namespace {
 
 namespace fs = std::filesystem;
-using browser_test::contains;
 
 struct Link {
     std::string tag;
