@@ -4,14 +4,28 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sched.h>
 #include <sstream>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace support {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Chromium does not start with a sandbox as root, nor where it can make no namespaces, as in many
+// containers.
+bool can_have_sandbox() {
+    if (geteuid() == 0)
+        return false;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET));
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
 
 // A snap has a separate /tmp. Ubuntu's package is a script that starts the snap.
 bool is_snap(const fs::path& program) {
@@ -85,8 +99,8 @@ Argv command(const std::string& profile) {
         "--hide-scrollbars",
         "--lang=en-US",
     };
-    if (geteuid() == 0)
-        argv.emplace_back("--no-sandbox");  // as root, it does not start with a sandbox
+    if (!can_have_sandbox())
+        argv.emplace_back("--no-sandbox");
     return argv;
 }
 
