@@ -131,9 +131,10 @@ std::size_t Input::read_fd(std::span<std::byte> buffer) const {
 }
 
 util::Fd Input::rewound() const {
-    if (decompressor_ || lseek(fd_, -static_cast<off_t>(begin_size_), SEEK_CUR) < 0)
+    util::Fd copy(decompressor_ ? -1 : fcntl(fd_, F_DUPFD_CLOEXEC, 0));  // with the same position
+    if (copy && lseek(copy.get(), -static_cast<off_t>(begin_size_), SEEK_CUR) < 0)
         return {};
-    return util::Fd(fcntl(fd_, F_DUPFD_CLOEXEC, 0));
+    return copy;
 }
 
 bool Input::must_wait() const {

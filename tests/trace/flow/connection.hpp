@@ -1,5 +1,5 @@
-// A connection for tests. The tracker knows that its two directions form a pair. Direction `there`
-// has the requests, direction `back` the responses.
+// A connection for tests: direction `there` has the requests, direction `back` the responses. With
+// Connection, the tracker knows that the two form a pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,14 +12,9 @@ inline constexpr std::size_t mtu = 1024;
 inline constexpr Way there{.from = 1, .to = 2, .qpn = 0x11};
 inline constexpr Way back{.from = 2, .to = 1, .qpn = 0x22};
 
-class Connection : public testing::Test {
+/// Requests in the direction `there`, each decoded from a separate frame.
+class SentRequests : public testing::Test {
   protected:
-    explicit Connection(std::size_t path_mtu = mtu) {
-        feed_.tracker().know({.host = std::nullopt,
-                              .qpn = there.qpn,
-                              .dest_qpn = back.qpn,
-                              .path_mtu = static_cast<flow::PathMtu>(path_mtu)});
-    }
     void send(std::uint32_t psn) { feed_.add(packet(there, opcode::send_only, psn, 8)); }
     void send(std::uint32_t first, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i)
@@ -27,6 +22,23 @@ class Connection : public testing::Test {
     }
     void read(std::uint32_t psn, std::size_t dmalen) {
         feed_.add(flow_test::read(there, psn, static_cast<std::uint32_t>(dmalen)));
+    }
+    flow::Conversation conversation() const {
+        const auto all = feed_.conversations();
+        EXPECT_EQ(all.size(), 1U);
+        return all.front();
+    }
+
+    Feed feed_;
+};
+
+class Connection : public SentRequests {
+  protected:
+    explicit Connection(std::size_t path_mtu = mtu) {
+        feed_.tracker().know({.host = std::nullopt,
+                              .qpn = there.qpn,
+                              .dest_qpn = back.qpn,
+                              .path_mtu = static_cast<flow::PathMtu>(path_mtu)});
     }
     void ack(std::uint32_t psn) { feed_.add(answer(back, psn)); }
     void nak(std::uint32_t psn, std::uint8_t syndrome) { feed_.add(answer(back, psn, syndrome)); }
@@ -46,18 +58,11 @@ class Connection : public testing::Test {
         return i + 1 == count ? opcode::read_last : opcode::read_middle;
     }
 
-    flow::Conversation conversation() const {
-        const auto all = feed_.conversations();
-        EXPECT_EQ(all.size(), 1U);
-        return all.front();
-    }
     /// The direction to queue pair 0x11.
     flow::Direction requester() const { return direction(there.qpn); }
     flow::Direction responder() const { return direction(back.qpn); }
     flow::Requests requests() const { return requester().requests; }
     flow::Responses responses() const { return responder().responses; }
-
-    Feed feed_;
 
   private:
     flow::Direction direction(std::uint32_t qpn) const {
