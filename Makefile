@@ -16,7 +16,8 @@ PREFIX   ?= /usr/local
 ifeq ($(FUZZ),1)
 BUILD    ?= build/fuzz
 CXX      := clang++
-SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANFLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+            -fsanitize-coverage-ignorelist=tests/fuzz/not_instrumented
 else ifeq ($(SANITIZE),1)
 BUILD    ?= build/asan
 # clang compiles code with sanitizers in half of g++'s time. All other code is compiled as without sanitizers.

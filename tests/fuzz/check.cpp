@@ -57,9 +57,11 @@ void check_rows(const filter::View& view) {
 void check_json(const filter::View& view) {
     std::string text;
     filter::append_json(text, view);
-    const auto json = util::Json::parse(text, nullptr, false);
-    require(json.is_object(), "a packet is a JSON object: " + text);
-    require(json["t_ns"] == view.time.count() && !json.contains(""), "with its time: " + text);
+    require(text.starts_with('{') && util::Json::accept(text),
+            "a packet is a JSON object: " + text);
+    require(text.find("\"t_ns\":" + std::to_string(view.time.count()) + ",") != std::string::npos,
+            "with its time: " + text);
+    require(text.find("\"\":") == std::string::npos, "each field has a name: " + text);
 }
 
 // The result of decoding must not depend on whether the ICRC is computed.
@@ -75,21 +77,19 @@ void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::Lin
             "a packet is the same without its ICRC computed");
 }
 
-// Parses the payload as a message of each service.
-void check_upper(const filter::View& view) {
-    const auto check = [&](const upper::Message& message) {
-        filter::View with = view;
-        with.upper = &message;
-        check_text(with);
-        check_rows(with);
-        check_json(with);
-    };
-    const wire::Packet& packet = view.packet;
+// Returns the packet's messages of all services, after one that is none.
+std::vector<upper::Message> messages_of(const wire::Packet& packet) {
+    std::vector<upper::Message> messages(1);
     for (const upper::Channel& channel : upper::channels()) {
-        check(upper::parse(channel, packet.payload, packet.payload_length));
+        messages.push_back(upper::parse(channel, packet.payload, packet.payload_length));
         if (packet.cm)
-            check(upper::parse(channel.service, *packet.cm));
+            messages.push_back(upper::parse(channel.service, *packet.cm));
     }
+    const auto is_none = [](const upper::Message& message) {
+        return message.as<std::monostate>() != nullptr;
+    };
+    messages.erase(std::remove_if(messages.begin() + 1, messages.end(), is_none), messages.end());
+    return messages;
 }
 
 }  // namespace
@@ -102,15 +102,20 @@ void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
     check_without_icrc(packet, frame, link, length);
 
     std::string scratch;
-    const upper::Message none;
-    const filter::View view{1, time, packet, frame, length, scratch, {}, &none};
-    check_text(view);
-    check_upper(view);
+    filter::View view{1, time, packet, frame, length, scratch};
+    const auto messages = messages_of(packet);
+    for (const upper::Message& message : messages) {
+        view.upper = &message;
+        check_text(view);
+    }
+    // Rows and JSON take much longer than the text: the frame's last byte selects one message.
+    const auto last = frame.empty() ? std::size_t{0} : std::to_integer<std::size_t>(frame.back());
+    view.upper = &messages[last % messages.size()];
     check_rows(view);
+    check_json(view);
     static const std::vector<filter::Where> all = filters();
     for (const filter::Where& filter : all)
         static_cast<void>(filter.matches(view));
-    check_json(view);
 }
 
 }  // namespace fuzz
