@@ -23,6 +23,11 @@ std::optional<std::uint64_t> Event::number(std::string_view key) const {
     return std::nullopt;
 }
 
+std::optional<std::uint32_t> Event::number32(std::string_view key) const {
+    const auto value = number(key);
+    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+}
+
 std::string_view Event::text(std::string_view key) const {
     const Value* value = find(fields, key);
     const auto* plain = value == nullptr ? nullptr : std::get_if<std::string>(value);

@@ -52,6 +52,8 @@ struct Event {
 
     /// The field's integer; nullopt if it is missing, negative or not a number.
     std::optional<std::uint64_t> number(std::string_view key) const;
+    /// The lowest 32 bits of it, for QPNs, keys and PSNs.
+    std::optional<std::uint32_t> number32(std::string_view key) const;
     /// The field's string; empty if it is missing or not a string.
     std::string_view text(std::string_view key) const;
 

@@ -26,17 +26,16 @@ void PsnMask::hide(Event& event) {
 
 void PsnMask::hide_request(Event& event) {
     const auto qpn = event.number("qpn");
-    const auto first = event.number("psn_first");
+    const auto first = event.number32("psn_first");
     if (!qpn || !first)
         return;
-    const std::uint32_t base =
-        bases_.try_emplace(*qpn, static_cast<std::uint32_t>(*first)).first->second;
+    const std::uint32_t base = bases_.try_emplace(*qpn, *first).first->second;
     for (Field& field : event.fields) {
         if (field.key != "psn_first" && field.key != "psn_last")
             continue;
-        if (const auto psn = event.number(field.key))
+        if (const auto psn = event.number32(field.key))
             field = Field(field.key == "psn_first" ? "psn_offset_first" : "psn_offset_last",
-                          static_cast<std::uint32_t>(*psn - base) & psn_bits);
+                          (*psn - base) & psn_bits);
     }
 }
 

@@ -150,17 +150,17 @@ class Collector : public timeline::RowVisitor {
 
     void add(const runlog::Event& event, std::optional<std::int64_t> t_ns) {
         const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
-        const auto psn = event.number("psn");
-        const auto dest_qpn = event.number("dest_qpn");
+        const auto psn = event.number32("psn");
+        const auto dest_qpn = event.number32("dest_qpn");
         if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn)
             return;
         logged_.push_back(
             {event,
              {.is_missing = is_one_of(event.name, "drop", "cut", "delay", "reorder", "limit"),
               .passed_capture = event.text("from") == capturing_role,
-              .dest_qpn = static_cast<std::uint32_t>(*dest_qpn),
+              .dest_qpn = *dest_qpn,
               .opcode = opcode->value,
-              .psn = wire::Psn(static_cast<std::uint32_t>(*psn)),
+              .psn = wire::Psn(*psn),
               .t_ns = t_ns}});
     }
 

@@ -9,7 +9,6 @@
 namespace explain {
 namespace {
 
-using logged::number32;
 using logged::psn;
 using runlog::Event;
 
@@ -82,11 +81,11 @@ void LoggedQueuePair::post(const Event& event) {
     request.wr_id = event.number("wr_id").value_or(0);
     request.length = event.number("len").value_or(0);
     request.remote_va = event.number("remote_va").value_or(0);
-    request.rkey = number32(event, "rkey");
+    request.rkey = event.number32("rkey");
     request.psn_first = psn(event, "psn_first");
     request.psn_last = psn(event, "psn_last");
-    request.dest_qpn = number32(event, "dest_qpn").value_or(0);
-    request.q_key = number32(event, "q_key");
+    request.dest_qpn = event.number32("dest_qpn").value_or(0);
+    request.q_key = event.number32("q_key");
     request.is_signaled = flag(event, "signaled", true);
     request.opcode = event.text("opcode");
 }
@@ -133,7 +132,7 @@ void Logs::learn(const Event& event) {
     else if (event.name == "exchange" && event.text("direction") == "received" &&
              event.number("rkey"))
         told_.push_back({event.role, event.number("va").value_or(0),
-                         event.number("len").value_or(0), *number32(event, "rkey")});
+                         event.number("len").value_or(0), *event.number32("rkey")});
     if (is_notice(event))
         notices_.push_back(event);
 }

@@ -11,13 +11,8 @@ bool can_receive(std::string_view state) {
 
 }  // namespace
 
-std::optional<std::uint32_t> number32(const runlog::Event& event, std::string_view key) {
-    const auto value = event.number(key);
-    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
-}
-
 std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key) {
-    const auto value = number32(event, key);
+    const auto value = event.number32(key);
     return value ? std::optional(wire::Psn(*value)) : std::nullopt;
 }
 
@@ -71,9 +66,9 @@ void QueuePair::change(const runlog::Event& event, const Gids& gids) {
     if (state == "RTS" && !could_send)
         sq_psn = psn(event, "sq_psn");
     path_mtu = event.number("path_mtu").value_or(path_mtu);
-    if (const auto peer = number32(event, "dest_qpn"); peer && *peer != 0)
+    if (const auto peer = event.number32("dest_qpn"); peer && *peer != 0)
         dest_qpn = peer;
-    if (const auto key = number32(event, "q_key"))
+    if (const auto key = event.number32("q_key"))
         q_key = key;
     if (auto own = gids.of(role, event.number("gid_index")); !own.empty())
         gid = std::move(own);
@@ -95,8 +90,8 @@ Region Region::of(const runlog::Event& event) {
     return {.role = event.role,
             .va = event.number("va").value_or(0),
             .length = event.number("len").value_or(0),
-            .lkey = number32(event, "lkey").value_or(0),
-            .rkey = number32(event, "rkey").value_or(0),
+            .lkey = event.number32("lkey").value_or(0),
+            .rkey = event.number32("rkey").value_or(0),
             .access = std::string(event.text("access")),
             .pd = event.number("pd"),
             .registered_ns = event.t_ns,
@@ -111,7 +106,7 @@ void Regions::learn(const runlog::Event& event) {
     if (event.name == "mr" || event.name == "bind_mw")
         all_.push_back(Region::of(event));
     const bool is_freed = event.name == "destroyed" && event.text("what") == "mr";
-    const auto rkey = event.name == "post_send" ? number32(event, "invalidates") : std::nullopt;
+    const auto rkey = event.name == "post_send" ? event.number32("invalidates") : std::nullopt;
     if (!is_freed && !rkey)
         return;
     for (Region& region : all_) {
@@ -119,9 +114,9 @@ void Regions::learn(const runlog::Event& event) {
         // Not by the rkey: all regions without remote rights may have the rkey 0. A request of the
         // owner or a SEND of the peer invalidates an rkey.
         const bool is_ended =
-            is_freed ? is_own && region.lkey == number32(event, "lkey") &&
-                           region.va == event.number("va")
-                     : region.rkey == rkey && is_own == (event.text("opcode") == "LOCAL_INV");
+            is_freed
+                ? is_own && region.lkey == event.number32("lkey") && region.va == event.number("va")
+                : region.rkey == rkey && is_own == (event.text("opcode") == "LOCAL_INV");
         if (is_ended && !region.gone_ns)
             region.gone_ns = event.t_ns;
     }

@@ -22,8 +22,7 @@ namespace logged {
 /// A role, and a number that is unique in its log.
 using Key = std::pair<std::string, std::uint64_t>;
 
-/// The field's lowest 32 bits; nullopt if it is missing or not a number.
-std::optional<std::uint32_t> number32(const runlog::Event& event, std::string_view key);
+/// nullopt if the field is missing or not a number: the log hides it.
 std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key);
 
 /// The GIDs of each role, from its `device` events.
@@ -81,7 +80,7 @@ class QueuePairs {
     Pair* learn(const runlog::Event& event) {
         if (event.name == "device")
             gids_.learn(event);
-        const auto qpn = number32(event, "qpn");
+        const auto qpn = event.number32("qpn");
         if (!qpn)
             return nullptr;
         std::size_t& index = by_qpn_.try_emplace({event.role, *qpn}, none).first->second;

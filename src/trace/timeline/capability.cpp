@@ -72,8 +72,8 @@ void Capabilities::add(const runlog::Event& event) {
 }
 
 void Capabilities::receive(const runlog::Event& event) {
-    const RegionInfo told{static_cast<std::uint32_t>(event.number("rkey").value_or(0)),
-                          event.number("va").value_or(0), event.number("len").value_or(0)};
+    const RegionInfo told{event.number32("rkey").value_or(0), event.number("va").value_or(0),
+                          event.number("len").value_or(0)};
     if (told.rkey == 0)  // an endpoint that exposes no memory
         return;
     Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};

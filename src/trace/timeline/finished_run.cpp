@@ -31,8 +31,8 @@ void FinishedRun::read_logs() {
     while (auto event = input_.next_event()) {
         const WorkRequest* request = matcher_.learn(*event);
         const auto number = request == nullptr ? std::nullopt : std::optional(request->number);
-        if (const auto qpn = event->number("qpn"))
-            qpns_[event->role].insert(static_cast<std::uint32_t>(*qpn));
+        if (const auto qpn = event->number32("qpn"))
+            qpns_[event->role].insert(*qpn);
         event->fields.shrink_to_fit();
         events_.push_back({*std::move(event), number});
     }

@@ -26,14 +26,14 @@ const WorkRequest* Join::learn(const runlog::Event& event) {
             roles_.emplace(address, event.role);
         return nullptr;
     }
-    const auto qpn = event.number("qpn");
+    const auto qpn = event.number32("qpn");
     if (!qpn)
         return nullptr;
-    const QpKey key{event.role, static_cast<std::uint32_t>(*qpn)};
+    const QpKey key{event.role, *qpn};
     if (event.name == "qp_state") {
         made_.insert(key);
-        if (const auto peer = event.number("dest_qpn"))
-            learn_peer(key, static_cast<std::uint32_t>(*peer));
+        if (const auto peer = event.number32("dest_qpn"))
+            learn_peer(key, *peer);
     } else if (event.name == "qp") {
         made_.insert(key);
         begin_queue(key);

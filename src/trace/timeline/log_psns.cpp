@@ -19,10 +19,10 @@ void LogPsns::add(const runlog::Event& event) {
         addresses_[event.role] = address_of_gid(event.text("gid"));
     if (event.name == "cm_event")
         uses_cm_.insert(event.role);
-    const auto qpn = event.number("qpn");
+    const auto qpn = event.number32("qpn");
     if (!qpn)
         return;
-    const std::pair key(event.role, static_cast<std::uint32_t>(*qpn));
+    const std::pair key(event.role, *qpn);
     if (event.name == "qp") {
         if (!pairs_.try_emplace(key).second)
             pairs_[key].is_over = true;
@@ -39,9 +39,9 @@ void LogPsns::add(const runlog::Event& event) {
         pair.first.chosen_by = event.text("source");
     } else if (event.name == "post_send") {
         pair.has_posted = true;
-    } else if (const auto peer = event.number("dest_qpn").value_or(0); peer != 0) {
+    } else if (const auto peer = event.number32("dest_qpn").value_or(0); peer != 0) {
         if (pair.first.dest_qpn == 0)
-            pair.first.dest_qpn = static_cast<std::uint32_t>(peer);
+            pair.first.dest_qpn = peer;
         // sq_psn is the *next* packet's PSN (ibv_query_qp): the first one until a packet is sent.
         if (can_have_sent(event.text("state")) && !pair.has_posted)
             take_psn(pair, event, "sq_psn");
@@ -51,8 +51,8 @@ void LogPsns::add(const runlog::Event& event) {
 void LogPsns::take_psn(QueuePair& pair, const runlog::Event& event, std::string_view key) {
     if (pair.first.psn)
         return;
-    if (const auto psn = event.number(key))
-        pair.first.psn = static_cast<std::uint32_t>(*psn);
+    if (const auto psn = event.number32(key))
+        pair.first.psn = psn;
     else if (!event.text(key).empty())
         pair.first.hidden = true;
 }

@@ -4,12 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "trace/logged/objects.hpp"
-
 namespace timeline {
 namespace {
-
-using logged::number32;
 
 void append(std::string& phrase, const std::string& part) {
     if (!part.empty())
@@ -69,7 +65,7 @@ void QueuePairTracks::learn(const runlog::Event& event) {
 }
 
 void QueuePairTracks::make(const runlog::Event& event) {
-    const auto qpn = number32(event, "qpn");
+    const auto qpn = event.number32("qpn");
     if (!qpn)
         return;
     const std::size_t index = add(event, *qpn);
@@ -83,7 +79,7 @@ void QueuePairTracks::make(const runlog::Event& event) {
 }
 
 void QueuePairTracks::query(const runlog::Event& event) {
-    const auto qpn = number32(event, "qpn");
+    const auto qpn = event.number32("qpn");
     const auto state = event.text("state");
     if (!qpn || state.empty())
         return;
@@ -135,7 +131,7 @@ void QueuePairTracks::client(const runlog::Event& event) {
     if (!number)
         return;
     const Number who(event.role, *number);
-    if (const auto qpn = number32(event, "qpn")) {
+    if (const auto qpn = event.number32("qpn")) {
         const std::size_t index = track_of(event, *qpn);
         by_client_[who] = index;
         set_peer(index, event);
@@ -149,7 +145,7 @@ void QueuePairTracks::client(const runlog::Event& event) {
 }
 
 void QueuePairTracks::completion(const runlog::Event& event) {
-    const auto qpn = number32(event, "qpn");
+    const auto qpn = event.number32("qpn");
     const auto status = event.text("status");
     if (!qpn || status.empty() || status == "SUCCESS" || status == "WR_FLUSH_ERR")
         return;
@@ -194,7 +190,7 @@ std::size_t QueuePairTracks::track_of_end(const runlog::Event& event) {
 }
 
 void QueuePairTracks::set_peer(std::size_t index, const runlog::Event& event) {
-    const auto peer = static_cast<std::uint32_t>(event.number("dest_qpn").value_or(0));
+    const auto peer = event.number32("dest_qpn").value_or(0);
     if (peer == 0)
         return;
     all_[index].dest_qpn = peer;

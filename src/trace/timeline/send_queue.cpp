@@ -48,7 +48,7 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
     added.on_queue = post.number("request");
     request.number = number;
     request.role = post.role;
-    request.qpn = static_cast<std::uint32_t>(post.number("qpn").value_or(0));
+    request.qpn = post.number32("qpn").value_or(0);
     request.wr_id = post.number("wr_id").value_or(0);
     request.opcode = post.text("opcode");
     request.length = post.number("len").value_or(0);
