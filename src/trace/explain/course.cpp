@@ -55,7 +55,7 @@ class Walk {
     };
 
     std::uint32_t width_of(const Seen& request) const {
-        return request.is(Operation::RdmaReadRequest) && direction_.path_mtu != 0
+        return request.is(Operation::RdmaReadRequest)
                    ? flow::read_psns(request.dmalen, direction_.path_mtu)
                    : 1;
     }

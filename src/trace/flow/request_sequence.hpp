@@ -16,9 +16,9 @@ namespace flow {
 using PathMtu = std::uint32_t;
 inline constexpr PathMtu largest_path_mtu = 4096;
 
-/// PSNs that a READ of `dmalen` bytes takes, at least 1. `path_mtu` must not be 0.
+/// PSNs that a READ of `dmalen` bytes takes, at least 1; 1 if the path MTU is unknown.
 constexpr std::uint32_t read_psns(std::uint32_t dmalen, PathMtu path_mtu) {
-    return dmalen == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
+    return dmalen == 0 || path_mtu == 0 ? 1 : (dmalen - 1) / path_mtu + 1;
 }
 
 class RequestSequence {

@@ -28,11 +28,6 @@ void add_request(Packet& packet, Directions& stream, std::vector<Connection>& fo
         connection.first_psn = packet.psn;
 }
 
-std::uint32_t psns_of(const Packet& packet, flow::PathMtu path_mtu) {
-    return packet.kind == Kind::Read && path_mtu != 0 ? flow::read_psns(packet.length, path_mtu)
-                                                      : 1;
-}
-
 }  // namespace
 
 std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracker& tracker) {
@@ -55,7 +50,8 @@ std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracke
             continue;
         const Connection& connection = connections[packet.connection];
         packet.offset = distance(connection.first_psn, packet.psn);
-        packet.psns = psns_of(packet, connection.path_mtu);
+        packet.psns =
+            packet.kind == Kind::Read ? flow::read_psns(packet.length, connection.path_mtu) : 1;
     }
     return connections;
 }
