@@ -185,11 +185,6 @@ std::string access_names(unsigned access) {
     return out.empty() ? "local_read" : out;
 }
 
-unsigned bytes_of(ibv_mtu mtu) {
-    // enum ibv_mtu numbers the powers of two from IBV_MTU_256 = 1 (ibv_query_port(3)).
-    return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
-}
-
 ibv_mtu mtu_of(unsigned bytes) {
     for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
         if (bytes_of(mtu) == bytes)

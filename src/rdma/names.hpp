@@ -25,7 +25,10 @@ std::string_view name_of(ibv_gid_type type);
 std::string access_names(unsigned access);
 
 /// The path MTU in bytes: 256 to 4096; 0 for any other value.
-unsigned bytes_of(ibv_mtu mtu);
+constexpr unsigned bytes_of(ibv_mtu mtu) {
+    // enum ibv_mtu numbers the powers of two from IBV_MTU_256 = 1 (ibv_query_port(3)).
+    return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << static_cast<unsigned>(mtu) : 0;
+}
 
 /// The reverse. Throws util::Error if `bytes` is none of the five.
 ibv_mtu mtu_of(unsigned bytes);

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <net/if.h>
 
+#include "rdma/names.hpp"
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/real.hpp"
 #include "rocetrace/interpose/sink.hpp"
@@ -34,7 +35,7 @@ void add_port(EventWriter& event, ibv_context* context, std::uint8_t port) {
     if (extended == nullptr || extended->query_port(context, port, &attr, sizeof attr) != 0)
         return;
     event.add("state", static_cast<std::uint64_t>(attr.state), Type::port_state)
-        .add("path_mtu", mtu_bytes(attr.active_mtu));
+        .add("path_mtu", rdma::bytes_of(attr.active_mtu));
 }
 
 }  // namespace

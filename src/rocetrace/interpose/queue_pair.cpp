@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "rdma/names.hpp"
 #include "rdma/psn_count.hpp"
 #include "rocetrace/interpose/arena.hpp"
 
@@ -84,7 +85,7 @@ void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
     take_attributes(attributes, attr, mask);
     known |= mask;
     if ((mask & IBV_QP_PATH_MTU) != 0)
-        path_mtu = mtu_bytes(attr.path_mtu);
+        path_mtu = rdma::bytes_of(attr.path_mtu);
     if ((mask & IBV_QP_SQ_PSN) != 0) {
         next_psn = attr.sq_psn & rdma::psn_mask;
         knows_psn = type != IBV_QPT_RAW_PACKET && type != IBV_QPT_DRIVER;

@@ -114,9 +114,4 @@ QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
 /// read it.
 void retire_queue_pair(QueuePair* pair);
 
-/// 256 to 4096; 0 for any other value.
-constexpr unsigned mtu_bytes(ibv_mtu mtu) {
-    return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << static_cast<unsigned>(mtu) : 0;
-}
-
 }  // namespace interpose
