@@ -117,7 +117,7 @@ void Summary::use_memory(const Event& event) {
 }
 
 void Summary::complete(QueuePair& pair, const Event& event) {
-    const bool is_recv = event.text("queue") == "recv";
+    const bool is_recv = logged::is_receive(event);
     const auto status = event.text("status");
     const bool succeeded = status == "SUCCESS";
     if (is_recv && pair.srq)
@@ -159,14 +159,6 @@ void Summary::fail(QueuePair& pair, const Event& event) {
         *number - pair.first < pair.requests.size())
         error.request = pair.requests[static_cast<std::size_t>(*number - pair.first)];
     pair.errors.push_back(std::move(error));
-}
-
-const Summary::QueuePair* Summary::peer_of(const QueuePair& pair) const {
-    const auto& all = pairs_.all();
-    const auto found = std::ranges::find_if(all, [&](const QueuePair& other) {
-        return other.role != pair.role && other.qpn == pair.dest_qpn && other.dest_qpn == pair.qpn;
-    });
-    return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace tracelog

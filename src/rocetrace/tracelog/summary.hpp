@@ -80,7 +80,6 @@ class Summary {
     static void fail(QueuePair& pair, const runlog::Event& event);
     void use_memory(const runlog::Event& event);
     std::string text_of(const QueuePair& pair) const;
-    const QueuePair* peer_of(const QueuePair& pair) const;
     std::string text_of_memory() const;
 
     logged::QueuePairs<QueuePair> pairs_;

@@ -17,12 +17,8 @@ std::string time_of(std::int64_t t_ns) {
                        t_ns % second / 1000);
 }
 
-// Like the peer's "device" event, without the prefix of a mapped IPv4 address.
 std::string address(std::string_view gid) {
-    constexpr std::string_view mapped = "::ffff:";
-    if (gid.starts_with(mapped))
-        gid.remove_prefix(mapped.size());
-    return util::printable(gid);
+    return util::printable(logged::address_of(gid));
 }
 
 std::string optional_number(const char* name, std::optional<std::uint64_t> value) {
@@ -58,7 +54,8 @@ std::string Summary::text_of(const QueuePair& pair) const {
                            optional_number("retry_cnt", pair.retry_cnt),
                            optional_number("rnr_retry", pair.rnr_retry),
                            optional_number("min_rnr_timer", pair.min_rnr_timer));
-    if (const QueuePair* peer = peer_of(pair); peer != nullptr && peer->path_mtu != pair.path_mtu)
+    if (const QueuePair* peer = pairs_.peer_of(pair);
+        peer != nullptr && peer->path_mtu != pair.path_mtu)
         out += fmt::format("  the peer has path MTU {}: the two must be equal\n", peer->path_mtu);
     out += fmt::format(
         "  send queue: {} posted ({} bytes), {} completed, {} outstanding; at most "

@@ -54,17 +54,16 @@ std::vector<KnownQueuePair> queue_pairs_in(const std::string& run_log) {
     runlog::Tail log(run_log);
     logged::QueuePairs<> known;
     std::vector<Found> found;
+    while (const auto event = log.next()) {
+        const logged::QueuePair* pair = known.learn(*event);
+        if (pair != nullptr && pair->dest_qpn && logged::QueuePair::is_state(*event))
+            learn(entry_of(found, pair->qpn, *pair->dest_qpn), *pair);
+    }
     std::optional<flow::Host> host;
     bool has_several = false;  // then no queue pair's device is known
-    while (const auto event = log.next()) {
-        if (event->name == "device") {
-            const auto now = flow::host_of_gid(event->text("gid"));
-            has_several |= host && now && now != host;
-            host = now ? now : host;
-        }
-        const logged::QueuePair* pair = known.learn(*event);
-        if (pair != nullptr && pair->dest_qpn && event->name == "qp_state")
-            learn(entry_of(found, pair->qpn, *pair->dest_qpn), *pair);
+    for (const logged::Device& device : known.devices().all()) {
+        has_several |= host && device.host && device.host != host;
+        host = device.host ? device.host : host;
     }
     std::vector<KnownQueuePair> pairs;
     for (Found& one : found) {

@@ -49,14 +49,10 @@ class ConnectionManager {
                (message.attribute == wire::CmAttribute::ServiceIdResReqResp && message.reason == 0);
     }
 
-    std::string name_of(const flow::Host& host, flow::Network network) const {
-        const auto found = whole_.logs.hosts().find(host);
-        return found == whole_.logs.hosts().end() ? flow::text(host, network) : found->second;
-    }
-
     std::string where_of(const CmSeen& request) const {
-        std::string where = fmt::format("{} → {}", name_of(request.from, request.network),
-                                        name_of(request.to, request.network));
+        std::string where =
+            fmt::format("{} → {}", whole_.logs.name_of(request.from, request.network),
+                        whole_.logs.name_of(request.to, request.network));
         if (request.port != 0)
             where += fmt::format(", port {}", request.port);
         return where;
@@ -121,7 +117,7 @@ class ConnectionManager {
 
     void rejected(const CmSeen& reject) {
         const Question* question = question_of(reject);
-        const std::string who = spoken(name_of(reject.from, reject.network));
+        const std::string who = spoken(whole_.logs.name_of(reject.from, reject.network));
         if (question != nullptr && question->is_acceptance_lost() &&
             reject.attribute == wire::CmAttribute::ServiceIdResReqResp)
             return;  // see acceptance_lost()

@@ -47,11 +47,6 @@ class Builder {
         return pair.dest_qpn || pair.is_datagram();
     }
 
-    std::string name_of(const flow::Host& host, flow::Network network) const {
-        const auto found = logs_.hosts().find(host);
-        return found == logs_.hosts().end() ? flow::text(host, network) : found->second;
-    }
-
     void add(const Stream& stream) {
         Direction made;
         made.stream = &stream;
@@ -60,8 +55,8 @@ class Builder {
         made.dest_qpn = stream.key.dest_qpn;
         made.requester_role = logs_.role_at(stream.key.src);
         made.responder_role = logs_.role_at(stream.key.dst);
-        made.from = name_of(stream.key.src, stream.key.network);
-        made.to = name_of(stream.key.dst, stream.key.network);
+        made.from = logs_.name_of(stream.key.src, stream.key.network);
+        made.to = logs_.name_of(stream.key.dst, stream.key.network);
         sort(stream, /*requests=*/true, made);
         if (made.back != nullptr)
             sort(*made.back, /*requests=*/false, made);

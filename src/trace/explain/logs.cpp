@@ -94,11 +94,9 @@ void LoggedQueuePair::complete(const Event& event) {
     Completion one{event.t_ns,
                    event.number("wr_id").value_or(0),
                    std::string(event.text("status")),
-                   event.text("queue") == "recv",
+                   logged::is_receive(event),
                    event.number("request"),
                    std::nullopt};
-    if (event.text("queue").empty())
-        one.is_receive = event.text("opcode").starts_with("RECV");
     if (one.is_receive) {
         receive_times.push_back(event.t_ns);
     } else {
@@ -123,16 +121,14 @@ void Logs::learn(const Event& event) {
     if (LoggedQueuePair* pair = pairs_.learn(event))
         pair->take(event);
     regions_.learn(event);
-    if (event.name == "device")
-        device(event);
+    if (const logged::Device* device = devices().of(event); device != nullptr && device->host)
+        hosts_.emplace(*device->host, event.role);
     else if (event.name == "cq")
         cqs_[{event.role, event.number("cq").value_or(0)}] = event.number("entries").value_or(0);
     else if (event.name == "dropped")
         torn_[event.role] = true;
-    else if (event.name == "exchange" && event.text("direction") == "received" &&
-             event.number("rkey"))
-        told_.push_back({event.role, event.number("va").value_or(0),
-                         event.number("len").value_or(0), *event.number32("rkey")});
+    else if (auto told = logged::Told::of(event))
+        told_.push_back(*std::move(told));
     if (is_notice(event))
         notices_.push_back(event);
 }
@@ -155,17 +151,9 @@ std::uint64_t Logs::entries_of(const std::string& role, std::uint64_t cq) const 
     return found == cqs_.end() ? 0 : found->second;
 }
 
-std::uint64_t Logs::path_mtu_of(const std::string& role) const {
-    const auto found = path_mtus_.find(role);
-    return found == path_mtus_.end() ? 0 : found->second;
-}
-
-void Logs::device(const Event& event) {
-    const auto host = flow::host_of_gid(event.text("gid"));
-    if (!host)
-        return;
-    hosts_.emplace(*host, event.role);
-    path_mtus_[event.role] = event.number("path_mtu").value_or(0);
+std::string Logs::name_of(const flow::Host& host, flow::Network network) const {
+    const auto found = hosts_.find(host);
+    return found == hosts_.end() ? flow::text(host, network) : found->second;
 }
 
 std::string spoken(const std::string& name) {

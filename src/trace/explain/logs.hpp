@@ -67,13 +67,7 @@ struct LoggedQueuePair : logged::QueuePair {
 };
 
 using logged::Region;
-
-/// A peer's memory as announced to a program, from the program's log.
-struct Told {
-    std::string role;  ///< the role that received it
-    std::uint64_t va = 0, length = 0;
-    std::uint32_t rkey = 0;
-};
+using logged::Told;
 
 class Logs {
   public:
@@ -96,12 +90,7 @@ class Logs {
     const std::vector<Told>& told() const { return told_; }
     /// Events `failed`, `async`, `cm_event`, `error`, `process_end`, and calls of rdma_connect.
     const std::vector<runlog::Event>& notices() const { return notices_; }
-    /// Returns an empty string if the log does not have it.
-    std::string gid_of(const std::string& role, std::optional<std::uint64_t> index) const {
-        return pairs_.gids().of(role, index);
-    }
-    /// Path MTU of the port that a role's queue pairs use, bytes; 0: unknown.
-    std::uint64_t path_mtu_of(const std::string& role) const;
+    const logged::Devices& devices() const { return pairs_.devices(); }
     /// The time of a role's last event; 0: it has none.
     std::int64_t end_of(const std::string& role) const {
         const auto found = ends_.find(role);
@@ -116,16 +105,15 @@ class Logs {
         }
     };
     const std::map<flow::Host, std::string, Order>& hosts() const { return hosts_; }
+    /// For sentences: the role, or the address if no role is known.
+    std::string name_of(const flow::Host& host, flow::Network network) const;
 
   private:
-    void device(const runlog::Event& event);
-
     logged::QueuePairs<LoggedQueuePair> pairs_;
     logged::Regions regions_;
     std::vector<Told> told_;
     std::vector<runlog::Event> notices_;
     std::map<logged::Key, std::uint64_t> cqs_;
-    std::map<std::string, std::uint64_t> path_mtus_;
     std::map<std::string, std::int64_t> ends_;  // by role: its last event's time
     std::map<std::string, bool> torn_;
     std::map<flow::Host, std::string, Order> hosts_;

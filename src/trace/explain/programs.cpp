@@ -159,10 +159,11 @@ class Programs {
                 .add(evidence(event));
             return;
         }
-        const std::string own = whole_.logs.gid_of(event.role, event.number("gid_index"));
-        const auto source = flow::host_of_gid(own);
+        const auto index = event.number("gid_index");
+        const logged::Device* own =
+            index ? whole_.logs.devices().find(event.role, *index) : nullptr;
         const auto peer = flow::host_of_gid(event.text("dest_gid"));
-        if (!source || !peer || source->is_ipv4() == peer->is_ipv4())
+        if (own == nullptr || !own->host || !peer || own->host->is_ipv4() == peer->is_ipv4())
             return;
         Cause& cause =
             add(Code::WrongGid, Certainty::Certain,
@@ -170,7 +171,7 @@ class Programs {
                 "(IPv4 and IPv6).",
                 where);
         cause.add(evidence(event));
-        cause.add(value(event.role, "GID of this index: " + own));
+        cause.add(value(event.role, "GID of this index: " + own->gid));
     }
 
     void cq_error(const runlog::Event& event) {
@@ -198,7 +199,8 @@ class Programs {
 
     // A datagram is one packet: a longer one is not sent, and the sender may not be notified.
     void datagrams(const LoggedQueuePair& pair) {
-        const std::uint64_t most = whole_.logs.path_mtu_of(pair.role);
+        const logged::Device* device = whole_.logs.devices().last_of(pair.role);
+        const std::uint64_t most = device == nullptr ? 0 : device->path_mtu;
         if (!pair.is_datagram() || most == 0)
             return;
         const auto longer =

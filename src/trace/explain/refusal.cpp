@@ -144,7 +144,7 @@ class Refusal {
     void access_as_told() {
         std::vector<const Told*> told;
         for (const Told& one : case_.whole.logs.told())
-            if (one.role == case_.direction.requester_role && one.rkey != 0)
+            if (one.role == case_.direction.requester_role)
                 told.push_back(&one);
         const auto same = std::ranges::find_if(
             told, [this](const Told* one) { return one->rkey == request_.rkey; });

@@ -112,9 +112,7 @@ class SetUp {
             if (host == *wanted && role != direction_.requester_role)
                 return false;
             if (role != direction_.requester_role)
-                others +=
-                    (others.empty() ? "" : ", ") + role + ' ' +
-                    flow::text(host, host.is_ipv4() ? flow::Network::Ipv4 : flow::Network::Ipv6);
+                others += (others.empty() ? "" : ", ") + role + ' ' + flow::text(host);
         }
         if (others.empty())
             return false;

@@ -51,4 +51,8 @@ std::string text(const Host& host, Network network) {
     return wire::text(address);
 }
 
+std::string text(const Host& host) {
+    return text(host, host.is_ipv4() ? Network::Ipv4 : Network::Ipv6);
+}
+
 }  // namespace flow

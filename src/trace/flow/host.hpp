@@ -30,5 +30,7 @@ std::optional<Host> host_of_gid(std::string_view gid);
 
 /// "192.0.2.1", "2001:db8::1"; for a GRH always an IPv6 address.
 std::string text(const Host& host, Network network);
+/// The same without a network: a mapped address is an IPv4 address.
+std::string text(const Host& host);
 
 }  // namespace flow

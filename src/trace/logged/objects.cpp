@@ -16,14 +16,9 @@ std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key) {
     return value ? std::optional(wire::Psn(*value)) : std::nullopt;
 }
 
-void Gids::learn(const runlog::Event& event) {
-    if (const auto gid = event.text("gid"); !gid.empty())
-        gids_[{event.role, event.number("gid_index").value_or(0)}] = gid;
-}
-
-std::string Gids::of(const std::string& role, std::optional<std::uint64_t> index) const {
-    const auto found = gids_.find({role, index.value_or(0)});
-    return !index || found == gids_.end() ? std::string() : found->second;
+bool is_receive(const runlog::Event& wc) {
+    const auto queue = wc.text("queue");
+    return queue.empty() ? wc.text("opcode").starts_with("RECV") : queue == "recv";
 }
 
 std::optional<std::int64_t> QueuePair::ack_timeout_ns() const {
@@ -33,7 +28,7 @@ std::optional<std::int64_t> QueuePair::ack_timeout_ns() const {
                                                            : std::nullopt;
 }
 
-void QueuePair::learn(const runlog::Event& event, const Gids& gids) {
+void QueuePair::learn(const runlog::Event& event, const Devices& devices) {
     if (event.name == "qp") {
         type = event.text("type");
         pd = event.number("pd");
@@ -43,35 +38,41 @@ void QueuePair::learn(const runlog::Event& event, const Gids& gids) {
         max_send_wr = event.number("max_send_wr").value_or(0);
         made_ns = event.t_ns;
         state = "RESET";
-    } else if (event.name == "qp_state") {
-        change(event, gids);
+    } else if (is_state(event)) {
+        change(event, devices);
+    } else if (event.name == "post_send") {
+        has_posted_ = true;
     } else if (event.name == "destroyed" && event.text("what") == "qp") {
         destroyed_ns = event.t_ns;
     }
 }
 
-void QueuePair::change(const runlog::Event& event, const Gids& gids) {
+void QueuePair::change(const runlog::Event& event, const Devices& devices) {
     const bool could_receive = can_receive(state);
     const bool could_send = could_receive && state != "RTR";
     state = event.text("state");
     if (could_receive && !failed_ns && (state == "ERR" || state == "RESET"))
         failed_ns = event.t_ns;
-    if (state == "RESET")
+    if (state == "RESET") {
+        has_posted_ = false;
         return;
+    }
+    hides_psns |= !event.text("sq_psn").empty();
     if (state == "RTR" || (state == "RTS" && !could_receive)) {
         ready_ns = event.t_ns;
         rq_psn = psn(event, "rq_psn");
     }
     // Later, sq_psn is the PSN of the next request.
-    if (state == "RTS" && !could_send)
+    if (state == "RTS" && !could_send && !has_posted_)
         sq_psn = psn(event, "sq_psn");
     path_mtu = event.number("path_mtu").value_or(path_mtu);
     if (const auto peer = event.number32("dest_qpn"); peer && *peer != 0)
         dest_qpn = peer;
     if (const auto key = event.number32("q_key"))
         q_key = key;
-    if (auto own = gids.of(role, event.number("gid_index")); !own.empty())
-        gid = std::move(own);
+    if (const auto index = event.number("gid_index"))
+        if (const Device* device = devices.find(role, *index))
+            gid = device->gid;
     for (const auto& [key, member] :
          {std::pair{"dest_gid", &QueuePair::dest_gid}, {"access", &QueuePair::access}})
         if (const auto value = event.text(key); !value.empty())
@@ -96,6 +97,15 @@ Region Region::of(const runlog::Event& event) {
             .pd = event.number("pd"),
             .registered_ns = event.t_ns,
             .gone_ns = std::nullopt};
+}
+
+std::optional<Told> Told::of(const runlog::Event& event) {
+    if (event.name != "exchange" || event.text("direction") != "received")
+        return std::nullopt;
+    const auto rkey = event.number32("rkey").value_or(0);
+    return rkey == 0 ? std::nullopt
+                     : std::optional(Told{event.role, event.number("va").value_or(0),
+                                          event.number("len").value_or(0), rkey});
 }
 
 std::string Region::text() const {

@@ -1,5 +1,5 @@
-// Objects that run logs describe: queue pairs with the attributes of their events, GIDs, memory
-// regions and bound memory windows. docs/run-log.md has the events and their fields.
+// Objects that run logs describe: queue pairs with the attributes of their events, memory regions
+// and bound memory windows. docs/run-log.md has the events and their fields.
 //
 // Times are nanoseconds since 1970, by the clock of the role. pd, srq and CQs are handles.
 #pragma once
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "trace/logged/devices.hpp"
 #include "wire/psn.hpp"
 
 namespace logged {
@@ -25,18 +26,11 @@ using Key = std::pair<std::string, std::uint64_t>;
 /// nullopt if the field is missing or not a number: the log hides it.
 std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key);
 
-/// The GIDs of each role, from its `device` events.
-class Gids {
-  public:
-    void learn(const runlog::Event& event);
-    /// Returns an empty string if the log does not have it.
-    std::string of(const std::string& role, std::optional<std::uint64_t> index) const;
+/// Whether a `wc` completes a receive. Logs of lessons have only the opcode, which is not valid
+/// after an error.
+bool is_receive(const runlog::Event& wc);
 
-  private:
-    std::map<Key, std::string> gids_;  // by role and index
-};
-
-/// From the events `qp`, `qp_state` and `destroyed`.
+/// From the events `qp`, `qp_state` or `qp_attr`, and `destroyed`.
 struct QueuePair {
     std::string role;  ///< "client", "server"
     std::uint32_t qpn = 0;
@@ -50,8 +44,9 @@ struct QueuePair {
 
     // As last set: in RESET, the attributes of the last connection.
     std::optional<std::uint32_t> dest_qpn;
-    /// Set at RTR and RTS; nullopt if the log hides them.
+    /// Of the first packets, set at RTS and RTR; nullopt if the log hides them.
     std::optional<wire::Psn> sq_psn, rq_psn;
+    bool hides_psns = false;
     std::uint64_t path_mtu = 0;  ///< bytes; 0: unknown
     std::optional<std::uint64_t> timeout, retry_cnt, rnr_retry, min_rnr_timer;  ///< codes
     std::optional<std::uint64_t> max_rd_atomic, max_dest_rd_atomic;
@@ -63,11 +58,16 @@ struct QueuePair {
     /// 4.096 us * 2^timeout (IBTA volume 1, 9.7.6.1.3); nullopt: without limit, or unknown.
     std::optional<std::int64_t> ack_timeout_ns() const;
 
+    static bool is_state(const runlog::Event& event) {
+        return event.name == "qp_state" || event.name == "qp_attr";
+    }
     /// Takes an event with this queue pair's number.
-    void learn(const runlog::Event& event, const Gids& gids);
+    void learn(const runlog::Event& event, const Devices& devices);
 
   private:
-    void change(const runlog::Event& event, const Gids& gids);
+    void change(const runlog::Event& event, const Devices& devices);
+
+    bool has_posted_ = false;  // since RESET
 };
 
 /// All queue pairs of the logs. A user with more facts derives from QueuePair.
@@ -76,16 +76,15 @@ class QueuePairs {
   public:
     /// Takes the events of each log in order. Returns the current queue pair with the event's
     /// number, until the next call; nullptr: none. `qp` makes one, and so does `qp_state` if the
-    /// log does not have it or has its end.
+    /// log does not have it or has its end, or `qp_attr`.
     Pair* learn(const runlog::Event& event) {
-        if (event.name == "device")
-            gids_.learn(event);
+        devices_.learn(event);
         const auto qpn = event.number32("qpn");
         if (!qpn)
             return nullptr;
         std::size_t& index = by_qpn_.try_emplace({event.role, *qpn}, none).first->second;
-        if (event.name == "qp" ||
-            (event.name == "qp_state" && (index == none || all_[index].destroyed_ns))) {
+        if (event.name == "qp" || ((QueuePair::is_state(event) || event.name == "psn") &&
+                                   (index == none || all_[index].destroyed_ns))) {
             index = all_.size();
             Pair& made = all_.emplace_back();
             made.role = event.role;
@@ -93,20 +92,40 @@ class QueuePairs {
         }
         if (index == none)
             return nullptr;
-        all_[index].learn(event, gids_);
+        all_[index].learn(event, devices_);
         return &all_[index];
+    }
+
+    /// Returns the current queue pair with that number; nullptr: none.
+    const Pair* find(const std::string& role, std::uint32_t qpn) const {
+        const auto found = by_qpn_.find({role, qpn});
+        return found == by_qpn_.end() || found->second == none ? nullptr : &all_[found->second];
+    }
+
+    /// Returns the queue pair at the other end of the connection; nullptr: none. Prefers the
+    /// server's, because several clients may have the same number, and then another role's.
+    const Pair* peer_of(const Pair& pair) const {
+        const auto rank = [&](const Pair& other) {
+            return other.role == pair.role ? 1 : other.role == "server" ? 3 : 2;
+        };
+        const Pair* best = nullptr;
+        for (const Pair& other : all_)
+            if (other.qpn == pair.dest_qpn && other.dest_qpn == pair.qpn &&
+                (best == nullptr || rank(other) > rank(*best)))
+                best = &other;
+        return best;
     }
 
     /// In order of creation.
     const std::vector<Pair>& all() const { return all_; }
-    const Gids& gids() const { return gids_; }
+    const Devices& devices() const { return devices_; }
 
   private:
     static constexpr auto none = static_cast<std::size_t>(-1);
 
     std::vector<Pair> all_;
     std::map<Key, std::size_t> by_qpn_;  // the current one
-    Gids gids_;
+    Devices devices_;
 };
 
 /// From an event `mr` or `bind_mw`.
@@ -127,6 +146,16 @@ struct Region {
     }
     bool allows(std::string_view right) const { return access.find(right) != std::string::npos; }
     std::string text() const;
+};
+
+/// A peer's memory as announced to a program.
+struct Told {
+    std::string role;  ///< the program's
+    std::uint64_t va = 0, length = 0;
+    std::uint32_t rkey = 0;
+
+    /// From an event `exchange`; nullopt: it announces no memory.
+    static std::optional<Told> of(const runlog::Event& event);
 };
 
 class Regions {

@@ -1,36 +1,16 @@
 #include "trace/timeline/capability.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "trace/flow/key.hpp"
 #include "trace/timeline/endpoint_search.hpp"
 #include "wire/tcp.hpp"
 
 namespace timeline {
 namespace {
-
-std::optional<wire::Gid> parse_gid(std::string_view text) {
-    wire::Gid gid;
-    if (inet_pton(AF_INET6, std::string(text).c_str(), gid.bytes.data()) != 1)
-        return std::nullopt;
-    return gid;
-}
-
-// The RoCEv2 GID of an IPv4 address is the mapped IPv6 address (IBTA volume 1, annex A17).
-std::optional<wire::Gid> destination(const wire::Packet& packet) {
-    if (packet.ipv6)
-        return packet.ipv6->dst;
-    if (packet.grh)
-        return packet.grh->dgid;
-    if (!packet.ipv4)
-        return std::nullopt;
-    wire::Gid gid{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
-    std::ranges::copy(packet.ipv4->dst.bytes, gid.bytes.begin() + 12);
-    return gid;
-}
 
 bool is_known(const Capability& capability, std::string_view who, std::string_view how) {
     return std::ranges::any_of(capability.learned, [&](const Learned& learned) {
@@ -45,13 +25,11 @@ bool Capability::is_remote() const {
 }
 
 void Capabilities::learn(const runlog::Event& event) {
-    if (event.name == "device") {
-        if (const auto gid = parse_gid(event.text("gid")))
-            gids_[event.role] = *gid;
-    } else if (event.name == "mr") {
+    devices_.learn(event);
+    if (event.name == "mr") {
         add(event);
-    } else if (event.name == "exchange" && event.text("direction") == "received") {
-        receive(event);
+    } else if (const auto told = logged::Told::of(event)) {
+        receive(event, {told->rkey, told->va, told->length});
     }
 }
 
@@ -71,11 +49,7 @@ void Capabilities::add(const runlog::Event& event) {
     }
 }
 
-void Capabilities::receive(const runlog::Event& event) {
-    const RegionInfo told{event.number32("rkey").value_or(0), event.number("va").value_or(0),
-                          event.number("len").value_or(0)};
-    if (told.rkey == 0)  // an endpoint that exposes no memory
-        return;
+void Capabilities::receive(const runlog::Event& event, const RegionInfo& told) {
     Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
         return region.va == told.va && region.length == told.length && region.role != event.role;
@@ -140,8 +114,9 @@ void Capabilities::note(Capability& capability, const WireReference& reference) 
 }
 
 bool Capabilities::is_for(const wire::Packet& packet, const std::string& role) const {
-    const auto gid = gids_.find(role);
-    return gid == gids_.end() || destination(packet) == gid->second;
+    const logged::Device* device = devices_.last_of(role);
+    const auto stream = flow::StreamKey::of(packet);
+    return device == nullptr || !device->host || (stream && stream->dst == device->host);
 }
 
 template <typename Fits>

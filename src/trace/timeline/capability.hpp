@@ -80,7 +80,7 @@ class Capabilities {
     };
 
     void add(const runlog::Event& event);
-    void receive(const runlog::Event& event);
+    void receive(const runlog::Event& event, const RegionInfo& told);
     void see_told(const RegionInfo& told, const WireReference& reference);
     void see_private_data(util::Bytes data, const WireReference& reference);
     void see_use(std::uint32_t rkey, std::uint64_t va, const wire::Packet& packet,
@@ -94,7 +94,7 @@ class Capabilities {
     std::vector<Capability> all_;
     std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_rkey_;  // remote ones only
     std::multimap<std::uint32_t, Waiting> waiting_;  // by rkey: until the owner's log is read
-    std::map<std::string, wire::Gid> gids_;          // by role
+    logged::Devices devices_;
 };
 
 }  // namespace timeline

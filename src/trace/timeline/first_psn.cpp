@@ -1,13 +1,13 @@
 #include "trace/timeline/first_psn.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "trace/flow/connect.hpp"
+#include "trace/logged/objects.hpp"
 #include "trace/timeline/endpoint_search.hpp"
-#include "trace/timeline/gid_address.hpp"
-#include "trace/timeline/log_psns.hpp"
 #include "trace/timeline/packet_row.hpp"
 #include "trace/timeline/trace_input.hpp"
 #include "wire/tcp.hpp"
@@ -43,6 +43,71 @@ std::vector<Announcement> announcements(const wire::Packet& packet, util::Bytes 
             found.push_back({&FirstPsn::tcp_segments, endpoint->qpn, endpoint->psn});
     }
     return found;
+}
+
+// The first PSNs according to the run logs.
+class LogPsns {
+  public:
+    /// Takes the events of each log in order.
+    void add(const runlog::Event& event);
+
+    /// The directions of queue pairs that have a peer, the client's first. Without information from
+    /// the wire.
+    std::vector<FirstPsn> directions() const;
+
+    /// The role's numeric IP address; empty if its log has no GID.
+    std::string address_of(const std::string& role) const;
+
+  private:
+    struct QueuePair : logged::QueuePair {
+        FirstPsn first;  // of its first connection
+    };
+
+    logged::QueuePairs<QueuePair> pairs_;
+    std::set<std::string> uses_cm_;  // roles
+};
+
+void LogPsns::add(const runlog::Event& event) {
+    if (event.name == "cm_event")
+        uses_cm_.insert(event.role);
+    QueuePair* pair = pairs_.learn(event);
+    if (pair == nullptr)
+        return;
+    FirstPsn& first = pair->first;
+    if (event.name == "psn") {
+        first.psn = event.number32("psn");
+        first.hidden = !first.psn;
+        first.chosen_by = event.text("source");
+    }
+    if (first.dest_qpn == 0)
+        first.dest_qpn = pair->dest_qpn.value_or(0);
+    if (!first.psn && pair->sq_psn)
+        first.psn = pair->sq_psn->value();
+    first.hidden |= !first.psn && pair->hides_psns;
+}
+
+std::vector<FirstPsn> LogPsns::directions() const {
+    std::map<logged::Key, const QueuePair*> firsts;
+    for (const QueuePair& pair : pairs_.all())
+        firsts.try_emplace({pair.role, pair.qpn}, &pair);
+    std::vector<FirstPsn> all;
+    for (const auto& [key, pair] : firsts) {
+        if (pair->first.dest_qpn == 0)
+            continue;
+        FirstPsn& direction = all.emplace_back(pair->first);
+        direction.from = pair->role;
+        direction.qpn = pair->qpn;
+        if (const QueuePair* peer = pairs_.peer_of(*pair))
+            direction.to = peer->role;
+        if (direction.chosen_by.empty() && uses_cm_.contains(pair->role))
+            direction.chosen_by = "rdma_cm (the kernel)";
+    }
+    return all;
+}
+
+std::string LogPsns::address_of(const std::string& role) const {
+    const logged::Device* device = pairs_.devices().last_of(role);
+    return device == nullptr ? std::string() : device->address();
 }
 
 class Reader {
@@ -117,8 +182,8 @@ class Reader {
     }
 
     void make(const flow::StreamKey& stream, std::uint32_t qpn, std::uint32_t psn) {
-        const std::string source = address_of_gid(flow::text(stream.src, stream.network));
-        const std::string destination = address_of_gid(flow::text(stream.dst, stream.network));
+        const std::string source = flow::text(stream.src);
+        const std::string destination = flow::text(stream.dst);
         const auto is_it = [&](const Direction& other) {
             const FirstPsn& first = other.first;
             return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&

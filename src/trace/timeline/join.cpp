@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "trace/timeline/gid_address.hpp"
-
 namespace timeline {
 namespace {
 
@@ -14,45 +12,46 @@ std::string other_role(const std::string& role) {
 }  // namespace
 
 const WorkRequest* Join::learn(const runlog::Event& event) {
-    if (event.name == "ready") {
-        if (const auto port = event.number("port"))
-            ports_.emplace(*port, event.role);
-        return nullptr;
-    }
-    if (event.name == "device" && !event.text("gid").empty()) {
-        const std::string address = address_of_gid(event.text("gid"));
-        const auto [begin, end] = roles_.equal_range(address);
-        if (std::none_of(begin, end, [&](const auto& entry) { return entry.second == event.role; }))
-            roles_.emplace(address, event.role);
-        return nullptr;
-    }
-    const auto qpn = event.number32("qpn");
-    if (!qpn)
-        return nullptr;
-    const QpKey key{event.role, *qpn};
-    if (event.name == "qp_state") {
-        made_.insert(key);
-        if (const auto peer = event.number32("dest_qpn"))
-            learn_peer(key, *peer);
-    } else if (event.name == "qp") {
-        made_.insert(key);
-        begin_queue(key);
-    } else if (event.name == "post_send") {
-        if (queues_[key].empty())
-            begin_queue(key);  // a log without its qp event
-        const WorkRequest* request = queues_[key].back().add(event, posts_);
-        posts_ += request != nullptr;
-        return request;
-    } else if (event.name == "wc") {
-        if (const auto queues = queues_.find(key); queues != queues_.end())
-            return queues->second.back().complete(event);
+    if (event.name == "post_send" || event.name == "wc")
+        return request_of(event);
+    const std::size_t made = pairs_.all().size();
+    const logged::QueuePair* pair = pairs_.learn(event);
+    if (const logged::Device* device = pairs_.devices().of(event)) {
+        place(event.role, device->address());
+    } else if (const auto port = event.number("port"); port && event.name == "ready") {
+        ports_.emplace(*port, event.role);
+    } else if (pair != nullptr) {
+        const QpKey key{pair->role, pair->qpn};
+        if (pairs_.all().size() > made)
+            begin_queue(queues_[key].all);
+        if (pair->dest_qpn && logged::QueuePair::is_state(event))
+            learn_peer(key, *pair->dest_qpn);
     }
     return nullptr;
 }
 
+void Join::place(const std::string& role, const std::string& address) {
+    const auto [begin, end] = roles_.equal_range(address);
+    if (std::none_of(begin, end, [&](const auto& entry) { return entry.second == role; }))
+        roles_.emplace(address, role);
+}
+
+const WorkRequest* Join::request_of(const runlog::Event& event) {
+    const auto qpn = event.number32("qpn");
+    if (!qpn)
+        return nullptr;
+    std::vector<SendQueue>& queues = queues_[{event.role, *qpn}].all;
+    if (queues.empty())
+        begin_queue(queues);  // a log without its qp event
+    if (event.name == "wc")
+        return queues.back().complete(event);
+    const WorkRequest* request = queues.back().add(event, posts_);
+    posts_ += request != nullptr;
+    return request;
+}
+
 // Reuses the queue of a queue pair without posts: that one will not post any more.
-void Join::begin_queue(const QpKey& key) {
-    std::vector<SendQueue>& queues = queues_[key];
+void Join::begin_queue(std::vector<SendQueue>& queues) {
     if (queues.empty() || queues.back().has_posts())
         queues.emplace_back();
 }
@@ -138,12 +137,10 @@ std::optional<RequestPacket> Join::place_of_request(const PacketKey& packet) {
 
 // Programs may begin each connection with the same PSN. A packet with this PSN belongs to the next
 // connection if all packets of the current one have passed.
-std::optional<RequestPacket> Join::account_in_turn(const QpKey& poster,
-                                                   std::vector<SendQueue>& queues,
-                                                   const PacketKey& packet) {
+std::optional<RequestPacket> Join::account_in_turn(Queues& poster, const PacketKey& packet) {
+    auto& [queues, current] = poster;
     if (queues.size() == 1)
         return queues.front().account(packet);
-    std::size_t& current = current_[poster];
     if (!packet.is_response && queues[current].is_done())
         for (std::size_t next = current + 1; next < queues.size(); ++next)
             if (queues[next].would_begin_with(packet.psn)) {
@@ -164,16 +161,16 @@ std::optional<RequestPacket> Join::account(const QpKey& poster, const PacketKey&
     const auto it = queues_.find(poster);
     if (it == queues_.end())
         return std::nullopt;
-    if (const auto place = account_in_turn(poster, it->second, packet))
+    if (const auto place = account_in_turn(it->second, packet))
         return place;
     if (packet.is_response)
         return std::nullopt;
     // A request of a queue pair without packets so far. It may have passed before its events were
     // read.
-    const auto queue = std::ranges::find_if(it->second, [](const SendQueue& candidate) {
+    const auto queue = std::ranges::find_if(it->second.all, [](const SendQueue& candidate) {
         return candidate.awaits_first_packet() || candidate.lacks_first_packet();
     });
-    if (queue == it->second.end() || queue->lacks_first_packet())
+    if (queue == it->second.all.end() || queue->lacks_first_packet())
         return std::nullopt;
     const auto early = early_.find({packet.destination, packet.dest_qpn});
     queue->begin_at(early == early_.end() ? packet : early->second);
@@ -203,7 +200,7 @@ std::vector<std::string> Join::peers_at(const std::string& source, const std::st
 std::optional<std::string> Join::role_with(const std::string& address, std::uint32_t qpn) const {
     const auto [begin, end] = roles_.equal_range(address);
     for (auto it = begin; it != end; ++it)
-        if (made_.contains({it->second, qpn}))
+        if (pairs_.find(it->second, qpn) != nullptr)
             return it->second;
     return std::nullopt;
 }
@@ -253,22 +250,22 @@ Origin Join::origin_of(const PacketRow& row) {
 
 bool Join::was_misled() const {
     return std::ranges::any_of(queues_, [](const auto& entry) {
-        return std::ranges::any_of(entry.second, &SendQueue::was_moved);
+        return std::ranges::any_of(entry.second.all, &SendQueue::was_moved);
     });
 }
 
 void Join::begin_as(const Join& other) {
     for (auto& [key, queues] : queues_) {
         const auto same = other.queues_.find(key);
-        for (std::size_t i = 0; same != other.queues_.end() && i < queues.size(); ++i)
-            queues[i].begin_as(same->second.at(i));
+        for (std::size_t i = 0; same != other.queues_.end() && i < queues.all.size(); ++i)
+            queues.all[i].begin_as(same->second.all.at(i));
     }
 }
 
 std::vector<const WorkRequest*> Join::work_requests() const {
     std::vector<const WorkRequest*> all;
     for (const auto& [key, queues] : queues_)
-        for (const SendQueue& queue : queues)
+        for (const SendQueue& queue : queues.all)
             queue.for_each([&](const WorkRequest& request) { all.push_back(&request); });
     return all;
 }

@@ -24,12 +24,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "runlog/event.hpp"
+#include "trace/logged/objects.hpp"
 #include "trace/timeline/packet_key.hpp"
 #include "trace/timeline/packet_row.hpp"
 #include "trace/timeline/send_queue.hpp"
@@ -38,8 +38,8 @@ namespace timeline {
 
 class Join {
   public:
-    /// Takes ready, device, qp, qp_state, post_send and wc events, in order within each log;
-    /// ignores others. Returns the work request that the event posts or completes, or nullptr.
+    /// Takes ready, post_send and wc events, and those of logged::QueuePairs, in order within each
+    /// log; ignores others. Returns the work request that the event posts or completes, or nullptr.
     /// Valid until the next event.
     const WorkRequest* learn(const runlog::Event& event);
 
@@ -66,25 +66,30 @@ class Join {
     using QpKey = std::pair<std::string, std::uint32_t>;   // role, or receiving address, and QPN
     using CommId = std::pair<std::string, std::uint32_t>;  // IP address and communication ID
 
-    void begin_queue(const QpKey& key);
+    // The send queues of a role's queue pairs with one number, one after the other.
+    struct Queues {
+        std::vector<SendQueue> all;
+        std::size_t current = 0;  // the one of the last packet
+    };
+
+    void place(const std::string& role, const std::string& address);
+    const WorkRequest* request_of(const runlog::Event& event);
+    static void begin_queue(std::vector<SendQueue>& queues);
     void learn_peer(const QpKey& key, std::uint32_t dest_qpn);
     std::optional<RequestPacket> place_of_datagram(const PacketKey& packet);
     std::optional<RequestPacket> place_of_request(const PacketKey& packet);
     std::optional<RequestPacket> place_of_response(const PacketKey& packet);
-    std::optional<RequestPacket> account_in_turn(const QpKey& poster,
-                                                 std::vector<SendQueue>& queues,
-                                                 const PacketKey& packet);
+    static std::optional<RequestPacket> account_in_turn(Queues& poster, const PacketKey& packet);
     std::optional<RequestPacket> account(const QpKey& poster, const PacketKey& packet);
     std::vector<std::string> peers_at(const std::string& source, const std::string& role) const;
     std::optional<std::string> role_with(const std::string& address, std::uint32_t qpn) const;
 
+    logged::QueuePairs<> pairs_;
     std::multimap<std::string, std::string> roles_;  // IP address -> role; one host may have both
     // QPNs of the peers by own QPN, and own QPNs by the peer's QPN, both in order of use.
     std::map<QpKey, std::vector<std::uint32_t>> peers_, senders_;
-    std::map<QpKey, std::vector<SendQueue>> queues_;  // one per queue pair of that number
-    std::map<QpKey, std::size_t> current_;            // if several: the one of the last packet
+    std::map<QpKey, Queues> queues_;
     std::map<QpKey, PacketKey> early_;  // by receiver: its first request packet without a cause
-    std::set<QpKey> made_;              // queue pairs in a log
     std::map<CommId, std::uint32_t> connections_;  // -> QPN
     std::map<std::uint64_t, std::string> ports_;   // port that a server listens on -> its role
     std::uint32_t posts_ = 0;

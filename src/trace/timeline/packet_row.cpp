@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "trace/timeline/gid_address.hpp"
+#include "trace/flow/host.hpp"
 #include "wire/tcp.hpp"
 
 namespace timeline {
@@ -24,8 +24,8 @@ void take_addresses(PacketRow& row, const Header& ip) {
 
 // Takes the GIDs of RoCEv1 in the form that the logs have.
 void take_gids(PacketRow& row, const wire::Grh& grh) {
-    row.source = address_of_gid(wire::text(grh.sgid));
-    row.destination = address_of_gid(wire::text(grh.dgid));
+    row.source = flow::text(flow::Host::of(grh.sgid));
+    row.destination = flow::text(flow::Host::of(grh.dgid));
 }
 
 PacketKey key_of(const wire::Packet& packet, const PacketRow& row) {

@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/logged/objects.hpp"
+
 namespace timeline {
 namespace {
 
-constexpr std::uint32_t psn_mask = 0xffffff;
+constexpr std::uint32_t psn_mask = wire::Psn::mask;
 
 // Returns the position nearest to `reference` whose low 24 bits are `offset`: up to half the
 // circle, a PSN counts as ahead of the reference, beyond that as behind it (IBTA volume 1,
 // 9.7.3.1).
 std::uint64_t unwrap(std::uint32_t offset, std::uint64_t reference) {
-    const auto ahead = static_cast<std::uint32_t>((offset - reference) & psn_mask);
-    return ahead < 0x800000 ? reference + ahead : reference + ahead - (psn_mask + 1);
+    const auto here = static_cast<std::uint32_t>(reference);
+    return reference +
+           static_cast<std::uint64_t>(std::int64_t{distance(wire::Psn(here), wire::Psn(offset))});
 }
 
 // Returns whether each PSN has its own response; other requests are acknowledged up to a PSN.
@@ -178,7 +181,7 @@ void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
 const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
     const auto wr_id = wc.number("wr_id");
     const auto on_queue = wc.number("request");
-    if (!wr_id || wc.text("queue") == "recv" || wc.text("opcode").starts_with("RECV"))
+    if (!wr_id || logged::is_receive(wc))
         return nullptr;
     for (std::size_t i = completed_; i < posts_.size(); ++i) {
         WorkRequest& request = posts_[i].request;

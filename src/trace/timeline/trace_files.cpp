@@ -11,7 +11,7 @@
 
 #include "capture/file_source.hpp"
 #include "runlog/tail.hpp"
-#include "trace/timeline/gid_address.hpp"
+#include "trace/logged/devices.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
 
@@ -41,12 +41,14 @@ Scan scan(const std::string& path, std::vector<std::string>& warnings) {
     require_file(path, "a run log");
     runlog::Tail log(path);
     Scan found;
+    logged::Devices devices;
     while (const auto event = log.next()) {
         if (std::ranges::find(found.roles, event->role) == found.roles.end())
             found.roles.push_back(event->role);
-        if (event->name == "device" && !event->text("gid").empty())
-            found.addresses.emplace(event->role, address_of_gid(event->text("gid")));
+        devices.learn(*event);
     }
+    for (const logged::Device& device : devices.all())
+        found.addresses.emplace(device.role, device.address());
     if (!found.roles.empty())
         return found;
     if (fs::file_size(path) != 0)

@@ -1,0 +1,49 @@
+#include "trace/logged/devices.hpp"
+
+#include <algorithm>
+
+namespace logged {
+namespace {
+
+// The newest device for which `fits` holds.
+template <typename Fits>
+const Device* newest(const std::vector<Device>& all, Fits fits) {
+    const auto found = std::find_if(all.rbegin(), all.rend(), fits);
+    return found == all.rend() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string address_of(std::string_view gid) {
+    const auto host = flow::host_of_gid(gid);
+    return host ? flow::text(*host) : std::string(gid);
+}
+
+void Devices::learn(const runlog::Event& event) {
+    const auto gid = event.text("gid");
+    if (event.name != "device" || gid.empty())
+        return;
+    const Device* known = of(event);
+    if (known != nullptr && known->gid == gid)
+        return;
+    all_.push_back({event.role, event.number("gid_index").value_or(0), std::string(gid),
+                    flow::host_of_gid(gid), event.number("path_mtu").value_or(0)});
+}
+
+const Device* Devices::of(const runlog::Event& event) const {
+    return event.name == "device" && !event.text("gid").empty()
+               ? find(event.role, event.number("gid_index").value_or(0))
+               : nullptr;
+}
+
+const Device* Devices::find(std::string_view role, std::uint64_t gid_index) const {
+    return newest(all_, [&](const Device& device) {
+        return device.role == role && device.gid_index == gid_index;
+    });
+}
+
+const Device* Devices::last_of(std::string_view role) const {
+    return newest(all_, [&](const Device& device) { return device.role == role; });
+}
+
+}  // namespace logged
