@@ -13,6 +13,7 @@
 
 #include "support/process.hpp"
 #include "support/tool.hpp"
+#include "trace/explain/direction.hpp"
 #include "trace/timeline/finished_run.hpp"
 
 namespace support {
@@ -138,6 +139,38 @@ void expect_timeline_agrees(const std::vector<json>& flows, const std::string& c
                 << qpn << " to " << std::get<2>(way) << " of " << std::get<1>(way);
 }
 
+// The queue pairs of the logs, and the rules' directions made of them and of the packets.
+void expect_explain_agrees(const std::vector<json>& flows, const std::vector<json>& psns,
+                           const std::string& capture, const std::vector<std::string>& paths) {
+    timeline::TraceInput input(timeline::trace_files(capture, paths));
+    explain::Logs logs;
+    explain::Traffic traffic{flow::Limits()};
+    while (const auto event = input.next_event())
+        logs.learn(*event);
+    while (const auto frame = input.next_frame())
+        traffic.add(frame->number, frame->time.count(), capture::decode(*frame),
+                    frame->original_length);
+    traffic.finish();
+    for (const explain::Direction& one : explain::directions_of(traffic, logs)) {
+        if (one.stream == nullptr || one.requester == nullptr || !one.is_reliable())
+            continue;
+        const auto& key = one.stream->key;
+        const Way way{flow::text(key.src), flow::text(key.dst), key.dest_qpn};
+        bool is_found = false;
+        for (const json& flow : flows)
+            for (const json& direction : flow["directions"])
+                is_found |= way_of(direction) == way && direction["srcqp"] == one.requester->qpn &&
+                            (one.path_mtu == 0 || flow["path_mtu"] == one.path_mtu);
+        EXPECT_TRUE(is_found) << one.where();
+    }
+    for (const json& first : psns)
+        for (const explain::LoggedQueuePair& pair : logs.queue_pairs())
+            if (pair.role == first["from"] && pair.qpn == first["qpn"] && pair.sq_psn &&
+                pair.dest_qpn == first["dest_qpn"] && logs.find(pair.role, pair.qpn).size() == 1) {
+                EXPECT_EQ(pair.sq_psn->value(), first["first_psn"]) << first;
+            }
+}
+
 }  // namespace
 
 std::size_t expect_connections_agree(const std::string& capture,
@@ -147,9 +180,12 @@ std::size_t expect_connections_agree(const std::string& capture,
     std::erase_if(flows, [](const json& one) {
         return !one.contains("flow") || one["transport"] == "UD" || one["transport"] == "CNP";
     });
-    expect_psns_agree(flows, objects({"psns", capture}, logs));
-    if (!logs.empty())
+    const auto psns = objects({"psns", capture}, logs);
+    expect_psns_agree(flows, psns);
+    if (!logs.empty()) {
         expect_timeline_agrees(flows, capture, logs);
+        expect_explain_agrees(flows, psns, capture, logs);
+    }
     std::erase_if(flows, [](const json& one) { return one["transport"] != "RC"; });
     if (!flows.empty())
         expect_check_agrees(flows, objects({"check", capture}, logs).at(0));

@@ -10,6 +10,7 @@
 
 #include "net/endpoint.hpp"
 #include "runlog/event.hpp"
+#include "support/connection_agreement.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 #include "support/tool.hpp"
@@ -191,6 +192,20 @@ TEST(PsnsCommand, a_run_without_connections_is_a_row_too) {
     const SyntheticRun run("none");
     EXPECT_NE(text(run).find("\nnone  no connected queue pair\n"), std::string::npos) << text(run);
     EXPECT_TRUE(objects(run).empty());
+}
+
+TEST(PsnsCommand, agrees_with_the_other_commands_on_queue_pairs_of_logs) {
+    SyntheticRun run("agreed");
+    run.log_states(7u, 5u);
+    run.packet(write_only, 5);
+    run.packet(acknowledge, 5, true);
+    run.packet(write_only, 7, true);
+    run.packet(acknowledge, 7);
+    run.keep_capture();
+    EXPECT_EQ(support::expect_connections_agree(
+                  run.path() + "/wire.pcapng",
+                  {run.path() + "/client.jsonl", run.path() + "/server.jsonl"}),
+              1U);
 }
 
 TEST(PsnsCommand, says_in_a_sentence_that_a_directory_is_none_of_a_run) {
