@@ -37,15 +37,6 @@ Seen seen_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet)
     return seen;
 }
 
-template <typename Message>
-void take_ids(const wire::Cm& cm, CmSeen& seen) {
-    if (const auto* message = cm.as<Message>()) {
-        seen.local_id = message->local_comm_id;
-        if constexpr (requires { message->remote_comm_id; })
-            seen.remote_id = message->remote_comm_id;
-    }
-}
-
 }  // namespace
 
 std::string Seen::text() const {
@@ -101,13 +92,9 @@ void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamK
     seen.to = key.dst;
     seen.network = key.network;
     seen.attribute = message.attribute;
-    take_ids<wire::CmReq>(message, seen);
-    take_ids<wire::CmMra>(message, seen);
-    take_ids<wire::CmRej>(message, seen);
-    take_ids<wire::CmRep>(message, seen);
-    take_ids<wire::CmRtu>(message, seen);
-    take_ids<wire::CmDreq>(message, seen);
-    take_ids<wire::CmDrep>(message, seen);
+    const auto ids = flow::comm_ids(message).value_or(flow::CommIds{});
+    seen.local_id = ids.local;
+    seen.remote_id = ids.remote;
     seen.text = fmt::format("CM {}", message.name());
     if (const auto* request = message.as<wire::CmReq>()) {
         seen.qpn = request->local_qpn;

@@ -5,7 +5,6 @@
 namespace service {
 namespace {
 
-constexpr std::size_t request_places = 1024;
 constexpr std::size_t call_places = 4096;
 
 }  // namespace
@@ -24,22 +23,10 @@ upper::Channel Services::channel_of(const wire::CmReq& request) const {
     return channel;
 }
 
-Services::Request& Services::place_of(const flow::Host& from, const flow::Host& to,
-                                      std::uint32_t comm_id) {
-    return requests_[flow::mixed(flow::mixed(from.low, to.low) ^ flow::mixed(from.high, to.high),
-                                 comm_id) %
-                     request_places];
-}
-
-upper::Channel Services::asked(const flow::Host& from, const flow::Host& to, flow::Network network,
-                               std::uint32_t comm_id) {
-    if (requests_.empty())
-        return {};
-    const Request& request = place_of(from, to, comm_id);
-    return request.from == from && request.to == to && request.network == network &&
-                   request.comm_id == comm_id
-               ? request.channel
-               : upper::Channel{};
+upper::Channel Services::asked(const flow::StreamKey& datagram,
+                               std::uint32_t remote_comm_id) const {
+    const upper::Channel* channel = requests_.answered_by(datagram, remote_comm_id);
+    return channel == nullptr ? upper::Channel{} : *channel;
 }
 
 void Services::set(const flow::StreamKey& key, const upper::Channel& channel) {
@@ -69,16 +56,9 @@ void Services::connection_manager(const wire::Packet& packet) {
     if (const auto* req = packet.cm->as<wire::CmReq>()) {
         const upper::Channel channel = channel_of(*req);
         service = channel.service;
-        if (requests_.empty()) {
-            if (service == upper::Service::None)
-                return;
-            requests_.resize(request_places);
-        }
-        place_of(datagram->src, datagram->dst, req->local_comm_id) = {
-            datagram->src, datagram->dst, datagram->network, req->local_comm_id, channel};
+        requests_.put(*datagram, req->local_comm_id, channel);
     } else if (const auto* rep = packet.cm->as<wire::CmRep>()) {
-        const auto channel =
-            asked(datagram->dst, datagram->src, datagram->network, rep->remote_comm_id);
+        const auto channel = asked(*datagram, rep->remote_comm_id);
         service = channel.service;
         if (connection) {
             ++connections_;
@@ -86,8 +66,7 @@ void Services::connection_manager(const wire::Packet& packet) {
             set(connection->to_active, channel);
         }
     } else if (const auto* rej = packet.cm->as<wire::CmRej>()) {
-        service =
-            asked(datagram->dst, datagram->src, datagram->network, rej->remote_comm_id).service;
+        service = asked(*datagram, rej->remote_comm_id).service;
     }
     message_ = upper::parse(service, *packet.cm);
 }

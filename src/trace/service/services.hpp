@@ -48,14 +48,6 @@ class Services {
     }
 
   private:
-    // A request without a reply so far.
-    struct Request {
-        flow::Host from;
-        flow::Host to;
-        flow::Network network{};
-        std::uint32_t comm_id = 0;
-        upper::Channel channel;
-    };
     struct Stream {
         flow::StreamKey key;
         upper::Channel channel;
@@ -74,17 +66,15 @@ class Services {
     void connection_manager(const wire::Packet& packet);
     void send(const wire::Packet& packet);
     upper::Channel channel_of(const wire::CmReq& request) const;
-    Request& place_of(const flow::Host& from, const flow::Host& to, std::uint32_t comm_id);
-    /// Returns the service that `from` requested with `comm_id`.
-    upper::Channel asked(const flow::Host& from, const flow::Host& to, flow::Network network,
-                         std::uint32_t comm_id);
+    /// Returns the service of the request that a message answers.
+    upper::Channel asked(const flow::StreamKey& datagram, std::uint32_t remote_comm_id) const;
     Set& set_of(const flow::StreamKey& key) { return streams_[key.hash() % sets]; }
     void set(const flow::StreamKey& key, const upper::Channel& channel);
     void match_calls(const flow::StreamKey& stream, upper::RpcRdma& header);
 
     Told told_;
     flow::Connects connects_;
-    std::vector<Request> requests_;
+    flow::ConnectRequests<upper::Channel> requests_;
     std::vector<Set> streams_;
     bool knows_streams_ = !told_.by_qpn.empty();
     std::vector<Call> calls_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "trace/flow/connect.hpp"
 #include "trace/flow/host.hpp"
 #include "wire/tcp.hpp"
 
@@ -56,22 +57,15 @@ bool is_programs_datagram(const wire::Packet& packet) {
 
 // Returns the key of a message that names a connection; UD service resolution does not.
 std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
-    return std::visit(
-        [&]<typename Message>(const Message& message) -> std::optional<CmKey> {
-            CmKey key;
-            key.source = row.source;
-            key.destination = row.destination;
-            if constexpr (requires { message.local_comm_id; })
-                key.local_id = message.local_comm_id;
-            else
-                return std::nullopt;
-            if constexpr (requires { message.remote_comm_id; })
-                key.remote_id = message.remote_comm_id;
-            if constexpr (requires { message.local_qpn; })
-                key.local_qpn = message.local_qpn;
-            return key;
-        },
-        cm.body);
+    const auto ids = flow::comm_ids(cm);
+    if (!ids)
+        return std::nullopt;
+    CmKey key{row.source, row.destination, ids->local, ids->remote, std::nullopt};
+    if (const auto* request = cm.as<wire::CmReq>())
+        key.local_qpn = request->local_qpn;
+    else if (const auto* reply = cm.as<wire::CmRep>())
+        key.local_qpn = reply->local_qpn;
+    return key;
 }
 
 }  // namespace
