@@ -75,8 +75,8 @@ template <std::derived_from<QueuePair> Pair = QueuePair>
 class QueuePairs {
   public:
     /// Takes the events of each log in order. Returns the current queue pair with the event's
-    /// number, until the next call; nullptr: none. `qp` makes one, and so does `qp_state` if the
-    /// log does not have it or has its end, or `qp_attr`.
+    /// number, until the next call; nullptr: none. `qp` makes one, and so do `qp_state`, `qp_attr`
+    /// and `psn` if the log does not have it or has its end.
     Pair* learn(const runlog::Event& event) {
         devices_.learn(event);
         const auto qpn = event.number32("qpn");
