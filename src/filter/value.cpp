@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "util/append.hpp"
+#include "util/names.hpp"
 
 namespace filter {
 namespace {
@@ -74,28 +75,18 @@ char* put_seconds(char* at, std::int64_t nanoseconds) {
 }
 
 std::string_view name(Kind kind) {
-    switch (kind) {
-        case Kind::Present:
-            return "header";
-        case Kind::Flag:
-            return "true or false";
-        case Kind::Psn:
-            return "PSN";
-        case Kind::Text:
-            return "text";
-        case Kind::Mac:
-            return "MAC address";
-        case Kind::Ipv4:
-            return "IPv4 address";
-        case Kind::Ipv6:
-            return "IPv6 address";
-        case Kind::Ip:
-            return "IP address";
-        case Kind::Bytes:
-            return "bytes";
-        default:
-            return "number";
-    }
+    static constexpr auto names = std::to_array<util::Named<Kind>>({
+        {Kind::Present, "header"},
+        {Kind::Flag, "true or false"},
+        {Kind::Psn, "PSN"},
+        {Kind::Text, "text"},
+        {Kind::Mac, "MAC address"},
+        {Kind::Ipv4, "IPv4 address"},
+        {Kind::Ipv6, "IPv6 address"},
+        {Kind::Ip, "IP address"},
+        {Kind::Bytes, "bytes"},
+    });
+    return util::name_in(names, kind, "number");
 }
 
 void append(std::string& out, const Value& value, Kind kind) {

@@ -9,15 +9,9 @@ namespace render {
 namespace {
 
 std::string_view seen_text(timeline::Transmission seen) {
-    switch (seen) {
-        case timeline::Transmission::Again:
-            return ", again";
-        case timeline::Transmission::Late:
-            return ", late";
-        case timeline::Transmission::First:
-            break;
-    }
-    return "";
+    return seen == timeline::Transmission::Again  ? ", again"
+           : seen == timeline::Transmission::Late ? ", late"
+                                                  : "";
 }
 
 std::string text_of(const timeline::SetUp& set_up) {

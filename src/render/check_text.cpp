@@ -23,15 +23,9 @@ using conformance::Verdict;
 constexpr std::size_t line_width = 100;
 
 util::TextRole role_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::Deviation:
-            return util::TextRole::Bad;
-        case Verdict::Undetermined:
-            return util::TextRole::Notice;
-        case Verdict::AsSpecified:
-            break;
-    }
-    return util::TextRole::Plain;
+    return verdict == Verdict::Deviation      ? util::TextRole::Bad
+           : verdict == Verdict::Undetermined ? util::TextRole::Notice
+                                              : util::TextRole::Plain;
 }
 
 class Text {

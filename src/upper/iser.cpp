@@ -1,91 +1,55 @@
 #include "upper/iser.hpp"
 
+#include "util/names.hpp"
+
 namespace upper {
 
 std::string_view IscsiBhs::name() const {
-    switch (opcode) {
-        case 0x00:
-            return "NOP-Out";
-        case 0x01:
-            return "SCSI Command";
-        case 0x02:
-            return "Task Management Request";
-        case 0x03:
-            return "Login Request";
-        case 0x04:
-            return "Text Request";
-        case 0x05:
-            return "Data-Out";
-        case 0x06:
-            return "Logout Request";
-        case 0x10:
-            return "SNACK Request";
-        case 0x20:
-            return "NOP-In";
-        case 0x21:
-            return "SCSI Response";
-        case 0x22:
-            return "Task Management Response";
-        case 0x23:
-            return "Login Response";
-        case 0x24:
-            return "Text Response";
-        case 0x25:
-            return "Data-In";
-        case 0x26:
-            return "Logout Response";
-        case 0x31:
-            return "Ready To Transfer";
-        case 0x32:
-            return "Asynchronous Message";
-        case 0x3f:
-            return "Reject";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x00, "NOP-Out"},
+        {0x01, "SCSI Command"},
+        {0x02, "Task Management Request"},
+        {0x03, "Login Request"},
+        {0x04, "Text Request"},
+        {0x05, "Data-Out"},
+        {0x06, "Logout Request"},
+        {0x10, "SNACK Request"},
+        {0x20, "NOP-In"},
+        {0x21, "SCSI Response"},
+        {0x22, "Task Management Response"},
+        {0x23, "Login Response"},
+        {0x24, "Text Response"},
+        {0x25, "Data-In"},
+        {0x26, "Logout Response"},
+        {0x31, "Ready To Transfer"},
+        {0x32, "Asynchronous Message"},
+        {0x3f, "Reject"},
+    });
+    return util::name_in(names, opcode);
 }
 
 std::string_view IscsiBhs::scsi_name() const {
-    switch (scsi_opcode.value_or(UINT8_MAX)) {
-        case 0x00:
-            return "TEST UNIT READY";
-        case 0x03:
-            return "REQUEST SENSE";
-        case 0x08:
-            return "READ(6)";
-        case 0x0a:
-            return "WRITE(6)";
-        case 0x12:
-            return "INQUIRY";
-        case 0x1a:
-            return "MODE SENSE(6)";
-        case 0x25:
-            return "READ CAPACITY(10)";
-        case 0x28:
-            return "READ(10)";
-        case 0x2a:
-            return "WRITE(10)";
-        case 0x35:
-            return "SYNCHRONIZE CACHE(10)";
-        case 0x41:
-            return "WRITE SAME(10)";
-        case 0x42:
-            return "UNMAP";
-        case 0x88:
-            return "READ(16)";
-        case 0x8a:
-            return "WRITE(16)";
-        case 0x93:
-            return "WRITE SAME(16)";
-        case 0x9e:
-            return "SERVICE ACTION IN(16)";
-        case 0xa0:
-            return "REPORT LUNS";
-        case 0xa3:
-            return "MAINTENANCE IN";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x00, "TEST UNIT READY"},
+        {0x03, "REQUEST SENSE"},
+        {0x08, "READ(6)"},
+        {0x0a, "WRITE(6)"},
+        {0x12, "INQUIRY"},
+        {0x1a, "MODE SENSE(6)"},
+        {0x25, "READ CAPACITY(10)"},
+        {0x28, "READ(10)"},
+        {0x2a, "WRITE(10)"},
+        {0x35, "SYNCHRONIZE CACHE(10)"},
+        {0x41, "WRITE SAME(10)"},
+        {0x42, "UNMAP"},
+        {0x88, "READ(16)"},
+        {0x8a, "WRITE(16)"},
+        {0x93, "WRITE SAME(16)"},
+        {0x9e, "SERVICE ACTION IN(16)"},
+        {0xa0, "REPORT LUNS"},
+        {0xa3, "MAINTENANCE IN"},
+    });
+    return util::name_in(names, scsi_opcode.value_or(UINT8_MAX));
 }
 
 IscsiBhs IscsiBhs::parse(util::FixedBytes<size> bytes) {

@@ -1,5 +1,7 @@
 #include "upper/nvme.hpp"
 
+#include "util/names.hpp"
+
 namespace upper {
 namespace {
 
@@ -8,22 +10,15 @@ constexpr std::uint8_t connect_command = 0x01;
 constexpr std::uint8_t property_get = 0x04;
 
 std::string_view fabrics_name(std::uint8_t fctype) {
-    switch (fctype) {
-        case property_set:
-            return "Property Set";
-        case connect_command:
-            return "Connect";
-        case property_get:
-            return "Property Get";
-        case 0x05:
-            return "Authentication Send";
-        case 0x06:
-            return "Authentication Receive";
-        case 0x08:
-            return "Disconnect";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {property_set, "Property Set"},
+        {connect_command, "Connect"},
+        {property_get, "Property Get"},
+        {0x05, "Authentication Send"},
+        {0x06, "Authentication Receive"},
+        {0x08, "Disconnect"},
+    });
+    return util::name_in(names, fctype);
 }
 
 // Connect and Authentication; others have reserved bytes in place of the descriptor.
@@ -32,85 +27,49 @@ bool transfers_data(std::uint8_t fctype) {
 }
 
 std::string_view admin_name(std::uint8_t opcode) {
-    switch (opcode) {
-        case 0x00:
-            return "Delete I/O Submission Queue";
-        case 0x01:
-            return "Create I/O Submission Queue";
-        case 0x02:
-            return "Get Log Page";
-        case 0x04:
-            return "Delete I/O Completion Queue";
-        case 0x05:
-            return "Create I/O Completion Queue";
-        case 0x06:
-            return "Identify";
-        case 0x08:
-            return "Abort";
-        case 0x09:
-            return "Set Features";
-        case 0x0a:
-            return "Get Features";
-        case 0x0c:
-            return "Asynchronous Event Request";
-        case 0x0d:
-            return "Namespace Management";
-        case 0x10:
-            return "Firmware Commit";
-        case 0x11:
-            return "Firmware Image Download";
-        case 0x14:
-            return "Device Self-test";
-        case 0x15:
-            return "Namespace Attachment";
-        case 0x18:
-            return "Keep Alive";
-        case 0x19:
-            return "Directive Send";
-        case 0x1a:
-            return "Directive Receive";
-        case 0x80:
-            return "Format NVM";
-        case 0x81:
-            return "Security Send";
-        case 0x82:
-            return "Security Receive";
-        case 0x84:
-            return "Sanitize";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x00, "Delete I/O Submission Queue"},
+        {0x01, "Create I/O Submission Queue"},
+        {0x02, "Get Log Page"},
+        {0x04, "Delete I/O Completion Queue"},
+        {0x05, "Create I/O Completion Queue"},
+        {0x06, "Identify"},
+        {0x08, "Abort"},
+        {0x09, "Set Features"},
+        {0x0a, "Get Features"},
+        {0x0c, "Asynchronous Event Request"},
+        {0x0d, "Namespace Management"},
+        {0x10, "Firmware Commit"},
+        {0x11, "Firmware Image Download"},
+        {0x14, "Device Self-test"},
+        {0x15, "Namespace Attachment"},
+        {0x18, "Keep Alive"},
+        {0x19, "Directive Send"},
+        {0x1a, "Directive Receive"},
+        {0x80, "Format NVM"},
+        {0x81, "Security Send"},
+        {0x82, "Security Receive"},
+        {0x84, "Sanitize"},
+    });
+    return util::name_in(names, opcode);
 }
 
 std::string_view io_name(std::uint8_t opcode) {
-    switch (opcode) {
-        case 0x00:
-            return "Flush";
-        case 0x01:
-            return "Write";
-        case 0x02:
-            return "Read";
-        case 0x04:
-            return "Write Uncorrectable";
-        case 0x05:
-            return "Compare";
-        case 0x08:
-            return "Write Zeroes";
-        case 0x09:
-            return "Dataset Management";
-        case 0x0c:
-            return "Verify";
-        case 0x0d:
-            return "Reservation Register";
-        case 0x0e:
-            return "Reservation Report";
-        case 0x11:
-            return "Reservation Acquire";
-        case 0x15:
-            return "Reservation Release";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x00, "Flush"},
+        {0x01, "Write"},
+        {0x02, "Read"},
+        {0x04, "Write Uncorrectable"},
+        {0x05, "Compare"},
+        {0x08, "Write Zeroes"},
+        {0x09, "Dataset Management"},
+        {0x0c, "Verify"},
+        {0x0d, "Reservation Register"},
+        {0x0e, "Reservation Report"},
+        {0x11, "Reservation Acquire"},
+        {0x15, "Reservation Release"},
+    });
+    return util::name_in(names, opcode);
 }
 
 // Write, Read, Write Uncorrectable, Compare, Write Zeroes, Verify: they start with a range of
@@ -144,62 +103,38 @@ void parse_fabrics(NvmeCommand& command, util::FixedBytes<NvmeCommand::size> byt
 }
 
 std::string_view generic_status(std::uint8_t code) {
-    switch (code) {
-        case 0x00:
-            return "Successful Completion";
-        case 0x01:
-            return "Invalid Command Opcode";
-        case 0x02:
-            return "Invalid Field in Command";
-        case 0x03:
-            return "Command ID Conflict";
-        case 0x04:
-            return "Data Transfer Error";
-        case 0x05:
-            return "Commands Aborted due to Power Loss Notification";
-        case 0x06:
-            return "Internal Error";
-        case 0x07:
-            return "Command Abort Requested";
-        case 0x08:
-            return "Command Aborted due to SQ Deletion";
-        case 0x0b:
-            return "Invalid Namespace or Format";
-        case 0x0c:
-            return "Command Sequence Error";
-        case 0x0f:
-            return "Data SGL Length Invalid";
-        case 0x11:
-            return "SGL Descriptor Type Invalid";
-        case 0x80:
-            return "LBA Out of Range";
-        case 0x81:
-            return "Capacity Exceeded";
-        case 0x82:
-            return "Namespace Not Ready";
-        case 0x83:
-            return "Reservation Conflict";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x00, "Successful Completion"},
+        {0x01, "Invalid Command Opcode"},
+        {0x02, "Invalid Field in Command"},
+        {0x03, "Command ID Conflict"},
+        {0x04, "Data Transfer Error"},
+        {0x05, "Commands Aborted due to Power Loss Notification"},
+        {0x06, "Internal Error"},
+        {0x07, "Command Abort Requested"},
+        {0x08, "Command Aborted due to SQ Deletion"},
+        {0x0b, "Invalid Namespace or Format"},
+        {0x0c, "Command Sequence Error"},
+        {0x0f, "Data SGL Length Invalid"},
+        {0x11, "SGL Descriptor Type Invalid"},
+        {0x80, "LBA Out of Range"},
+        {0x81, "Capacity Exceeded"},
+        {0x82, "Namespace Not Ready"},
+        {0x83, "Reservation Conflict"},
+    });
+    return util::name_in(names, code);
 }
 
 // The meaning of command specific codes depends on the command. These are used by Connect only.
 std::string_view command_status(std::uint8_t code) {
-    switch (code) {
-        case 0x80:
-            return "Connect Incompatible Format";
-        case 0x81:
-            return "Connect Controller Busy";
-        case 0x82:
-            return "Connect Invalid Parameters";
-        case 0x83:
-            return "Connect Restart Discovery";
-        case 0x84:
-            return "Connect Invalid Host";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x80, "Connect Incompatible Format"},
+        {0x81, "Connect Controller Busy"},
+        {0x82, "Connect Invalid Parameters"},
+        {0x83, "Connect Restart Discovery"},
+        {0x84, "Connect Invalid Host"},
+    });
+    return util::name_in(names, code);
 }
 
 }  // namespace
@@ -220,20 +155,14 @@ NvmeSgl NvmeSgl::parse(util::FixedBytes<size> bytes) {
 }
 
 std::string_view NvmeProperty::name() const {
-    switch (offset) {
-        case 0x00:
-            return "CAP";
-        case 0x08:
-            return "VS";
-        case 0x14:
-            return "CC";
-        case 0x1c:
-            return "CSTS";
-        case 0x20:
-            return "NSSR";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint32_t>>({
+        {0x00, "CAP"},
+        {0x08, "VS"},
+        {0x14, "CC"},
+        {0x1c, "CSTS"},
+        {0x20, "NSSR"},
+    });
+    return util::name_in(names, offset);
 }
 
 std::string_view NvmeCommand::name() const {

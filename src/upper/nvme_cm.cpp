@@ -1,5 +1,7 @@
 #include "upper/nvme_cm.hpp"
 
+#include "util/names.hpp"
+
 namespace upper {
 
 NvmeCmRequest NvmeCmRequest::parse(util::FixedBytes<size> bytes) {
@@ -19,28 +21,18 @@ NvmeCmReject NvmeCmReject::parse(util::FixedBytes<size> bytes) {
 }
 
 std::string_view NvmeCmReject::status_name() const {
-    switch (status) {
-        case 1:
-            return "Invalid Private Data Length";
-        case 2:
-            return "Invalid RECFMT";
-        case 3:
-            return "Invalid QID";
-        case 4:
-            return "Invalid HSQSIZE";
-        case 5:
-            return "Invalid HRQSIZE";
-        case 6:
-            return "No Resources";
-        case 7:
-            return "Invalid IRD";
-        case 8:
-            return "Invalid ORD";
-        case 9:
-            return "Invalid CNTLID";
-        default:
-            return {};
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint16_t>>({
+        {1, "Invalid Private Data Length"},
+        {2, "Invalid RECFMT"},
+        {3, "Invalid QID"},
+        {4, "Invalid HSQSIZE"},
+        {5, "Invalid HRQSIZE"},
+        {6, "No Resources"},
+        {7, "Invalid IRD"},
+        {8, "Invalid ORD"},
+        {9, "Invalid CNTLID"},
+    });
+    return util::name_in(names, status);
 }
 
 }  // namespace upper

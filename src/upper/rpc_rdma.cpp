@@ -88,31 +88,15 @@ class Lists {
 }  // namespace
 
 std::string_view RpcSegment::list_name() const {
-    switch (list) {
-        case List::Read:
-            return "read";
-        case List::Write:
-            return "write";
-        case List::Reply:
-            break;
-    }
-    return "reply";
+    constexpr std::array<std::string_view, 3> names{"read", "write", "reply"};
+    return names[static_cast<std::size_t>(list)];
 }
 
 std::string_view RpcRdma::type_name() const {
-    switch (type) {
-        case RpcRdmaType::Message:
-            return "RDMA_MSG";
-        case RpcRdmaType::NoMessage:
-            return "RDMA_NOMSG";
-        case RpcRdmaType::Padded:
-            return "RDMA_MSGP";
-        case RpcRdmaType::Done:
-            return "RDMA_DONE";
-        case RpcRdmaType::Error:
-            return "RDMA_ERROR";
-    }
-    return {};
+    constexpr std::array<std::string_view, 5> names{"RDMA_MSG", "RDMA_NOMSG", "RDMA_MSGP",
+                                                    "RDMA_DONE", "RDMA_ERROR"};
+    const auto index = static_cast<std::size_t>(type);
+    return index < names.size() ? names[index] : "";
 }
 
 RpcRdma RpcRdma::parse(util::Bytes payload) {

@@ -1,32 +1,17 @@
 #include "util/style.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace util {
 
 // SGR parameters (ECMA-48, 8.3.117) of the eight colours that are readable in every terminal theme.
 std::string_view TextStyle::sequence(TextRole role) {
-    switch (role) {
-        case TextRole::Plain:
-            return "";
-        case TextRole::Dim:
-            return "\033[2m";
-        case TextRole::Request:
-            return "\033[36m";
-        case TextRole::Response:
-            return "\033[32m";
-        case TextRole::Connection:
-            return "\033[35m";
-        case TextRole::Notice:
-            return "\033[33m";
-        case TextRole::Bad:
-            return "\033[1;31m";
-        case TextRole::Server:
-            return "\033[34m";
-        case TextRole::Client:
-            return "\033[33m";
-    }
-    return "";
+    // In the order of TextRole.
+    constexpr std::array<std::string_view, 9> sequences{"",           "\033[2m",  "\033[36m",
+                                                        "\033[32m",   "\033[35m", "\033[33m",
+                                                        "\033[1;31m", "\033[34m", "\033[33m"};
+    return sequences[static_cast<std::size_t>(role)];
 }
 
 std::string TextStyle::operator()(TextRole role, std::string_view text) const {

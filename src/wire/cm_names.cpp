@@ -1,38 +1,27 @@
 // Names of the connection manager's codes.
 #include <array>
 
+#include "util/names.hpp"
 #include "wire/cm.hpp"
 
 namespace wire {
 
 std::string_view name(CmAttribute attribute) {
-    switch (attribute) {
-        case CmAttribute::ClassPortInfo:
-            return "ClassPortInfo";
-        case CmAttribute::ConnectRequest:
-            return "ConnectRequest";
-        case CmAttribute::MsgRcptAck:
-            return "MsgRcptAck";
-        case CmAttribute::ConnectReject:
-            return "ConnectReject";
-        case CmAttribute::ConnectReply:
-            return "ConnectReply";
-        case CmAttribute::ReadyToUse:
-            return "ReadyToUse";
-        case CmAttribute::DisconnectRequest:
-            return "DisconnectRequest";
-        case CmAttribute::DisconnectReply:
-            return "DisconnectReply";
-        case CmAttribute::ServiceIdResReq:
-            return "ServiceIDResReq";
-        case CmAttribute::ServiceIdResReqResp:
-            return "ServiceIDResReqResp";
-        case CmAttribute::LoadAlternatePath:
-            return "LoadAlternatePath";
-        case CmAttribute::AlternatePathResponse:
-            return "AlternatePathResponse";
-    }
-    return {};
+    static constexpr auto names = std::to_array<util::Named<CmAttribute>>({
+        {CmAttribute::ClassPortInfo, "ClassPortInfo"},
+        {CmAttribute::ConnectRequest, "ConnectRequest"},
+        {CmAttribute::MsgRcptAck, "MsgRcptAck"},
+        {CmAttribute::ConnectReject, "ConnectReject"},
+        {CmAttribute::ConnectReply, "ConnectReply"},
+        {CmAttribute::ReadyToUse, "ReadyToUse"},
+        {CmAttribute::DisconnectRequest, "DisconnectRequest"},
+        {CmAttribute::DisconnectReply, "DisconnectReply"},
+        {CmAttribute::ServiceIdResReq, "ServiceIDResReq"},
+        {CmAttribute::ServiceIdResReqResp, "ServiceIDResReqResp"},
+        {CmAttribute::LoadAlternatePath, "LoadAlternatePath"},
+        {CmAttribute::AlternatePathResponse, "AlternatePathResponse"},
+    });
+    return util::name_in(names, attribute);
 }
 
 std::string_view CmRej::reason_name() const {

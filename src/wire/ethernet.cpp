@@ -1,5 +1,7 @@
 #include "wire/ethernet.hpp"
 
+#include "util/names.hpp"
+
 namespace wire {
 
 Ethernet Ethernet::parse(util::FixedBytes<size> bytes) {
@@ -33,24 +35,16 @@ void Vlan::write(std::span<std::byte, size> out) const {
 }
 
 std::string_view undecoded_encapsulation(std::uint16_t type) {
-    switch (type) {
-        case 0x22f3:
-            return "TRILL";
-        case 0x8903:
-            return "FabricPath";
-        case 0x8926:
-            return "VN-Tag";
-        case 0x88e5:
-            return "MACsec";
-        case 0x88e7:
-            return "PBB";
-        case 0x893f:
-            return "802.1BR";
-        case 0x894f:
-            return "NSH";
-        default:
-            return "";
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint16_t>>({
+        {0x22f3, "TRILL"},
+        {0x8903, "FabricPath"},
+        {0x8926, "VN-Tag"},
+        {0x88e5, "MACsec"},
+        {0x88e7, "PBB"},
+        {0x893f, "802.1BR"},
+        {0x894f, "NSH"},
+    });
+    return util::name_in(names, type);
 }
 
 LinuxCooked LinuxCooked::parse(util::FixedBytes<size> bytes) {

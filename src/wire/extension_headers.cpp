@@ -45,14 +45,7 @@ void Xrceth::write(std::span<std::byte, size> out) const {
 }
 
 std::string_view Feth::sel_name() const {
-    switch (sel) {
-        case 0:
-            return "memory range";
-        case 1:
-            return "whole memory region";
-        default:
-            return "reserved";
-    }
+    return sel == 0 ? "memory range" : sel == 1 ? "whole memory region" : "reserved";
 }
 
 Feth Feth::parse(util::FixedBytes<size> bytes) {

@@ -81,15 +81,8 @@ std::optional<std::uint32_t> compute_icrc(IcrcLayout layout, util::Bytes packet)
 }
 
 std::string_view name(IcrcStatus status) {
-    switch (status) {
-        case IcrcStatus::Good:
-            return "good";
-        case IcrcStatus::Bad:
-            return "bad";
-        case IcrcStatus::Unchecked:
-            break;
-    }
-    return "unchecked";
+    constexpr std::array<std::string_view, 3> names{"good", "bad", "unchecked"};
+    return names[static_cast<std::size_t>(status)];
 }
 
 }  // namespace wire

@@ -1,42 +1,28 @@
 #include "wire/mad.hpp"
 
+#include "util/names.hpp"
+
 namespace wire {
 
 std::string_view Mad::method_name() const {
-    switch (method) {
-        case 0x01:
-            return "Get()";
-        case 0x02:
-            return "Set()";
-        case 0x03:
-            return "Send()";
-        case 0x05:
-            return "Trap()";
-        case 0x06:
-            return "Report()";
-        case 0x07:
-            return "TrapRepress()";
-        case 0x12:
-            return "GetTable()";
-        case 0x13:
-            return "GetTraceTable()";
-        case 0x14:
-            return "GetMulti()";
-        case 0x15:
-            return "Delete()";
-        case 0x81:
-            return "GetResp()";
-        case 0x86:
-            return "ReportResp()";
-        case 0x92:
-            return "GetTableResp()";
-        case 0x94:
-            return "GetMultiResp()";
-        case 0x95:
-            return "DeleteResp()";
-        default:
-            return "method";
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint8_t>>({
+        {0x01, "Get()"},
+        {0x02, "Set()"},
+        {0x03, "Send()"},
+        {0x05, "Trap()"},
+        {0x06, "Report()"},
+        {0x07, "TrapRepress()"},
+        {0x12, "GetTable()"},
+        {0x13, "GetTraceTable()"},
+        {0x14, "GetMulti()"},
+        {0x15, "Delete()"},
+        {0x81, "GetResp()"},
+        {0x86, "ReportResp()"},
+        {0x92, "GetTableResp()"},
+        {0x94, "GetMultiResp()"},
+        {0x95, "DeleteResp()"},
+    });
+    return util::name_in(names, method, "method");
 }
 
 Mad Mad::parse(util::FixedBytes<size> bytes) {

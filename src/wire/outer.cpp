@@ -8,6 +8,24 @@ namespace {
 constexpr std::size_t two_ipv4 = 2 * Ipv4Address::size;
 constexpr std::size_t two_ipv6 = 2 * Ipv6Address::size;
 
+struct KindText {
+    std::string_view name;
+    std::string_view label;
+};
+
+// In the order of OuterKind.
+constexpr auto kinds = std::to_array<KindText>({
+    {"ipip", "IP in IP"},
+    {"gre", "GRE"},
+    {"nvgre", "NVGRE"},
+    {"erspan", "ERSPAN"},
+    {"vxlan", "VXLAN"},
+    {"geneve", "GENEVE"},
+    {"gtp", "GTP-U"},
+    {"mpls", "MPLS"},
+    {"pppoe", "PPPoE"},
+});
+
 template <std::size_t Index>
 IpAddress address(util::Bytes addresses) {
     if (addresses.size() == two_ipv4)
@@ -20,51 +38,11 @@ IpAddress address(util::Bytes addresses) {
 }  // namespace
 
 std::string_view name(OuterKind kind) {
-    switch (kind) {
-        case OuterKind::Ip:
-            return "ipip";
-        case OuterKind::Gre:
-            return "gre";
-        case OuterKind::Nvgre:
-            return "nvgre";
-        case OuterKind::Erspan:
-            return "erspan";
-        case OuterKind::Vxlan:
-            return "vxlan";
-        case OuterKind::Geneve:
-            return "geneve";
-        case OuterKind::Gtp:
-            return "gtp";
-        case OuterKind::Mpls:
-            return "mpls";
-        case OuterKind::Pppoe:
-            return "pppoe";
-    }
-    return "unknown";
+    return kinds[static_cast<std::size_t>(kind)].name;
 }
 
 std::string_view label(OuterKind kind) {
-    switch (kind) {
-        case OuterKind::Ip:
-            return "IP in IP";
-        case OuterKind::Gre:
-            return "GRE";
-        case OuterKind::Nvgre:
-            return "NVGRE";
-        case OuterKind::Erspan:
-            return "ERSPAN";
-        case OuterKind::Vxlan:
-            return "VXLAN";
-        case OuterKind::Geneve:
-            return "GENEVE";
-        case OuterKind::Gtp:
-            return "GTP-U";
-        case OuterKind::Mpls:
-            return "MPLS";
-        case OuterKind::Pppoe:
-            return "PPPoE";
-    }
-    return "unknown";
+    return kinds[static_cast<std::size_t>(kind)].label;
 }
 
 bool OuterLayer::has_id() const {

@@ -1,36 +1,27 @@
 // Sentences that describe a frame to a reader.
 #include "wire/packet.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 namespace wire {
 
 std::string_view text(NotRoce reason) {
-    switch (reason) {
-        case NotRoce::Arp:
-            return "ARP";
-        case NotRoce::MacControl:
-            return "MAC control";
-        case NotRoce::OtherEtherType:
-            return "another EtherType";
-        case NotRoce::Tcp:
-            return "TCP";
-        case NotRoce::OtherIpProtocol:
-            return "another IP protocol";
-        case NotRoce::OtherUdpPort:
-            return "another UDP port";
-        case NotRoce::LaterFragment:
-            return "an IP fragment without a UDP header; fragments are not reassembled";
-        case NotRoce::Esp:
-            return "ESP, which is encrypted";
-        case NotRoce::Encapsulation:
-            return "an encapsulation that is not decoded";
-        case NotRoce::TooDeep:
-            return "more than 8 encapsulations";
-        case NotRoce::Undecodable:
-            return "neither Ethernet nor IP";
-    }
-    return "unknown";
+    constexpr std::array<std::string_view, 11> texts{
+        "ARP",
+        "MAC control",
+        "another EtherType",
+        "TCP",
+        "another IP protocol",
+        "another UDP port",
+        "an IP fragment without a UDP header; fragments are not reassembled",
+        "ESP, which is encrypted",
+        "an encapsulation that is not decoded",
+        "more than 8 encapsulations",
+        "neither Ethernet nor IP",
+    };
+    return texts[static_cast<std::size_t>(reason)];
 }
 
 bool may_hide_roce(const Packet& packet) {

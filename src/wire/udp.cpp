@@ -1,5 +1,7 @@
 #include "wire/udp.hpp"
 
+#include "util/names.hpp"
+
 namespace wire {
 
 Udp Udp::parse(util::FixedBytes<size> bytes) {
@@ -19,18 +21,13 @@ void Udp::write(std::span<std::byte, size> out) const {
 }
 
 std::string_view undecoded_tunnel(std::uint16_t port) {
-    switch (port) {
-        case 4500:
-            return "ESP in UDP";
-        case 4754:
-            return "GRE in UDP";
-        case 4790:
-            return "VXLAN-GPE";
-        case 6635:
-            return "MPLS in UDP";
-        default:
-            return "";
-    }
+    static constexpr auto names = std::to_array<util::Named<std::uint16_t>>({
+        {4500, "ESP in UDP"},
+        {4754, "GRE in UDP"},
+        {4790, "VXLAN-GPE"},
+        {6635, "MPLS in UDP"},
+    });
+    return util::name_in(names, port);
 }
 
 }  // namespace wire
