@@ -30,49 +30,35 @@ Value message(const View& view) {
     return name.empty() ? Value(Null()) : name;
 }
 
-Value has_paths(const View& view) {
-    return view.packet.cm && view.packet.cm->as<CmReq>() != nullptr ? Value(true) : Value();
-}
 template <auto... Members>
-Value primary(const View& view) {
-    const auto* req = view.packet.cm ? view.packet.cm->as<CmReq>() : nullptr;
-    return req != nullptr ? follow(req->primary, Members...) : Value();
-}
-template <auto... Members>
-Value alternate(const View& view) {
-    const auto* req = view.packet.cm ? view.packet.cm->as<CmReq>() : nullptr;
-    return req != nullptr ? follow(req->alternate, Members...) : Value();
+Value path(const View& view) {
+    const auto* req = cm_message<CmReq>(view);
+    return req != nullptr ? follow(*req, Members...) : Value();
 }
 
-const std::optional<IpCm>* ip_cm_of(const View& view) {
-    if (!view.packet.cm)
-        return nullptr;
-    if (const auto* req = view.packet.cm->as<CmReq>())
-        return &req->ip_cm;
-    const auto* sidr = view.packet.cm->as<CmSidrReq>();
-    return sidr != nullptr ? &sidr->ip_cm : nullptr;
+const IpCm* ip_cm_of(const View& view) {
+    const auto* req = cm_message<CmReq>(view);
+    const auto* sidr = cm_message<CmSidrReq>(view);
+    const auto* ip = req != nullptr ? &req->ip_cm : sidr != nullptr ? &sidr->ip_cm : nullptr;
+    return ip != nullptr && *ip ? &**ip : nullptr;
 }
+
 template <auto... Members>
 Value ip_cm(const View& view) {
-    const auto* ip = ip_cm_of(view);
-    return ip != nullptr && *ip ? follow(**ip, Members...) : Value();
+    const IpCm* ip = ip_cm_of(view);
+    return ip != nullptr ? follow(*ip, Members...) : Value();
 }
-Value has_ip_cm(const View& view) {
-    const auto* ip = ip_cm_of(view);
-    return ip != nullptr && *ip ? Value(true) : Value();
-}
+
 template <auto V4, auto V6>
 Value ip_cm_address(const View& view) {
-    const auto* ip = ip_cm_of(view);
-    if (ip == nullptr || !*ip)
+    const IpCm* ip = ip_cm_of(view);
+    if (ip == nullptr)
         return {};
-    return (*ip)->ip_version == 4 ? follow(**ip, V4) : follow(**ip, V6);
+    return ip->ip_version == 4 ? follow(*ip, V4) : follow(*ip, V6);
 }
 Value port(const View& view) {
-    if (!view.packet.cm)
-        return {};
-    const auto* req = view.packet.cm->as<CmReq>();
-    const auto* sidr = view.packet.cm->as<CmSidrReq>();
+    const auto* req = cm_message<CmReq>(view);
+    const auto* sidr = cm_message<CmSidrReq>(view);
     const auto* service = req != nullptr    ? &req->ip_service
                           : sidr != nullptr ? &sidr->ip_service
                                             : nullptr;
@@ -155,34 +141,35 @@ constexpr auto cm_table = std::to_array<Field>({
     {"cm.tgtackdelay", Decimal, "ACKs take up to 4.096 us * 2^n", cm<&CmRep::target_ack_delay>},
     {"cm.failoveracc", Decimal, "alternate path accepted", cm<&CmRep::failover_accepted>},
     {"cm.ext_transport", Decimal, "1 XRC", cm<&CmReq::extended_transport>},
-    {"cm.prim", Present, "primary path", has_paths},
-    {"cm.prim.locallid", Hex4, "primary path", primary<&CmPath::local_lid>},
-    {"cm.prim.remotelid", Hex4, "primary path", primary<&CmPath::remote_lid>},
-    {"cm.prim.localgid", Kind::Ipv6, "primary path", primary<&CmPath::local_gid>},
-    {"cm.prim.remotegid", Kind::Ipv6, "primary path", primary<&CmPath::remote_gid>},
-    {"cm.prim.flowlabel", Hex6, "primary path", primary<&CmPath::flow_label>},
-    {"cm.prim.pktrate", Decimal, "primary path", primary<&CmPath::packet_rate>},
-    {"cm.prim.tfcclass", Decimal, "primary path", primary<&CmPath::traffic_class>},
-    {"cm.prim.hoplim", Decimal, "primary path", primary<&CmPath::hop_limit>},
-    {"cm.prim.sl", Decimal, "primary path", primary<&CmPath::sl>},
-    {"cm.prim.subnetlocal", Flag, "primary path", primary<&CmPath::subnet_local>},
+    {"cm.prim", Present, "primary path", path<>},
+    {"cm.prim.locallid", Hex4, "primary path", path<&CmReq::primary, &CmPath::local_lid>},
+    {"cm.prim.remotelid", Hex4, "primary path", path<&CmReq::primary, &CmPath::remote_lid>},
+    {"cm.prim.localgid", Kind::Ipv6, "primary path", path<&CmReq::primary, &CmPath::local_gid>},
+    {"cm.prim.remotegid", Kind::Ipv6, "primary path", path<&CmReq::primary, &CmPath::remote_gid>},
+    {"cm.prim.flowlabel", Hex6, "primary path", path<&CmReq::primary, &CmPath::flow_label>},
+    {"cm.prim.pktrate", Decimal, "primary path", path<&CmReq::primary, &CmPath::packet_rate>},
+    {"cm.prim.tfcclass", Decimal, "primary path", path<&CmReq::primary, &CmPath::traffic_class>},
+    {"cm.prim.hoplim", Decimal, "primary path", path<&CmReq::primary, &CmPath::hop_limit>},
+    {"cm.prim.sl", Decimal, "primary path", path<&CmReq::primary, &CmPath::sl>},
+    {"cm.prim.subnetlocal", Flag, "primary path", path<&CmReq::primary, &CmPath::subnet_local>},
     {"cm.prim.localacktout", Decimal, "primary path: ACKs within 4.096 us * 2^n",
-     primary<&CmPath::local_ack_timeout>},
-    {"cm.alt", Present, "alternate path", has_paths},
-    {"cm.alt.locallid", Hex4, "alternate path", alternate<&CmPath::local_lid>},
-    {"cm.alt.remotelid", Hex4, "alternate path", alternate<&CmPath::remote_lid>},
-    {"cm.alt.localgid", Kind::Ipv6, "alternate path", alternate<&CmPath::local_gid>},
-    {"cm.alt.remotegid", Kind::Ipv6, "alternate path", alternate<&CmPath::remote_gid>},
-    {"cm.alt.flowlabel", Hex6, "alternate path", alternate<&CmPath::flow_label>},
-    {"cm.alt.pktrate", Decimal, "alternate path", alternate<&CmPath::packet_rate>},
-    {"cm.alt.tfcclass", Decimal, "alternate path", alternate<&CmPath::traffic_class>},
-    {"cm.alt.hoplim", Decimal, "alternate path", alternate<&CmPath::hop_limit>},
-    {"cm.alt.sl", Decimal, "alternate path", alternate<&CmPath::sl>},
-    {"cm.alt.subnetlocal", Flag, "alternate path", alternate<&CmPath::subnet_local>},
+     path<&CmReq::primary, &CmPath::local_ack_timeout>},
+    {"cm.alt", Present, "alternate path", path<>},
+    {"cm.alt.locallid", Hex4, "alternate path", path<&CmReq::alternate, &CmPath::local_lid>},
+    {"cm.alt.remotelid", Hex4, "alternate path", path<&CmReq::alternate, &CmPath::remote_lid>},
+    {"cm.alt.localgid", Kind::Ipv6, "alternate path", path<&CmReq::alternate, &CmPath::local_gid>},
+    {"cm.alt.remotegid", Kind::Ipv6, "alternate path",
+     path<&CmReq::alternate, &CmPath::remote_gid>},
+    {"cm.alt.flowlabel", Hex6, "alternate path", path<&CmReq::alternate, &CmPath::flow_label>},
+    {"cm.alt.pktrate", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::packet_rate>},
+    {"cm.alt.tfcclass", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::traffic_class>},
+    {"cm.alt.hoplim", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::hop_limit>},
+    {"cm.alt.sl", Decimal, "alternate path", path<&CmReq::alternate, &CmPath::sl>},
+    {"cm.alt.subnetlocal", Flag, "alternate path", path<&CmReq::alternate, &CmPath::subnet_local>},
     {"cm.alt.localacktout", Decimal, "alternate path: ACKs within 4.096 us * 2^n",
-     alternate<&CmPath::local_ack_timeout>},
+     path<&CmReq::alternate, &CmPath::local_ack_timeout>},
     {"cm.port", Decimal, "rdma_cm's port in the service ID", port},
-    {"cm.ip_cm", Present, "rdma_cm's header before the private data", has_ip_cm},
+    {"cm.ip_cm", Present, "rdma_cm's header before the private data", ip_cm<>},
     {"cm.ip_cm.majv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::major_version>},
     {"cm.ip_cm.minv", Decimal, "rdma_cm's header: version", ip_cm<&IpCm::minor_version>},
     {"cm.ip_cm.ipv", Decimal, "rdma_cm's header: 4 or 6", ip_cm<&IpCm::ip_version>},

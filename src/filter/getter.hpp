@@ -40,11 +40,11 @@ Value to_value(const std::optional<T>& value) {
     return value ? to_value(*value) : Value();
 }
 
-/// Returns the value of a chain of members, starting at `object`. A member may be data or a const
-/// function without arguments. An empty optional ends the chain.
+/// Returns the value of a chain of members, starting at `object`; true if there is no member. A
+/// member may be data or a const function without arguments. An empty optional ends the chain.
 template <typename Object>
-Value follow(const Object& object) {
-    return to_value(object);
+Value follow(const Object&) {
+    return true;
 }
 template <typename Object, typename Member, typename... More>
 Value follow(const Object& object, Member member, More... more) {
@@ -77,20 +77,35 @@ Value has(const View& view) {
 template <typename Message, typename Member>
 Message message_of(Member Message::*);
 
-/// Reads a member of the connection manager's message from the first message type that matches:
-/// cm<&CmReq::local_qpn, &CmRep::local_qpn>.
-template <auto... Members>
-Value cm(const View& view) {
+/// Reads the first of the members whose message `as` returns: as.operator()<Message>().
+template <auto... Members, typename As>
+Value first_of(As as) {
     Value value;
-    if (!view.packet.cm)
-        return value;
     const auto take = [&](auto member) {
-        if (const auto* message = view.packet.cm->as<decltype(message_of(member))>())
+        if (const auto* message = as.template operator()<decltype(message_of(member))>())
             value = to_value(std::invoke(member, *message));
         return is_there(value);
     };
     static_cast<void>((take(Members) || ...));
     return value;
+}
+
+/// The connection manager's message of this type; nullptr if the packet has none.
+template <typename Message>
+const Message* cm_message(const View& view) {
+    return view.packet.cm ? view.packet.cm->as<Message>() : nullptr;
+}
+
+/// Reads a member of the connection manager's message from the first message type that matches:
+/// cm<&CmReq::local_qpn, &CmRep::local_qpn>.
+template <auto... Members>
+Value cm(const View& view) {
+    return first_of<Members...>([&]<typename Message>() { return cm_message<Message>(view); });
+}
+
+/// Wireshark's name of a field, if it has another one.
+constexpr FieldExtra in_wireshark(std::string_view name) {
+    return {.wireshark = name};
 }
 
 }  // namespace filter

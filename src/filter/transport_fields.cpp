@@ -96,11 +96,14 @@ Value malformed(const View& view) {
     return view.packet.malformed ? composed(view, view.packet.malformed->text()) : Null();
 }
 
+constexpr FieldExtra needs_icrc{.needs_icrc = true};
+constexpr FieldExtra omitted{.json = not_in_json};
+
 constexpr auto transport_table = std::to_array<Field>({
     {"bth", Present, "base transport header: the packet is RoCE", has<&Packet::bth>},
     {"bth.opcode", Decimal, "opcode", in<&Packet::bth, &Bth::opcode>},
     {"bth.opcode_name", Text, "\"RC RDMA WRITE Only\"", opcode_name},
-    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC, DC", transport, {.json = not_in_json}},
+    {"bth.transport", Text, "RC, UC, RD, UD, CNP, XRC, DC", transport, omitted},
     {"bth.se", Flag, "solicited event", in<&Packet::bth, &Bth::se>},
     {"bth.m", Flag, "migration state", in<&Packet::bth, &Bth::m>},
     {"bth.padcnt", Decimal, "bytes of padding", in<&Packet::bth, &Bth::padcnt>},
@@ -166,19 +169,13 @@ constexpr auto transport_table = std::to_array<Field>({
 constexpr auto outcome_table = std::to_array<Field>({
     {"payload_len", Decimal, "bytes of payload on the wire", payload_length},
     {"icrc", Present, "invariant CRC", has<&Packet::icrc>},
-    {"icrc.value",
-     Hex8,
-     "value in the packet",
-     icrc_value,
-     {.wireshark = "infiniband.invariant.crc"}},
-    {"icrc.status", Text, "good, bad or unchecked", icrc_status, {.needs_icrc = true}},
-    {"icrc.computed", Hex8, "if bad: the correct value", icrc_computed, {.needs_icrc = true}},
-    {"icrc.right_with_srcport",
-     Decimal,
-     "if bad: the UDP source port that makes it good",
-     icrc_srcport,
-     {.needs_icrc = true}},
-    {"icrc.reason", Text, "if unchecked: the reason", icrc_reason, {.needs_icrc = true}},
+    {"icrc.value", Hex8, "value in the packet", icrc_value,
+     in_wireshark("infiniband.invariant.crc")},
+    {"icrc.status", Text, "good, bad or unchecked", icrc_status, needs_icrc},
+    {"icrc.computed", Hex8, "if bad: the correct value", icrc_computed, needs_icrc},
+    {"icrc.right_with_srcport", Decimal, "if bad: the UDP source port that makes it good",
+     icrc_srcport, needs_icrc},
+    {"icrc.reason", Text, "if unchecked: the reason", icrc_reason, needs_icrc},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
     {"truncated", Text, "what the capture lacks of the packet", truncated},
     {"malformed", Text, "why the packet is not valid", malformed},

@@ -38,14 +38,10 @@ const RpcSegment* segment(const View& view) {
     const auto* header = part<RpcRdma>(view);
     return header != nullptr && I < header->segment_count ? &header->segments[I] : nullptr;
 }
-template <std::size_t I, auto Member>
+template <std::size_t I, auto... Members>
 Value of_segment(const View& view) {
     const RpcSegment* chunk = segment<I>(view);
-    return chunk != nullptr ? follow(*chunk, Member) : Value();
-}
-template <std::size_t I>
-Value has_segment(const View& view) {
-    return segment<I>(view) != nullptr ? Value(true) : Value();
+    return chunk != nullptr ? follow(*chunk, Members...) : Value();
 }
 
 const Rpc* rpc_of(const View& view) {
@@ -56,9 +52,6 @@ template <auto... Members>
 Value rpc(const View& view) {
     const Rpc* message = rpc_of(view);
     return message != nullptr ? follow(*message, Members...) : Value();
-}
-Value has_rpc(const View& view) {
-    return rpc_of(view) != nullptr ? Value(true) : Value();
 }
 Value rpc_message_type(const View& view) {
     const Rpc* message = rpc_of(view);
@@ -122,19 +115,18 @@ constexpr auto problem_table = std::to_array<Field>({
 
 constexpr auto upper_table = std::to_array<Field>({
     {"rpcrdma", Present, "RPC over RDMA", is<RpcRdma, RpcRdmaCm>, connection},
-    {"rpcrdma.xid", Hex8, "transaction ID", of<RpcRdma, &RpcRdma::xid>, named("rpcordma.xid")},
-    {"rpcrdma.version", Decimal, "1", of<RpcRdma, &RpcRdma::version>, named("rpcordma.version")},
-    {"rpcrdma.credits", Decimal, "credits requested or granted", of<RpcRdma, &RpcRdma::credits>,
+    {"rpcrdma.xid", Hex8, "transaction ID", of<&RpcRdma::xid>, named("rpcordma.xid")},
+    {"rpcrdma.version", Decimal, "1", of<&RpcRdma::version>, named("rpcordma.version")},
+    {"rpcrdma.credits", Decimal, "credits requested or granted", of<&RpcRdma::credits>,
      named("rpcordma.flow_control")},
     {"rpcrdma.type", Decimal, "0 RDMA_MSG, 1 RDMA_NOMSG, 4 RDMA_ERROR", type_of_rpc_rdma,
      named("rpcordma.msg_type")},
-    {"rpcrdma.reads", Decimal, "read chunks", of<RpcRdma, &RpcRdma::reads>,
-     named("rpcordma.reads_count")},
-    {"rpcrdma.writes", Decimal, "write chunks", of<RpcRdma, &RpcRdma::writes>,
+    {"rpcrdma.reads", Decimal, "read chunks", of<&RpcRdma::reads>, named("rpcordma.reads_count")},
+    {"rpcrdma.writes", Decimal, "write chunks", of<&RpcRdma::writes>,
      named("rpcordma.writes_count")},
-    {"rpcrdma.replies", Decimal, "reply chunks: 0 or 1", of<RpcRdma, &RpcRdma::replies>,
+    {"rpcrdma.replies", Decimal, "reply chunks: 0 or 1", of<&RpcRdma::replies>,
      named("rpcordma.reply_count")},
-    {"rpcrdma.segment", Present, "segment of a chunk", has_segment<0>, element},
+    {"rpcrdma.segment", Present, "segment of a chunk", of_segment<0>, element},
     {"rpcrdma.segment.list", Text, "read, write or reply", of_segment<0, &RpcSegment::list_name>,
      connection},
     {"rpcrdma.segment.position", Decimal, "of a read segment: position in the XDR stream",
@@ -145,7 +137,7 @@ constexpr auto upper_table = std::to_array<Field>({
      named("rpcordma.rdma_length")},
     {"rpcrdma.segment.offset", Hex16, "address", of_segment<0, &RpcSegment::offset>,
      named("rpcordma.rdma_offset")},
-    {"rpcrdma.segment2", Present, "segment of a chunk", has_segment<1>, element},
+    {"rpcrdma.segment2", Present, "segment of a chunk", of_segment<1>, element},
     {"rpcrdma.segment2.list", Text, "read, write or reply", of_segment<1, &RpcSegment::list_name>,
      connection},
     {"rpcrdma.segment2.position", Decimal, "of a read segment: position in the XDR stream",
@@ -153,7 +145,7 @@ constexpr auto upper_table = std::to_array<Field>({
     {"rpcrdma.segment2.handle", Hex8, "rkey", of_segment<1, &RpcSegment::handle>, connection},
     {"rpcrdma.segment2.length", Decimal, "bytes", of_segment<1, &RpcSegment::length>, connection},
     {"rpcrdma.segment2.offset", Hex16, "address", of_segment<1, &RpcSegment::offset>, connection},
-    {"rpcrdma.segment3", Present, "segment of a chunk", has_segment<2>, element},
+    {"rpcrdma.segment3", Present, "segment of a chunk", of_segment<2>, element},
     {"rpcrdma.segment3.list", Text, "read, write or reply", of_segment<2, &RpcSegment::list_name>,
      connection},
     {"rpcrdma.segment3.position", Decimal, "of a read segment: position in the XDR stream",
@@ -161,7 +153,7 @@ constexpr auto upper_table = std::to_array<Field>({
     {"rpcrdma.segment3.handle", Hex8, "rkey", of_segment<2, &RpcSegment::handle>, connection},
     {"rpcrdma.segment3.length", Decimal, "bytes", of_segment<2, &RpcSegment::length>, connection},
     {"rpcrdma.segment3.offset", Hex16, "address", of_segment<2, &RpcSegment::offset>, connection},
-    {"rpcrdma.segment4", Present, "segment of a chunk", has_segment<3>, element},
+    {"rpcrdma.segment4", Present, "segment of a chunk", of_segment<3>, element},
     {"rpcrdma.segment4.list", Text, "read, write or reply", of_segment<3, &RpcSegment::list_name>,
      connection},
     {"rpcrdma.segment4.position", Decimal, "of a read segment: position in the XDR stream",
@@ -169,18 +161,17 @@ constexpr auto upper_table = std::to_array<Field>({
     {"rpcrdma.segment4.handle", Hex8, "rkey", of_segment<3, &RpcSegment::handle>, connection},
     {"rpcrdma.segment4.length", Decimal, "bytes", of_segment<3, &RpcSegment::length>, connection},
     {"rpcrdma.segment4.offset", Hex16, "address", of_segment<3, &RpcSegment::offset>, connection},
-    {"rpcrdma.errcode", Decimal, "of RDMA_ERROR: 1 version, 2 chunk",
-     of<RpcRdma, &RpcRdma::error_code>, named("rpcordma.errcode")},
+    {"rpcrdma.errcode", Decimal, "of RDMA_ERROR: 1 version, 2 chunk", of<&RpcRdma::error_code>,
+     named("rpcordma.errcode")},
     {"rpcrdma.cm", Present, "private data of the connection manager's message", is<RpcRdmaCm>,
      connection},
-    {"rpcrdma.cm.version", Decimal, "1", of<RpcRdmaCm, &RpcRdmaCm::version>, connection},
-    {"rpcrdma.cm.flags", Hex2, "1: remote invalidation", of<RpcRdmaCm, &RpcRdmaCm::flags>,
-     connection},
+    {"rpcrdma.cm.version", Decimal, "1", of<&RpcRdmaCm::version>, connection},
+    {"rpcrdma.cm.flags", Hex2, "1: remote invalidation", of<&RpcRdmaCm::flags>, connection},
     {"rpcrdma.cm.send_size", Decimal, "bytes that the sender sends inline",
-     of<RpcRdmaCm, &RpcRdmaCm::send_size>, connection},
+     of<&RpcRdmaCm::send_size>, connection},
     {"rpcrdma.cm.recv_size", Decimal, "bytes that the sender receives inline",
-     of<RpcRdmaCm, &RpcRdmaCm::receive_size>, connection},
-    {"rpc", Present, "remote procedure call", has_rpc, connection},
+     of<&RpcRdmaCm::receive_size>, connection},
+    {"rpc", Present, "remote procedure call", rpc<>, connection},
     {"rpc.msgtyp", Decimal, "0 call, 1 reply", rpc_message_type, connection},
     {"rpc.program", Decimal, "100003: NFS", rpc<&Rpc::procedure, &RpcProcedure::program>,
      connection},
@@ -203,32 +194,30 @@ constexpr auto upper_table = std::to_array<Field>({
     {"nfs.opcode", Decimal, "the first operation", first_operation, connection},
     {"nfs.ops", Text, "the first operations: \"PUTFH GETATTR\"", operations, connection},
     {"iser", Present, "iSER", is<Iser, IserCm>, connection},
-    {"iser.flags", Hex2, "opcode and flags", of<Iser, &Iser::flags>, connection},
-    {"iser.opcode", Hex2, "1: control-type", of<Iser, &Iser::opcode>, named("iser.flags.opcode")},
-    {"iser.wsv", Flag, "write_stag is valid", of<Iser, &Iser::has_write_stag>,
-     named("iser.flags.wsv")},
-    {"iser.rsv", Flag, "read_stag is valid", of<Iser, &Iser::has_read_stag>,
-     named("iser.flags.rsv")},
-    {"iser.write_stag", Hex8, "rkey of the memory that the target reads",
-     of<Iser, &Iser::write_stag>, connection},
-    {"iser.write_base_offset", Hex16, "its address", of<Iser, &Iser::write_offset>, connection},
-    {"iser.read_stag", Hex8, "rkey of the memory that the target writes",
-     of<Iser, &Iser::read_stag>, connection},
-    {"iser.read_base_offset", Hex16, "its address", of<Iser, &Iser::read_offset>, connection},
+    {"iser.flags", Hex2, "opcode and flags", of<&Iser::flags>, connection},
+    {"iser.opcode", Hex2, "1: control-type", of<&Iser::opcode>, named("iser.flags.opcode")},
+    {"iser.wsv", Flag, "write_stag is valid", of<&Iser::has_write_stag>, named("iser.flags.wsv")},
+    {"iser.rsv", Flag, "read_stag is valid", of<&Iser::has_read_stag>, named("iser.flags.rsv")},
+    {"iser.write_stag", Hex8, "rkey of the memory that the target reads", of<&Iser::write_stag>,
+     connection},
+    {"iser.write_base_offset", Hex16, "its address", of<&Iser::write_offset>, connection},
+    {"iser.read_stag", Hex8, "rkey of the memory that the target writes", of<&Iser::read_stag>,
+     connection},
+    {"iser.read_base_offset", Hex16, "its address", of<&Iser::read_offset>, connection},
     {"iser.cm", Present, "private data of the connection manager's message", is<IserCm>,
      connection},
-    {"iser.cm.zbva_not_sup", Flag, "no zero-based addresses",
-     of<IserCm, &IserCm::no_zero_based_address>, connection},
+    {"iser.cm.zbva_not_sup", Flag, "no zero-based addresses", of<&IserCm::no_zero_based_address>,
+     connection},
     {"iser.cm.send_w_inv_not_sup", Flag, "no remote invalidation",
-     of<IserCm, &IserCm::no_remote_invalidation>, connection},
+     of<&IserCm::no_remote_invalidation>, connection},
     {"iscsi", Present, "iSCSI basic header segment", has_bhs, connection},
-    {"iscsi.opcode", Hex2, "opcode", of<Iser, &Iser::bhs, &IscsiBhs::opcode>, connection},
+    {"iscsi.opcode", Hex2, "opcode", of<&Iser::bhs, &IscsiBhs::opcode>, connection},
     {"iscsi.name", Text, "\"SCSI Command\", ...", bhs_name<&IscsiBhs::name>, connection},
     {"iscsi.datasegmentlength", Decimal, "bytes of data in the message",
-     of<Iser, &Iser::bhs, &IscsiBhs::data_segment_length>, connection},
-    {"iscsi.initiatortasktag", Hex8, "task", of<Iser, &Iser::bhs, &IscsiBhs::initiator_task_tag>,
+     of<&Iser::bhs, &IscsiBhs::data_segment_length>, connection},
+    {"iscsi.initiatortasktag", Hex8, "task", of<&Iser::bhs, &IscsiBhs::initiator_task_tag>,
      connection},
-    {"iscsi.scsi_opcode", Hex2, "of a SCSI Command", of<Iser, &Iser::bhs, &IscsiBhs::scsi_opcode>,
+    {"iscsi.scsi_opcode", Hex2, "of a SCSI Command", of<&Iser::bhs, &IscsiBhs::scsi_opcode>,
      connection},
     {"iscsi.scsi_name", Text, "\"READ(10)\", ...", bhs_name<&IscsiBhs::scsi_name>, connection},
 });

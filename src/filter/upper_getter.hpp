@@ -15,11 +15,11 @@ const Kept* part(const View& view) {
     return view.upper != nullptr ? view.upper->as<Kept>() : nullptr;
 }
 
-/// Reads a chain of members of one kind of message.
-template <typename Kept, auto... Members>
+/// Reads a chain of members, of which the first is one of the message.
+template <auto Member, auto... More>
 Value of(const View& view) {
-    const Kept* message = part<Kept>(view);
-    return message != nullptr ? follow(*message, Members...) : Value();
+    const auto* message = part<decltype(message_of(Member))>(view);
+    return message != nullptr ? follow(*message, Member, More...) : Value();
 }
 
 template <typename... Kept>
@@ -30,21 +30,13 @@ Value is(const View& view) {
 /// Reads a member of any kind of message that has it.
 template <auto... Members>
 Value any(const View& view) {
-    Value value;
-    const auto take = [&](auto member) {
-        using Owner = decltype(message_of(member));
-        if (const Owner* message = part<Owner>(view))
-            value = to_value(std::invoke(member, *message));
-        return is_there(value);
-    };
-    static_cast<void>((take(Members) || ...));
-    return value;
+    return first_of<Members...>([&]<typename Message>() { return part<Message>(view); });
 }
 
 // Null if there is no name.
-template <typename Kept, auto Member>
+template <auto Member>
 Value name_of(const View& view) {
-    const Kept* message = part<Kept>(view);
+    const auto* message = part<decltype(message_of(Member))>(view);
     if (message == nullptr)
         return {};
     const std::string_view name = std::invoke(Member, *message);

@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 
 #include "filter/field_tables.hpp"
-#include "filter/getter.hpp"
-#include "upper/message.hpp"
+#include "filter/upper_getter.hpp"
 
 namespace filter {
 namespace {
@@ -32,18 +31,14 @@ Value syndrome_code(const View& view) {
 }
 
 template <typename Message>
-const Message* as_message(const View& view) {
-    return view.packet.cm ? view.packet.cm->as<Message>() : nullptr;
-}
-template <typename Message>
 bool is_message(const View& view) {
-    return as_message<Message>(view) != nullptr;
+    return cm_message<Message>(view) != nullptr;
 }
 
 // In IPv4 packets, Wireshark shows a path's GID as the IPv4 address in its last bytes.
 template <auto Gid>
 Value ipv4_of_gid(const View& view) {
-    const auto* request = as_message<CmReq>(view);
+    const auto* request = cm_message<CmReq>(view);
     if (request == nullptr || !view.packet.ipv4)
         return {};
     const auto& gid = (request->primary.*Gid).bytes;
@@ -69,7 +64,7 @@ bool has_service_tag(const View& view) {
 }
 template <unsigned Version>
 bool has_ip_cm_version(const View& view) {
-    const auto* request = as_message<CmReq>(view);
+    const auto* request = cm_message<CmReq>(view);
     return request != nullptr && request->ip_cm && request->ip_cm->ip_version == Version;
 }
 bool has_ip_cm_header(const View& view) {
@@ -79,12 +74,13 @@ bool has_no_ip_cm_header(const View& view) {
     return is_message<CmReq>(view) && !has_ip_cm_header(view);
 }
 
-template <typename Kind>
+template <typename Kept>
 bool carries(const View& view) {
-    return view.upper != nullptr && view.upper->as<Kind>() != nullptr;
+    return part<Kept>(view) != nullptr;
 }
 bool carries_fabrics_command(const View& view) {
-    return carries<upper::NvmeCommand>(view) && view.upper->as<upper::NvmeCommand>()->fctype;
+    const auto* command = part<upper::NvmeCommand>(view);
+    return command != nullptr && command->fctype;
 }
 
 struct Alias {
