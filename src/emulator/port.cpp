@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
 #include <optional>
 #include <sys/socket.h>
@@ -14,6 +13,7 @@
 #include "emulator/unix_socket.hpp"
 #include "util/address.hpp"
 #include "util/check.hpp"
+#include "util/number.hpp"
 
 namespace emulator {
 namespace {
@@ -22,11 +22,10 @@ constexpr std::string_view tcp_prefix = "tcp:";
 
 util::Fd connect_tcp(const std::string& text) {
     const std::size_t colon = text.rfind(':');
-    const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    const auto address = util::Address::parse(text.substr(0, colon), port);
-    if (error != std::errc{} || end != digits.data() + digits.size() || !address)
+    const auto port = util::number_of<std::uint16_t>(
+        colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1));
+    const auto address = util::Address::parse(text.substr(0, colon), port.value_or(0));
+    if (!port || !address)
         throw util::Error(
             fmt::format("'tcp:{}' is not a valid address: write tcp:127.0.0.1:PORT", text));
     util::Fd fd(util::check_errno(socket(address->get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0),

@@ -11,17 +11,13 @@
 #include <fmt/format.h>
 
 #include "filter/where.hpp"
+#include "util/number.hpp"
+#include "util/utf8.hpp"
 
 namespace emulator {
 namespace {
 
 constexpr std::chrono::minutes longest{1};
-
-// Counts UTF-8 characters.
-std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
-}
 
 template <typename Number>
 std::optional<std::pair<Number, std::string_view>> number_and_rest(std::string_view text) {
@@ -133,21 +129,17 @@ std::uint64_t RuleWords::rate() {
 
 std::uint64_t RuleWords::value(std::uint64_t most) {
     const Word word = take();
-    const bool hex = word.text.starts_with("0x");
-    const std::string_view digits = word.text.substr(hex ? 2 : 0);
-    std::uint64_t value = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10);
-    if (error != std::errc{} || end != digits.data() + digits.size() || value > most)
+    const auto value = util::prefixed_number_of<std::uint64_t>(word.text);
+    if (!value || *value > most)
         refuse(word,
                fmt::format("a value from 0 to {:#x} is expected here, not '{}'", most, word.text));
-    return value;
+    return *value;
 }
 
 void RuleWords::refuse(const Word& word, const std::string& why) const {
-    const std::size_t column = 1 + characters(text_.substr(0, word.at));
+    const std::size_t column = 1 + util::characters(text_.substr(0, word.at));
     throw filter::SyntaxError(fmt::format("{} (column {})", why, column), column,
-                              std::max<std::size_t>(1, characters(word.text)), text_);
+                              std::max<std::size_t>(1, util::characters(word.text)), text_);
 }
 
 std::string RuleWords::instead() const {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -13,15 +12,11 @@
 
 #include "filter/comparison.hpp"
 #include "filter/where.hpp"
+#include "util/number.hpp"
 #include "wire/opcode.hpp"
 
 namespace filter {
 namespace {
-
-[[noreturn]] void refuse(const Token& token, const std::string& why) {
-    throw SyntaxError(fmt::format("{} (column {})", why, token.column), token.column,
-                      token.width());
-}
 
 [[noreturn]] void refuse_value(const Field& field, const Token& token) {
     const auto wanted = [&]() -> std::string {
@@ -40,26 +35,9 @@ namespace {
                               field.name));
 }
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text, int base) {
-    Number number{};
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = [&] {
-        if constexpr (std::is_floating_point_v<Number>)
-            return std::from_chars(text.data(), end, number);
-        else
-            return std::from_chars(text.data(), end, number, base);
-    }();
-    const bool is_whole = error == std::errc() && rest == end && !text.empty();
-    return is_whole ? std::optional(number) : std::nullopt;
-}
-
 std::optional<std::uint64_t> unsigned_of(std::string_view text) {
-    constexpr int decimal = 10;
-    constexpr int hexadecimal = 16;
-    if (text.starts_with("0x") || text.starts_with("0X"))
-        return number_of<std::uint64_t>(text.substr(2), hexadecimal);
-    return number_of<std::uint64_t>(text, decimal);
+    return text.starts_with("0X") ? util::number_of<std::uint64_t>(text.substr(2), 16)
+                                  : util::prefixed_number_of<std::uint64_t>(text);
 }
 
 // Parses seconds with up to nine decimal places; a double would lose the last ones.
@@ -69,12 +47,12 @@ std::optional<std::int64_t> nanoseconds_of(std::string_view text) {
     const bool is_negative = text.starts_with('-');
     text.remove_prefix(is_negative ? 1 : 0);
     const auto point = text.find('.');
-    const auto seconds = number_of<std::uint32_t>(text.substr(0, point), 10);
+    const auto seconds = util::number_of<std::uint32_t>(text.substr(0, point));
     std::string digits(point == std::string_view::npos ? "0" : text.substr(point + 1));
     if (!seconds || digits.empty() || digits.size() > places)
         return std::nullopt;
     digits.resize(places, '0');
-    const auto fraction = number_of<std::uint32_t>(digits, 10);
+    const auto fraction = util::number_of<std::uint32_t>(digits);
     if (!fraction)
         return std::nullopt;
     const std::int64_t distance = *seconds * second + *fraction;
@@ -94,11 +72,10 @@ std::optional<Address> ip_of(int family, std::string_view text) {
 std::optional<wire::MacAddress> mac_of(std::string_view text) {
     wire::MacAddress address;
     constexpr std::size_t part = 3;  // two digits and a colon
-    constexpr int hexadecimal = 16;
     if (text.size() != part * address.bytes.size() - 1)
         return std::nullopt;
     for (std::size_t i = 0; i < address.bytes.size(); ++i) {
-        const auto byte = number_of<std::uint8_t>(text.substr(part * i, 2), hexadecimal);
+        const auto byte = util::number_of<std::uint8_t>(text.substr(part * i, 2), 16);
         if (!byte || (i != 0 && text[part * i - 1] != ':'))
             return std::nullopt;
         address.bytes[i] = *byte;
@@ -115,7 +92,7 @@ std::optional<Range> network_of(int family, std::string_view text) {
     Range range{*address, *address};
     if (slash == std::string_view::npos)
         return range;
-    const auto bits = number_of<unsigned>(text.substr(slash + 1), 10);
+    const auto bits = util::number_of<unsigned>(text.substr(slash + 1));
     if (!bits || *bits > 8 * Address::size)
         return std::nullopt;
     range.prefix = bits;
@@ -188,7 +165,7 @@ Range parse_constant(const Field& field, const Token& token) {
             return address_of(field, token);
         case Kind::Real: {
             // from_chars() also accepts "nan" and "inf", which no field has.
-            const auto number = number_of<double>(token.text, 0);
+            const auto number = util::number_of<double>(token.text);
             return number && std::isfinite(*number) ? one(*number) : no_value();
         }
         case Kind::Time: {
@@ -196,7 +173,7 @@ Range parse_constant(const Field& field, const Token& token) {
             return time ? one(*time) : no_value();
         }
         case Kind::Signed: {
-            const auto number = number_of<std::int64_t>(token.text, 10);
+            const auto number = util::number_of<std::int64_t>(token.text);
             return number ? one(*number) : no_value();
         }
         default:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filter/where.hpp"
+#include "util/utf8.hpp"
 
 namespace filter {
 namespace {
@@ -19,12 +20,6 @@ bool is_word_character(char c) {
            std::string_view("_.:/-").find(c) != std::string_view::npos;
 }
 
-// Counts UTF-8 characters: all bytes except continuation bytes.
-std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
-}
-
 std::string shown(char c) {
     return c >= ' ' && c <= '~' ? fmt::format("'{}'", c)
                                 : fmt::format("byte 0x{:02x}", static_cast<unsigned char>(c));
@@ -34,16 +29,23 @@ std::string shown(char c) {
 
 std::size_t Token::width() const {
     constexpr std::size_t quotes = 2;
-    return std::max<std::size_t>(1, characters(text) + (kind == Kind::Quoted ? quotes : 0));
+    return std::max<std::size_t>(1, util::characters(text) + (kind == Kind::Quoted ? quotes : 0));
+}
+
+void refuse(const Token& token, const std::string& why) {
+    throw SyntaxError(fmt::format("{} (column {})", why, token.column), token.column,
+                      token.width());
 }
 
 Lexer::Lexer(std::string_view expression, std::size_t from)
-    : expression_(expression), at_(from), column_(1 + characters(expression.substr(0, from))) {}
+    : expression_(expression),
+      at_(from),
+      column_(1 + util::characters(expression.substr(0, from))) {}
 
 Token Lexer::take(Token::Kind kind, std::size_t length) {
     const Token token{kind, expression_.substr(at_, length), column_};
     at_ += length;
-    column_ += characters(token.text);
+    column_ += util::characters(token.text);
     return token;
 }
 
@@ -59,7 +61,7 @@ Token Lexer::next() {
         const auto end = rest.find(rest.front(), 1);
         if (end == std::string_view::npos)
             throw SyntaxError(fmt::format("the quotes at column {} are not closed", column_),
-                              column_, characters(rest));
+                              column_, util::characters(rest));
         Token token = take(Token::Kind::Quoted, end + 1);
         token.text = rest.substr(1, end - 1);
         return token;

@@ -19,6 +19,9 @@ struct Token {
     std::size_t width() const;  ///< in characters, at least 1
 };
 
+/// Throws SyntaxError with the token's column.
+[[noreturn]] void refuse(const Token& token, const std::string& why);
+
 /// Returns one token at a time. A word is a run of letters, digits and _ . : / - and ends before
 /// ".."; the parser interprets it.
 class Lexer {

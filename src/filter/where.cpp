@@ -94,11 +94,6 @@ class Parser {
   private:
     static constexpr int deepest = 100;
 
-    [[noreturn]] static void refuse(const Token& token, const std::string& why) {
-        throw SyntaxError(fmt::format("{} (column {})", why, token.column), token.column,
-                          token.width());
-    }
-
     Token take() { return std::exchange(token_, lexer_.next()); }
 
     bool take_if(std::string_view symbol, std::string_view word = {}) {

@@ -146,4 +146,10 @@ void print_error(std::string_view text) {
     std::fputs(printable_lines(text).c_str(), stderr);
 }
 
+void complain(std::string_view program, std::string_view sentence) {
+    if (sentence.ends_with('.'))
+        sentence.remove_suffix(1);
+    print_error(fmt::format("{}: {}.\n", program, printable(sentence)));
+}
+
 }  // namespace util

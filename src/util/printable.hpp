@@ -22,4 +22,7 @@ bool are_printable_lines(std::string_view text);
 /// Writes printable_lines(text) to standard error.
 void print_error(std::string_view text);
 
+/// Writes "program: sentence." to standard error. `sentence` may end with the full stop or without.
+void complain(std::string_view program, std::string_view sentence);
+
 }  // namespace util

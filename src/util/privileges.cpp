@@ -2,10 +2,8 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <grp.h>
 #include <linux/capability.h>
@@ -20,6 +18,7 @@
 #include "util/check.hpp"
 #include "util/error.hpp"
 #include "util/leak_sanitizer.hpp"
+#include "util/number.hpp"
 
 namespace util {
 namespace {
@@ -35,15 +34,9 @@ std::optional<User> named(const std::string& name) {
 
 std::optional<unsigned> number_in(const char* variable) {
     const char* text = std::getenv(variable);
-    unsigned number = 0;
-    if (text == nullptr)
-        return std::nullopt;
-    const char* end = text + std::strlen(text);
-    const auto [rest, error] = std::from_chars(text, end, number);
+    const auto number = text == nullptr ? std::nullopt : number_of<unsigned>(text);
     // 0: root called sudo. All ones: setresuid(2) takes it as "unchanged".
-    if (error != std::errc() || rest != end || number == 0 || number == UINT32_MAX)
-        return std::nullopt;
-    return number;
+    return number == 0U || number == UINT32_MAX ? std::nullopt : number;
 }
 
 std::optional<User> sudo_caller() {

@@ -1,5 +1,6 @@
 #include "util/utf8.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace util {
@@ -25,6 +26,11 @@ Character first_character(std::string_view text) {
     if (code < least[size] || is_surrogate || code > 0x10ffff)
         return {};
     return {size, code};
+}
+
+std::size_t characters(std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
 }
 
 }  // namespace util

@@ -15,4 +15,7 @@ struct Character {
 /// Decodes the first character. `text` must not be empty. Source: RFC 3629.
 Character first_character(std::string_view text);
 
+/// Number of characters: all bytes except continuation bytes.
+std::size_t characters(std::string_view text);
+
 }  // namespace util

@@ -65,12 +65,6 @@ std::size_t terminal_columns() {
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-void complain(std::string_view text) {
-    if (text.ends_with('.'))
-        text.remove_suffix(1);
-    util::print_error(fmt::format("rocecap: {}.\n", util::printable(text)));
-}
-
 std::vector<std::string> names_of_commands(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -114,9 +108,10 @@ int main(int argc, char** argv) {
         // CLI11 reports a misspelt command as a missing one.
         const bool is_misspelt = error.get_name() == "RequiredError" && argc > 1 &&
                                  app.get_subcommands().empty() && argv[1][0] != '-';
-        complain(is_misspelt ? fmt::format("there is no command '{}': choose {}", argv[1],
-                                           fmt::join(names_of_commands(app), ", "))
-                             : error.what());
+        util::complain("rocecap", is_misspelt
+                                      ? fmt::format("there is no command '{}': choose {}", argv[1],
+                                                    fmt::join(names_of_commands(app), ", "))
+                                      : error.what());
         std::fputs(
             "'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n",
             stderr);
@@ -134,11 +129,11 @@ int main(int argc, char** argv) {
     } catch (const capture::ReaderGone&) {
         return all_decoded;
     } catch (const filter::SyntaxError& error) {
-        complain(error.what());
+        util::complain("rocecap", error.what());
         util::print_error(error.marked());
         return cannot_run;
     } catch (const std::exception& error) {
-        complain(error.what());
+        util::complain("rocecap", error.what());
         return cannot_run;
     }
 }

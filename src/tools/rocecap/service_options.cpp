@@ -1,6 +1,5 @@
 #include "tools/rocecap/service_options.hpp"
 
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,24 +8,11 @@
 #include <fmt/format.h>
 
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
-
-// Decimal, or hexadecimal with the prefix 0x.
-std::optional<std::uint32_t> number_of(std::string_view text) {
-    constexpr int decimal = 10;
-    constexpr int hexadecimal = 16;
-    const bool is_hex = text.starts_with("0x");
-    if (is_hex)
-        text.remove_prefix(2);
-    std::uint32_t value = 0;
-    const char* end = text.data() + text.size();
-    const auto [rest, error] =
-        std::from_chars(text.data(), end, value, is_hex ? hexadecimal : decimal);
-    return error == std::errc() && rest == end ? std::optional(value) : std::nullopt;
-}
 
 template <typename Number>
 std::map<Number, upper::Channel> channels_of(const std::vector<std::string>& told,
@@ -35,7 +21,7 @@ std::map<Number, upper::Channel> channels_of(const std::vector<std::string>& tol
     for (const std::string& text : told) {
         const std::string_view all = text;
         const auto equals = all.find('=');
-        const auto number = number_of(all.substr(0, equals));
+        const auto number = util::prefixed_number_of<std::uint32_t>(all.substr(0, equals));
         const auto channel = equals == std::string_view::npos
                                  ? std::nullopt
                                  : upper::service_named(all.substr(equals + 1));

@@ -68,12 +68,6 @@ struct Options {
     std::vector<std::string> command;
 };
 
-void complain(std::string_view text) {
-    if (text.ends_with('.'))
-        text.remove_suffix(1);
-    util::print_error(fmt::format("rocetrace: {}.\n", util::printable(text)));
-}
-
 std::uint32_t mask_of(const std::vector<std::string>& names) {
     std::uint32_t mask = 0;
     for (const std::string& name : names) {
@@ -153,19 +147,21 @@ void collect(Collector& collector, Child& child) {
 
 void tell_result(const Collector& collector, const std::string& program) {
     if (collector.processes() == 0)
-        complain(fmt::format(
-            "{} made no verbs call that rocetrace can trace. If the program links libibverbs "
-            "statically, rocetrace cannot trace it. If it sets or clears LD_PRELOAD (env, a "
-            "script), put LD_PRELOAD=LIBRARY before the program that makes the calls",
-            program));
+        util::complain(
+            "rocetrace",
+            fmt::format(
+                "{} made no verbs call that rocetrace can trace. If the program links libibverbs "
+                "statically, rocetrace cannot trace it. If it sets or clears LD_PRELOAD (env, a "
+                "script), put LD_PRELOAD=LIBRARY before the program that makes the calls",
+                program));
     if (collector.dropped() != 0)
-        complain(
-            fmt::format("{} events are missing, because the program was faster than "
-                        "rocetrace: try a larger --buffer, or --only",
-                        collector.dropped()));
+        util::complain("rocetrace",
+                       fmt::format("{} events are missing, because the program was faster than "
+                                   "rocetrace: try a larger --buffer, or --only",
+                                   collector.dropped()));
     if (!collector.log().error().empty())
-        complain(fmt::format("run log incomplete: cannot write to {}: {}", collector.log().path(),
-                             collector.log().error()));
+        util::complain("rocetrace", fmt::format("run log incomplete: cannot write to {}: {}",
+                                                collector.log().path(), collector.log().error()));
 }
 
 template <typename Each>
@@ -229,7 +225,7 @@ int run(Options options) {
     const std::string path = find_program(program);
     if (!path.empty())
         if (const auto reason = why_invisible(path))
-            complain(fmt::format("no verbs call will be logged: {}", *reason));
+            util::complain("rocetrace", fmt::format("no verbs call will be logged: {}", *reason));
     environment.library = library("librocetrace.so");
     if (!options.no_audit)
         environment.audit = library("librocetrace-audit.so");
@@ -296,14 +292,14 @@ int main(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success);
     } catch (const CLI::ParseError& error) {
-        complain(error.what());
+        util::complain("rocetrace", error.what());
         std::fputs("'rocetrace --help' lists the options.\n", stderr);
         return wrong_usage;
     } catch (const StartError& error) {
-        complain(error.text);
+        util::complain("rocetrace", error.text);
         return error.exit_code;
     } catch (const std::exception& error) {
-        complain(error.what());
+        util::complain("rocetrace", error.what());
         return failed;
     }
 }

@@ -55,12 +55,6 @@ struct Options {
     bool json = false;
 };
 
-void complain(std::string_view text) {
-    if (text.ends_with('.'))
-        text.remove_suffix(1);
-    util::print_error(fmt::format("rocewire: {}.\n", util::printable(text)));
-}
-
 std::vector<emulator::Port> ports_of(const std::vector<std::string>& words) {
     std::vector<emulator::Port> ports;
     for (const std::string& word : words) {
@@ -126,7 +120,7 @@ Json ask(const Options& options, const Json& request) {
     if (answer.at("ok") == true)
         return answer;
     if (answer.contains("marked")) {
-        complain(answer.at("error").get<std::string>());
+        util::complain("rocewire", answer.at("error").get<std::string>());
         util::print_error(answer.at("marked").get<std::string>());
         throw CLI::RuntimeError(failed);
     }
@@ -282,17 +276,17 @@ int main(int argc, char** argv) {
     } catch (const CLI::RuntimeError& error) {
         return error.get_exit_code();
     } catch (const CLI::ParseError& error) {
-        complain(error.what());
+        util::complain("rocewire", error.what());
         std::fputs(
             "'rocewire --help' lists the commands, and 'rocewire COMMAND --help' its options.\n",
             stderr);
         return wrong_usage;
     } catch (const filter::SyntaxError& error) {
-        complain(error.what());
+        util::complain("rocewire", error.what());
         util::print_error(error.marked());
         return failed;
     } catch (const std::exception& error) {
-        complain(error.what());
+        util::complain("rocewire", error.what());
         return failed;
     }
 }
