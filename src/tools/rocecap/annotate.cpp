@@ -2,7 +2,6 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string>
 #include <sys/stat.h>
 #include <tuple>
@@ -95,7 +94,7 @@ class Annotator : public timeline::RowVisitor {
     std::map<std::tuple<std::uint32_t, wire::LinkType, std::string>, std::uint32_t> interfaces_;
 };
 
-int annotate(const AnnotateOptions& options) {
+int annotate(const AnnotateOptions& options, const Context& /*context*/) {
     timeline::FinishedRun run(files_of(options.trace));
     const timeline::TraceFiles& files = run.files();
     const std::string path = output_of(files, options.output, "annotated.pcapng");
@@ -126,17 +125,12 @@ decrypt the exchange.)";
 }  // namespace
 
 void add_annotate(CLI::App& app, Context& context) {
-    auto options = std::make_shared<AnnotateOptions>();
-    CLI::App* command = app.add_subcommand(
-        "annotate", "Write a capture for Wireshark with each packet's cause as a comment");
+    const auto [command, options] = add_command<AnnotateOptions>(
+        app, context, "annotate",
+        "Write a capture for Wireshark with each packet's cause as a comment", annotate_footer,
+        annotate);
     add_trace_arguments(*command, options->trace);
-    command
-        ->add_option("-o,--output", options->output,
-                     "The file to write; -: standard output\n(default: RUN_DIR/annotated.pcapng)")
-        ->type_name("FILE");
-    command->footer(annotate_footer);
-    command->callback(
-        [&context, options] { context.run = [options] { return annotate(*options); }; });
+    add_output_option(*command, options->output, "annotated.pcapng");
 }
 
 }  // namespace rocecap

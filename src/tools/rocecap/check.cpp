@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -163,10 +162,7 @@ class Check {
         for (std::optional frame(first); frame; frame = next())
             add(*frame);
         checker_.captured_at({place_});
-        if (const std::string sentence = copies_.sentence(
-                "choose one with --interface, or name the host of each with --end");
-            !sentence.empty())
-            util::print_error("rocecap: " + sentence + '\n');
+        copies_.warn("choose one with --interface, or name the host of each with --end");
     }
 
     void add(const capture::Frame& frame) {
@@ -267,15 +263,12 @@ Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
 }  // namespace
 
 void add_check(CLI::App& app, Context& context) {
-    auto options = std::make_shared<CheckOptions>();
-    CLI::App* command = app.add_subcommand(
-        "check", "Check both ends of each reliable connection against the specification");
+    const auto [command, options] = add_command<CheckOptions>(
+        app, context, "check",
+        "Check both ends of each reliable connection against the specification", check_footer,
+        check);
     add_trace_arguments(*command, options->trace);
-    command
-        ->add_option("--at", options->at,
-                     "The capture was made at the host with this address;\nin a run directory: at "
-                     "the server")
-        ->type_name("ADDRESS");
+    add_place_option(*command, options->at);
     command
         ->add_option(
             "--end", options->ends,
@@ -291,10 +284,6 @@ void add_check(CLI::App& app, Context& context) {
         "Packets may be missing from the capture: lost between a\nhost and the capture, or by the "
         "capture. A run's\nrun.json records whether netem was set");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
-    command->footer(check_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return check(*options, context); };
-    });
 }
 
 }  // namespace rocecap

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -21,6 +23,20 @@ struct Context {
     /// the user, which main prints.
     std::function<int()> run;
 };
+
+/// Adds a subcommand to the command line. If it is chosen, run(options, context) is called with the
+/// returned options.
+template <typename Options, typename Run>
+std::pair<CLI::App*, Options*> add_command(CLI::App& app, Context& context, const char* name,
+                                           const char* help, const char* footer, Run run) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(name, help);
+    command->footer(footer);
+    command->callback([&context, options, run] {
+        context.run = [&context, options, run] { return run(*options, context); };
+    });
+    return {command, options.get()};
+}
 
 void add_annotate(CLI::App& app, Context& context);
 void add_check(CLI::App& app, Context& context);

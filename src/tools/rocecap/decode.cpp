@@ -1,7 +1,6 @@
 // rocecap decode: the packets of a capture file.
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include "capture/file_source.hpp"
@@ -42,8 +41,8 @@ void print_all(const DecodeOptions& options, Printer& printer) {
         std::fputs(("rocecap: " + line + '\n').c_str(), stderr);
 }
 
-int decode(DecodeOptions& options, bool colour) {
-    options.display.colour = colour;
+int decode(DecodeOptions& options, const Context& context) {
+    options.display.colour = context.colour;
     Printer printer(options.display);
     try {
         print_all(options, printer);
@@ -55,20 +54,13 @@ int decode(DecodeOptions& options, bool colour) {
 }  // namespace
 
 void add_decode(CLI::App& app, Context& context) {
-    auto options = std::make_shared<DecodeOptions>();
-    CLI::App* command = app.add_subcommand("decode", "Decode the packets of a capture file");
-    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
-        ->required()
-        ->type_name("FILE");
+    const auto [command, options] = add_command<DecodeOptions>(
+        app, context, "decode", "Decode the packets of a capture file", decode_footer, decode);
+    add_file_argument(*command, options->file);
     Printer::add_options(*command, options->display);
     add_interface_option(*command, options->interface);
-    command->add_option("-c,--count", options->count, "Stop after this many printed packets")
-        ->check(is_count())
-        ->type_name("N");
-    command->footer(decode_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return decode(*options, context.colour); };
-    });
+    add_count_option(*command, "-c,--count", options->count,
+                     "Stop after this many printed packets");
 }
 
 }  // namespace rocecap

@@ -1,6 +1,5 @@
 // rocecap explain: why did this connection fail, or why was it slow?
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -99,7 +98,7 @@ class Explain {
     std::uint64_t roce_ = 0;
 };
 
-int show(const ExplainOptions& options, const Context& context) {
+int explain_run(const ExplainOptions& options, const Context& context) {
     Explain run(options);
     const explain::Explanation explanation = run.made();
     auto sink = capture::Sink::standard_output();
@@ -131,20 +130,12 @@ Exit status: 0 nothing failed, 1 something failed, 2 cannot run.)";
 }  // namespace
 
 void add_explain(CLI::App& app, Context& context) {
-    auto options = std::make_shared<ExplainOptions>();
-    CLI::App* command = app.add_subcommand(
-        "explain", "Explain why a connection failed or was slow, with the evidence");
+    const auto [command, options] = add_command<ExplainOptions>(
+        app, context, "explain", "Explain why a connection failed or was slow, with the evidence",
+        explain_footer, explain_run);
     add_trace_arguments(*command, options->trace);
-    command
-        ->add_option("--at", options->at,
-                     "The capture was made at the host with this address;\nin a run directory: at "
-                     "the server")
-        ->type_name("ADDRESS");
+    add_place_option(*command, options->at);
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
-    command->footer(explain_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return show(*options, context); };
-    });
 }
 
 }  // namespace rocecap

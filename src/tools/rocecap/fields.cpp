@@ -1,6 +1,5 @@
 // rocecap fields: lists the fields that --fields prints and --where compares.
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -21,7 +20,7 @@ std::size_t longest_name() {
     return longest;
 }
 
-int list(std::string_view part) {
+int list_fields(std::string_view part, const Context& /*context*/) {
     capture::Sink sink = capture::Sink::standard_output();
     const std::size_t width = longest_name();
     bool found = false;
@@ -59,13 +58,11 @@ the packet does not have is false, also with !=.)";
 }  // namespace
 
 void add_fields(CLI::App& app, Context& context) {
-    auto part = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand(
-        "fields", "List the fields for --fields and --where, and explain filters");
+    const auto [command, part] = add_command<std::string>(
+        app, context, "fields", "List the fields for --fields and --where, and explain filters",
+        fields_footer, list_fields);
     command->add_option("part", *part, "List only fields with this text in name or description")
         ->type_name("TEXT");
-    command->footer(fields_footer);
-    command->callback([&context, part] { context.run = [part] { return list(*part); }; });
 }
 
 }  // namespace rocecap

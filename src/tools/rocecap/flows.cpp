@@ -1,7 +1,6 @@
 // rocecap flows: the conversations of a capture, queue pair by queue pair.
 #include <cstdint>
 #include <exception>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -116,9 +115,7 @@ class Flows {
         sink_.append(options_.json ? render::flow_totals_json(tracker_.totals()).dump() + '\n'
                                    : render::flow_totals_text(tracker_.totals(), style_));
         sink_.close();
-        if (const std::string sentence = copies_.sentence("--interface chooses one of the two");
-            !sentence.empty())
-            util::print_error("rocecap: " + sentence + '\n');
+        copies_.warn("--interface chooses one of the two");
     }
 
     const FlowsOptions& options_;
@@ -151,12 +148,12 @@ that were idle the longest, and the last line reports how many.)";
 }  // namespace
 
 void add_flows(CLI::App& app, Context& context) {
-    auto options = std::make_shared<FlowsOptions>();
-    CLI::App* command =
-        app.add_subcommand("flows", "Summarize each conversation: PSNs, losses, NAKs, latencies");
-    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
-        ->required()
-        ->type_name("FILE");
+    const auto [command, options] = add_command<FlowsOptions>(
+        app, context, "flows", "Summarize each conversation: PSNs, losses, NAKs, latencies",
+        flows_footer, [](const FlowsOptions& chosen, const Context& with) {
+            return Flows(chosen, with.colour).run();
+        });
+    add_file_argument(*command, options->file);
     command->add_flag("--json", options->json,
                       "Print one JSON object per conversation instead of text");
     command
@@ -171,19 +168,13 @@ void add_flows(CLI::App& app, Context& context) {
         ->expected(1)
         ->take_all();
     command->add_flag("--icrc", options->icrc, "Also count bad ICRCs; this reads every byte");
-    command->add_option("-c,--count", options->count, "Stop after this many packets")
-        ->check(is_count())
-        ->type_name("N");
+    add_count_option(*command, "-c,--count", options->count, "Stop after this many packets");
     command
         ->add_option("--max-flows", options->limits.streams,
                      "Keep at most this many directions,\n16 to 16777216")
         ->check(CLI::Range(flow::Limits::least_streams, flow::Limits::most_streams).description(""))
         ->capture_default_str()
         ->type_name("N");
-    command->footer(flows_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return Flows(*options, context.colour).run(); };
-    });
 }
 
 }  // namespace rocecap

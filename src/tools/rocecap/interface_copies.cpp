@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "trace/flow/key.hpp"
+#include "util/printable.hpp"
 
 namespace rocecap {
 namespace {
@@ -50,14 +51,15 @@ void InterfaceCopies::see(const capture::Frame& frame, const wire::Packet& packe
     seen = {};
 }
 
-std::string InterfaceCopies::sentence(const std::string& advice) const {
+void InterfaceCopies::warn(const std::string& advice) const {
     constexpr std::uint64_t few = 10;
     if (copies_ == 0 || copies_ * few < packets_)
-        return {};
-    return fmt::format(
-        "{} of {} RoCE packets appear twice, on interface {} and on interface {}, and each second "
-        "copy looks like a retransmission: {}.",
-        copies_, packets_, there_.empty() ? std::to_string(other_) : there_, here_, advice);
+        return;
+    util::print_error(fmt::format(
+        "rocecap: {} of {} RoCE packets appear twice, on interface {} and on interface {}, and "
+        "each second "
+        "copy looks like a retransmission: {}.\n",
+        copies_, packets_, there_.empty() ? std::to_string(other_) : there_, here_, advice));
 }
 
 std::string interface_text(const wire::CaptureNotes& notes) {

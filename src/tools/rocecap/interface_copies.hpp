@@ -15,9 +15,9 @@ class InterfaceCopies {
   public:
     void see(const capture::Frame& frame, const wire::Packet& packet);
 
-    /// A sentence if a tenth of the packets or more are copies, else empty. `advice`: the end of
-    /// the sentence, what to do about it.
-    std::string sentence(const std::string& advice) const;
+    /// Prints a warning if a tenth of the packets or more are copies. `advice`: its end, what to do
+    /// about it.
+    void warn(const std::string& advice) const;
 
   private:
     struct Seen {

@@ -51,10 +51,8 @@ void add_rotation(CLI::App& command, LiveRun::Options& options, Rotating& rotati
                     "Start a new file after this many seconds")
         ->check(CLI::Range(1, most).description(""))
         ->type_name("SECONDS");
-    rotating.keep =
-        command.add_option("--keep", options.rotation.keep, "Keep only the last N of these files")
-            ->check(is_count())
-            ->type_name("N");
+    rotating.keep = add_count_option(command, "--keep", options.rotation.keep,
+                                     "Keep only the last N of these files");
 }
 
 void settle_rotation(const Rotating& rotating, LiveRun::Options& options) {
@@ -97,9 +95,7 @@ void add_live(CLI::App& app, Context& context) {
     command->add_option("-d,--duration", options->seconds, "Stop after this many seconds")
         ->check(is_duration())
         ->type_name("SECONDS");
-    command->add_option("-c,--count", options->count, "Stop after this many packets")
-        ->check(is_count())
-        ->type_name("N");
+    add_count_option(*command, "-c,--count", options->count, "Stop after this many packets");
     Printer::add_options(*command, options->display);
     command->add_flag("-q,--quiet", options->quiet, "With --write: do not decode the packets");
     command

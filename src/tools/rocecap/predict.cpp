@@ -3,7 +3,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -203,21 +202,16 @@ the requester's first one. '?' prints help, an empty line shows the packet, 'q' 
 }  // namespace
 
 void add_predict(CLI::App& app, Context& context) {
-    auto options = std::make_shared<PredictOptions>();
-    CLI::App* command =
-        app.add_subcommand("predict", "Quiz: predict each packet before it is shown");
-    add_trace_arguments(*command, options->trace);
-    command->add_option("--from", options->from, "Start asking at this packet of the capture")
-        ->check(is_count())
-        ->type_name("N");
-    command->add_flag("--all", options->all, "Ask for each packet, not only at decisions");
-    command->footer(predict_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] {
-            Dialogue(*options, context).run();
+    const auto [command, options] = add_command<PredictOptions>(
+        app, context, "predict", "Quiz: predict each packet before it is shown", predict_footer,
+        [](const PredictOptions& chosen, const Context& with) {
+            Dialogue(chosen, with).run();
             return static_cast<int>(all_decoded);
-        };
-    });
+        });
+    add_trace_arguments(*command, options->trace);
+    add_count_option(*command, "--from", options->from,
+                     "Start asking at this packet of the capture");
+    command->add_flag("--all", options->all, "Ask for each packet, not only at decisions");
 }
 
 }  // namespace rocecap

@@ -1,5 +1,4 @@
 // rocecap psns: the first PSNs of connections, and the packets that reveal them.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ timeline::FirstPsns first_psns_of(const TraceArguments& arguments) {
     return found;
 }
 
-int show(const PsnsOptions& options, bool colour) {
+int list_psns(const PsnsOptions& options, const Context& context) {
     if (options.paths.size() > 1 && !options.logs.empty())
         throw util::Error(
             "--log needs a single capture: run this command for each capture separately.");
@@ -36,7 +35,7 @@ int show(const PsnsOptions& options, bool colour) {
         runs.push_back(first_psns_of({path, options.logs, options.interface}));
     capture::Sink sink = capture::Sink::standard_output();
     if (!options.json)
-        sink.append(render::first_psns_text(runs, util::TextStyle(colour)));
+        sink.append(render::first_psns_text(runs, util::TextStyle(context.colour)));
     else
         for (const timeline::FirstPsns& run : runs)
             for (const timeline::FirstPsn& direction : run.directions)
@@ -56,9 +55,9 @@ constexpr const char* psns_footer =
 }  // namespace
 
 void add_psns(CLI::App& app, Context& context) {
-    auto options = std::make_shared<PsnsOptions>();
-    CLI::App* command = app.add_subcommand(
-        "psns", "List each direction's first PSN and the packets that reveal it");
+    const auto [command, options] = add_command<PsnsOptions>(
+        app, context, "psns", "List each direction's first PSN and the packets that reveal it",
+        psns_footer, list_psns);
     command
         ->add_option("captures", options->paths,
                      "Captures (pcap or pcapng), or directories of runs")
@@ -68,10 +67,6 @@ void add_psns(CLI::App& app, Context& context) {
     add_interface_option(*command, options->interface);
     command->add_flag("--json", options->json,
                       "Print one JSON object per direction instead of text");
-    command->footer(psns_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return show(*options, context.colour); };
-    });
 }
 
 }  // namespace rocecap

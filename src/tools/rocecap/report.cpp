@@ -1,7 +1,6 @@
 // rocecap report: packets and events as one HTML page.
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ struct ReportOptions {
     std::uint64_t packets = 100'000;
 };
 
-int report(const ReportOptions& options) {
+int report(const ReportOptions& options, const Context& /*context*/) {
     const timeline::TraceFiles files = files_of(options.trace);
     const std::string path = output_of(files, options.output, "report.html");
     timeline::FinishedRun run(files);
@@ -47,23 +46,15 @@ the logs and the capture, including payloads. Press '?' in the page to list its 
 }  // namespace
 
 void add_report(CLI::App& app, Context& context) {
-    auto options = std::make_shared<ReportOptions>();
-    CLI::App* command = app.add_subcommand(
-        "report", "Write one HTML page: ladder diagram, bytes, states, plots, first PSNs");
+    const auto [command, options] = add_command<ReportOptions>(
+        app, context, "report",
+        "Write one HTML page: ladder diagram, bytes, states, plots, first PSNs", report_footer,
+        report);
     add_trace_arguments(*command, options->trace);
-    command
-        ->add_option("-o,--output", options->output,
-                     "The file to write; -: standard output\n(default: RUN_DIR/report.html)")
-        ->type_name("FILE");
-    command
-        ->add_option("--packets", options->packets,
+    add_output_option(*command, options->output, "report.html");
+    add_count_option(*command, "--packets", options->packets,
                      "Write at most N packets to the page (default: 100000);\nthe page reports how "
-                     "many it omits")
-        ->check(is_count())
-        ->type_name("N");
-    command->footer(report_footer);
-    command->callback(
-        [&context, options] { context.run = [options] { return report(*options); }; });
+                     "many it omits");
 }
 
 }  // namespace rocecap

@@ -2,7 +2,6 @@
 #include "trace/timeline/timeline.hpp"
 
 #include <array>
-#include <memory>
 #include <string>
 #include <sys/inotify.h>
 #include <type_traits>
@@ -166,7 +165,7 @@ class Follow {
     capture::Sink sink_;
 };
 
-int show(const TimelineOptions& options, const Context& context) {
+int list_timeline(const TimelineOptions& options, const Context& context) {
     if (options.follow && !timeline::is_run_dir(options.trace.path))
         throw util::Error(
             fmt::format("{} is not a run directory: --follow needs the directory of a run.",
@@ -191,16 +190,12 @@ Examples:
 }  // namespace
 
 void add_timeline(CLI::App& app, Context& context) {
-    auto options = std::make_shared<TimelineOptions>();
-    CLI::App* command = app.add_subcommand(
-        "timeline", "List the programs' events and the packets in order of time");
+    const auto [command, options] = add_command<TimelineOptions>(
+        app, context, "timeline", "List the programs' events and the packets in order of time",
+        timeline_footer, list_timeline);
     add_trace_arguments(*command, options->trace);
     command->add_flag("--follow", options->follow,
                       "List a run while it is in progress, until it ends");
-    command->footer(timeline_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return show(*options, context); };
-    });
 }
 
 }  // namespace rocecap

@@ -47,6 +47,27 @@ void add_interface_option(CLI::App& command, std::string& interface) {
         ->type_name("N|NAME");
 }
 
+void add_file_argument(CLI::App& command, std::string& file) {
+    command.add_option("file", file, "A pcap or pcapng file; '-': standard input")
+        ->required()
+        ->type_name("FILE");
+}
+
+void add_place_option(CLI::App& command, std::string& address) {
+    command
+        .add_option("--at", address,
+                    "The capture was made at the host with this address;\nin a run directory: at "
+                    "the server")
+        ->type_name("ADDRESS");
+}
+
+void add_output_option(CLI::App& command, std::string& output, const std::string& name) {
+    command
+        .add_option("-o,--output", output,
+                    "The file to write; -: standard output\n(default: RUN_DIR/" + name + ")")
+        ->type_name("FILE");
+}
+
 void print_warnings(const timeline::TraceFiles& files) {
     for (const std::string& warning : files.warnings)
         warn(warning);

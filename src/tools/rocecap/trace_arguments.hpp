@@ -20,6 +20,15 @@ struct TraceArguments {
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
 /// Adds only --interface.
 void add_interface_option(CLI::App& command, std::string& interface);
+/// Adds the argument of commands that read a capture without run logs.
+void add_file_argument(CLI::App& command, std::string& file);
+
+/// Adds --at, the host where the capture was made.
+void add_place_option(CLI::App& command, std::string& address);
+
+/// Adds -o. `name`: of the file in a run directory.
+void add_output_option(CLI::App& command, std::string& output, const std::string& name);
+
 /// Adds only --log.
 void add_log_option(CLI::App& command, std::vector<std::string>& logs);
 

@@ -1,38 +1,28 @@
 #include "tools/rocecap/validators.hpp"
 
-#include <charconv>
-#include <cstdint>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "util/number.hpp"
+
 namespace rocecap {
-namespace {
-
-template <typename Number>
-bool is_in(const std::string& text, Number least, Number most) {
-    Number value{};
-    const char* end = text.data() + text.size();
-    const auto [rest, error] = std::from_chars(text.data(), end, value);
-    // This form rejects NaN.
-    return error == std::errc() && rest == end && value >= least && value <= most;
-}
-
-}  // namespace
-
-CLI::Validator is_count() {
-    return {[](const std::string& text) -> std::string {
-                if (is_in<std::uint64_t>(text, 1, UINT64_MAX))
-                    return {};
-                return fmt::format("'{}' is not a whole number of 1 or more", text);
-            },
-            ""};
+CLI::Option* add_count_option(CLI::App& command, const char* names, std::uint64_t& count,
+                              const char* help) {
+    const auto check = [](const std::string& text) -> std::string {
+        if (util::number_of<std::uint64_t>(text).value_or(0) != 0)
+            return {};
+        return fmt::format("'{}' is not a whole number of 1 or more", text);
+    };
+    return command.add_option(names, count, help)->check(CLI::Validator(check, ""))->type_name("N");
 }
 
 CLI::Validator is_duration() {
     return {[](const std::string& text) -> std::string {
                 constexpr double longest = 1e8;
-                if (is_in(text, 0.0, longest))
+                const auto seconds = util::number_of<double>(text);
+                // This form rejects NaN.
+                if (seconds && *seconds >= 0 && *seconds <= longest)
                     return {};
                 return fmt::format("'{}' is not a number of seconds from 0 to 100000000", text);
             },

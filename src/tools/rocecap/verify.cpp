@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <string>
 
 #include "capture/file_source.hpp"
@@ -97,8 +96,8 @@ class Verification {
     std::uint64_t listed_ = 0;
 };
 
-int verify(const VerifyOptions& options, bool colour) {
-    Verification verification(options, colour);
+int verify(const VerifyOptions& options, const Context& context) {
+    Verification verification(options, context.colour);
     verification.run();
     return verification.exit_code();
 }
@@ -113,11 +112,9 @@ Exit status: 0 all checked ICRCs are good, 1 a bad ICRC, a malformed packet, or 
 }  // namespace
 
 void add_verify(CLI::App& app, Context& context) {
-    auto options = std::make_shared<VerifyOptions>();
-    CLI::App* command = app.add_subcommand("verify", "Check each packet's ICRC and format");
-    command->add_option("file", options->file, "A pcap or pcapng file; '-': standard input")
-        ->required()
-        ->type_name("FILE");
+    const auto [command, options] = add_command<VerifyOptions>(
+        app, context, "verify", "Check each packet's ICRC and format", verify_footer, verify);
+    add_file_argument(*command, options->file);
     add_interface_option(*command, options->interface);
     command
         ->add_option("--first", options->first, "List at most N bad and malformed packets; 0: none")
@@ -125,10 +122,6 @@ void add_verify(CLI::App& app, Context& context) {
         ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}).description(""))
         ->type_name("N");
     command->add_flag("--json", options->json, "Print one JSON object instead of text");
-    command->footer(verify_footer);
-    command->callback([&context, options] {
-        context.run = [&context, options] { return verify(*options, context.colour); };
-    });
 }
 
 }  // namespace rocecap
