@@ -9,23 +9,14 @@
 #include <infiniband/verbs.h>
 
 #include "rdma/names.hpp"
+#include "rocetrace/tracelog/data_record.hpp"
 #include "rocetrace/tracelog/names.hpp"
-#include "rocetrace/tracelog/wr_kind.hpp"
 
 namespace tracelog {
 namespace {
 
 using runlog::Event;
 using runlog::Fields;
-
-template <typename Record>
-std::optional<Record> as(std::span<const std::byte> bytes, std::size_t least = sizeof(Record)) {
-    if (bytes.size() < least)
-        return std::nullopt;
-    Record record{};
-    std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
-    return record;
-}
 
 // Reads what EventWriter wrote, up to a length that exceeds the record.
 class Cursor {
@@ -135,78 +126,6 @@ std::optional<Event> decode_event(std::span<const std::byte> bytes) {
     return event;
 }
 
-Event decode_send(const PostSend& record) {
-    const std::uint32_t opcode = record.opcode;
-    const bool is_ud = (record.header.flags & PostSend::is_ud) != 0;
-    Fields fields{{"qpn", record.qpn},
-                  {"wr_id", record.wr_id},
-                  {"opcode", opcode_name(opcode)},
-                  {"len", record.len}};
-    if (is_one_sided(opcode) || is_atomic(opcode)) {
-        fields.emplace_back("remote_va", record.remote_va);
-        fields.emplace_back("rkey", record.rkey);
-    }
-    if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-        fields.emplace_back("add", record.compare_add);
-    if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
-        fields.emplace_back("compare", record.compare_add);
-        fields.emplace_back("swap", record.swap);
-    }
-    if (is_ud) {
-        fields.emplace_back("dest_qpn", static_cast<std::uint32_t>(record.remote_va >> 32U));
-        fields.emplace_back("q_key", static_cast<std::uint32_t>(record.remote_va));
-        fields.emplace_back("ah", record.compare_add);
-    }
-    if ((record.header.flags & PostSend::is_xrc) != 0)
-        fields.emplace_back("srqn", record.srqn);
-    if (has_immediate(opcode))
-        fields.emplace_back("imm", record.imm);
-    if (invalidates(opcode))
-        fields.emplace_back("invalidates", record.imm);
-    if ((record.header.flags & PostSend::has_psns) != 0) {
-        fields.emplace_back("psn_first", record.psn_first);
-        fields.emplace_back("psn_last", record.psn_last);
-    }
-    fields.emplace_back("request", record.request);
-    fields.emplace_back("signaled", (record.header.flags & PostSend::is_signaled) != 0);
-    return {0, {}, "post_send", std::move(fields)};
-}
-
-Event decode_recv(const PostRecv& record) {
-    const bool is_srq = (record.header.flags & PostRecv::is_srq) != 0;
-    return {0,
-            {},
-            "post_recv",
-            {{is_srq ? "srq" : "qpn", record.queue}, {"wr_id", record.wr_id}, {"len", record.len}}};
-}
-
-Event decode_wc(const Wc& record) {
-    const auto status = static_cast<ibv_wc_status>(record.status);
-    const unsigned opcode = record.opcode;
-    Fields fields{{"qpn", record.qpn}, {"wr_id", record.wr_id}, {"status", rdma::name_of(status)}};
-    // After an error only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)).
-    if (status != IBV_WC_SUCCESS) {
-        fields.emplace_back("vendor_err", record.vendor_err);
-    } else {
-        fields.emplace_back("opcode", rdma::name_of(static_cast<ibv_wc_opcode>(opcode)));
-        if ((record.header.flags & Wc::has_byte_len) != 0)
-            fields.emplace_back("byte_len", record.byte_len);
-        if ((opcode & IBV_WC_RECV) != 0 && (record.wc_flags & IBV_WC_WITH_IMM) != 0)
-            fields.emplace_back("imm", record.imm);
-    }
-    fields.emplace_back("queue", (record.header.flags & Wc::is_recv) != 0 ? "recv" : "send");
-    if ((record.header.flags & Wc::has_request) != 0)
-        fields.emplace_back("request", record.request);
-    return {0, {}, "wc", std::move(fields)};
-}
-
-template <typename Record>
-std::optional<Event> decoded(std::span<const std::byte> bytes, Event (*decode)(const Record&),
-                             std::size_t least = sizeof(Record)) {
-    const auto record = as<Record>(bytes, least);
-    return record ? std::optional(decode(*record)) : std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Event> decode(std::span<const std::byte> record, const std::string& role,
@@ -215,22 +134,14 @@ std::optional<Event> decode(std::span<const std::byte> record, const std::string
     if (!header)
         return std::nullopt;
     std::optional<Event> event;
-    switch (header->kind) {
-        case Kind::post_send:
-            event = decoded<PostSend>(record, decode_send, PostSend::short_size);
-            break;
-        case Kind::post_recv:
-            event = decoded<PostRecv>(record, decode_recv);
-            break;
-        case Kind::wc:
-            event = decoded<Wc>(record, decode_wc);
-            break;
-        case Kind::event:
-            event = decode_event(record);
-            break;
-        default:
-            break;
-    }
+    if (header->kind == Kind::event)
+        event = decode_event(record);
+    visit_data(record, [&](const auto& data, std::string_view name) {
+        event = Event{0, {}, std::string(name), {}};
+        each_field(data, [&](std::string_view member, const auto& value) {
+            event->fields.emplace_back(member.substr(2, member.find('"', 2) - 2), value);
+        });
+    });
     if (!event)
         return std::nullopt;
     event->t_ns = header->t_ns;

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "rocetrace/tracelog/record.hpp"
 #include "runlog/event.hpp"
@@ -32,11 +31,6 @@ class JsonRenderer {
     bool append(std::string& out, std::span<const std::byte> record, const Writer& writer) const;
 
   private:
-    void begin(std::string& out, const Header& header, std::string_view event) const;
-    void append_send(std::string& out, const PostSend& record) const;
-    void append_recv(std::string& out, const PostRecv& record) const;
-    void append_wc(std::string& out, const Wc& record) const;
-
     std::string role_;
     std::string quoted_role_;
 };
