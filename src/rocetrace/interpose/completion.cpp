@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstring>
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/sink.hpp"
@@ -76,11 +75,8 @@ Wc record_of(const Completion& completion, const Match& match, std::int64_t t_ns
 void write(ThreadSink& thread, const Wc& record) {
     if (!wants(Category::wc) || !thread.has_ring)
         return;
-    void* place = thread.ring.reserve(sizeof record);
-    if (place == nullptr)
+    if (!thread.ring.put(&record, sizeof record))
         thread.ring.drop(1);
-    else
-        std::memcpy(place, &record, sizeof record);
 }
 
 // The functions of an extended completion queue.

@@ -23,10 +23,6 @@ namespace {
 Lock adoption;
 std::uint32_t last_number = 0;
 
-std::uint64_t address_of(const void* object) {
-    return reinterpret_cast<std::uintptr_t>(object);
-}
-
 Context* context_of(ibv_context* context) {
     return contexts.find(context);
 }
@@ -98,71 +94,53 @@ ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
 }
 
 ibv_srq* ex_create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
-    ibv_srq* srq = context_of(context)->create_srq_ex(context, attr);
-    if (srq == nullptr)
-        log(failure("ibv_create_srq_ex", errno));
-    else
-        log(EventWriter(Category::srq, "srq_made")
-                .add("srq", srq->handle)
-                .add("max_wr", attr->attr.max_wr));
-    return srq;
+    return made("ibv_create_srq_ex", context_of(context)->create_srq_ex(context, attr),
+                [&](const ibv_srq& srq) {
+                    log(EventWriter(Category::srq, "srq_made")
+                            .add("srq", srq.handle)
+                            .add("max_wr", attr->attr.max_wr));
+                });
 }
 
 ibv_xrcd* ex_open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
-    ibv_xrcd* xrcd = context_of(context)->open_xrcd(context, attr);
-    if (xrcd == nullptr)
-        log(failure("ibv_open_xrcd", errno));
-    else
-        log(EventWriter(Category::pd, "xrcd").add("address", address_of(xrcd)));
-    return xrcd;
+    return made("ibv_open_xrcd", context_of(context)->open_xrcd(context, attr),
+                [](const ibv_xrcd& xrcd) {
+                    log(EventWriter(Category::pd, "xrcd").add("address", address_of(&xrcd)));
+                });
 }
 
 int ex_close_xrcd(ibv_xrcd* xrcd) {
-    const int rc = context_of(xrcd->context)->close_xrcd(xrcd);
-    if (rc != 0)
-        log(failure("ibv_close_xrcd", rc));
-    else
-        log(EventWriter(Category::pd, "destroyed")
-                .add_text("what", "xrcd")
-                .add("address", address_of(xrcd)));
-    return rc;
+    return done("ibv_close_xrcd", context_of(xrcd->context)->close_xrcd(xrcd),
+                destroyed(Category::pd, "xrcd", "address", address_of(xrcd)));
 }
 
-void log_mr(const char* call, const ibv_mr* mr, unsigned access) {
-    if (mr == nullptr) {
-        log(failure(call, errno));
-        return;
-    }
-    log(EventWriter(Category::mr, "mr")
-            .add("va", address_of(mr->addr))
-            .add("len", mr->length)
-            .add("lkey", mr->lkey)
-            .add("rkey", mr->rkey)
-            .add("access", access, Type::access)
-            .add("pd", mr->pd->handle)
-            .add_text("call", call));
+ibv_mr* log_mr(const char* call, ibv_mr* made_mr, unsigned access) {
+    return made(call, made_mr, [&](const ibv_mr& mr) {
+        log(EventWriter(Category::mr, "mr")
+                .add("va", address_of(mr.addr))
+                .add("len", mr.length)
+                .add("lkey", mr.lkey)
+                .add("rkey", mr.rkey)
+                .add("access", access, Type::access)
+                .add("pd", mr.pd->handle)
+                .add_text("call", call));
+    });
 }
 
 ibv_mr* ex_reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
                      unsigned access) {
-    ibv_mr* mr = context_of(pd->context)->reg_dm_mr(pd, dm, offset, length, access);
-    log_mr("ibv_reg_dm_mr", mr, access);
-    return mr;
+    return log_mr("ibv_reg_dm_mr",
+                  context_of(pd->context)->reg_dm_mr(pd, dm, offset, length, access), access);
 }
 
 ibv_mr* ex_alloc_null_mr(ibv_pd* pd) {
-    ibv_mr* mr = context_of(pd->context)->alloc_null_mr(pd);
-    log_mr("ibv_alloc_null_mr", mr, 0);
-    return mr;
+    return log_mr("ibv_alloc_null_mr", context_of(pd->context)->alloc_null_mr(pd), 0);
 }
 
 ibv_pd* ex_alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
-    ibv_pd* pd = context_of(context)->alloc_parent_domain(context, attr);
-    if (pd == nullptr)
-        log(failure("ibv_alloc_parent_domain", errno));
-    else
-        log(EventWriter(Category::pd, "pd").add("handle", pd->handle));
-    return pd;
+    return made(
+        "ibv_alloc_parent_domain", context_of(context)->alloc_parent_domain(context, attr),
+        [](const ibv_pd& pd) { log(EventWriter(Category::pd, "pd").add("handle", pd.handle)); });
 }
 
 void replace_functions(ibv_context* context, Context& known) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstring>
+#include <span>
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/sink.hpp"
@@ -55,116 +55,6 @@ void make_long(PostSend& record) {
     record.header.size = sizeof record;
 }
 
-void atomic_cmp_swp(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr,
-                    std::uint64_t compare, std::uint64_t swap) {
-    PostSend& record = begin_remote(qp, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr);
-    make_long(record);
-    record.compare_add = compare;
-    record.swap = swap;
-    pair_of(qp).real.wr_atomic_cmp_swp(qp, rkey, remote_addr, compare, swap);
-}
-
-void atomic_fetch_add(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr,
-                      std::uint64_t add) {
-    PostSend& record = begin_remote(qp, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr);
-    make_long(record);
-    record.compare_add = add;
-    pair_of(qp).real.wr_atomic_fetch_add(qp, rkey, remote_addr, add);
-}
-
-void bind_window(ibv_qp_ex* qp, ibv_mw* mw, std::uint32_t rkey, const ibv_mw_bind_info* info) {
-    begin(qp, IBV_WR_BIND_MW).rkey = rkey;
-    pair_of(qp).real.wr_bind_mw(qp, mw, rkey, info);
-}
-
-void local_inv(ibv_qp_ex* qp, std::uint32_t invalidate_rkey) {
-    begin(qp, IBV_WR_LOCAL_INV).imm = invalidate_rkey;
-    pair_of(qp).real.wr_local_inv(qp, invalidate_rkey);
-}
-
-void rdma_read(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr) {
-    begin_remote(qp, IBV_WR_RDMA_READ, rkey, remote_addr);
-    pair_of(qp).real.wr_rdma_read(qp, rkey, remote_addr);
-}
-
-void rdma_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr) {
-    begin_remote(qp, IBV_WR_RDMA_WRITE, rkey, remote_addr);
-    pair_of(qp).real.wr_rdma_write(qp, rkey, remote_addr);
-}
-
-void rdma_write_imm(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr, __be32 imm) {
-    begin_remote(qp, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr).imm = ntohl(imm);
-    pair_of(qp).real.wr_rdma_write_imm(qp, rkey, remote_addr, imm);
-}
-
-void atomic_write(ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t remote_addr, const void* value) {
-    begin_remote(qp, IBV_WR_ATOMIC_WRITE, rkey, remote_addr).len = 8;
-    pair_of(qp).real.wr_atomic_write(qp, rkey, remote_addr, value);
-}
-
-void send(ibv_qp_ex* qp) {
-    begin(qp, IBV_WR_SEND);
-    pair_of(qp).real.wr_send(qp);
-}
-
-void send_imm(ibv_qp_ex* qp, __be32 imm) {
-    begin(qp, IBV_WR_SEND_WITH_IMM).imm = ntohl(imm);
-    pair_of(qp).real.wr_send_imm(qp, imm);
-}
-
-void send_inv(ibv_qp_ex* qp, std::uint32_t invalidate_rkey) {
-    begin(qp, IBV_WR_SEND_WITH_INV).imm = invalidate_rkey;
-    pair_of(qp).real.wr_send_inv(qp, invalidate_rkey);
-}
-
-void send_tso(ibv_qp_ex* qp, void* header, std::uint16_t header_bytes, std::uint16_t mss) {
-    begin(qp, IBV_WR_TSO).len = header_bytes;
-    pair_of(qp).real.wr_send_tso(qp, header, header_bytes, mss);
-}
-
-void set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t q_key) {
-    PostSend& record = present(qp);
-    make_long(record);
-    record.remote_va = (std::uint64_t{remote_qpn} << 32U) | q_key;
-    record.compare_add = reinterpret_cast<std::uintptr_t>(ah);
-    pair_of(qp).real.wr_set_ud_addr(qp, ah, remote_qpn, q_key);
-}
-
-void set_xrc_srqn(ibv_qp_ex* qp, std::uint32_t remote_srqn) {
-    PostSend& record = present(qp);
-    make_long(record);
-    record.header.flags |= PostSend::is_xrc;
-    record.srqn = remote_srqn;
-    pair_of(qp).real.wr_set_xrc_srqn(qp, remote_srqn);
-}
-
-void set_inline_data(ibv_qp_ex* qp, void* address, std::size_t length) {
-    PostSend& record = present(qp);
-    record.header.flags |= PostSend::is_inline;
-    record.len += static_cast<std::uint32_t>(length);
-    pair_of(qp).real.wr_set_inline_data(qp, address, length);
-}
-
-void set_inline_data_list(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* list) {
-    PostSend& record = present(qp);
-    record.header.flags |= PostSend::is_inline;
-    for (std::size_t i = 0; i < count; ++i)
-        record.len += static_cast<std::uint32_t>(list[i].length);
-    pair_of(qp).real.wr_set_inline_data_list(qp, count, list);
-}
-
-void set_sge(ibv_qp_ex* qp, std::uint32_t lkey, std::uint64_t address, std::uint32_t length) {
-    present(qp).len += length;
-    pair_of(qp).real.wr_set_sge(qp, lkey, address, length);
-}
-
-void set_sge_list(ibv_qp_ex* qp, std::size_t count, const ibv_sge* list) {
-    PostSend& record = present(qp);
-    for (std::size_t i = 0; i < count; ++i)
-        record.len += list[i].length;
-    pair_of(qp).real.wr_set_sge_list(qp, count, list);
-}
-
 // Holds the lock until wr_complete or wr_abort, as the provider holds its own.
 void start(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
@@ -186,11 +76,8 @@ void publish(QueuePair& pair, ThreadSink& thread, std::int64_t t_ns) {
         pair.sends.push({record.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
         if (!writes)
             continue;
-        void* place = thread.ring.reserve(record.header.size);
-        if (place == nullptr)
+        if (!thread.ring.put(&record, record.header.size))
             thread.ring.drop(1);
-        else
-            std::memcpy(place, &record, record.header.size);
     }
     if (writes)
         thread.ring.publish();
@@ -229,30 +116,104 @@ void replace(Function& function, Function own) {
         function = own;
 }
 
+template <auto Function>
+struct Replacement;
+
+template <typename... Arguments, void (*ibv_qp_ex::*Function)(ibv_qp_ex*, Arguments...)>
+struct Replacement<Function> {
+    template <typename Note>
+    static void call(ibv_qp_ex* qp, Arguments... arguments) {
+        Note()(qp, arguments...);
+        (pair_of(qp).real.*Function)(qp, arguments...);
+    }
+};
+
+// Replaces the provider's function by one that first calls `note` with the same arguments.
+template <auto Function, typename Note>
+void replace(ibv_qp_ex& qp, Note /*note*/) {
+    replace(qp.*Function, &Replacement<Function>::template call<Note>);
+}
+
 }  // namespace
 
 void replace_extended(ibv_qp_ex& qp) {
-    replace(qp.wr_atomic_cmp_swp, &atomic_cmp_swp);
-    replace(qp.wr_atomic_fetch_add, &atomic_fetch_add);
-    replace(qp.wr_bind_mw, &bind_window);
-    replace(qp.wr_local_inv, &local_inv);
-    replace(qp.wr_rdma_read, &rdma_read);
-    replace(qp.wr_rdma_write, &rdma_write);
-    replace(qp.wr_rdma_write_imm, &rdma_write_imm);
-    replace(qp.wr_send, &send);
-    replace(qp.wr_send_imm, &send_imm);
-    replace(qp.wr_send_inv, &send_inv);
-    replace(qp.wr_send_tso, &send_tso);
-    replace(qp.wr_set_ud_addr, &set_ud_addr);
-    replace(qp.wr_set_xrc_srqn, &set_xrc_srqn);
-    replace(qp.wr_set_inline_data, &set_inline_data);
-    replace(qp.wr_set_inline_data_list, &set_inline_data_list);
-    replace(qp.wr_set_sge, &set_sge);
-    replace(qp.wr_set_sge_list, &set_sge_list);
+    using Ex = ibv_qp_ex;
+    replace<&Ex::wr_atomic_cmp_swp>(qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr,
+                                           std::uint64_t compare, std::uint64_t swap) {
+        PostSend& record = begin_remote(of, IBV_WR_ATOMIC_CMP_AND_SWP, rkey, remote_addr);
+        make_long(record);
+        record.compare_add = compare;
+        record.swap = swap;
+    });
+    replace<&Ex::wr_atomic_fetch_add>(
+        qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr, std::uint64_t add) {
+            PostSend& record = begin_remote(of, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey, remote_addr);
+            make_long(record);
+            record.compare_add = add;
+        });
+    replace<&Ex::wr_bind_mw>(
+        qp, [](Ex* of, ibv_mw* /*mw*/, std::uint32_t rkey, const ibv_mw_bind_info* /*info*/) {
+            begin(of, IBV_WR_BIND_MW).rkey = rkey;
+        });
+    replace<&Ex::wr_local_inv>(
+        qp, [](Ex* of, std::uint32_t rkey) { begin(of, IBV_WR_LOCAL_INV).imm = rkey; });
+    replace<&Ex::wr_rdma_read>(qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr) {
+        begin_remote(of, IBV_WR_RDMA_READ, rkey, remote_addr);
+    });
+    replace<&Ex::wr_rdma_write>(qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr) {
+        begin_remote(of, IBV_WR_RDMA_WRITE, rkey, remote_addr);
+    });
+    replace<&Ex::wr_rdma_write_imm>(
+        qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr, __be32 imm) {
+            begin_remote(of, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, remote_addr).imm = ntohl(imm);
+        });
+    replace<&Ex::wr_atomic_write>(
+        qp, [](Ex* of, std::uint32_t rkey, std::uint64_t remote_addr, const void* /*value*/) {
+            begin_remote(of, IBV_WR_ATOMIC_WRITE, rkey, remote_addr).len = 8;
+        });
+    replace<&Ex::wr_send>(qp, [](Ex* of) { begin(of, IBV_WR_SEND); });
+    replace<&Ex::wr_send_imm>(
+        qp, [](Ex* of, __be32 imm) { begin(of, IBV_WR_SEND_WITH_IMM).imm = ntohl(imm); });
+    replace<&Ex::wr_send_inv>(
+        qp, [](Ex* of, std::uint32_t rkey) { begin(of, IBV_WR_SEND_WITH_INV).imm = rkey; });
+    replace<&Ex::wr_send_tso>(
+        qp, [](Ex* of, void* /*header*/, std::uint16_t header_bytes, std::uint16_t /*mss*/) {
+            begin(of, IBV_WR_TSO).len = header_bytes;
+        });
+    replace<&Ex::wr_set_ud_addr>(
+        qp, [](Ex* of, ibv_ah* ah, std::uint32_t remote_qpn, std::uint32_t q_key) {
+            PostSend& record = present(of);
+            make_long(record);
+            record.remote_va = (std::uint64_t{remote_qpn} << 32U) | q_key;
+            record.compare_add = address_of(ah);
+        });
+    replace<&Ex::wr_set_xrc_srqn>(qp, [](Ex* of, std::uint32_t remote_srqn) {
+        PostSend& record = present(of);
+        make_long(record);
+        record.header.flags |= PostSend::is_xrc;
+        record.srqn = remote_srqn;
+    });
+    replace<&Ex::wr_set_inline_data>(qp, [](Ex* of, void* /*address*/, std::size_t length) {
+        PostSend& record = present(of);
+        record.header.flags |= PostSend::is_inline;
+        record.len += static_cast<std::uint32_t>(length);
+    });
+    replace<&Ex::wr_set_inline_data_list>(
+        qp, [](Ex* of, std::size_t count, const ibv_data_buf* list) {
+            PostSend& record = present(of);
+            record.header.flags |= PostSend::is_inline;
+            for (const ibv_data_buf& part : std::span(list, count))
+                record.len += static_cast<std::uint32_t>(part.length);
+        });
+    replace<&Ex::wr_set_sge>(qp, [](Ex* of, std::uint32_t /*lkey*/, std::uint64_t /*address*/,
+                                    std::uint32_t length) { present(of).len += length; });
+    replace<&Ex::wr_set_sge_list>(qp, [](Ex* of, std::size_t count, const ibv_sge* list) {
+        for (const ibv_sge& part : std::span(list, count))
+            present(of).len += part.length;
+    });
     replace(qp.wr_start, &start);
     replace(qp.wr_complete, &complete);
     replace(qp.wr_abort, &abort);
-    replace(qp.wr_atomic_write, &atomic_write);
 }
 
 }  // namespace interpose

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstring>
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/sink.hpp"
@@ -120,13 +119,8 @@ class Batch {
 
   private:
     void write(const void* record, std::uint32_t size) {
-        if (!writes_)
-            return;
-        void* place = thread_.ring.reserve(size);
-        if (place == nullptr)
+        if (writes_ && !thread_.ring.put(record, size))
             ++dropped_;
-        else
-            std::memcpy(place, record, size);
     }
 
     QueuePair& pair_;
@@ -202,16 +196,12 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     const std::uint64_t begin = thread.ring.end();
     std::uint64_t dropped = 0;
     const auto add = [&](const ibv_recv_wr& added) {
-        void* place = thread.ring.reserve(sizeof(PostRecv));
-        if (place == nullptr) {
-            ++dropped;
-            return;
-        }
         const PostRecv record{{sizeof record, Kind::post_recv, PostRecv::is_srq, t_ns},
                               added.wr_id,
                               srq->handle,
                               static_cast<std::uint32_t>(length_of(added.sg_list, added.num_sge))};
-        std::memcpy(place, &record, sizeof record);
+        if (!thread.ring.put(&record, sizeof record))
+            ++dropped;
     };
     for (const ibv_recv_wr* each = wr; each != nullptr; each = each->next)
         add(*each);

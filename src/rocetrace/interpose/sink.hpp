@@ -1,7 +1,9 @@
 // The destination of the calling thread's records: its ring in the memory shared with rocetrace.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
+#include <type_traits>
 
 #include "rocetrace/interpose/clock.hpp"
 #include "rocetrace/tracelog/event_writer.hpp"
@@ -39,6 +41,44 @@ void log(const tracelog::EventWriter& event);
 
 /// A call that failed: the event "failed" with the name of the call and its error.
 tracelog::EventWriter failure(const char* call, int error);
+
+/// An object that no longer exists: the event "destroyed", with the key that identifies the object.
+template <typename Value>
+tracelog::EventWriter destroyed(tracelog::Category category, const char* what, const char* key,
+                                Value value) {
+    tracelog::EventWriter event(category, "destroyed");
+    event.add_text("what", what);
+    if constexpr (std::is_integral_v<Value>)
+        event.add(key, static_cast<std::uint64_t>(value));
+    else
+        event.add_text(key, value);
+    return event;
+}
+
+/// Logs the event if the call returned 0, else "failed": libibverbs returns the error number,
+/// librdmacm -1. Preserves the call's result and errno.
+inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
+    const int error = errno;
+    log(rc == 0 ? event : failure(call, rc > 0 ? rc : error));
+    errno = error;
+    return rc;
+}
+
+/// Calls `describe` to log a new object, or logs "failed" if there is none. Preserves errno.
+template <typename Object, typename Describe>
+Object* made(const char* call, Object* object, Describe describe) {
+    const int error = errno;
+    if (object == nullptr)
+        log(failure(call, error));
+    else
+        describe(*object);
+    errno = error;
+    return object;
+}
+
+inline std::uint64_t address_of(const void* object) {
+    return reinterpret_cast<std::uintptr_t>(object);
+}
 
 /// While it exists, verbs calls by the real library itself are not logged.
 class Inside {

@@ -10,14 +10,12 @@ using tracelog::Category;
 using tracelog::EventWriter;
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
-    ibv_mw* mw = contexts.find(pd->context)->ops.alloc_mw(pd, type);
-    if (mw == nullptr)
-        log(failure("ibv_alloc_mw", errno));
-    else
-        log(EventWriter(Category::mr, "mw_made")
-                .add("type", static_cast<std::uint64_t>(type))
-                .add("rkey", mw->rkey));
-    return mw;
+    return made("ibv_alloc_mw", contexts.find(pd->context)->ops.alloc_mw(pd, type),
+                [&](const ibv_mw& mw) {
+                    log(EventWriter(Category::mr, "mw_made")
+                            .add("type", static_cast<std::uint64_t>(type))
+                            .add("rkey", mw.rkey));
+                });
 }
 
 // The provider posts a work request for it. It takes no PSN, and so is not a `post_send`, but it

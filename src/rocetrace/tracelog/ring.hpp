@@ -71,6 +71,14 @@ class RingWriter {
         return data_ + at;
     }
 
+    /// Copies a record into the ring. Returns false if there is no room.
+    bool put(const void* record, std::uint32_t size) {
+        void* place = reserve(size);
+        if (place != nullptr)
+            std::memcpy(place, record, size);
+        return place != nullptr;
+    }
+
     std::uint64_t end() const { return end_; }
     /// Releases what was reserved after `end` and not published.
     void rewind(std::uint64_t end) { end_ = end; }

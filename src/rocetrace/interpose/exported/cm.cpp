@@ -7,11 +7,9 @@
 
 #include "rocetrace/interpose/exported/call.hpp"
 
+namespace interpose {
 namespace {
 
-using interpose::address_of;
-using interpose::failure;
-using interpose::log;
 using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
@@ -35,7 +33,7 @@ class Call {
 thread_local unsigned Call::depth = 0;
 
 int cm_done(const char* call, int rc, const EventWriter& event) {
-    return Call::is_the_programs() ? interpose::done(call, rc, event) : rc;
+    return Call::is_the_programs() ? done(call, rc, event) : rc;
 }
 
 void add_address(EventWriter& event, const char* key, const sockaddr* address) {
@@ -56,6 +54,28 @@ EventWriter cm_call(const char* call, const rdma_cm_id* id) {
             event.add("qpn", id->qp->qp_num);
     }
     return event;
+}
+
+// Calls the real function, and logs the call with what `add` adds to the event.
+template <typename Add, typename... Parameters, typename... Arguments>
+int traced_with(Add add, const char* call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
+                Arguments... arguments) {
+    const Call nesting;
+    const int rc = real(id, arguments...);
+    EventWriter event = cm_call(call, id);
+    add(event);
+    return cm_done(call, rc, event);
+}
+
+template <typename... Parameters, typename... Arguments>
+int traced(const char* call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
+           Arguments... arguments) {
+    return traced_with([](EventWriter&) {}, call, real, id, arguments...);
+}
+
+// Adds an address to the event.
+auto with(const char* key, const sockaddr* address) {
+    return [=](EventWriter& event) { add_address(event, key, address); };
 }
 
 void log_event(const rdma_cm_event& got) {
@@ -84,7 +104,7 @@ rdma_event_channel* rdma_create_event_channel() {
     rdma_event_channel* channel = real();
     const int error = errno;
     if (channel == nullptr && Call::is_the_programs())
-        log(failure("rdma_create_event_channel", error));
+        log(failure(call, error));
     errno = error;
     return channel;
 }
@@ -94,8 +114,8 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
     REAL(cm, rdma_create_id, "RDMACM_1.0");
     const Call nesting;
     const int rc = real(channel, id, context, space);
-    return cm_done("rdma_create_id", rc,
-                   cm_call("rdma_create_id", rc == 0 ? *id : nullptr)
+    return cm_done(call, rc,
+                   cm_call(call, rc == 0 ? *id : nullptr)
                        .add("port_space", static_cast<std::uint64_t>(space)));
 }
 
@@ -103,158 +123,125 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init
     REAL(cm, rdma_create_ep, "RDMACM_1.0");
     const Call nesting;
     const int rc = real(id, info, pd, attr);
-    return cm_done("rdma_create_ep", rc, cm_call("rdma_create_ep", rc == 0 ? *id : nullptr));
+    return cm_done(call, rc, cm_call(call, rc == 0 ? *id : nullptr));
 }
 
 void rdma_destroy_ep(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_ep, "RDMACM_1.0");
     const Call nesting;
-    const EventWriter event = cm_call("rdma_destroy_ep", id);
+    const EventWriter event = cm_call(call, id);
     real(id);
-    cm_done("rdma_destroy_ep", 0, event);
+    cm_done(call, 0, event);
 }
 
 int rdma_destroy_id(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_id, "RDMACM_1.0");
     const Call nesting;
-    const EventWriter event = cm_call("rdma_destroy_id", id);
-    return cm_done("rdma_destroy_id", real(id), event);
+    const EventWriter event = cm_call(call, id);
+    return cm_done(call, real(id), event);
 }
 
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
     REAL(cm, rdma_bind_addr, "RDMACM_1.0");
-    const Call nesting;
-    EventWriter event = cm_call("rdma_bind_addr", id);
-    add_address(event, "address", address);
-    return cm_done("rdma_bind_addr", real(id, address), event);
+    return traced_with(with("address", address), call, real, id, address);
 }
 
 int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int timeout_ms) {
     REAL(cm, rdma_resolve_addr, "RDMACM_1.0");
-    const Call nesting;
-    EventWriter event = cm_call("rdma_resolve_addr", id);
-    add_address(event, "source", source);
-    add_address(event, "peer", destination);
-    return cm_done("rdma_resolve_addr", real(id, source, destination, timeout_ms), event);
+    const auto add = [&](EventWriter& event) {
+        add_address(event, "source", source);
+        add_address(event, "peer", destination);
+    };
+    return traced_with(add, call, real, id, source, destination, timeout_ms);
 }
 
 int rdma_resolve_route(rdma_cm_id* id, int timeout_ms) {
     REAL(cm, rdma_resolve_route, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call("rdma_resolve_route", id);
-    return cm_done("rdma_resolve_route", real(id, timeout_ms), event);
+    return traced(call, real, id, timeout_ms);
 }
 
 int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(cm, rdma_create_qp, "RDMACM_1.0");
-    const Call nesting;
-    const int rc = real(id, pd, attr);
-    return cm_done("rdma_create_qp", rc, cm_call("rdma_create_qp", id));
+    return traced(call, real, id, pd, attr);
 }
 
 int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
     REAL(cm, rdma_create_qp_ex, "RDMACM_1.0");
-    const Call nesting;
-    const int rc = real(id, attr);
-    return cm_done("rdma_create_qp_ex", rc, cm_call("rdma_create_qp_ex", id));
+    return traced(call, real, id, attr);
 }
 
 void rdma_destroy_qp(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_qp, "RDMACM_1.0");
     const Call nesting;
-    const EventWriter event = cm_call("rdma_destroy_qp", id);
+    const EventWriter event = cm_call(call, id);
     real(id);
-    cm_done("rdma_destroy_qp", 0, event);
+    cm_done(call, 0, event);
 }
 
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
     REAL(cm, rdma_connect, "RDMACM_1.0");
-    const Call nesting;
-    const int rc = real(id, param);
-    EventWriter event = cm_call("rdma_connect", id);
-    if (param != nullptr)
-        event.add("retry_cnt", param->retry_count)
-            .add("rnr_retry", param->rnr_retry_count)
-            .add("private_data_len", param->private_data_len);
-    return cm_done("rdma_connect", rc, event);
+    const auto add = [&](EventWriter& event) {
+        if (param != nullptr)
+            event.add("retry_cnt", param->retry_count)
+                .add("rnr_retry", param->rnr_retry_count)
+                .add("private_data_len", param->private_data_len);
+    };
+    return traced_with(add, call, real, id, param);
 }
 
 int rdma_establish(rdma_cm_id* id) {
     REAL(cm, rdma_establish, "RDMACM_1.2");
-    const Call nesting;
-    const int rc = real(id);
-    return cm_done("rdma_establish", rc, cm_call("rdma_establish", id));
+    return traced(call, real, id);
 }
 
 int rdma_listen(rdma_cm_id* id, int backlog) {
     REAL(cm, rdma_listen, "RDMACM_1.0");
-    const Call nesting;
-    const int rc = real(id, backlog);
-    EventWriter event = cm_call("rdma_listen", id);
-    add_address(event, "address", rdma_get_local_addr(id));
-    return cm_done("rdma_listen", rc, event);
+    return traced_with(with("address", rdma_get_local_addr(id)), call, real, id, backlog);
 }
 
 int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
     REAL(cm, rdma_get_request, "RDMACM_1.0");
     const Call nesting;
     const int rc = real(listen, id);
-    EventWriter event = cm_call("rdma_get_request", rc == 0 ? *id : listen);
+    EventWriter event = cm_call(call, rc == 0 ? *id : listen);
     if (rc == 0)
         add_address(event, "peer", rdma_get_peer_addr(*id));
-    return cm_done("rdma_get_request", rc, event);
+    return cm_done(call, rc, event);
 }
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
     REAL(cm, rdma_accept, "RDMACM_1.0");
-    const Call nesting;
-    const int rc = real(id, param);
-    return cm_done("rdma_accept", rc, cm_call("rdma_accept", id));
+    return traced(call, real, id, param);
 }
 
 int rdma_reject(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
     REAL(cm, rdma_reject, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call("rdma_reject", id);
-    return cm_done("rdma_reject", real(id, data, bytes), event);
+    return traced(call, real, id, data, bytes);
 }
 
 int rdma_disconnect(rdma_cm_id* id) {
     REAL(cm, rdma_disconnect, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call("rdma_disconnect", id);
-    return cm_done("rdma_disconnect", real(id), event);
+    return traced(call, real, id);
 }
 
 int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
     REAL(cm, rdma_join_multicast, "RDMACM_1.0");
-    const Call nesting;
-    EventWriter event = cm_call("rdma_join_multicast", id);
-    add_address(event, "address", address);
-    return cm_done("rdma_join_multicast", real(id, address, context), event);
+    return traced_with(with("address", address), call, real, id, address, context);
 }
 
 int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* attr, void* context) {
     REAL(cm, rdma_join_multicast_ex, "RDMACM_1.1");
-    const Call nesting;
-    EventWriter event = cm_call("rdma_join_multicast_ex", id);
-    add_address(event, "address", attr->addr);
-    return cm_done("rdma_join_multicast_ex", real(id, attr, context), event);
+    return traced_with(with("address", attr->addr), call, real, id, attr, context);
 }
 
 int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
     REAL(cm, rdma_leave_multicast, "RDMACM_1.0");
-    const Call nesting;
-    EventWriter event = cm_call("rdma_leave_multicast", id);
-    add_address(event, "address", address);
-    return cm_done("rdma_leave_multicast", real(id, address), event);
+    return traced_with(with("address", address), call, real, id, address);
 }
 
 int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
     REAL(cm, rdma_migrate_id, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call("rdma_migrate_id", id);
-    return cm_done("rdma_migrate_id", real(id, channel), event);
+    return traced(call, real, id, channel);
 }
 
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
@@ -264,7 +251,7 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
     if (rc == 0)
         log_event(**event);
     else if (error != EAGAIN && error != EINTR)
-        log(failure("rdma_get_cm_event", error));
+        log(failure(call, error));
     errno = error;
     return rc;
 }
@@ -272,3 +259,5 @@ int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
 }  // extern "C"
 
 #pragma GCC visibility pop
+
+}  // namespace interpose

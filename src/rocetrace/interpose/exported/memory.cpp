@@ -8,17 +8,16 @@
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 
+namespace interpose {
 namespace {
 
-using interpose::address_of;
-using interpose::destroyed;
-using interpose::done;
-using interpose::failure;
-using interpose::log;
-using interpose::made;
 using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
+
+void log_pd(const ibv_pd& pd) {
+    log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
+}
 
 // libibverbs' functions that register memory call each other through the dynamic linker: only the
 // program's own call is logged.
@@ -59,59 +58,51 @@ extern "C" {
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
     REAL(verbs, ibv_alloc_pd, "IBVERBS_1.1");
-    return made("ibv_alloc_pd", real(context), [](const ibv_pd& pd) {
-        log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
-    });
+    return made(call, real(context), log_pd);
 }
 
 ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
     REAL(verbs, ibv_import_pd, "IBVERBS_1.10");
-    return made("ibv_import_pd", real(context, handle), [](const ibv_pd& pd) {
-        log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
-    });
+    return made(call, real(context, handle), log_pd);
 }
 
 int ibv_dealloc_pd(ibv_pd* pd) {
     REAL(verbs, ibv_dealloc_pd, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::pd, "pd");
-    event.add("handle", pd->handle);
-    return done("ibv_dealloc_pd", real(pd), event);
+    const EventWriter event = destroyed(Category::pd, "pd", "handle", pd->handle);
+    return done(call, real(pd), event);
 }
 
 ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) {
     REAL(verbs, ibv_reg_mr, "IBVERBS_1.1");
-    return log_mr("ibv_reg_mr", registered([&] { return real(pd, address, length, access); }),
-                  address, length, address_of(address), static_cast<unsigned>(access));
+    return log_mr(call, registered([&] { return real(pd, address, length, access); }), address,
+                  length, address_of(address), static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                         int access) {
     REAL(verbs, ibv_reg_mr_iova, "IBVERBS_1.7");
-    return log_mr("ibv_reg_mr_iova",
-                  registered([&] { return real(pd, address, length, iova, access); }), address,
-                  length, iova, static_cast<unsigned>(access));
+    return log_mr(call, registered([&] { return real(pd, address, length, iova, access); }),
+                  address, length, iova, static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                          unsigned access) {
     REAL(verbs, ibv_reg_mr_iova2, "IBVERBS_1.8");
-    return log_mr("ibv_reg_mr_iova2",
-                  registered([&] { return real(pd, address, length, iova, access); }), address,
-                  length, iova, access);
+    return log_mr(call, registered([&] { return real(pd, address, length, iova, access); }),
+                  address, length, iova, access);
 }
 
 ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                           int fd, int access) {
     REAL(verbs, ibv_reg_dmabuf_mr, "IBVERBS_1.12");
-    return log_mr("ibv_reg_dmabuf_mr",
-                  registered([&] { return real(pd, offset, length, iova, fd, access); }), nullptr,
-                  length, iova, static_cast<unsigned>(access));
+    return log_mr(call, registered([&] { return real(pd, offset, length, iova, fd, access); }),
+                  nullptr, length, iova, static_cast<unsigned>(access));
 }
 
 ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
     REAL(verbs, ibv_import_mr, "IBVERBS_1.10");
     ibv_mr* mr = registered([&] { return real(pd, handle); });
-    return log_mr("ibv_import_mr", mr, nullptr, mr == nullptr ? 0 : mr->length,
+    return log_mr(call, mr, nullptr, mr == nullptr ? 0 : mr->length,
                   mr == nullptr ? 0 : address_of(mr->addr), 0);
 }
 
@@ -125,19 +116,18 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t l
         .add("rkey", mr->rkey);
     if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
         event.add("access", static_cast<std::uint64_t>(access), Type::access);
-    return done("ibv_rereg_mr", rc, event.add("handle", mr->handle).add("pd", mr->pd->handle));
+    return done(call, rc, event.add("handle", mr->handle).add("pd", mr->pd->handle));
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
     REAL(verbs, ibv_dereg_mr, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::mr, "mr");
-    event.add("va", address_of(mr->addr))
-        .add("len", mr->length)
-        .add("lkey", mr->lkey)
-        .add("rkey", mr->rkey);
-    return done("ibv_dereg_mr", real(mr), event);
+    EventWriter event = destroyed(Category::mr, "mr", "va", address_of(mr->addr));
+    event.add("len", mr->length).add("lkey", mr->lkey).add("rkey", mr->rkey);
+    return done(call, real(mr), event);
 }
 
 }  // extern "C"
 
 #pragma GCC visibility pop
+
+}  // namespace interpose

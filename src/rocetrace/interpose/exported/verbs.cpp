@@ -7,20 +7,29 @@
 
 #undef ibv_query_port  // a macro around the function
 
+namespace interpose {
 namespace {
 
-using interpose::address_of;
-using interpose::destroyed;
-using interpose::done;
-using interpose::failure;
-using interpose::log;
-using interpose::made;
 using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
 
-void log_open(ibv_context& context) {
-    log(EventWriter(Category::device, "device").add_text("device", context.device->name));
+ibv_context* opened(const char* call, ibv_context* context) {
+    if (!is_tracing())
+        return context;
+    if (context != nullptr)
+        adopt(context);
+    return made(call, context, [](const ibv_context& made) {
+        log(EventWriter(Category::device, "device").add_text("device", made.device->name));
+    });
+}
+
+int log_group(const char* call, int rc, const ibv_qp& qp, const char* what, const ibv_gid* gid) {
+    return done(call, rc,
+                EventWriter(Category::ah, "group")
+                    .add("qpn", qp.qp_num)
+                    .add_text("what", what)
+                    .add_gid("gid", gid));
 }
 
 }  // namespace
@@ -31,35 +40,25 @@ extern "C" {
 
 ibv_context* ibv_open_device(ibv_device* device) {
     REAL(verbs, ibv_open_device, "IBVERBS_1.1");
-    ibv_context* context = real(device);
-    if (!interpose::is_tracing())
-        return context;
-    if (context != nullptr)
-        interpose::adopt(context);
-    return made("ibv_open_device", context, log_open);
+    return opened(call, real(device));
 }
 
 ibv_context* ibv_import_device(int cmd_fd) {
     REAL(verbs, ibv_import_device, "IBVERBS_1.10");
-    ibv_context* context = real(cmd_fd);
-    if (!interpose::is_tracing())
-        return context;
-    if (context != nullptr)
-        interpose::adopt(context);
-    return made("ibv_import_device", context, log_open);
+    return opened(call, real(cmd_fd));
 }
 
 int ibv_close_device(ibv_context* context) {
     REAL(verbs, ibv_close_device, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::device, "device");
-    event.add_text("device", context->device->name);
-    interpose::forget(context);
-    return done("ibv_close_device", real(context), event);
+    const EventWriter event =
+        destroyed(Category::device, "device", "device", context->device->name);
+    forget(context);
+    return done(call, real(context), event);
 }
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
     REAL(verbs, ibv_create_comp_channel, "IBVERBS_1.0");
-    return made("ibv_create_comp_channel", real(context), [](const ibv_comp_channel& channel) {
+    return made(call, real(context), [](const ibv_comp_channel& channel) {
         log(EventWriter(Category::cq, "comp_channel")
                 .add("fd", static_cast<std::uint64_t>(channel.fd)));
     });
@@ -67,27 +66,25 @@ ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
     REAL(verbs, ibv_destroy_comp_channel, "IBVERBS_1.0");
-    EventWriter event = destroyed(Category::cq, "comp_channel");
-    event.add("fd", static_cast<std::uint64_t>(channel->fd));
-    return done("ibv_destroy_comp_channel", real(channel), event);
+    const EventWriter event = destroyed(Category::cq, "comp_channel", "fd", channel->fd);
+    return done(call, real(channel), event);
 }
 
 ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
                       int comp_vector) {
     REAL(verbs, ibv_create_cq, "IBVERBS_1.1");
-    return made("ibv_create_cq", real(context, cqe, cq_context, channel, comp_vector),
-                [&](const ibv_cq& cq) {
-                    log(EventWriter(Category::cq, "cq")
-                            .add("cq", cq.handle)
-                            .add("entries", static_cast<std::uint64_t>(cq.cqe))
-                            .add("asked", static_cast<std::uint64_t>(cqe)));
-                });
+    return made(call, real(context, cqe, cq_context, channel, comp_vector), [&](const ibv_cq& cq) {
+        log(EventWriter(Category::cq, "cq")
+                .add("cq", cq.handle)
+                .add("entries", static_cast<std::uint64_t>(cq.cqe))
+                .add("asked", static_cast<std::uint64_t>(cqe)));
+    });
 }
 
 int ibv_resize_cq(ibv_cq* cq, int cqe) {
     REAL(verbs, ibv_resize_cq, "IBVERBS_1.1");
     const int rc = real(cq, cqe);
-    return done("ibv_resize_cq", rc,
+    return done(call, rc,
                 EventWriter(Category::cq, "cq")
                     .add("cq", cq->handle)
                     .add("entries", static_cast<std::uint64_t>(cq->cqe))
@@ -96,12 +93,11 @@ int ibv_resize_cq(ibv_cq* cq, int cqe) {
 
 int ibv_destroy_cq(ibv_cq* cq) {
     REAL(verbs, ibv_destroy_cq, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::cq, "cq");
-    event.add("cq", cq->handle);
+    const EventWriter event = destroyed(Category::cq, "cq", "cq", cq->handle);
     const int rc = real(cq);
     if (rc == 0)
-        interpose::forget(cq);  // the address is only compared
-    return done("ibv_destroy_cq", rc, event);
+        forget(cq);  // the address is only compared
+    return done(call, rc, event);
 }
 
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
@@ -109,13 +105,12 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) 
     const int rc = real(channel, cq, cq_context);
     if (rc != 0)
         return rc;  // a non-blocking channel often has no event
-    return done("ibv_get_cq_event", rc,
-                EventWriter(Category::event, "cq_event").add("cq", (*cq)->handle));
+    return done(call, rc, EventWriter(Category::event, "cq_event").add("cq", (*cq)->handle));
 }
 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
     REAL(verbs, ibv_create_srq, "IBVERBS_1.1");
-    return made("ibv_create_srq", real(pd, attr), [&](const ibv_srq& srq) {
+    return made(call, real(pd, attr), [&](const ibv_srq& srq) {
         log(EventWriter(Category::srq, "srq_made")
                 .add("srq", srq.handle)
                 .add("max_wr", attr->attr.max_wr));
@@ -130,53 +125,51 @@ int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int mask) {
         event.add("limit", attr->srq_limit);
     if ((mask & IBV_SRQ_MAX_WR) != 0)
         event.add("max_wr", attr->max_wr);
-    return done("ibv_modify_srq", real(srq, attr, mask), event);
+    return done(call, real(srq, attr, mask), event);
 }
 
 int ibv_destroy_srq(ibv_srq* srq) {
     REAL(verbs, ibv_destroy_srq, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::srq, "srq");
-    event.add("srq", srq->handle);
-    return done("ibv_destroy_srq", real(srq), event);
+    const EventWriter event = destroyed(Category::srq, "srq", "srq", srq->handle);
+    return done(call, real(srq), event);
 }
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(verbs, ibv_create_qp, "IBVERBS_1.1");
     ibv_qp* qp = real(pd, attr);
-    if (!interpose::is_tracing())
+    if (!is_tracing())
         return qp;
     const int error = errno;
     if (qp == nullptr)
-        log(failure("ibv_create_qp", error)
+        log(failure(call, error)
                 .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
                 .add("max_send_wr", attr->cap.max_send_wr)
                 .add("max_recv_wr", attr->cap.max_recv_wr)
                 .add("max_inline_data", attr->cap.max_inline_data));
     else
-        interpose::adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap}, nullptr);
+        adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap}, nullptr);
     errno = error;
     return qp;
 }
 
 int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     REAL(verbs, ibv_modify_qp, "IBVERBS_1.1");
-    interpose::QueuePair* pair = interpose::queue_pairs.find(qp);
+    QueuePair* pair = queue_pairs.find(qp);
     if (pair == nullptr)
         return real(qp, attr, mask);
     // Held across the call, as for a post, so that the first request after RTS gets its PSN.
-    const interpose::PairGuard guard(*pair, &interpose::sink());
+    const PairGuard guard(*pair, &sink());
     const int rc = real(qp, attr, mask);
     const int error = errno;
-    if (rc == 0) {
+    const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
+    if (rc == 0)
         pair->modified(*attr, mask);
-        if ((mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0)
-            interpose::log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
-        interpose::log_state(*pair);
+    if (has_path)
+        log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
+    if (rc == 0) {
+        log_state(*pair);
     } else {
-        const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
-        if (has_path)
-            interpose::log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
-        EventWriter event = failure("ibv_modify_qp", rc > 0 ? rc : error);
+        EventWriter event = failure(call, rc > 0 ? rc : error);
         event.add("qpn", qp->qp_num)
             .add("from", static_cast<std::uint64_t>(pair->state), Type::qp_state);
         if ((mask & IBV_QP_STATE) != 0)
@@ -192,15 +185,15 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 
 int ibv_destroy_qp(ibv_qp* qp) {
     REAL(verbs, ibv_destroy_qp, "IBVERBS_1.1");
-    interpose::QueuePair* pair = interpose::detach(qp);
+    QueuePair* pair = detach(qp);
     const std::uint32_t qpn = qp->qp_num;
     const int rc = real(qp);
     const int error = errno;
     if (rc == 0) {
-        interpose::bury(pair);
+        bury(pair);
     } else {
-        interpose::attach_again(pair);
-        log(failure("ibv_destroy_qp", rc).add("qpn", qpn));
+        attach_again(pair);
+        log(failure(call, rc).add("qpn", qpn));
     }
     errno = error;
     return rc;
@@ -208,11 +201,11 @@ int ibv_destroy_qp(ibv_qp* qp) {
 
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
     REAL(verbs, ibv_create_ah, "IBVERBS_1.1");
-    return made("ibv_create_ah", real(pd, attr), [&](const ibv_ah& ah) {
+    return made(call, real(pd, attr), [&](const ibv_ah& ah) {
         EventWriter event(Category::ah, "ah");
         event.add("address", address_of(&ah)).add("port", attr->port_num);
         if (attr->is_global != 0) {
-            interpose::log_gid(pd->context, attr->port_num, attr->grh.sgid_index);
+            log_gid(pd->context, attr->port_num, attr->grh.sgid_index);
             event.add("gid_index", attr->grh.sgid_index).add_gid("dest_gid", &attr->grh.dgid);
         }
         log(event);
@@ -221,7 +214,7 @@ ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
 
 ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) {
     REAL(verbs, ibv_create_ah_from_wc, "IBVERBS_1.1");
-    return made("ibv_create_ah_from_wc", real(pd, wc, grh, port), [&](const ibv_ah& ah) {
+    return made(call, real(pd, wc, grh, port), [&](const ibv_ah& ah) {
         EventWriter event(Category::ah, "ah");
         event.add("address", address_of(&ah)).add("port", port).add("src_qp", wc->src_qp);
         if (grh != nullptr)
@@ -232,27 +225,18 @@ ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t
 
 int ibv_destroy_ah(ibv_ah* ah) {
     REAL(verbs, ibv_destroy_ah, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::ah, "ah");
-    event.add("address", address_of(ah));
-    return done("ibv_destroy_ah", real(ah), event);
+    const EventWriter event = destroyed(Category::ah, "ah", "address", address_of(ah));
+    return done(call, real(ah), event);
 }
 
 int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
     REAL(verbs, ibv_attach_mcast, "IBVERBS_1.1");
-    return done("ibv_attach_mcast", real(qp, gid, lid),
-                EventWriter(Category::ah, "group")
-                    .add("qpn", qp->qp_num)
-                    .add_text("what", "has joined")
-                    .add_gid("gid", gid));
+    return log_group(call, real(qp, gid, lid), *qp, "has joined", gid);
 }
 
 int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
     REAL(verbs, ibv_detach_mcast, "IBVERBS_1.1");
-    return done("ibv_detach_mcast", real(qp, gid, lid),
-                EventWriter(Category::ah, "group")
-                    .add("qpn", qp->qp_num)
-                    .add_text("what", "has left")
-                    .add_gid("gid", gid));
+    return log_group(call, real(qp, gid, lid), *qp, "has left", gid);
 }
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* async) {
@@ -283,9 +267,11 @@ int ibv_get_async_event(ibv_context* context, ibv_async_event* async) {
         default:
             break;
     }
-    return done("ibv_get_async_event", rc, event);
+    return done(call, rc, event);
 }
 
 }  // extern "C"
 
 #pragma GCC visibility pop
+
+}  // namespace interpose
