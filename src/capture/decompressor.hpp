@@ -39,8 +39,4 @@ class Decompressor {
 /// `begin`: the first four bytes of a file. nullptr if it is not compressed. Throws std::bad_alloc.
 std::unique_ptr<Decompressor> decompressor_of(util::Bytes begin);
 
-std::unique_ptr<Decompressor> gzip_decompressor();
-std::unique_ptr<Decompressor> zstd_decompressor();
-std::unique_ptr<Decompressor> lz4_decompressor();
-
 }  // namespace capture

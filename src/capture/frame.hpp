@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "util/cursor.hpp"
-#include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
 namespace capture {

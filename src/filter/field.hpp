@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "filter/value.hpp"
-#include "wire/capture_notes.hpp"
 #include "wire/packet.hpp"
 
 namespace upper {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "wire/aeth.hpp"
+#include "wire/extension_headers.hpp"
 
 namespace render {
 

@@ -8,7 +8,6 @@
 
 #include "upper/iser.hpp"
 #include "upper/nvme.hpp"
-#include "upper/nvme_cm.hpp"
 #include "upper/rpc_rdma.hpp"
 #include "upper/service.hpp"
 #include "util/cursor.hpp"

@@ -11,11 +11,101 @@
 #include <variant>
 
 #include "util/cursor.hpp"
-#include "wire/cm_req.hpp"
+#include "wire/address.hpp"
 #include "wire/mad.hpp"
 #include "wire/psn.hpp"
 
 namespace wire {
+
+/// A service ID of the RDMA IP CM service (annex A11): 0x0000000001 | IP protocol | port.
+struct IpService {
+    std::uint8_t protocol = 0;  ///< 0x06: RDMA_PS_TCP, 0x11: RDMA_PS_UDP, 0x3f: RDMA_PS_IB
+    std::uint16_t port = 0;     ///< the port that the program passed to rdma_cm
+
+    /// nullopt for any other service.
+    static std::optional<IpService> of(std::uint64_t service_id);
+    friend bool operator==(const IpService&, const IpService&) = default;
+};
+
+/// Header that rdma_cm puts before the program's private data: the IP addresses of the request
+/// (annex A11; Linux drivers/infiniband/core/cma.c).
+struct IpCm {
+    static constexpr std::size_t size = 36;
+
+    std::uint8_t major_version = 0;
+    std::uint8_t minor_version = 0;
+    std::uint8_t ip_version = 4;  ///< 4 or 6
+    std::uint16_t src_port = 0;
+    Ipv6Address src;  ///< an IPv4 address is in the last four bytes, after zeros
+    Ipv6Address dst;
+
+    Ipv4Address src_ipv4() const;
+    Ipv4Address dst_ipv4() const;
+
+    static IpCm parse(util::FixedBytes<size> bytes);
+    /// Removes the header from the front of a message's private data. Returns nullopt and leaves
+    /// private_data unchanged unless `service` is an IP service and the header has a known version.
+    static std::optional<IpCm> take_from(const std::optional<IpService>& service,
+                                         util::Bytes& private_data);
+    friend bool operator==(const IpCm&, const IpCm&) = default;
+};
+
+struct CmPath {
+    static constexpr std::size_t size = 44;
+
+    std::uint16_t local_lid = 0;
+    std::uint16_t remote_lid = 0;
+    Gid local_gid;
+    Gid remote_gid;
+    std::uint32_t flow_label = 0;
+    std::uint8_t packet_rate = 0;
+    std::uint8_t traffic_class = 0;
+    std::uint8_t hop_limit = 0;
+    std::uint8_t sl = 0;
+    bool subnet_local = false;
+    std::uint8_t local_ack_timeout = 0;  ///< 5 bits: 4.096 us * 2^n
+
+    static CmPath parse(util::FixedBytes<size> bytes);
+    friend bool operator==(const CmPath&, const CmPath&) = default;
+};
+
+/// ConnectRequest (12.6.5).
+struct CmReq {
+    std::uint32_t local_comm_id = 0;
+    std::uint64_t service_id = 0;
+    std::uint64_t local_ca_guid = 0;
+    std::uint32_t local_q_key = 0;
+    std::uint32_t local_qpn = 0;
+    std::uint8_t responder_resources = 0;
+    std::uint8_t initiator_depth = 0;
+    std::uint32_t local_eecn = 0;
+    std::uint32_t remote_eecn = 0;
+    std::uint8_t remote_cm_response_timeout = 0;  ///< 5 bits: 4.096 us * 2^n
+    std::uint8_t transport_service_type = 0;      ///< 0 RC, 1 UC, 2 RD, 3 see extended_transport
+    bool end_to_end_flow_control = false;
+    Psn starting_psn;
+    std::uint8_t local_cm_response_timeout = 0;  ///< 5 bits: 4.096 us * 2^n
+    std::uint8_t retry_count = 0;
+    std::uint16_t p_key = 0;
+    std::uint8_t path_mtu = 0;  ///< the code, 1..5; see path_mtu_bytes()
+    bool rdc_exists = false;
+    std::uint8_t rnr_retry_count = 0;  ///< 7: infinite
+    std::uint8_t max_cm_retries = 0;
+    bool srq = false;
+    std::uint8_t extended_transport = 0;  ///< 1: XRC
+    CmPath primary;
+    CmPath alternate;
+    std::optional<IpService> ip_service;  ///< from the service ID
+    std::optional<IpCm> ip_cm;            ///< only if ip_service is present
+    /// The application's private data, after the IP CM header if present. It extends to the end of
+    /// the field: the message does not say how much of it is used.
+    util::Bytes private_data;
+
+    /// 256 * 2^(code-1); 0 if the code is not in 1..5.
+    unsigned path_mtu_bytes() const;
+
+    static CmReq parse(util::FixedBytes<Mad::data_size> bytes);
+};
 
 /// MAD attribute IDs.
 enum class CmAttribute : std::uint16_t {

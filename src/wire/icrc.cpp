@@ -6,9 +6,7 @@
 #include <span>
 
 #include "wire/bth.hpp"
-#include "wire/grh.hpp"
 #include "wire/ip.hpp"
-#include "wire/udp.hpp"
 
 namespace wire {
 namespace {

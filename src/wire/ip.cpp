@@ -1,5 +1,7 @@
 #include "wire/ip.hpp"
 
+#include "util/names.hpp"
+
 namespace wire {
 
 Ipv4 Ipv4::parse(util::FixedBytes<size> bytes) {
@@ -76,6 +78,60 @@ std::uint16_t internet_checksum(std::uint64_t sum) {
     while (sum >> 16 != 0)
         sum = (sum & 0xffff) + (sum >> 16);
     return static_cast<std::uint16_t>(~sum);
+}
+
+Grh Grh::parse(util::FixedBytes<size> bytes) {
+    const Ipv6 same_layout = Ipv6::parse(bytes);
+    return {
+        .ipver = same_layout.version,
+        .tclass = same_layout.tclass,
+        .flowlabel = same_layout.flow_label,
+        .paylen = same_layout.payload_length,
+        .nxthdr = same_layout.next_header,
+        .hoplmt = same_layout.hop_limit,
+        .sgid = same_layout.src,
+        .dgid = same_layout.dst,
+    };
+}
+
+void Grh::write(std::span<std::byte, size> out) const {
+    const Ipv6 same_layout{
+        .version = ipver,
+        .tclass = tclass,
+        .flow_label = flowlabel,
+        .payload_length = paylen,
+        .next_header = nxthdr,
+        .hop_limit = hoplmt,
+        .src = sgid,
+        .dst = dgid,
+    };
+    same_layout.write(out);
+}
+
+Udp Udp::parse(util::FixedBytes<size> bytes) {
+    return {
+        .src_port = util::be16<0>(bytes),
+        .dst_port = util::be16<2>(bytes),
+        .length = util::be16<4>(bytes),
+        .checksum = util::be16<6>(bytes),
+    };
+}
+
+void Udp::write(std::span<std::byte, size> out) const {
+    util::put_be16<0>(out, src_port);
+    util::put_be16<2>(out, dst_port);
+    util::put_be16<4>(out, length);
+    util::put_be16<6>(out, checksum);
+}
+
+std::string_view undecoded_tunnel(std::uint16_t port) {
+    static constexpr auto names = std::to_array<util::Named<std::uint16_t>>({
+        {4500, "ESP in UDP"},
+        {4754, "GRE in UDP"},
+        {4790, "VXLAN-GPE"},
+        {6635, "MPLS in UDP"},
+    });
+    return util::name_in(names, port);
 }
 
 }  // namespace wire

@@ -1,9 +1,10 @@
-// The headers of IPv4 and IPv6, and the Internet checksum.
+// The headers of the network layer (IPv4, IPv6, GRH) and of UDP, and the Internet checksum.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
@@ -82,5 +83,51 @@ std::uint64_t ones_sum(util::Bytes bytes);
 
 /// The Internet checksum (RFC 1071) of the summed bytes, for IPv4 headers and UDP.
 std::uint16_t internet_checksum(std::uint64_t sum);
+
+/// Global Route Header, the network header of RoCEv1 (IBTA volume 1, 8.3; annex A16). Names as in
+/// Wireshark's infiniband.grh.*.
+struct Grh {
+    static constexpr std::size_t size = 40;
+
+    std::uint8_t ipver = 6;
+    std::uint8_t tclass = 0;
+    std::uint32_t flowlabel = 0;  ///< 20 bits
+    std::uint16_t paylen = 0;     ///< bytes from the BTH to the ICRC, inclusive
+    std::uint8_t nxthdr = ip_protocol::iba;
+    std::uint8_t hoplmt = 64;
+    Gid sgid;
+    Gid dgid;
+
+    static Grh parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Grh&, const Grh&) = default;
+};
+
+/// RoCEv2's destination port, for control and data (IBTA volume 1, annex A17). The source port is
+/// entropy for load balancing and does not identify a connection.
+inline constexpr std::uint16_t roce_v2_port = 4791;
+
+/// Destination ports of tunnels.
+inline constexpr std::uint16_t gtp_port = 2152;
+inline constexpr std::uint16_t vxlan_port = 4789;
+inline constexpr std::uint16_t geneve_port = 6081;
+
+/// Name of a destination port whose packets may carry an Ethernet frame or IP packet that is not
+/// decoded: "ESP in UDP", ...; empty for others.
+std::string_view undecoded_tunnel(std::uint16_t port);
+
+/// RFC 768.
+struct Udp {
+    static constexpr std::size_t size = 8;
+
+    std::uint16_t src_port = 0;
+    std::uint16_t dst_port = roce_v2_port;
+    std::uint16_t length = 0;    ///< bytes, this header included
+    std::uint16_t checksum = 0;  ///< as on the wire; 0 means none; not verified, as in Ipv4
+
+    static Udp parse(util::FixedBytes<size> bytes);
+    void write(std::span<std::byte, size> out) const;
+    friend bool operator==(const Udp&, const Udp&) = default;
+};
 
 }  // namespace wire

@@ -8,19 +8,16 @@
 #include <string_view>
 
 #include "util/cursor.hpp"
-#include "wire/aeth.hpp"
 #include "wire/bth.hpp"
 #include "wire/cm.hpp"
 #include "wire/ethernet.hpp"
 #include "wire/extension_headers.hpp"
-#include "wire/grh.hpp"
 #include "wire/icrc.hpp"
 #include "wire/ip.hpp"
 #include "wire/mac_control.hpp"
 #include "wire/mad.hpp"
 #include "wire/opcode.hpp"
 #include "wire/outer.hpp"
-#include "wire/udp.hpp"
 
 namespace wire {
 
@@ -132,6 +129,14 @@ struct Packet {
     bool is_roce() const { return bth.has_value(); }
     /// Not malformed, and no header missing.
     bool is_complete() const { return bth && !truncated && !malformed; }
+};
+
+/// What a capture records of a packet in addition to its bytes. Views are valid as long as these.
+struct CaptureNotes {
+    /// Number of its interface in the file's section, from 0; nullopt for pcap, which has none.
+    std::optional<std::uint32_t> interface_id;
+    std::string_view interface_name{};  ///< "eth0"; empty if the file does not name it
+    std::string_view comment{};         ///< may be invalid UTF-8; several are joined by commas
 };
 
 /// Returns whether a frame that is not RoCE may contain RoCE that is not decoded: encrypted, in a

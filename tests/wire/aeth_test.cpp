@@ -1,9 +1,8 @@
-#include "wire/aeth.hpp"
-
 #include <array>
 
 #include <gtest/gtest.h>
 
+#include "wire/extension_headers.hpp"
 #include "wire/sample_frames.hpp"
 
 namespace aeth_test {

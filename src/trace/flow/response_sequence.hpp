@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "trace/flow/gaps.hpp"
-#include "wire/aeth.hpp"
+#include "wire/extension_headers.hpp"
 #include "wire/opcode.hpp"
 #include "wire/psn.hpp"
 

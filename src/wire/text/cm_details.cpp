@@ -53,16 +53,6 @@ struct Details {
         return fmt::format("{} of {}", pair(mra.local_comm_id, mra.remote_comm_id),
                            answered(mra.message_mraed, "LAP"));
     }
-    std::string operator()(const CmRtu& rtu) const {
-        return pair(rtu.local_comm_id, rtu.remote_comm_id);
-    }
-    std::string operator()(const CmDreq& dreq) const {
-        return fmt::format("{} remote qpn 0x{:06x}", pair(dreq.local_comm_id, dreq.remote_comm_id),
-                           dreq.remote_qpn);
-    }
-    std::string operator()(const CmDrep& drep) const {
-        return pair(drep.local_comm_id, drep.remote_comm_id);
-    }
     std::string operator()(const CmSidrReq& sidr) const {
         return fmt::format("request 0x{:08x} {}", sidr.request_id,
                            service(sidr.service_id, sidr.ip_service));
@@ -71,10 +61,16 @@ struct Details {
         return fmt::format("request 0x{:08x} qpn 0x{:06x} q_key 0x{:08x}: {}", sidr.request_id,
                            sidr.qpn, sidr.q_key, sidr.status_name());
     }
-    std::string operator()(const CmLap& lap) const {
-        return fmt::format("{} remote qpn 0x{:06x}", pair(lap.local_comm_id, lap.remote_comm_id),
-                           lap.remote_qpn);
+    // Rtu and Drep have only the two IDs, Dreq and Lap also a queue pair.
+    template <typename Message>
+    std::string operator()(const Message& message) const {
+        const std::string ids = pair(message.local_comm_id, message.remote_comm_id);
+        if constexpr (requires { message.remote_qpn; })
+            return fmt::format("{} remote qpn 0x{:06x}", ids, message.remote_qpn);
+        else
+            return ids;
     }
+
     std::string operator()(const CmApr& apr) const {
         return fmt::format("{} status {}", pair(apr.local_comm_id, apr.remote_comm_id), apr.status);
     }

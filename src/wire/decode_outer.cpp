@@ -1,9 +1,22 @@
-// Tunnels over IP (IP, GRE, ERSPAN) and UDP (VXLAN, GENEVE, GTP-U).
+// Encapsulations: MPLS and PPPoE, which an EtherType names; tunnels over IP (IP, GRE, ERSPAN, MPLS)
+// and UDP (VXLAN, GENEVE, GTP-U).
 #include "wire/decode_outer.hpp"
-#include "wire/outer_wrapping.hpp"
+
+#include <algorithm>
 
 namespace wire {
 namespace {
+
+constexpr Inner inner_missing{};
+constexpr Inner inner_ethernet{.as = Inner::As::Ethernet};
+constexpr Inner inner_ip{.as = Inner::As::Ip};
+
+constexpr Inner inner_not_roce(NotRoce reason) {
+    return {.as = Inner::As::NotRoce, .reason = reason};
+}
+constexpr Inner inner_of_type(std::uint16_t type) {
+    return {.as = Inner::As::EtherType, .type = type};
+}
 
 namespace gre_header {
 constexpr unsigned checksum = 0x8000;
@@ -16,9 +29,52 @@ constexpr std::uint16_t erspan = 0x88be;  // types I and II
 constexpr std::uint16_t erspan3 = 0x22eb;
 }  // namespace gre_header
 
-class Tunnel : private Wrapping {
+// Decodes the headers of an encapsulation, and turns them into an outer layer of the packet.
+class Tunnel {
   public:
-    using Wrapping::Wrapping;
+    Tunnel(FrameReader& reader, const OuterPlace& place, Packet& packet)
+        : reader_(reader), place_(place), packet_(packet) {}
+
+    Inner mpls() {
+        OuterLayer layer{.kind = OuterKind::Mpls};
+        bool is_bottom = false;
+        while (!is_bottom) {
+            const auto bytes = reader_.take<4>("MPLS label");
+            if (!bytes)
+                return inner_missing;
+            const std::uint32_t entry = util::be32<0>(*bytes);
+            layer.id = entry >> 12;
+            layer.detail = static_cast<std::uint8_t>(std::min(layer.detail + 1, 255));
+            is_bottom = (entry & 0x100U) != 0;
+        }
+        if (reader_.rest().empty()) {
+            reader_.take<1>("MPLS payload");  // sets the reason
+            return inner_missing;
+        }
+        return wrapped(layer, behind_labels());
+    }
+
+    // RFC 2516. The PPP protocol field has two bytes here (section 7).
+    Inner pppoe() {
+        constexpr unsigned version_and_type = 0x11;
+        constexpr std::uint16_t ppp_ipv4 = 0x0021;
+        constexpr std::uint16_t ppp_ipv6 = 0x0057;
+        const auto bytes = reader_.take<8>("PPPoE header");
+        if (!bytes)
+            return inner_missing;
+        const std::size_t length = util::be16<4>(*bytes);
+        const std::uint16_t protocol = util::be16<6>(*bytes);
+        if (util::be8<0>(*bytes) != version_and_type || util::be8<1>(*bytes) != 0 || length < 2)
+            return inner_not_roce(NotRoce::OtherEtherType);
+        const OuterLayer layer{
+            .id = util::be16<2>(*bytes), .extra = protocol, .kind = OuterKind::Pppoe};
+        shorten(length - 2);
+        if (protocol == ppp_ipv4)
+            return wrapped(layer, inner_of_type(ether_type::ipv4));
+        if (protocol == ppp_ipv6)
+            return wrapped(layer, inner_of_type(ether_type::ipv6));
+        return wrapped(layer, inner_not_roce(NotRoce::OtherEtherType));
+    }
 
     Inner ip_in_ip(std::uint16_t type) {
         return wrapped({.kind = OuterKind::Ip}, inner_of_type(type));
@@ -96,6 +152,74 @@ class Tunnel : private Wrapping {
     }
 
   private:
+    /// Like end_after(), but ignores a length larger than the rest of the frame.
+    void shorten(std::size_t length) {
+        if (length < reader_.left())
+            reader_.end_after(length);
+    }
+
+    /// Turns the headers decoded so far into the outer layer `layer` of the packet. Returns `inner`,
+    /// or TooDeep if the packet has too many outer layers.
+    Inner wrapped(OuterLayer layer, Inner inner) {
+        Outer& outer = packet_.outer ? *packet_.outer : packet_.outer.emplace();
+        if (outer.count == Outer::capacity)
+            return inner_not_roce(NotRoce::TooDeep);
+        layer.addresses = addresses();
+        outer.layers[outer.count++] = layer;
+        outer.carries_ethernet = inner.as == Inner::As::Ethernet;
+        outer.size = static_cast<std::size_t>(reader_.rest().data() - place_.frame.data());
+        packet_.ipv4.reset();
+        packet_.ipv6.reset();
+        packet_.udp.reset();
+        packet_.network_at = packet_.network_end = 0;
+        return inner;
+    }
+
+    /// A label stack does not say what it carries. The first four bits of an IP header are the
+    /// version, those of a pseudowire's control word are zero (RFC 4385); an Ethernet address may
+    /// have either value.
+    Inner behind_labels() {
+        constexpr std::size_t control_word = 4;
+        const util::Bytes rest = reader_.rest();
+        switch (std::to_integer<unsigned>(rest.front() >> 4)) {
+            case 4:
+                return has_known_type(0) && !is_ipv4_header(rest) ? inner_ethernet : inner_ip;
+            case 6:
+                return has_known_type(0) && !is_ipv6_header(rest) ? inner_ethernet : inner_ip;
+            case 0:
+                // With fewer bytes than a control word, skip() fails and sets the reason.
+                if (has_known_type(0) && !has_known_type(control_word))
+                    return inner_ethernet;
+                return reader_.skip(control_word, "pseudowire control word") ? inner_ethernet
+                                                                             : inner_missing;
+            case 1:
+                return has_known_type(0) ? inner_ethernet : inner_not_roce(NotRoce::Encapsulation);
+            default:
+                return inner_ethernet;
+        }
+    }
+
+    /// Returns whether an Ethernet header at offset `skipped` has an EtherType that the decoder
+    /// reads.
+    bool has_known_type(std::size_t skipped) const {
+        const util::Bytes rest = reader_.rest();
+        if (rest.size() < skipped + Ethernet::size)
+            return false;
+        const auto type = Ethernet::parse(rest.subspan(skipped).first<Ethernet::size>()).type;
+        return type == ether_type::ipv4 || type == ether_type::ipv6 || type == ether_type::arp ||
+               type == ether_type::roce_v1 || type == ether_type::pppoe_session ||
+               type == ether_type::mac_control || is_vlan(type) || is_mpls(type);
+    }
+
+    static bool is_ipv4_header(util::Bytes bytes) {
+        return bytes.size() >= Ipv4::size &&
+               internet_checksum(ones_sum(bytes.first(Ipv4::size))) == 0;
+    }
+    bool is_ipv6_header(util::Bytes bytes) const {
+        return bytes.size() >= Ipv6::size &&
+               Ipv6::parse(bytes.first<Ipv6::size>()).payload_length + Ipv6::size == reader_.left();
+    }
+
     Inner behind_gre(OuterLayer layer, unsigned flags) {
         constexpr std::uint32_t first_subnet = 0x1000;  // RFC 7637, 3.2: lower values are reserved
         const std::uint16_t type = layer.extra;
@@ -177,36 +301,48 @@ class Tunnel : private Wrapping {
         }
         return true;
     }
+
+    FrameReader& reader_;
+    util::Bytes addresses() const {
+        constexpr std::size_t of_ipv4 = 12;
+        constexpr std::size_t of_ipv6 = 8;
+        if (packet_.ipv4)
+            return place_.network.subspan(of_ipv4, 2 * Ipv4Address::size);
+        if (packet_.ipv6)
+            return place_.network.subspan(of_ipv6, 2 * Ipv6Address::size);
+        return {};
+    }
+
+    const OuterPlace& place_;
+    Packet& packet_;
 };
 
 }  // namespace
 
+Inner decode_mpls(FrameReader& reader, const OuterPlace& place, Packet& packet) {
+    return Tunnel(reader, place, packet).mpls();
+}
+
+Inner decode_pppoe(FrameReader& reader, const OuterPlace& place, Packet& packet) {
+    return Tunnel(reader, place, packet).pppoe();
+}
+
 Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, const OuterPlace& place,
                        Packet& packet) {
     Tunnel tunnel(reader, place, packet);
-    switch (protocol) {
-        case ip_protocol::ipv4:
-            return tunnel.ip_in_ip(ether_type::ipv4);
-        case ip_protocol::ipv6:
-            return tunnel.ip_in_ip(ether_type::ipv6);
-        case ip_protocol::gre:
-            return tunnel.gre();
-        default:
-            return decode_mpls(reader, place, packet);
-    }
+    if (protocol == ip_protocol::gre)
+        return tunnel.gre();
+    if (protocol == ip_protocol::mpls)
+        return tunnel.mpls();
+    return tunnel.ip_in_ip(protocol == ip_protocol::ipv4 ? ether_type::ipv4 : ether_type::ipv6);
 }
 
 Inner decode_udp_tunnel(std::uint16_t port, FrameReader& reader, const OuterPlace& place,
                         Packet& packet) {
     Tunnel tunnel(reader, place, packet);
-    switch (port) {
-        case vxlan_port:
-            return tunnel.vxlan();
-        case geneve_port:
-            return tunnel.geneve();
-        default:
-            return tunnel.gtp();
-    }
+    return port == vxlan_port    ? tunnel.vxlan()
+           : port == geneve_port ? tunnel.geneve()
+                                 : tunnel.gtp();
 }
 
 }  // namespace wire
