@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "util/json.hpp"
+#include "util/style.hpp"
 
 namespace render {
 namespace {
@@ -14,42 +15,20 @@ constexpr std::size_t columns = 100;
 
 struct Row {
     std::string name, state, kind;
-    std::vector<std::string> words;  // last column, wrapped
-    std::string note;                // on its own line
+    std::string text;  // last column, wrapped
+    std::string note;  // on its own line
 };
 
-std::vector<std::string> words_of(std::string text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        words.push_back(text.substr(0, end));
-        text.erase(0, end + 1);
-    }
-    return words;
-}
-
-// Appends wrapped words. `indent`: width of the text before them, and indent of continuation lines.
-void append_wrapped(std::string& text, const std::vector<std::string>& words, std::size_t indent) {
-    std::size_t column = indent;
-    for (const std::string& word : words) {
-        if (column > indent && column + 1 + word.size() > columns) {
-            text += '\n' + std::string(indent, ' ');
-            column = indent;
-        }
-        if (column > indent) {
-            text += ' ';
-            ++column;
-        }
-        text += word;
-        column += word.size();
-    }
+// Wraps `text`, which follows `indent` other columns.
+std::string wrapped(const std::string& text, std::size_t indent) {
+    return util::wrapped(std::string(indent, ' ') + text, columns, indent).substr(indent);
 }
 
 Row row_of(const capture::Interface& interface, const DeviceList& list) {
     Row row{interface.name,
             interface.is_up ? "up" : "down",
             interface.kind,
-            words_of(fmt::format("{}", fmt::join(interface.addresses, ", "))),
+            fmt::format("{}", fmt::join(interface.addresses, ", ")),
             {}};
     const auto devices = capture::offloading(list.rdma_devices, interface.name);
     if (!devices.empty())
@@ -80,7 +59,7 @@ Row row_of(const capture::RdmaDevice& device, const DeviceList& list) {
     return {device.name,
             state,
             device.is_software() ? "RDMA in software" : "RDMA, " + device.driver,
-            words_of(of + (of.empty() || what.empty() ? "" : ": ") + what),
+            of + (of.empty() || what.empty() ? "" : ": ") + what,
             {}};
 }
 
@@ -106,13 +85,12 @@ std::string DeviceList::text() const {
     for (const Row& row : rows) {
         std::string line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.name, name, row.state, state,
                                        row.kind, kind);
-        append_wrapped(line, row.words, line.size());
+        line += wrapped(row.text, line.size());
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';
         if (!row.note.empty()) {
             text.append(name + 2, ' ');
-            append_wrapped(text, words_of(row.note), name + 2);
-            text += '\n';
+            text += wrapped(row.note, name + 2) + '\n';
         }
     }
     return text;

@@ -7,7 +7,6 @@
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/printer.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
-#include "tools/rocecap/validators.hpp"
 
 namespace rocecap {
 namespace {

@@ -17,7 +17,6 @@
 #include "tools/rocecap/interface_copies.hpp"
 #include "tools/rocecap/logged_queue_pairs.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
-#include "tools/rocecap/validators.hpp"
 #include "trace/flow/tracker.hpp"
 #include "trace/service/services.hpp"
 #include "util/error.hpp"

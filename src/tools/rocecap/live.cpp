@@ -2,11 +2,14 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "capture/sink.hpp"
 #include "render/device_list.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/live_run.hpp"
-#include "tools/rocecap/validators.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
+#include "util/number.hpp"
 
 namespace rocecap {
 namespace {
@@ -29,6 +32,19 @@ int print_list(bool json) {
     sink.append(json ? list.json() : list.text());
     sink.close();
     return all_decoded;
+}
+
+// CLI11's own validator accepts "nan".
+CLI::Validator is_duration() {
+    return {[](const std::string& text) -> std::string {
+                constexpr double longest = 1e8;
+                const auto seconds = util::number_of<double>(text);
+                // This form rejects NaN.
+                if (seconds && *seconds >= 0 && *seconds <= longest)
+                    return {};
+                return fmt::format("'{}' is not a number of seconds from 0 to 100000000", text);
+            },
+            ""};
 }
 
 // The size of each capture file, and the number of files to keep.

@@ -88,18 +88,10 @@ int main(int argc, char** argv) {
     app.fallthrough();
     app.footer(main_footer);
     app.get_formatter()->column_width(30);
-    add_live(app, context);
-    add_decode(app, context);
-    add_flows(app, context);
-    add_verify(app, context);
-    add_check(app, context);
-    add_explain(app, context);
-    add_fields(app, context);
-    add_timeline(app, context);
-    add_predict(app, context);
-    add_psns(app, context);
-    add_annotate(app, context);
-    add_report(app, context);
+    for (const auto add :
+         {add_live, add_decode, add_flows, add_verify, add_check, add_explain, add_fields,
+          add_timeline, add_predict, add_psns, add_annotate, add_report})
+        add(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

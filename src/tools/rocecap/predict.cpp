@@ -14,7 +14,6 @@
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/input_lines.hpp"
 #include "tools/rocecap/predict_run.hpp"
-#include "tools/rocecap/validators.hpp"
 #include "trace/predict/answer.hpp"
 #include "trace/predict/question_plan.hpp"
 #include "trace/predict/score.hpp"

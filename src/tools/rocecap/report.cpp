@@ -9,7 +9,6 @@
 #include "render/page/page.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
-#include "tools/rocecap/validators.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "util/error.hpp"
+#include "util/number.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {
@@ -66,6 +67,16 @@ void add_output_option(CLI::App& command, std::string& output, const std::string
         .add_option("-o,--output", output,
                     "The file to write; -: standard output\n(default: RUN_DIR/" + name + ")")
         ->type_name("FILE");
+}
+
+CLI::Option* add_count_option(CLI::App& command, const char* names, std::uint64_t& count,
+                              const char* help) {
+    const auto check = [](const std::string& text) -> std::string {
+        if (util::number_of<std::uint64_t>(text).value_or(0) != 0)
+            return {};
+        return fmt::format("'{}' is not a whole number of 1 or more", text);
+    };
+    return command.add_option(names, count, help)->check(CLI::Validator(check, ""))->type_name("N");
 }
 
 void print_warnings(const timeline::TraceFiles& files) {

@@ -1,6 +1,7 @@
 // Arguments of the commands that read a capture and run logs: CAPTURE [--log FILE]... or RUN_DIR.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ void add_place_option(CLI::App& command, std::string& address);
 
 /// Adds -o. `name`: of the file in a run directory.
 void add_output_option(CLI::App& command, std::string& output, const std::string& name);
+
+/// Adds an option whose argument N is a whole number from 1 up, of at most 64 bits. (CLI11's own
+/// validator accepts "-1" as a large one.)
+CLI::Option* add_count_option(CLI::App& command, const char* names, std::uint64_t& count,
+                              const char* help);
 
 /// Adds only --log.
 void add_log_option(CLI::App& command, std::vector<std::string>& logs);

@@ -10,7 +10,6 @@
 #include "render/icrc_tally.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
-#include "tools/rocecap/validators.hpp"
 #include "util/error.hpp"
 #include "wire/text/line.hpp"
 
