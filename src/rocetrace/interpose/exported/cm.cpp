@@ -5,7 +5,8 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "rocetrace/interpose/exported/call.hpp"
+#include "rocetrace/interpose/real.hpp"
+#include "rocetrace/interpose/sink.hpp"
 
 namespace interpose {
 namespace {

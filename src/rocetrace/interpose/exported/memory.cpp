@@ -2,7 +2,8 @@
 // <infiniband/verbs.h>.
 #include <infiniband/verbs.h>
 
-#include "rocetrace/interpose/exported/call.hpp"
+#include "rocetrace/interpose/real.hpp"
+#include "rocetrace/interpose/sink.hpp"
 
 // They are macros around the functions.
 #undef ibv_reg_mr

@@ -3,7 +3,8 @@
 #include <infiniband/verbs.h>
 
 #include "rocetrace/interpose/context.hpp"
-#include "rocetrace/interpose/exported/call.hpp"
+#include "rocetrace/interpose/real.hpp"
+#include "rocetrace/interpose/sink.hpp"
 
 #undef ibv_query_port  // a macro around the function
 
