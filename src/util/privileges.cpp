@@ -36,7 +36,9 @@ std::optional<unsigned> number_in(const char* variable) {
     const char* text = std::getenv(variable);
     const auto number = text == nullptr ? std::nullopt : number_of<unsigned>(text);
     // 0: root called sudo. All ones: setresuid(2) takes it as "unchanged".
-    return number == 0U || number == UINT32_MAX ? std::nullopt : number;
+    if (number && (*number == 0 || *number == UINT32_MAX))
+        return std::nullopt;
+    return number;
 }
 
 std::optional<User> sudo_caller() {
