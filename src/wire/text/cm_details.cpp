@@ -64,7 +64,7 @@ struct Details {
     // Rtu and Drep have only the two IDs, Dreq and Lap also a queue pair.
     template <typename Message>
     std::string operator()(const Message& message) const {
-        const std::string ids = pair(message.local_comm_id, message.remote_comm_id);
+        std::string ids = pair(message.local_comm_id, message.remote_comm_id);
         if constexpr (requires { message.remote_qpn; })
             return fmt::format("{} remote qpn 0x{:06x}", ids, message.remote_qpn);
         else
