@@ -38,7 +38,7 @@ class Programs {
         }
         std::size_t refused = 0;
         for (const runlog::Event& event : whole_.logs.notices()) {
-            if (event.name == "failed" && event.text("call").find("post") != std::string::npos &&
+            if (event.name == "failed" && event.text("call") == "ibv_post_send" &&
                 event.text("error") == "ENOMEM" && ++refused == 1)
                 full(event);
             if (event.name == "failed" && event.text("call") == "ibv_modify_qp")
@@ -107,7 +107,7 @@ class Programs {
                     : std::string("a message does not fit into the posted receive."),
                 where)
                 .add(evidence(pair, error));
-        } else if (!error.is_receive && error.status == "LOC_LEN_ERR") {
+        } else {
             Cause& cause = add(Code::LocalLength, Certainty::Certain,
                                fmt::format("a request of {} has a length that the queue pair "
                                            "cannot send.",
@@ -129,9 +129,6 @@ class Programs {
 
     void full(const runlog::Event& event) {
         const LoggedQueuePair* pair = pair_of(event);
-        const bool is_send = event.text("call").find("send") != std::string::npos;
-        if (!is_send)
-            return;
         Cause& cause =
             add(Code::SendQueueFull, Certainty::Certain,
                 fmt::format("{} was refused with ENOMEM: the send queue had no free slot.",
