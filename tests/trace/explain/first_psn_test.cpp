@@ -1,0 +1,179 @@
+// First PSNs of the two ends that differ.
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class FirstPsn : public Account {
+  protected:
+    void only(std::string_view role, const Pair& pair) {
+        make(role, pair);
+        ready(role, pair);
+    }
+    std::uint64_t nak_with_msn(std::uint32_t psn, std::uint32_t msn) {
+        auto made = answer(to_client, psn, syndrome::psn_error);
+        made.aeth->msn = msn;
+        return add(made);
+    }
+};
+
+TEST_F(FirstPsn, of_both_logs_differs) {
+    Pair wrong = server();
+    wrong.rq_psn = 90;
+    connect(client(), wrong);
+    posts_send(100, 8);
+    completes("RETRY_EXC_ERR");
+    EXPECT_EQ(causes(), R"(
+wrong-psn certain, fatal
+  client → server, QP 0x000011
+  the client begins with PSN 0x000064, but the server expects 0x00005a.
+  client: sq_psn 0x000064
+  server: rq_psn 0x00005a
+)");
+}
+
+TEST_F(FirstPsn, of_both_logs_is_the_same_whatever_the_packets_show) {
+    connect();
+    send(100);
+    nak(90, syndrome::psn_error);
+    repeat(100);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(FirstPsn, of_the_packets_differs_from_the_responders_log) {
+    Pair wrong = server();
+    wrong.rq_psn = 90;
+    only("server", wrong);
+    repeat(100);
+    EXPECT_EQ(causes(), R"(
+wrong-psn likely, fatal
+  192.0.2.2 → server, QP 0x000011
+  192.0.2.2 begins with PSN 0x000064, but the server expects 0x00005a.
+  frame 1: RC SEND Only  PSN 0x000064  8 B
+  server: rq_psn 0x00005a
+)");
+}
+
+TEST_F(FirstPsn, of_the_packets_is_the_same_as_in_the_responders_log) {
+    only("server", server());
+    repeat(100);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+// The message begins before the capture.
+TEST_F(FirstPsn, is_unknown_if_the_first_packet_begins_no_message) {
+    Pair wrong = server();
+    wrong.rq_psn = 90;
+    only("server", wrong);
+    for (int copy = 0; copy < 3; ++copy) {
+        add(packet(to_server, opcode::send_middle, 100, 1024));
+        wait(67 * ms);
+    }
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(FirstPsn, of_a_responder_that_responded_is_judged_by_its_responses) {
+    Pair wrong = server();
+    wrong.rq_psn = 90;
+    only("server", wrong);
+    send(100);
+    ack(100);
+    repeat(101);
+    EXPECT_EQ(answered(), "path-broken likely");
+}
+
+TEST_F(FirstPsn, of_the_requesters_log_differs_from_the_response) {
+    only("client", client());
+    send(100);
+    nak(90, syndrome::psn_error);
+    send(100);
+    EXPECT_EQ(causes(), R"(
+wrong-psn certain, fatal
+  client → 192.0.2.1, QP 0x000011
+  the client begins with PSN 0x000064, and the first response has 0x00005a, which was never sent: the responder expects other PSNs.
+  frame 1: RC SEND Only  PSN 0x000064  8 B
+  frame 2: RC Acknowledge  PSN 0x00005a  NAK: PSN Sequence Error
+  client: sq_psn 0x000064
+)");
+}
+
+// Without a log, the first captured request may be a later one.
+struct Answered {
+    std::uint32_t nak;       // the PSN of a NAK for a PSN sequence error
+    std::uint32_t msn;       // of the NAK
+    std::uint32_t requests;  // after the NAK
+    const char* expected;
+};
+class FirstResponse : public FirstPsn, public testing::WithParamInterface<Answered> {};
+
+TEST_P(FirstResponse, with_a_psn_that_was_never_sent) {
+    const Answered& row = GetParam();
+    send(5000);
+    nak_with_msn(row.nak, row.msn);
+    for (std::uint32_t i = 0; i < row.requests; ++i)
+        send(5001 + i);
+    EXPECT_EQ(answered(), row.expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FirstResponse,
+                         testing::Values(Answered{4990, 0, 2, "wrong-psn likely"},
+                                         Answered{4990, 0, 1, "none"}, Answered{4990, 1, 2, "none"},
+                                         Answered{904, 1, 0, "wrong-psn likely"},
+                                         Answered{905, 1, 0, "none"},
+                                         Answered{5001, 0, 0, "wrong-psn likely"},
+                                         Answered{5000, 0, 0, "none"}));
+
+TEST_F(FirstPsn, of_an_answer_says_both) {
+    send(5000);
+    nak(5001, syndrome::psn_error);
+    EXPECT_EQ(causes(), R"(
+wrong-psn likely, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  192.0.2.2 begins with PSN 0x001388, and the first response has 0x001389, which was never sent: the responder expects other PSNs.
+  frame 1: RC SEND Only  PSN 0x001388  8 B
+  frame 2: RC Acknowledge  PSN 0x001389  NAK: PSN Sequence Error
+)");
+}
+
+TEST_F(FirstPsn, of_a_requester_that_goes_back_to_the_nak_was_right) {
+    send(5000);
+    nak(4990, syndrome::psn_error);
+    send(4990);
+    send(4991);
+    EXPECT_NE(answered().substr(0, 9), "wrong-psn");
+}
+
+TEST_F(FirstPsn, of_an_answer_inside_a_read_is_right) {
+    add(read(to_server, 100, 2500));
+    add(packet(to_client, opcode::read_middle, 101, 1024));
+    nak(102, syndrome::psn_error);
+    EXPECT_NE(answered().substr(0, 9), "wrong-psn");
+}
+
+TEST_F(FirstPsn, of_an_answer_before_the_first_request_belongs_to_another_one) {
+    only("client", client());
+    add(packet(to_client, opcode::send_only, 500, 8));
+    ack(90);
+    send(100);
+    nak(100, syndrome::psn_error);
+    EXPECT_NE(answered().substr(0, 9), "wrong-psn");
+}
+
+// The acknowledgement of an earlier request arrives late.
+TEST_F(FirstPsn, of_a_request_that_was_accepted_later_is_right) {
+    only("client", client());
+    send(100);
+    ack(99);
+    ack(100);
+    repeat(101);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(FirstPsn, of_a_request_that_was_not_accepted_later_is_wrong) {
+    only("client", client());
+    send(100);
+    ack(99);
+    repeat(100);
+    EXPECT_EQ(answered(), "wrong-psn certain");
+}
+
+}  // namespace explain_test

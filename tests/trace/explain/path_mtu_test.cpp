@@ -1,0 +1,81 @@
+// Path MTUs of the two ends that differ.
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class PathMtu : public Account {};
+
+TEST_F(PathMtu, that_differs) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    send(100, 256);
+    nak(100, 0x61);
+    EXPECT_EQ(causes(), R"(
+path-mtu-mismatch certain, fatal
+  client → server, QP 0x000011
+  the path MTU is 1024 at the client and 256 at the server.
+  frame 1: RC SEND Only  PSN 0x000064  256 B
+  client: path_mtu 1024
+  server: path_mtu 256
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Invalid Request
+)");
+}
+
+TEST_F(PathMtu, of_the_responder_that_a_packet_exceeds) {
+    Pair small = server();
+    small.path_mtu = 256;
+    make("server", small);
+    ready("server", small);
+    send(100, 257);
+    nak(100, 0x61);
+    EXPECT_EQ(causes(), R"(
+path-mtu-mismatch certain, fatal
+  192.0.2.2 → server, QP 0x000011
+  a packet has 257 bytes of payload, and the path MTU of the server is 256.
+  frame 1: RC SEND Only  PSN 0x000064  257 B
+  server: path_mtu 256
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Invalid Request
+)");
+}
+
+TEST_F(PathMtu, of_the_responder_that_packets_just_have) {
+    Pair small = server();
+    small.path_mtu = 256;
+    make("server", small);
+    ready("server", small);
+    send(100, 256);
+    nak(100, 0x61);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(PathMtu, of_the_responder_that_is_unknown) {
+    Pair hidden = server();
+    hidden.path_mtu = 0;
+    connect(client(), hidden);
+    send(100, 1024);
+    nak(100, 0x61);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(PathMtu, is_examined_for_a_read_that_did_not_complete) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    posts("RDMA_READ", 8);
+    add(read(to_server, 100, 8));
+    add(packet(to_client, opcode::read_only, 100, 8));
+    EXPECT_EQ(answered(), "path-mtu-mismatch certain");
+    completes("SUCCESS");
+    EXPECT_EQ(answered(), "none");
+}
+
+TEST_F(PathMtu, of_an_unreliable_connection_is_always_examined) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    add(packet(to_server, opcode::uc_send_only, 100, 8));
+    EXPECT_EQ(answered(), "path-mtu-mismatch certain");
+}
+
+}  // namespace explain_test

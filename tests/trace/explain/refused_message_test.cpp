@@ -1,0 +1,164 @@
+// Messages that a responder refuses, and the receives for them.
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class RefusedMessage : public Account {
+  protected:
+    static constexpr std::uint8_t invalid = 0x61;
+    static constexpr std::uint8_t operational = 0x63;
+
+    void refuse_message(std::uint64_t length, std::uint8_t code = invalid) {
+        send(100, length);
+        nak(100, code);
+    }
+};
+
+TEST_F(RefusedMessage, with_an_access_error_concerns_its_receive) {
+    connect();
+    server_posts_receive(128);
+    receive_completes("LOC_PROT_ERR");
+    refuse_message(64, syndrome::access_error);
+    EXPECT_EQ(causes(), R"(
+local-protection certain, fatal
+  client → server, QP 0x000011
+  the server could not write the message into its receive buffer, although the buffer is long enough.
+  frame 1: RC SEND Only  PSN 0x000064  64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Remote Access Error
+  server log: wc  wr 5 LOC_PROT_ERR (receive)
+)");
+}
+
+TEST_F(RefusedMessage, whose_receive_failed_with_another_error) {
+    connect();
+    server_posts_receive(64);
+    receive_completes("GENERAL_ERR");
+    refuse_message(64, operational);
+    EXPECT_EQ(causes(), R"(
+local-protection likely, fatal
+  client → server, QP 0x000011
+  the server could not write the message into its receive buffer, although the buffer is long enough.
+  frame 1: RC SEND Only  PSN 0x000064  64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Remote Operational Error
+  server log: wc  wr 5 GENERAL_ERR (receive)
+)");
+}
+
+TEST_F(RefusedMessage, whose_receive_is_unknown_and_failed_with_another_error) {
+    connect();
+    receive_completes("GENERAL_ERR");
+    refuse_message(64, operational);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, whose_receive_did_not_fail) {
+    connect();
+    server_posts_receive(64);
+    refuse_message(64, operational);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, that_failed_at_an_unknown_responder) {
+    refuse_message(64, operational);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, is_no_write) {
+    connect();
+    server_posts_receive(16);
+    receive_completes("GENERAL_ERR");
+    write(100, 0x1000, 0x300, 64);
+    nak(100, operational);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, that_is_longer_than_its_receive) {
+    connect();
+    server_posts_receive(64);
+    server_posts_receive(63);
+    receive_completes("LOC_LEN_ERR", R"(,"request":1)");
+    refuse_message(64, operational);
+    EXPECT_EQ(causes(), R"(
+receive-too-small certain, fatal
+  client → server, QP 0x000011
+  a message of 64 bytes does not fit into the posted receive of 63 bytes.
+  frame 1: RC SEND Only  PSN 0x000064  64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Remote Operational Error
+  server log: wc  wr 5 LOC_LEN_ERR (receive)
+)");
+}
+
+// The first receive has completed, and the message takes the second one.
+TEST_F(RefusedMessage, is_compared_with_the_receive_after_the_completed_ones) {
+    connect();
+    server_posts_receive(16);
+    server_posts_receive(32);
+    receive_completes("SUCCESS");
+    refuse_message(64);
+    EXPECT_EQ(causes(), R"(
+receive-too-small certain, fatal
+  client → server, QP 0x000011
+  a message of 64 bytes does not fit into the posted receive of 32 bytes.
+  frame 1: RC SEND Only  PSN 0x000064  64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Invalid Request
+)");
+}
+
+TEST_F(RefusedMessage, that_fits_its_receive) {
+    connect();
+    server_posts_receive(64);
+    refuse_message(64);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, for_a_shared_receive_queue_is_not_compared) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    log("server", R"("event":"qp","qpn":17,"type":"RC","srq":4)");
+    ready("server", server());
+    server_posts_receive(16);
+    refuse_message(64);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+TEST_F(RefusedMessage, without_any_log) {
+    refuse_message(64);
+    EXPECT_EQ(causes(), R"(
+receive-too-small likely, fatal
+  192.0.2.2 → 192.0.2.1, QP 0x000011
+  the responder refused a message of 64 bytes: the posted receive is probably shorter.
+  frame 1: RC SEND Only  PSN 0x000064  64 B
+  frame 2: RC Acknowledge  PSN 0x000064  NAK: Invalid Request
+)");
+}
+
+TEST_F(RefusedMessage, to_a_queue_pair_that_the_log_lacks) {
+    log("server", R"("event":"device","device":"rxe0","gid_index":1,"gid":")" + gid(1) + '"');
+    log("server", R"("event":"dropped","records":12)");
+    refuse_message(64);
+    EXPECT_EQ(answered(), "unknown");
+}
+
+// explain_set_up() explains a packet that is larger than the path MTU.
+TEST_F(RefusedMessage, of_a_packet_larger_than_the_path_mtu_does_not_concern_a_receive) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    server_posts_receive(16);
+    refuse_message(257);
+    EXPECT_EQ(answered(), "path-mtu-mismatch certain");
+    EXPECT_EQ(last_.causes.size(), 1U);
+}
+
+TEST_F(RefusedMessage, of_a_packet_of_the_path_mtu_concerns_its_receive) {
+    Pair small = server();
+    small.path_mtu = 256;
+    connect(client(), small);
+    server_posts_receive(16);
+    refuse_message(256);
+    answered();
+    EXPECT_TRUE(std::ranges::any_of(last_.causes, [](const explain::Cause& one) {
+        return one.code == explain::Code::ReceiveTooSmall;
+    }));
+}
+
+}  // namespace explain_test
