@@ -143,6 +143,7 @@ class Walk {
     // A missing packet arrived: counts as lost and retransmitted, unless reordered() finds
     // otherwise.
     void fill(Gap& gap, const Seen& request) {
+        ++course_.filled;
         if (gap.is_filled)
             return;
         gap.is_filled = true;
@@ -242,9 +243,6 @@ class Walk {
 
     // Decides what only the end of the capture shows.
     void settle() {
-        for (Gap& gap : gaps_)
-            if (!gap.is_filled && distance(gap.first, acked_) > 0)
-                course_.unseen += gap.count;
         course_.are_copies_answered = asked_again_ > 0 && acks_ >= asked_ + (asked_again_ + 1) / 2;
         for (Episode& episode : course_.episodes) {
             if (episode.why == Why::Doubled && episode.packets > 1)

@@ -40,8 +40,7 @@ struct Course {
     std::uint64_t messages = 0;  ///< request packets seen for the first time
     std::uint64_t repeats = 0;   ///< packets
     std::uint64_t gaps = 0;      ///< PSNs that were missing when a later one was captured
-    /// PSNs never captured although a later one was acknowledged: the capture missed them.
-    std::uint64_t unseen = 0;
+    std::uint64_t filled = 0;    ///< of these, PSNs that were captured later
     /// There are so many more ACKs than requests that at least half of the copies arrived, too.
     bool are_copies_answered = false;
     std::size_t answered = 0;  ///< requests that have a response

@@ -113,15 +113,14 @@ class Recovery {
         if (course_.gaps == 0)
             return;
         // Nothing is retransmitted: a packet that arrives after its gap was overtaken.
-        const std::size_t filled = course_.count(Why::LostBefore) + course_.count(Why::Reordered);
-        if (filled >= course_.gaps) {
-            reordering(filled);
+        if (course_.filled >= course_.gaps) {
+            reordering(course_.filled);
             return;
         }
         Cause& cause =
             add(Code::Loss, Certainty::Certain,
                 fmt::format("{} packets are missing: the transport does not retransmit them.",
-                            course_.gaps - filled),
+                            course_.gaps - course_.filled),
                 0);
         const Seen* last = nullptr;
         for (const Seen* request : direction_.requests) {
