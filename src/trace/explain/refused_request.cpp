@@ -121,9 +121,7 @@ std::optional<RefusedRequest> refused_request(const Case& one) {
 
 Message message_of(const Direction& direction, const Seen& packet) {
     const auto& all = direction.requests;
-    auto at = std::ranges::find(all, &packet);
-    if (at == all.end())
-        return {&packet, packet.payload};
+    const auto at = std::ranges::find(all, &packet);
     auto first = at;
     while (first != all.begin() && !(*first)->opcode->starts_message())
         --first;

@@ -29,8 +29,8 @@ struct RefusedRequest {
 /// Returns nullopt if nothing was refused, or if the request is unknown.
 std::optional<RefusedRequest> refused_request(const Case& one);
 
-/// Bytes of the message that a packet belongs to, and its first packet: the packet itself if the
-/// message begins before the capture.
+/// Bytes of the message that a request packet belongs to, and its first packet: the packet itself if
+/// the message begins before the capture.
 struct Message {
     const Seen* first = nullptr;
     std::uint64_t length = 0;

@@ -68,8 +68,6 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
         cnps_.push_back({frame, t_ns});
         return;
     }
-    if (number == 0)
-        return;
     const auto [known, is_new] = by_number_.try_emplace(number, streams_.size());
     if (is_new) {
         Stream& made = streams_.emplace_back();
