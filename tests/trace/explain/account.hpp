@@ -20,7 +20,9 @@ class Account : public Scene {
                                cause.is_fatal ? ", fatal" : "");
             if (cause.cost_ns != 0)
                 all += fmt::format(", {} us", static_cast<double>(cause.cost_ns) / 1e3);
-            all += fmt::format("\n  {}\n  {}\n", cause.where, cause.text);
+            if (!cause.where.empty())
+                all += "\n  " + cause.where;
+            all += "\n  " + cause.text + '\n';
             for (const explain::Evidence& one : cause.evidence)
                 all += text(one);
         }
@@ -63,6 +65,21 @@ class Account : public Scene {
         for (const char* state : {"RTR", "RTS"})
             log(role, R"("event":"qp_state","state":")" + std::string(state) + R"(","qpn":)" +
                           number + std::string(q_key));
+    }
+    /// Adds a message of the connection manager from host `from` to the other one. `fields`: offsets
+    /// in its data, and hexadecimal bytes (IBTA volume 1, 12.6.5 to 12.6.8).
+    std::uint64_t tell(int from, wire::CmAttribute attribute,
+                       std::initializer_list<std::pair<std::ptrdiff_t, std::string_view>> fields) {
+        std::vector<std::byte> data(wire::Mad::data_size);
+        for (const auto& [offset, hex] : fields)
+            std::ranges::copy(wire_test::from_hex(hex), data.begin() + offset);
+        const auto mad = wire_test::cm_mad(attribute, data);
+        Way way = from == 2 ? to_server : to_client;
+        way.qpn = wire::gsi_qpn;
+        auto made = datagram(way, wire::gsi_qpn, 7);
+        made.deth->q_key = wire::gsi_q_key;
+        made.payload = mad;
+        return add(made);
     }
     /// Sends a request `copies` times, 67 ms apart.
     void repeat(std::uint32_t psn, int copies = 3, std::size_t length = 8) {

@@ -20,20 +20,9 @@ class Responder : public Account {
     void log_end(std::string_view role = "server") {
         log(role, R"("event":"process_end","pid":1)");
     }
-    /// The host `from` disconnects the other one's queue pair `qpn`.
-    std::uint64_t disconnects(int from, std::uint32_t qpn) {
-        std::vector<std::byte> data(wire::Mad::data_size);
-        const auto bytes = std::span(data).first<wire::Mad::data_size>();
-        util::put_be32<0>(bytes, 0x61);
-        util::put_be32<4>(bytes, 0x51);
-        util::put_be24<8>(bytes, qpn);
-        Way way = from == 2 ? to_server : to_client;
-        way.qpn = wire::gsi_qpn;
-        auto made = datagram(way, wire::gsi_qpn, 7);
-        made.deth->q_key = wire::gsi_q_key;
-        const auto mad = wire_test::cm_mad(wire::CmAttribute::DisconnectRequest, data);
-        made.payload = mad;
-        return add(made);
+    /// The host `from` disconnects the other one's queue pair.
+    std::uint64_t disconnects(int from, std::string_view qpn) {
+        return tell(from, wire::CmAttribute::DisconnectRequest, {{0, "00000061"}, {8, qpn}});
     }
     /// A packet from the server's host that does not belong to the connection.
     std::uint64_t host_sends(std::uint8_t host = 1) {
@@ -194,7 +183,7 @@ TEST_F(Responder, is_not_blamed_for_the_end_of_the_requesters_program) {
 TEST_F(Responder, that_disconnected) {
     send(100);
     ack(100);
-    disconnects(1, 0x21);
+    disconnects(1, "000021");
     repeat(101);
     EXPECT_EQ(causes(), R"(
 peer-gone likely, fatal
@@ -209,7 +198,7 @@ peer-gone likely, fatal
 TEST_F(Responder, that_disconnected_another_queue_pair) {
     send(100);
     ack(100);
-    disconnects(1, 0x22);
+    disconnects(1, "000022");
     repeat(101);
     EXPECT_EQ(answered(), "unknown");
 }
@@ -217,7 +206,7 @@ TEST_F(Responder, that_disconnected_another_queue_pair) {
 TEST_F(Responder, that_is_disconnected_by_the_requester) {
     send(100);
     ack(100);
-    disconnects(2, 0x11);
+    disconnects(2, "000011");
     repeat(101);
     EXPECT_EQ(answered(), "unknown");
 }
@@ -225,7 +214,7 @@ TEST_F(Responder, that_is_disconnected_by_the_requester) {
 TEST_F(Responder, that_disconnects_after_the_last_copy_has_only_stopped_responding) {
     falls_silent();
     gives_up();
-    disconnects(1, 0x21);
+    disconnects(1, "000021");
     EXPECT_EQ(causes(), R"(
 peer-gone likely, fatal
   192.0.2.2 → 192.0.2.1, QP 0x000011
@@ -241,7 +230,7 @@ class ResponderAfter : public Responder,
                        public testing::WithParamInterface<std::pair<int, const char*>> {};
 
 TEST_P(ResponderAfter, many_frames_since_it_disconnected) {
-    disconnects(1, 0x21);
+    disconnects(1, "000021");
     for (std::uint32_t psn = 100; psn < 131; ++psn) {
         send(psn);
         ack(psn);

@@ -17,21 +17,9 @@ class ReadDepth : public Account {
         connect(client(), limited);
     }
     /// Messages of the connection manager in which the server accepts `resources` READs.
-    void accept(std::uint8_t resources, std::uint32_t qpn = 0x11, int from = 1) {
-        std::vector<std::byte> data(wire::Mad::data_size);
-        const auto bytes = std::span(data).first<wire::Mad::data_size>();
-        util::put_be32<0>(bytes, 0x61);
-        util::put_be32<4>(bytes, 0x51);
-        util::put_be24<12>(bytes, qpn);
-        util::put_be24<20>(bytes, 500);
-        util::put_be8<24>(bytes, resources);
-        Way way = from == 1 ? to_client : to_server;
-        way.qpn = wire::gsi_qpn;
-        auto made = datagram(way, wire::gsi_qpn, 7);
-        made.deth->q_key = wire::gsi_q_key;
-        const auto mad = wire_test::cm_mad(wire::CmAttribute::ConnectReply, data);
-        made.payload = mad;
-        add(made);
+    void accept(std::string_view resources, std::string_view qpn = "000011", int from = 1) {
+        tell(from, wire::CmAttribute::ConnectReply,
+             {{0, "00000061"}, {4, "00000051"}, {12, qpn}, {20, "0001f4"}, {24, resources}});
     }
 };
 
@@ -102,7 +90,7 @@ read-depth certain, fatal
 }
 
 TEST_F(ReadDepth, of_a_connect_reply_is_exceeded) {
-    accept(2);
+    accept("02");
     reads(100, 3);
     nak(102, invalid);
     EXPECT_EQ(causes(), R"(
@@ -116,20 +104,22 @@ read-depth certain, fatal
 }
 
 // {READs accepted, queue pair, host}
-class ReadDepthTold : public ReadDepth,
-                      public testing::WithParamInterface<std::tuple<int, unsigned, int>> {};
+class ReadDepthTold
+    : public ReadDepth,
+      public testing::WithParamInterface<std::tuple<const char*, const char*, int>> {};
 
 TEST_P(ReadDepthTold, by_another_message_is_only_a_guess) {
     const auto& [resources, qpn, host] = GetParam();
-    accept(static_cast<std::uint8_t>(resources), qpn, host);
+    accept(resources, qpn, host);
     reads(100, 3);
     nak(102, invalid);
     EXPECT_EQ(answered(), "read-depth possible");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ReadDepthTold,
-                         testing::Values(std::tuple(3, 0x11, 1), std::tuple(2, 0x12, 1),
-                                         std::tuple(2, 0x11, 2)));
+                         testing::Values(std::tuple("03", "000011", 1),
+                                         std::tuple("02", "000012", 1),
+                                         std::tuple("02", "000011", 2)));
 
 TEST_F(ReadDepth, is_unknown_without_logs) {
     reads(100, 2);

@@ -279,17 +279,7 @@ wrong-pkey certain, fatal
 }
 
 TEST_F(SetUp, with_another_partition_than_the_connect_request) {
-    std::vector<std::byte> data(wire::Mad::data_size);
-    const auto bytes = std::span(data).first<wire::Mad::data_size>();
-    util::put_be32<0>(bytes, 0x51);
-    util::put_be16<48>(bytes, 0x8124);
-    Way way = to_server;
-    way.qpn = wire::gsi_qpn;
-    auto made = datagram(way, wire::gsi_qpn, 7);
-    made.deth->q_key = wire::gsi_q_key;
-    const auto mad = wire_test::cm_mad(wire::CmAttribute::ConnectRequest, data);
-    made.payload = mad;
-    add(made);
+    tell(2, wire::CmAttribute::ConnectRequest, {{0, "00000051"}, {48, "8124"}});
     repeat_with_p_key(0x8123);
     EXPECT_EQ(answered(), "wrong-pkey certain");
 }

@@ -1,0 +1,75 @@
+// Packets with a wrong ICRC.
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class Damage : public Account {
+  protected:
+    void works(std::uint32_t psn) {
+        send(psn);
+        ack(psn);
+    }
+    std::uint64_t damaged(const wire::Packet& made) {
+        auto frame = wire::encode(made);
+        frame.back() ^= std::byte{0xff};
+        return add(frame);
+    }
+};
+
+TEST_F(Damage, of_a_request) {
+    connect();
+    works(100);
+    damaged(packet(to_server, opcode::send_only, 101, 8));
+    wait(67 * ms);
+    works(101);
+    EXPECT_EQ(causes(), R"(
+corruption certain
+  client → server, QP 0x000011
+  1 of 5 packets have a wrong ICRC: something on the path changed them, and their receiver drops them.
+  frame 3: RC SEND Only  PSN 0x000065  8 B  ICRC wrong
+)");
+}
+
+TEST_F(Damage, of_a_response) {
+    connect();
+    works(100);
+    send(101);
+    damaged(answer(to_client, 101));
+    wait(67 * ms - 2000);
+    works(101);
+    EXPECT_EQ(causes(), R"(
+corruption certain, 67000 us
+  client → server, QP 0x000011
+  1 of 6 packets have a wrong ICRC: something on the path changed them, and their receiver drops them.
+  frame 4: RC Acknowledge  PSN 0x000065  ACK, no flow control by credits  ICRC wrong
+)");
+}
+
+TEST_F(Damage, shows_three_packets) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 104; ++psn) {
+        works(psn);
+        damaged(packet(to_server, opcode::send_only, psn + 1, 8));
+    }
+    EXPECT_EQ(causes(), R"(
+corruption certain
+  client → server, QP 0x000011
+  4 of 12 packets have a wrong ICRC: something on the path changed them, and their receiver drops them.
+  frame 3: RC SEND Only  PSN 0x000065  8 B  ICRC wrong
+  frame 6: RC SEND Only  PSN 0x000066  8 B  ICRC wrong
+  frame 9: RC SEND Only  PSN 0x000067  8 B  ICRC wrong
+)");
+}
+
+TEST_F(Damage, is_fatal_if_the_requester_gives_up) {
+    connect();
+    works(100);
+    damaged(packet(to_server, opcode::send_only, 101, 8));
+    wait(67 * ms);
+    repeat(101);
+    answered();
+    EXPECT_EQ(first().code, explain::Code::Corruption);
+    EXPECT_TRUE(first().is_fatal);
+}
+
+}  // namespace explain_test
