@@ -3,7 +3,7 @@
 
 namespace explain_test {
 
-class Log : public Account {
+class RunLog : public Account {
   protected:
     void completes_request(std::string_view status, std::string_view more) {
         log("client", R"("event":"wc","qpn":33,"wr_id":2,"status":")" + std::string(status) + '"' +
@@ -19,7 +19,7 @@ class Log : public Account {
     }
 };
 
-TEST_F(Log, without_numbers_of_requests_has_their_wr_id) {
+TEST_F(RunLog, without_numbers_of_requests_has_their_wr_id) {
     connect();
     posts_three();
     completes_request("LOC_PROT_ERR", R"(,"queue":"send")");
@@ -32,7 +32,7 @@ local-protection certain, fatal
 )");
 }
 
-TEST_F(Log, without_the_request_of_a_wr_id) {
+TEST_F(RunLog, without_the_request_of_a_wr_id) {
     connect();
     posts_send(100, 8);
     completes_request("LOC_PROT_ERR", R"(,"queue":"send")");
@@ -46,7 +46,7 @@ local-protection certain, fatal
 
 // {opcode of the completion, expected}
 class CompletionWithoutQueue
-    : public Log,
+    : public RunLog,
       public testing::WithParamInterface<std::pair<const char*, const char*>> {};
 
 TEST_P(CompletionWithoutQueue, is_a_receive_by_its_opcode) {
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(All, CompletionWithoutQueue,
                                                    "receive-too-small certain"),
                                          std::pair("SEND", "local-length certain")));
 
-TEST_F(Log, forgets_the_requests_of_a_queue_pair_that_is_reset) {
+TEST_F(RunLog, forgets_the_requests_of_a_queue_pair_that_is_reset) {
     connect();
     posts_three();
     resets("client", 33);
@@ -71,7 +71,7 @@ TEST_F(Log, forgets_the_requests_of_a_queue_pair_that_is_reset) {
               "max_send_wr 16, 0 requests posted, 0 completions polled");
 }
 
-TEST_F(Log, forgets_the_receives_of_a_queue_pair_that_is_reset) {
+TEST_F(RunLog, forgets_the_receives_of_a_queue_pair_that_is_reset) {
     connect();
     server_posts_receive(16);
     resets("server", 17);
@@ -81,7 +81,7 @@ TEST_F(Log, forgets_the_receives_of_a_queue_pair_that_is_reset) {
 }
 
 // After it, the first receive is again the one for the next message.
-TEST_F(Log, forgets_the_completed_receives_of_a_queue_pair_that_is_reset) {
+TEST_F(RunLog, forgets_the_completed_receives_of_a_queue_pair_that_is_reset) {
     connect();
     server_posts_receive(128);
     receive_completes("SUCCESS");
@@ -97,7 +97,7 @@ TEST_F(Log, forgets_the_completed_receives_of_a_queue_pair_that_is_reset) {
 
 // {completed requests, expected}. A completion covers the unsignaled requests before it. The
 // completion queue has two entries, and the queue pair posts six requests.
-class Completed : public Log,
+class Completed : public RunLog,
                   public testing::WithParamInterface<std::pair<std::vector<int>, const char*>> {};
 
 TEST_P(Completed, requests_include_those_before) {
@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(All, Completed,
                                          std::pair(std::vector{1, 2}, "cq-overrun likely"),
                                          std::pair(std::vector{9}, "cq-overrun likely")));
 
-TEST_F(Log, of_a_device_without_gid_has_no_path_mtu) {
+TEST_F(RunLog, of_a_device_without_gid_has_no_path_mtu) {
     log("client", R"("event":"device","device":"rxe0","path_mtu":1024)");
     log("client", R"("event":"qp","qpn":33,"type":"UD")");
     posts("SEND", 1025, R"(,"dest_qpn":17)");
@@ -125,7 +125,7 @@ TEST_F(Log, of_a_device_without_gid_has_no_path_mtu) {
 }
 
 // Without packets, the time of the refusal is that of a completion at the other host.
-TEST_F(Log, alone_does_not_show_when_a_region_went) {
+TEST_F(RunLog, alone_does_not_show_when_a_region_went) {
     connect();
     region("server", 0x1000, 4096, 0x300, "local_write remote_write");
     log("server", R"("event":"destroyed","what":"mr","va":4096,"lkey":7,"rkey":768)");
@@ -136,7 +136,7 @@ TEST_F(Log, alone_does_not_show_when_a_region_went) {
 }
 
 // The responder refuses the second packet of a message.
-TEST_F(Log, and_packets_show_the_whole_message_that_was_refused) {
+TEST_F(RunLog, and_packets_show_the_whole_message_that_was_refused) {
     connect();
     server_posts_receive(2000);
     add(packet(to_server, opcode::send_first, 100, 1024));
@@ -154,7 +154,7 @@ receive-too-small certain, fatal
 )");
 }
 
-TEST_F(Log, and_packets_of_a_message_that_begins_before_the_capture) {
+TEST_F(RunLog, and_packets_of_a_message_that_begins_before_the_capture) {
     connect();
     server_posts_receive(4);
     add(packet(to_server, opcode::send_middle, 101, 1024));

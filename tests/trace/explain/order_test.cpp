@@ -3,7 +3,7 @@
 
 namespace explain_test {
 
-class Packets : public Account {
+class PathPackets : public Account {
   protected:
     void unreliable(std::uint32_t psn) { add(packet(to_server, opcode::uc_send_only, psn, 8)); }
     std::uint64_t marked(std::uint32_t psn) {
@@ -19,7 +19,7 @@ class Packets : public Account {
     }
 };
 
-TEST_F(Packets, out_of_order) {
+TEST_F(PathPackets, out_of_order) {
     connect();
     send(100);
     send(102);
@@ -36,7 +36,7 @@ reordering likely, 1001 us
 }
 
 // {nanoseconds until the packet that was missing, expected}
-class LatePacket : public Packets,
+class LatePacket : public PathPackets,
                    public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
 
 TEST_P(LatePacket, was_overtaken_or_lost) {
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(All, LatePacket,
                          testing::Values(std::pair(10 * ms - 1, "reordering likely"),
                                          std::pair(10 * ms, "loss likely")));
 
-TEST_F(Packets, that_are_missing_from_an_unreliable_connection) {
+TEST_F(PathPackets, that_are_missing_from_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 104U, 106U, 108U})
         unreliable(psn);
     EXPECT_EQ(causes(), R"(
@@ -67,7 +67,7 @@ loss certain
 )");
 }
 
-TEST_F(Packets, that_are_missing_and_late_in_an_unreliable_connection) {
+TEST_F(PathPackets, that_are_missing_and_late_in_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 101U, 104U})
         unreliable(psn);
     answered();
@@ -77,7 +77,7 @@ TEST_F(Packets, that_are_missing_and_late_in_an_unreliable_connection) {
     EXPECT_EQ(first().text, "1 packets are missing: the transport does not retransmit them.");
 }
 
-TEST_F(Packets, that_are_late_in_an_unreliable_connection) {
+TEST_F(PathPackets, that_are_late_in_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 101U, 102U, 104U})
         unreliable(psn);
     EXPECT_EQ(causes(), R"(
@@ -89,7 +89,7 @@ reordering likely, 1 us
 )");
 }
 
-TEST_F(Packets, that_are_late_twice_fill_their_gap_once) {
+TEST_F(PathPackets, that_are_late_twice_fill_their_gap_once) {
     connect();
     send(100);
     send(102);
@@ -103,7 +103,7 @@ TEST_F(Packets, that_are_late_twice_fill_their_gap_once) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
-TEST_F(Packets, with_marks_of_congestion_and_notifications) {
+TEST_F(PathPackets, with_marks_of_congestion_and_notifications) {
     connect();
     send(100);
     marked(101);
@@ -120,7 +120,7 @@ congestion certain
     EXPECT_EQ(last_.packets, 6U);
 }
 
-TEST_F(Packets, with_marks_of_congestion_and_no_notification) {
+TEST_F(PathPackets, with_marks_of_congestion_and_no_notification) {
     connect();
     marked(100);
     ack(100);
@@ -131,7 +131,7 @@ congestion certain
 )");
 }
 
-TEST_F(Packets, that_are_notifications_only) {
+TEST_F(PathPackets, that_are_notifications_only) {
     notification();
     EXPECT_EQ(causes(), R"(
 congestion certain
@@ -141,7 +141,7 @@ congestion certain
     EXPECT_EQ(last_.connections, 0U);
 }
 
-TEST_F(Packets, with_marks_of_congestion_in_ipv6) {
+TEST_F(PathPackets, with_marks_of_congestion_in_ipv6) {
     Way way = to_server;
     way.network = wire_test::Network::Ipv6;
     auto made = packet(way, opcode::send_only, 100, 8);
@@ -150,7 +150,7 @@ TEST_F(Packets, with_marks_of_congestion_in_ipv6) {
     EXPECT_EQ(answered(), "congestion certain");
 }
 
-TEST_F(Packets, to_a_receiver_that_is_not_ready) {
+TEST_F(PathPackets, to_a_receiver_that_is_not_ready) {
     connect();
     server_posts_receive(16);
     posts_send(100, 8);
@@ -172,7 +172,7 @@ receiver-not-ready certain, 3006 us
 )");
 }
 
-TEST_F(Packets, to_a_receiver_that_is_never_ready) {
+TEST_F(PathPackets, to_a_receiver_that_is_never_ready) {
     connect();
     posts_send(100, 8);
     send(100);
@@ -189,7 +189,7 @@ receiver-not-ready certain, fatal
 )");
 }
 
-TEST_F(Packets, to_a_receiver_that_is_never_ready_by_the_log_alone) {
+TEST_F(PathPackets, to_a_receiver_that_is_never_ready_by_the_log_alone) {
     make("client", client());
     ready("client", client());
     posts_send(100, 8);
@@ -205,7 +205,7 @@ receiver-not-ready certain, fatal
 
 // {nanoseconds until the last request, expected}. The receiver was not ready for 1 ms: this is no
 // cause if the requests took more than 20 times as long.
-class NotReady : public Packets,
+class NotReady : public PathPackets,
                  public testing::WithParamInterface<std::pair<std::int64_t, const char*>> {};
 
 TEST_P(NotReady, is_no_cause_if_little_time_was_lost) {
@@ -225,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(All, NotReady,
                          testing::Values(std::pair(20 * ms, "receiver-not-ready certain"),
                                          std::pair(20 * ms + 1, "none")));
 
-TEST_F(Packets, to_a_receiver_that_is_not_ready_three_times_however_long_the_run) {
+TEST_F(PathPackets, to_a_receiver_that_is_not_ready_three_times_however_long_the_run) {
     connect();
     for (int copy = 0; copy < 3; ++copy) {
         send(100);
@@ -239,7 +239,7 @@ TEST_F(Packets, to_a_receiver_that_is_not_ready_three_times_however_long_the_run
     EXPECT_EQ(answered(), "receiver-not-ready certain");
 }
 
-TEST_F(Packets, that_end_with_a_receiver_that_is_not_ready) {
+TEST_F(PathPackets, that_end_with_a_receiver_that_is_not_ready) {
     send(100);
     nak(100, syndrome::rnr);
     EXPECT_EQ(causes(), R"(

@@ -3,7 +3,7 @@
 
 namespace explain_test {
 
-class Queue : public Account {
+class WorkQueue : public Account {
   protected:
     void fails(std::string_view call, std::string_view rest) {
         log("client",
@@ -18,7 +18,7 @@ class Queue : public Account {
     }
 };
 
-TEST_F(Queue, of_sends_that_is_full) {
+TEST_F(WorkQueue, of_sends_that_is_full) {
     connect();
     for (std::uint32_t psn = 100; psn < 103; ++psn)
         posts_send(psn, 8);
@@ -34,7 +34,7 @@ send-queue-full certain, fatal
 )");
 }
 
-TEST_F(Queue, of_sends_that_is_full_with_unknown_size) {
+TEST_F(WorkQueue, of_sends_that_is_full_with_unknown_size) {
     log("client", R"("event":"qp","qpn":33,"type":"RC")");
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
     EXPECT_EQ(causes(), R"(
@@ -45,7 +45,7 @@ send-queue-full certain, fatal
 )");
 }
 
-TEST_F(Queue, of_an_unknown_queue_pair_that_is_full) {
+TEST_F(WorkQueue, of_an_unknown_queue_pair_that_is_full) {
     connect();
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":34,"wr_id":9)");
     EXPECT_EQ(causes(), R"(
@@ -57,7 +57,7 @@ send-queue-full certain, fatal
 }
 
 // Both programs have a queue pair with this number, and the client has two.
-TEST_F(Queue, of_the_newest_queue_pair_of_the_program_that_is_full) {
+TEST_F(WorkQueue, of_the_newest_queue_pair_of_the_program_that_is_full) {
     for (const auto& [role, size] :
          {std::pair{"client", "4"}, std::pair{"client", "5"}, std::pair{"server", "6"}})
         log(role, R"("event":"qp","qpn":33,"type":"RC","max_send_wr":)" + std::string(size));
@@ -71,32 +71,32 @@ send-queue-full certain, fatal
 )");
 }
 
-TEST_F(Queue, of_receives_that_is_full_is_not_reported) {
+TEST_F(WorkQueue, of_receives_that_is_full_is_not_reported) {
     connect();
     fails("ibv_post_recv", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(Queue, of_receives_that_is_full_does_not_hide_one_of_sends) {
+TEST_F(WorkQueue, of_receives_that_is_full_does_not_hide_one_of_sends) {
     connect();
     fails("ibv_post_recv", R"("error":"ENOMEM","qpn":33,"wr_id":8)");
     fails("ibv_post_send", R"("error":"ENOMEM","qpn":33,"wr_id":9)");
     EXPECT_EQ(answered(), "send-queue-full certain");
 }
 
-TEST_F(Queue, of_sends_that_refuses_for_another_reason) {
+TEST_F(WorkQueue, of_sends_that_refuses_for_another_reason) {
     connect();
     fails("ibv_post_send", R"("error":"EINVAL","qpn":33,"wr_id":9)");
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(Queue, that_has_no_room_in_memory_is_not_a_full_one) {
+TEST_F(WorkQueue, that_has_no_room_in_memory_is_not_a_full_one) {
     connect();
     fails("ibv_create_qp", R"("error":"ENOMEM")");
     EXPECT_EQ(answered(), "none");
 }
 
-TEST_F(Queue, of_completions_that_overflows_has_an_event) {
+TEST_F(WorkQueue, of_completions_that_overflows_has_an_event) {
     log("client", R"("event":"async","type":"CQ_ERR","cq":1)");
     EXPECT_EQ(causes(), R"(
 cq-overrun certain, fatal
@@ -107,12 +107,12 @@ cq-overrun certain, fatal
     EXPECT_EQ(last_.signs.size(), 1U);
 }
 
-TEST_F(Queue, of_completions_is_not_blamed_for_another_event) {
+TEST_F(WorkQueue, of_completions_is_not_blamed_for_another_event) {
     log("client", R"("event":"async","type":"PORT_ERR")");
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(Queue, of_completions_with_more_requests_than_entries) {
+TEST_F(WorkQueue, of_completions_with_more_requests_than_entries) {
     connect();
     set_entries("client", 2);
     for (std::uint32_t psn = 100; psn < 103; ++psn)
@@ -126,7 +126,7 @@ cq-overrun likely, fatal
 }
 
 // One of four requests completed, one is not signaled: two completions are due.
-TEST_F(Queue, of_completions_is_not_blamed_as_long_as_all_fit) {
+TEST_F(WorkQueue, of_completions_is_not_blamed_as_long_as_all_fit) {
     connect();
     set_entries("client", 2);
     posts_send(100, 8);
@@ -140,7 +140,7 @@ TEST_F(Queue, of_completions_is_not_blamed_as_long_as_all_fit) {
 }
 
 // The log has request 4, and not the requests 0 to 3.
-TEST_F(Queue, of_completions_is_not_blamed_for_requests_that_are_not_in_the_log) {
+TEST_F(WorkQueue, of_completions_is_not_blamed_for_requests_that_are_not_in_the_log) {
     connect();
     set_entries("client", 2);
     posts("SEND", 8, R"(,"request":4)");
@@ -148,7 +148,7 @@ TEST_F(Queue, of_completions_is_not_blamed_for_requests_that_are_not_in_the_log)
     EXPECT_EQ(answered(), "none");
 }
 
-TEST_F(Queue, of_completions_is_not_blamed_if_an_error_explains_the_end) {
+TEST_F(WorkQueue, of_completions_is_not_blamed_if_an_error_explains_the_end) {
     connect();
     set_entries("client", 2);
     for (std::uint32_t psn = 100; psn < 104; ++psn)
@@ -158,13 +158,13 @@ TEST_F(Queue, of_completions_is_not_blamed_if_an_error_explains_the_end) {
     EXPECT_EQ(last_.causes.size(), 1U);
 }
 
-TEST_F(Queue, of_completions_with_an_unknown_size_is_not_blamed) {
+TEST_F(WorkQueue, of_completions_with_an_unknown_size_is_not_blamed) {
     log("client", R"("event":"qp","qpn":33,"type":"RC","send_cq":1)");
     posts_send(100, 8);
     EXPECT_EQ(answered(), "none");
 }
 
-TEST_F(Queue, of_an_unknown_completion_queue_is_not_blamed) {
+TEST_F(WorkQueue, of_an_unknown_completion_queue_is_not_blamed) {
     log("client", R"("event":"qp","qpn":33,"type":"RC")");
     log("client", R"("event":"cq","cq":0,"entries":1)");
     posts_send(100, 8);
@@ -177,7 +177,7 @@ struct Unsent {
     const char* depth;
     const char* expected;
 };
-class ReadThat : public Queue, public testing::WithParamInterface<Unsent> {};
+class ReadThat : public WorkQueue, public testing::WithParamInterface<Unsent> {};
 
 TEST_P(ReadThat, may_not_be_outstanding_is_never_sent) {
     log("client", R"("event":"qp","qpn":33,"type":"RC")");
@@ -194,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Unsent{"RDMA_READ", R"(,"max_rd_atomic":1)", "none"},
                     Unsent{"RDMA_READ", "", "none"}));
 
-TEST_F(Queue, that_never_sends_a_read) {
+TEST_F(WorkQueue, that_never_sends_a_read) {
     connect();
     log("client", R"("event":"qp_state","qpn":33,"state":"RTS","max_rd_atomic":0)");
     posts("RDMA_READ", 8);
@@ -207,7 +207,7 @@ read-depth certain, fatal
 )");
 }
 
-TEST_F(Queue, that_completed_its_read) {
+TEST_F(WorkQueue, that_completed_its_read) {
     connect();
     log("client", R"("event":"qp_state","qpn":33,"state":"RTS","max_rd_atomic":0)");
     posts("RDMA_READ", 8);
@@ -215,7 +215,7 @@ TEST_F(Queue, that_completed_its_read) {
     EXPECT_EQ(answered(), "none");
 }
 
-class UnreachableBy : public Queue, public testing::WithParamInterface<const char*> {};
+class UnreachableBy : public WorkQueue, public testing::WithParamInterface<const char*> {};
 
 TEST_P(UnreachableBy, its_error) {
     make("client", client());
@@ -226,7 +226,7 @@ TEST_P(UnreachableBy, its_error) {
 INSTANTIATE_TEST_SUITE_P(All, UnreachableBy,
                          testing::Values("ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ENODEV"));
 
-TEST_F(Queue, whose_pair_cannot_reach_its_destination) {
+TEST_F(WorkQueue, whose_pair_cannot_reach_its_destination) {
     make("client", client());
     enters_rtr("ENETUNREACH", R"(,"gid_index":1,"dest_gid":"::ffff:192.0.2.9")");
     EXPECT_EQ(causes(), R"(
@@ -237,7 +237,7 @@ wrong-gid likely, fatal
 )");
 }
 
-TEST_F(Queue, whose_unknown_pair_cannot_reach_its_destination) {
+TEST_F(WorkQueue, whose_unknown_pair_cannot_reach_its_destination) {
     enters_rtr("ENODEV");
     EXPECT_EQ(causes(), R"(
 wrong-gid likely, fatal
@@ -247,13 +247,13 @@ wrong-gid likely, fatal
 )");
 }
 
-TEST_F(Queue, whose_pair_fails_to_enter_another_state) {
+TEST_F(WorkQueue, whose_pair_fails_to_enter_another_state) {
     make("client", client());
     fails("ibv_modify_qp", R"("error":"ENODEV","qpn":33,"from":"RTR","to":"RTS")");
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(Queue, whose_destination_is_of_another_family) {
+TEST_F(WorkQueue, whose_destination_is_of_another_family) {
     make("client", client());
     own_gid("fe80::2");
     enters_rtr("EINVAL", R"(,"gid_index":3,"dest_gid":"::ffff:192.0.2.1")");
@@ -267,7 +267,7 @@ wrong-gid certain, fatal
 }
 
 // {index of the own GID, destination}
-class FamilyOf : public Queue,
+class FamilyOf : public WorkQueue,
                  public testing::WithParamInterface<std::pair<const char*, const char*>> {};
 
 TEST_P(FamilyOf, gids_that_is_the_same_or_unknown) {

@@ -3,7 +3,7 @@
 
 namespace explain_test {
 
-class SetUp : public Account {
+class ConnectionSetUp : public Account {
   protected:
     std::uint64_t send_with_p_key(std::uint16_t p_key) {
         auto made = packet(to_server, opcode::send_only, 100, 8);
@@ -22,7 +22,7 @@ class SetUp : public Account {
     }
 };
 
-TEST_F(SetUp, whose_destination_is_the_requesters_own_address) {
+TEST_F(ConnectionSetUp, whose_destination_is_the_requesters_own_address) {
     Pair astray = client();
     astray.dest_gid = gid(2);
     connect(astray);
@@ -37,7 +37,7 @@ wrong-gid certain, fatal
 }
 
 // A program may connect two queue pairs of its own.
-TEST_F(SetUp, whose_destination_is_another_queue_pair_of_the_requester) {
+TEST_F(ConnectionSetUp, whose_destination_is_another_queue_pair_of_the_requester) {
     Pair own = client();
     own.dest_gid = gid(2);
     own.dest_qpn = 0x22;
@@ -54,7 +54,7 @@ TEST_F(SetUp, whose_destination_is_another_queue_pair_of_the_requester) {
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(SetUp, whose_destination_is_no_host_with_a_log) {
+TEST_F(ConnectionSetUp, whose_destination_is_no_host_with_a_log) {
     Pair astray = client();
     astray.dest_gid = gid(9);
     connect(astray);
@@ -70,7 +70,7 @@ wrong-gid certain, fatal
 )");
 }
 
-TEST_F(SetUp, whose_destination_cannot_be_checked_without_other_logs) {
+TEST_F(ConnectionSetUp, whose_destination_cannot_be_checked_without_other_logs) {
     Pair astray = client();
     astray.dest_gid = gid(9);
     only("client", astray);
@@ -79,7 +79,7 @@ TEST_F(SetUp, whose_destination_cannot_be_checked_without_other_logs) {
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(SetUp, whose_destination_is_unknown) {
+TEST_F(ConnectionSetUp, whose_destination_is_unknown) {
     Pair hidden = client();
     hidden.dest_gid = "";
     connect(hidden);
@@ -88,7 +88,7 @@ TEST_F(SetUp, whose_destination_is_unknown) {
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(SetUp, whose_responder_expects_another_address) {
+TEST_F(ConnectionSetUp, whose_responder_expects_another_address) {
     Pair astray = server();
     astray.dest_gid = gid(9);
     connect(client(), astray);
@@ -102,7 +102,7 @@ wrong-gid certain, fatal
 )");
 }
 
-TEST_F(SetUp, of_a_connection_that_worked_is_not_examined) {
+TEST_F(ConnectionSetUp, of_a_connection_that_worked_is_not_examined) {
     Pair astray = server();
     astray.dest_gid = gid(9);
     connect(client(), astray);
@@ -113,7 +113,7 @@ TEST_F(SetUp, of_a_connection_that_worked_is_not_examined) {
     EXPECT_EQ(answered(), "path-broken likely");
 }
 
-TEST_F(SetUp, with_a_queue_pair_number_that_the_responder_does_not_have) {
+TEST_F(ConnectionSetUp, with_a_queue_pair_number_that_the_responder_does_not_have) {
     Pair astray = client();
     astray.dest_qpn = 0x12;
     connect(astray);
@@ -135,7 +135,7 @@ wrong-qpn certain, fatal
 )");
 }
 
-TEST_F(SetUp, with_a_queue_pair_number_that_a_log_with_missing_events_lacks) {
+TEST_F(ConnectionSetUp, with_a_queue_pair_number_that_a_log_with_missing_events_lacks) {
     Pair astray = client();
     astray.dest_qpn = 0x12;
     connect(astray);
@@ -147,7 +147,7 @@ TEST_F(SetUp, with_a_queue_pair_number_that_a_log_with_missing_events_lacks) {
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(SetUp, of_a_responder_that_is_connected_to_another_queue_pair) {
+TEST_F(ConnectionSetUp, of_a_responder_that_is_connected_to_another_queue_pair) {
     Pair elsewhere = server();
     elsewhere.dest_qpn = 0x22;
     connect(client(), elsewhere);
@@ -162,7 +162,7 @@ wrong-qpn certain, fatal
 )");
 }
 
-TEST_F(SetUp, of_a_responder_that_never_reached_rtr) {
+TEST_F(ConnectionSetUp, of_a_responder_that_never_reached_rtr) {
     make("server", server());
     only("client", client());
     posts_send(100, 8);
@@ -176,7 +176,7 @@ peer-not-ready certain, fatal
 )");
 }
 
-TEST_F(SetUp, of_a_responder_that_never_reached_rtr_shows_the_first_packet) {
+TEST_F(ConnectionSetUp, of_a_responder_that_never_reached_rtr_shows_the_first_packet) {
     make("server", server());
     only("client", client());
     posts_send(100, 8);
@@ -190,7 +190,7 @@ peer-not-ready certain, fatal
 )");
 }
 
-TEST_F(SetUp, of_a_responder_that_responded_without_an_event_of_rtr) {
+TEST_F(ConnectionSetUp, of_a_responder_that_responded_without_an_event_of_rtr) {
     make("server", server());
     only("client", client());
     send(100);
@@ -199,7 +199,7 @@ TEST_F(SetUp, of_a_responder_that_responded_without_an_event_of_rtr) {
     EXPECT_EQ(answered(), "path-broken likely");
 }
 
-TEST_F(SetUp, of_a_responder_that_was_late_and_responded_then) {
+TEST_F(ConnectionSetUp, of_a_responder_that_was_late_and_responded_then) {
     capture_at_server();
     make("server", server());
     only("client", client());
@@ -219,7 +219,7 @@ peer-not-ready certain, 67001 us
 
 // {is captured at the server, delay in nanoseconds, expected}. A log entry may be 2 ms late; the
 // clock of another host may differ by 200 ms.
-class Readiness : public SetUp,
+class Readiness : public ConnectionSetUp,
                   public testing::WithParamInterface<std::tuple<bool, std::int64_t, const char*>> {
 };
 
@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(All, Readiness,
                                          std::tuple(false, 200 * ms + 1,
                                                     "peer-not-ready certain")));
 
-TEST_F(SetUp, with_another_partition_than_the_default) {
+TEST_F(ConnectionSetUp, with_another_partition_than_the_default) {
     repeat_with_p_key(0x8123);
     EXPECT_EQ(causes(), R"(
 wrong-pkey likely, fatal
@@ -254,12 +254,12 @@ wrong-pkey likely, fatal
 }
 
 // The highest bit tells full from limited members of the partition.
-TEST_F(SetUp, of_a_limited_member_of_the_default_partition) {
+TEST_F(ConnectionSetUp, of_a_limited_member_of_the_default_partition) {
     repeat_with_p_key(0x7fff);
     EXPECT_EQ(answered(), "unknown");
 }
 
-TEST_F(SetUp, with_another_partition_than_the_packets_of_the_responder) {
+TEST_F(ConnectionSetUp, with_another_partition_than_the_packets_of_the_responder) {
     auto made = packet(to_client, opcode::send_only, 500, 8);
     made.bth->p_key = 0x8124;
     connect();
@@ -278,13 +278,13 @@ wrong-pkey certain, fatal
 )");
 }
 
-TEST_F(SetUp, with_another_partition_than_the_connect_request) {
+TEST_F(ConnectionSetUp, with_another_partition_than_the_connect_request) {
     tell(2, wire::CmAttribute::ConnectRequest, {{0, "00000051"}, {48, "8124"}});
     repeat_with_p_key(0x8123);
     EXPECT_EQ(answered(), "wrong-pkey certain");
 }
 
-TEST_F(SetUp, with_the_partition_that_works_is_not_examined) {
+TEST_F(ConnectionSetUp, with_the_partition_that_works_is_not_examined) {
     send_with_p_key(0x8123);
     ack(100);
     repeat(101);
