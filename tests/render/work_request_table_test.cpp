@@ -1,5 +1,7 @@
 #include "render/work_request_table.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace work_request_table_test {
@@ -11,7 +13,9 @@ constexpr std::int64_t ms = 1'000'000;
 
 class WorkRequestTable : public testing::Test {
   protected:
-    WorkRequestTable() {
+    WorkRequestTable() { learn_connection(); }
+
+    void learn_connection() {
         run_.learn({0, "server", "device", {{"gid", "::ffff:192.0.2.1"}}});
         run_.learn({0, "client", "device", {{"gid", "::ffff:192.0.2.2"}}});
         for (const char* role : {"server", "client"})
@@ -88,6 +92,46 @@ TEST_F(WorkRequestTable, stays_within_a_hundred_columns_where_a_long_name_failed
     EXPECT_EQ(row(),
               "client QP 0x000011 wr 1 ATOMIC_FETCH_AND_ADD 8 B           1 + 0    1.000 ms"
               "           -    6.000 ms\n    REM_INV_REQ_ERR\n");
+}
+
+// Request n of `count`, from 1: posted at 0, on the wire after n ms, completed after 2 n ms.
+TEST_F(WorkRequestTable, sums_up_what_took_half_and_almost_all_of_more_than_twelve) {
+    const auto table_of = [&](std::uint32_t count) {
+        Matcher run({}, "server");
+        std::swap(run, run_);
+        learn_connection();
+        for (std::uint32_t i = 0; i < count; ++i)
+            run_.learn({0,
+                        "client",
+                        "post_send",
+                        {{"qpn", 0x11U},
+                         {"wr_id", std::uint64_t{i}},
+                         {"opcode", "RDMA_WRITE"},
+                         {"len", std::uint64_t{8}},
+                         {"psn_first", i},
+                         {"psn_last", i}}});
+        for (std::uint32_t i = 0; i < count; ++i) {
+            packet((i + 1) * ms, i, false);
+            run_.learn({2 * (i + 1) * ms,
+                        "client",
+                        "wc",
+                        {{"qpn", 0x11U}, {"wr_id", std::uint64_t{i}}, {"status", "SUCCESS"}}});
+        }
+        return row();
+    };
+    const std::string twelve = table_of(12);
+    EXPECT_EQ(std::ranges::count(twelve, '\n'), 12);
+    EXPECT_EQ(twelve.find("took at most"), std::string::npos);
+    const std::string many = table_of(200);
+    EXPECT_EQ(std::ranges::count(many, '\n'), 15);
+    const std::string half =
+        "half of all took at most                                        "
+        "  100.000 ms           -  200.000 ms\n";
+    const std::string most =
+        "99 of 100 took at most                                          "
+        "  198.000 ms           -  396.000 ms\n";
+    EXPECT_TRUE(many.ends_with("… and 188 more work requests\n" + half + most)) << many;
+    EXPECT_NE(table_of(13).find("… and 1 more work requests\n"), std::string::npos);
 }
 
 TEST_F(WorkRequestTable, is_empty_where_nothing_was_posted) {
