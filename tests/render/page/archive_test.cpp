@@ -1,41 +1,19 @@
 #include "render/page/archive.hpp"
 
 #include <cstddef>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
-#include <zlib.h>
 
-#include "util/json.hpp"
+#include "render/page/inflated.hpp"
 
 namespace {
 
 using page::Archive;
+using page_test::chunks;
+using page_test::inflated;
 using util::Json;
-
-// Decodes with OpenSSL's base64 and zlib's inflate.
-std::string inflated(const std::string& line) {
-    std::vector<unsigned char> bytes(line.size());
-    const int size =
-        EVP_DecodeBlock(bytes.data(), reinterpret_cast<const unsigned char*>(line.data()),
-                        static_cast<int>(line.size()));
-    EXPECT_GE(size, 0) << line;
-    std::vector<unsigned char> out(1 << 20);
-    uLongf length = out.size();
-    EXPECT_EQ(uncompress(out.data(), &length, bytes.data(), static_cast<uLong>(size)), Z_OK);
-    return {reinterpret_cast<const char*>(out.data()), length};
-}
-
-std::vector<Json> chunks(const std::string& lines) {
-    std::vector<Json> found;
-    std::istringstream stream(lines);
-    for (std::string line; std::getline(stream, line);)
-        found.push_back(Json::parse(inflated(line)));
-    return found;
-}
 
 TEST(Archive, closes_a_chunk_after_so_many_values_and_the_last_one_early) {
     Archive archive(3);
