@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "util/error.hpp"
+#include "support/error_text.hpp"
 
 namespace {
 
@@ -43,6 +43,29 @@ TEST(Address, any_accepts_both_families) {
     EXPECT_EQ(Address::any(18515).port(), 18515);
     EXPECT_FALSE(Address::parse("192.0.2.1")->is_any());
     EXPECT_TRUE(Address::parse("0.0.0.0")->is_any());
+}
+
+TEST(Address, resolves_digits_and_names) {
+    EXPECT_EQ(Address::resolve("192.0.2.1", 7, std::chrono::seconds(20)).text(),
+              "192.0.2.1 port 7");
+    // RFC 6761: localhost is this host.
+    const Address local = Address::resolve("localhost", 7, std::chrono::seconds(20));
+    EXPECT_TRUE(local.host() == "127.0.0.1" || local.host() == "::1") << local.text();
+    EXPECT_EQ(local.port(), 7);
+}
+
+TEST(Address, a_name_that_is_not_resolved_in_time_is_an_error) {
+    EXPECT_EQ(support::error_text([] {
+                  Address::resolve("no-such-host.invalid", 1, std::chrono::milliseconds(0));
+              }),
+              "the name service did not resolve 'no-such-host.invalid' within 0 ms. Give the IP "
+              "address instead.");
+}
+
+TEST(Address, of_an_unknown_family_has_no_host) {
+    sockaddr address{};
+    address.sa_family = AF_PACKET;
+    EXPECT_EQ(Address(&address).host(), "?");
 }
 
 TEST(Address, resolve_names_the_host_it_cannot_find) {

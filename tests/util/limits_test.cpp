@@ -1,12 +1,15 @@
 #include "util/limits.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
+
+#include "support/error_text.hpp"
 
 namespace {
 
@@ -56,6 +59,51 @@ TEST(LockedMemoryLimit, brings_back_what_was_before) {
     }
     EXPECT_EQ(soft_limit(), before);
     EXPECT_EQ(util::LockedMemoryLimit(block).was_above_limits(), was_above);
+}
+
+class OpenFiles : public testing::Test {
+  protected:
+    OpenFiles() { EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0); }
+    ~OpenFiles() override { setrlimit(RLIMIT_NOFILE, &before_); }
+    OpenFiles(const OpenFiles&) = delete;
+    OpenFiles& operator=(const OpenFiles&) = delete;
+    OpenFiles(OpenFiles&&) = delete;
+    OpenFiles& operator=(OpenFiles&&) = delete;
+
+    rlimit before_{};
+};
+
+TEST_F(OpenFiles, the_soft_limit_is_raised_to_the_hard_one) {
+    rlimit low = before_;
+    low.rlim_cur = 64;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &low), 0);
+    util::need_open_files(65, "a thousand clients");
+    rlimit now{};
+    ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &now), 0);
+    EXPECT_EQ(now.rlim_cur, before_.rlim_max);
+    EXPECT_EQ(now.rlim_max, before_.rlim_max);
+}
+
+TEST_F(OpenFiles, more_than_the_hard_limit_is_an_error) {
+    EXPECT_NO_THROW(util::need_open_files(before_.rlim_max, "it"));
+    EXPECT_EQ(support::error_text(
+                  [&] { util::need_open_files(before_.rlim_max + 1, "a thousand clients"); }),
+              "a thousand clients needs " + std::to_string(before_.rlim_max + 1) +
+                  " open files, but only " + std::to_string(before_.rlim_max) +
+                  " are allowed: raise the limit (ulimit -Hn), or use fewer.");
+}
+
+TEST(Memory, what_is_resident_grows_with_the_pages_that_are_written) {
+    constexpr std::size_t size = 64U << 20U;
+    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    const std::uint64_t before = util::resident_memory();
+    std::memset(memory, 1, size);
+    const std::uint64_t after = util::resident_memory();
+    munmap(memory, size);
+    EXPECT_GE(after, before + size * 9 / 10);
+    EXPECT_LE(after, before + size * 11 / 10);
+    EXPECT_LE(util::resident_memory(), after - size * 9 / 10);
 }
 
 TEST(Memory, is_there_to_be_had) {
