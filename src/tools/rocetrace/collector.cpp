@@ -92,8 +92,7 @@ Collector::Collector(const std::string& path, std::string role, bool mask_psns)
     : log_(path),
       role_(std::move(role)),
       renderer_(role_),
-      folder_(make_folder()),
-      socket_path_(folder_ + "/socket"),
+      socket_path_(folder_.path + "/socket"),
       listener_(listen_at(socket_path_)),
       merge_([this](std::span<const std::byte> record, const tracelog::Writer& writer) {
           write(record, writer);
@@ -102,9 +101,11 @@ Collector::Collector(const std::string& path, std::string role, bool mask_psns)
         mask_.emplace();
 }
 
-Collector::~Collector() {
+Collector::Folder::Folder() : path(make_folder()) {}
+
+Collector::Folder::~Folder() {
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(path, ignored);
 }
 
 void Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {

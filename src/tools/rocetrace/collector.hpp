@@ -21,7 +21,7 @@ class Collector {
     /// `path`: of the run log. Throws util::Error, and std::system_error if the socket cannot be
     /// created.
     Collector(const std::string& path, std::string role, bool mask_psns);
-    ~Collector();
+    ~Collector() = default;
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
     Collector(Collector&&) = delete;
@@ -55,6 +55,18 @@ class Collector {
         bool has_ended = false;
     };
 
+    /// The socket's folder, which is removed with all it contains.
+    struct Folder {
+        Folder();
+        ~Folder();
+        Folder(const Folder&) = delete;
+        Folder& operator=(const Folder&) = delete;
+        Folder(Folder&&) = delete;
+        Folder& operator=(Folder&&) = delete;
+
+        std::string path;
+    };
+
     void take_up();
     bool take_up_one();
     void look_for_ended();
@@ -66,7 +78,7 @@ class Collector {
     std::string role_;
     tracelog::JsonRenderer renderer_;
     std::optional<runlog::PsnMask> mask_;
-    std::string folder_;
+    Folder folder_;
     std::string socket_path_;
     util::Fd listener_;
     std::vector<Process> processes_;

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <poll.h>
 #include <string>
 #include <string_view>
@@ -235,17 +236,19 @@ int run(Options options) {
     const std::string output = options.output.empty()
                                    ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
                                    : options.output;
-    Collector collector(output, options.role.empty() ? base_name(program) : options.role,
-                        options.mask_psns);
-    environment.socket = collector.socket_path();
+    std::optional<Collector> collector(std::in_place, output,
+                                       options.role.empty() ? base_name(program) : options.role,
+                                       options.mask_psns);
+    environment.socket = collector->socket_path();
     Child child(options.command, environment);
-    collect(collector, child);
-    tell_result(collector, program);
+    collect(*collector, child);
+    tell_result(*collector, program);
     if (options.summary)
         print_summary({output}, stderr);
     if (options.explain)
         print_explanation({output}, stderr);
-    const bool complete = collector.log().error().empty();
+    const bool complete = collector->log().error().empty();
+    collector.reset();  // end_like_it() ends the process without destructors
     child.end_like_it(complete ? done : failed);
 }
 
