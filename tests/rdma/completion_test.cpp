@@ -1,9 +1,13 @@
 // Completion queues, memory regions and queue pairs of a pretended library.
 #include "rdma/completion.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <array>
+#include <csignal>
 #include <sys/resource.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdma/capability.hpp"

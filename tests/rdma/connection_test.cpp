@@ -2,8 +2,9 @@
 // others.
 #include <arpa/inet.h>
 #include <array>
-#include <cstring>
+#include <csignal>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdma/cm_events.hpp"

@@ -2,8 +2,9 @@
 #include "rdma/device.hpp"
 
 #include <arpa/inet.h>
-#include <cstring>
+#include <system_error>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdma/doctor.hpp"

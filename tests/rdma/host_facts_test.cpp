@@ -1,4 +1,5 @@
 // What gather() reads of this host, against the same facts from other calls.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sys/resource.h>

@@ -1,7 +1,9 @@
 // What the interposing library uses instead of the program's memory, locks and clock.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <random>
 #include <thread>
