@@ -60,7 +60,7 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
             if (group <= width - indent)
                 needed = group;
         }
-        if (column > indent && column + spaces + needed > width) {
+        if (column > 0 && column + spaces + needed > width) {
             result.append("\n").append(indent, ' ').append(word);
             column = indent + display_width(word);
         } else {

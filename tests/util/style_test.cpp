@@ -54,6 +54,8 @@ TEST(Wrapped, breaks_at_spaces_before_the_width_is_exceeded) {
     EXPECT_EQ(util::wrapped("abcdefgh ij", 5, 0), "abcdefgh\nij");
     EXPECT_EQ(util::wrapped("ab cd ef", 3, 3), "ab cd ef") << "no room beside the indent";
     EXPECT_EQ(util::wrapped("abcd ef gh", 6, 3), "abcd\n   ef\n   gh");
+    EXPECT_EQ(util::wrapped("ab cd ef", 4, 2), "ab\n  cd\n  ef")
+        << "a first word as wide as the indent";
 }
 
 TEST(Wrapped, keeps_a_group_after_two_spaces_together_if_it_fits_on_a_line) {
