@@ -95,13 +95,12 @@ Child::Child(const std::vector<std::string>& command, const Environment& environ
     const util::Fd read_end(ends[0]);
     util::Fd write_end(ends[1]);
     const sigset_t set = passed_on();
-    sigset_t before;
-    sigprocmask(SIG_BLOCK, &set, &before);
+    sigprocmask(SIG_BLOCK, &set, &before_);
     signals_ =
         util::Fd(util::check_errno(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
     pid_ = util::check_errno(fork(), "fork");
     if (pid_ == 0)
-        become(command, environment, before, write_end.get());
+        become(command, environment, before_, write_end.get());
     write_end.reset();
     int error = 0;
     ssize_t got = 0;
@@ -133,6 +132,11 @@ void Child::take_signals() {
     }
     if (!has_ended_ && waitpid(pid_, &status_, WNOHANG) == pid_)
         has_ended_ = true;
+}
+
+void Child::accept_signals() {
+    take_signals();
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void Child::end_like_it(int otherwise) const {

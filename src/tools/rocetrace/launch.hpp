@@ -33,6 +33,8 @@ class Child {
     /// Forwards signals sent by processes, and collects the child's exit status. The terminal's
     /// signals have already reached the child.
     void take_signals();
+    /// After the child's end: later signals end this process, as they would have before.
+    void accept_signals();
     bool has_ended() const { return has_ended_; }
     /// Whether rocetrace was told to end after the child had ended.
     bool is_asked_to_end() const { return is_asked_to_end_; }
@@ -43,6 +45,7 @@ class Child {
 
   private:
     pid_t pid_ = -1;
+    sigset_t before_{};  // the signals that were blocked before
     util::Fd signals_;
     int status_ = 0;
     bool has_ended_ = false;

@@ -69,6 +69,13 @@ struct Options {
     std::vector<std::string> command;
 };
 
+// Whether it is, or can become, a file that can be read again: not a device, a FIFO or "-".
+bool is_file(const std::string& path) {
+    std::error_code ignored;
+    return path != "-" && (!std::filesystem::exists(path, ignored) ||
+                           std::filesystem::is_regular_file(path, ignored));
+}
+
 std::uint32_t mask_of(const std::vector<std::string>& names) {
     std::uint32_t mask = 0;
     for (const std::string& name : names) {
@@ -214,9 +221,11 @@ int run(Options options) {
             print_explanation(options.command, stdout);
         return done;
     }
-    if (reads_logs && options.output == "-")
-        throw util::Error(
-            "--summary and --explain read the log when the program has ended: -o must be a file");
+    if (reads_logs && !options.output.empty() && !is_file(options.output))
+        throw util::Error(fmt::format(
+            "--summary and --explain read the log when the program has ended: -o must be a file, "
+            "not {}",
+            util::printable(options.output)));
     Environment environment;
     environment.variables = take_variables(options.command);
     if (options.command.empty())
@@ -243,6 +252,7 @@ int run(Options options) {
     Child child(options.command, environment);
     collect(*collector, child);
     tell_result(*collector, program);
+    child.accept_signals();
     if (options.summary)
         print_summary({output}, stderr);
     if (options.explain)

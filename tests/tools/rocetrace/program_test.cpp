@@ -292,8 +292,19 @@ TEST_F(TracedProgram, may_be_summarized_and_explained_when_it_has_ended) {
         << outcome.err;
     EXPECT_EQ(run({"-o", "-", "--summary", "--", "true"}).all(),
               "exit 125\nrocetrace: --summary and --explain read the log when the program has "
-              "ended: -o must be a file.\n");
-    EXPECT_EQ(run({"-o", "-", "--explain", "--", "true"}).exit_code, 125);
+              "ended: -o must be a file, not -.\n");
+    for (const char* output : {"-", "/dev/full"})
+        EXPECT_EQ(run({"-o", output, "--explain", "--", "true"}).exit_code, 125) << output;
+}
+
+// The program replaces the log by a FIFO, so that rocetrace waits for it when it explains the log.
+TEST_F(TracedProgram, can_be_ended_while_its_log_is_explained) {
+    const std::string log = path("log.jsonl");
+    const auto outcome =
+        support::run({"timeout", "--kill-after=10", "1", rocetrace(), "--explain", "-o", log, "--",
+                      "sh", "-c", fmt::format("rm {0} && mkfifo {0}", log)},
+                     {}, 20s);
+    EXPECT_EQ(outcome.exit_code, 124) << outcome.err;  // 137: SIGTERM did not end it
 }
 
 TEST_F(TracedProgram, logs_that_are_recorded_are_summarized_and_explained) {
