@@ -77,7 +77,7 @@ void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::Lin
             "a packet is the same without its ICRC computed");
 }
 
-// Returns the packet's messages of all services, after one that is none.
+// Returns an empty message, and the packet's messages of all services.
 std::vector<upper::Message> messages_of(const wire::Packet& packet) {
     std::vector<upper::Message> messages(1);
     for (const upper::Channel& channel : upper::channels()) {

@@ -1,6 +1,5 @@
 // The events about devices and the state of queue pairs, and how completions are matched to the
 // requests of a queue pair.
-#include <array>
 
 #include <gtest/gtest.h>
 
@@ -121,12 +120,6 @@ TEST_F(TracedState, of_a_queue_pair_has_all_that_is_known) {
     pair().modified(attr, IBV_QP_STATE | IBV_QP_AV);
     interpose::log_state(pair());
     EXPECT_EQ(logged(), Lines{"qp_state qpn=48 state=RESET"});
-}
-
-TEST_F(TracedState, the_path_mtu_of_a_queue_pair_is_in_bytes) {
-    const std::array<unsigned, 7> bytes{0, 256, 512, 1024, 2048, 4096, 0};
-    for (unsigned mtu = 0; mtu < bytes.size(); ++mtu)
-        EXPECT_EQ(interpose::mtu_bytes(static_cast<ibv_mtu>(mtu)), bytes[mtu]) << mtu;
 }
 
 TEST_F(TracedState, a_raw_packet_queue_pair_has_no_psns) {
