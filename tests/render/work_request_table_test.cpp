@@ -112,7 +112,7 @@ TEST_F(WorkRequestTable, sums_up_what_took_half_and_almost_all_of_more_than_twel
                          {"psn_last", i}}});
         for (std::uint32_t i = 0; i < count; ++i) {
             packet((i + 1) * ms, i, false);
-            run_.learn({2 * (i + 1) * ms,
+            run_.learn({std::int64_t{2} * (i + 1) * ms,
                         "client",
                         "wc",
                         {{"qpn", 0x11U}, {"wr_id", std::uint64_t{i}}, {"status", "SUCCESS"}}});

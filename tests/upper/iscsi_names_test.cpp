@@ -1,4 +1,5 @@
 // Tables of iSCSI (RFC 7143, 11.2) and of the SCSI commands (SPC-4, SBC-3).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "upper/name_table.hpp"
@@ -118,7 +119,7 @@ TEST(Iser, only_a_control_type_message_has_an_iscsi_header) {
         "00000000 00000000 00000000 00000000";
     for (unsigned opcode = 0; opcode < 16; ++opcode) {
         const std::string digit(1, "0123456789abcdef"[opcode]);
-        const Iser iser = parsed(digit + "0" + header + bhs);
+        const Iser iser = parsed(fmt::format("{}0{}{}", digit, header, bhs));
         EXPECT_EQ(iser.bhs.has_value(), opcode == 1) << opcode;
         EXPECT_EQ(text_of({iser}),
                   opcode == 1 ? "iSER Reject itt 0xffffffff" : "iSER opcode 0x" + digit);

@@ -41,7 +41,7 @@ class Provider {
     static constexpr std::uint32_t qpn = 0x30;
 
     Provider() {
-        present_ = this;
+        present = this;
         extended_.sz = sizeof extended_;
         extended_.priv = reinterpret_cast<verbs_ex_private*>(private_);
         ibv_context& context = extended_.context;
@@ -69,7 +69,7 @@ class Provider {
         interpose::bury(interpose::detach(&qp.qp_base));
         interpose::forget(&cq);
         interpose::forget(&extended_.context);
-        present_ = nullptr;
+        present = nullptr;
     }
     Provider(const Provider&) = delete;
     Provider& operator=(const Provider&) = delete;
@@ -116,9 +116,9 @@ class Provider {
     template <typename... Arguments>
     static int take(const char* call, const Arguments&... arguments) {
         std::vector<std::string> words{fmt::format("{}", arguments)...};
-        present_->reached_.push_back(fmt::format("{}({})", call, fmt::join(words, ", ")));
-        errno = present_->refusal != 0 ? present_->refusal : EDOM;  // must reach the program
-        return present_->refusal;
+        present->reached_.push_back(fmt::format("{}({})", call, fmt::join(words, ", ")));
+        errno = present->refusal != 0 ? present->refusal : EDOM;  // must reach the program
+        return present->refusal;
     }
     template <typename Object, typename... Arguments>
     static Object* make(Object& object, const char* call, const Arguments&... arguments) {
@@ -127,13 +127,13 @@ class Provider {
     template <typename Wr>
     static int post(const char* call, Wr* list, Wr** bad) {
         for (; list != nullptr; list = list->next) {
-            if (list->wr_id == present_->bad_wr_id) {
+            if (list->wr_id == present->bad_wr_id) {
                 *bad = list;
                 return take(call, "refused");
             }
             take(call, list->wr_id);
         }
-        return present_->refusal;
+        return present->refusal;
     }
 
     static void fill_first_interface(ibv_context_ops& ops) {
@@ -148,7 +148,7 @@ class Provider {
         };
         ops.req_notify_cq = [](ibv_cq*, int solicited) { return take("req_notify_cq", solicited); };
         ops.alloc_mw = [](ibv_pd*, ibv_mw_type type) {
-            return make(present_->mw, "alloc_mw", static_cast<int>(type));
+            return make(present->mw, "alloc_mw", static_cast<int>(type));
         };
         ops.bind_mw = [](ibv_qp*, ibv_mw*, ibv_mw_bind* bind) {
             return take("bind_mw", bind->wr_id);
@@ -160,36 +160,35 @@ class Provider {
     }
     void fill_extended_interface() {
         extended_.create_qp_ex = [](ibv_context*, ibv_qp_init_attr_ex* attr) {
-            return make(present_->qp.qp_base, "create_qp_ex", attr->comp_mask);
+            return make(present->qp.qp_base, "create_qp_ex", attr->comp_mask);
         };
         extended_.open_qp = [](ibv_context*, ibv_qp_open_attr* attr) {
-            return make(present_->qp.qp_base, "open_qp", attr->qp_num);
+            return make(present->qp.qp_base, "open_qp", attr->qp_num);
         };
         extended_.create_cq_ex = [](ibv_context*, ibv_cq_init_attr_ex* attr) {
-            const bool refused = (attr->wc_flags & present_->refused_wc_flags) != 0;
-            ibv_cq_ex* made =
-                make(present_->extended_cq, "create_cq_ex", attr->cqe, attr->wc_flags);
+            const bool refused = (attr->wc_flags & present->refused_wc_flags) != 0;
+            ibv_cq_ex* made = make(present->extended_cq, "create_cq_ex", attr->cqe, attr->wc_flags);
             attr->cqe = refused ? attr->cqe : 128;
             return refused ? nullptr : made;
         };
         extended_.create_srq_ex = [](ibv_context*, ibv_srq_init_attr_ex* attr) {
-            return make(present_->srq, "create_srq_ex", attr->attr.max_wr);
+            return make(present->srq, "create_srq_ex", attr->attr.max_wr);
         };
         extended_.open_xrcd = [](ibv_context*, ibv_xrcd_init_attr* attr) {
-            return make(present_->xrcd, "open_xrcd", attr->fd);
+            return make(present->xrcd, "open_xrcd", attr->fd);
         };
         extended_.close_xrcd = [](ibv_xrcd*) { return take("close_xrcd"); };
         extended_.reg_dm_mr = [](ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t length,
                                  unsigned access) {
-            return make(present_->mr, "reg_dm_mr", offset, length, access);
+            return make(present->mr, "reg_dm_mr", offset, length, access);
         };
-        extended_.alloc_null_mr = [](ibv_pd*) { return make(present_->mr, "alloc_null_mr"); };
+        extended_.alloc_null_mr = [](ibv_pd*) { return make(present->mr, "alloc_null_mr"); };
         extended_.alloc_parent_domain = [](ibv_context*, ibv_parent_domain_init_attr*) {
-            return make(present_->pd, "alloc_parent_domain");
+            return make(present->pd, "alloc_parent_domain");
         };
         extended_.query_port = [](ibv_context*, std::uint8_t number, ibv_port_attr* attr,
                                   std::size_t) {
-            *attr = present_->port;
+            *attr = present->port;
             return take("query_port", number);
         };
     }
@@ -238,7 +237,7 @@ class Provider {
         qp.wr_set_sge_list = [](Ex, std::size_t count, const ibv_sge*) { take("sge_list", count); };
     }
 
-    static inline Provider* present_ = nullptr;
+    static inline Provider* present = nullptr;
     std::vector<std::string> reached_;
     std::uint64_t private_[256] = {};  // libibverbs looks for the number of the driver here
     ibv_device device_{};

@@ -23,10 +23,10 @@ class TracedState : public testing::Test {
 
     interpose::QueuePair& pair() { return *interpose::queue_pairs.find(&provider_.qp.qp_base); }
     void polls(const ibv_wc& wc, ibv_cq& cq) {
-        static const ibv_wc* next = nullptr;
-        next = &wc;
+        static ibv_wc next;
+        next = wc;
         interpose::contexts.find(provider_.context())->ops.poll_cq = [](ibv_cq*, int, ibv_wc* to) {
-            *to = *next;
+            *to = next;
             errno = EDOM;
             return 1;
         };

@@ -106,7 +106,7 @@ TEST_P(Rejection, is_late_or_not) {
     const auto& [delay, reason, copies, expected] = GetParam();
     for (int copy = 0; copy < copies; ++copy)
         ask();
-    wait(delay - 1000 * copies);
+    wait(delay - std::int64_t{1000} * copies);
     reject(static_cast<std::uint16_t>(reason));
     EXPECT_EQ(answered(), expected);
 }

@@ -76,7 +76,7 @@ TEST_F(Explained, fatal_causes_come_before_more_certain_ones_and_these_before_co
         const Way way{.from = 4, .to = peer, .qpn = 0x44};
         for (const std::uint32_t psn : {100U, 102U})
             add(packet(way, opcode::send_only, psn, 8));
-        wait(peer * 10 * ms);
+        wait(std::int64_t{peer} * 10 * ms);
         for (const std::uint32_t psn : {101U, 102U})
             add(packet(way, opcode::send_only, psn, 8));
     }

@@ -3,6 +3,7 @@
 
 #include "trace/predict/answer.hpp"
 #include "trace/predict/packets.hpp"
+#include "wire/sample_frames.hpp"
 
 namespace reason_test {
 
