@@ -1,5 +1,7 @@
 #include "trace/timeline/run_dir.hpp"
 
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -13,6 +15,9 @@ namespace timeline {
 namespace {
 
 using util::Json;
+
+// 63 years: two clocks differ by less, even if one of them begins in 1970.
+constexpr double largest_offset_s = 2e9;
 
 // Returns the value at `path` if it has type T; run.json is complete only at the end of a run.
 template <typename T>
@@ -59,7 +64,8 @@ RunInfo read_run_info(const std::string& run_dir) {
             info.addresses[role] = *address;
         if (auto interface = value_at<std::string>(json, fmt::format("/hosts/{}/interface", role)))
             info.interfaces[role] = *interface;
-        if (auto offset = value_at<double>(json, fmt::format("/clock/{}/offset_s", role)))
+        const auto offset = value_at<double>(json, fmt::format("/clock/{}/offset_s", role));
+        if (offset && std::abs(*offset) <= largest_offset_s)
             info.offsets[role] = static_cast<std::int64_t>(*offset * 1e9);
     }
     // The link emulator runs on the machine that the hosts' clocks were compared with.

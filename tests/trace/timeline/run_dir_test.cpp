@@ -43,6 +43,13 @@ TEST_F(RunDirTest, reads_what_a_run_was) {
     EXPECT_EQ(info.offsets, (std::map<std::string, std::int64_t>{{"client", -500'000'000}}));
 }
 
+TEST_F(RunDirTest, an_offset_that_no_two_clocks_have_is_ignored) {
+    write("run.json",
+          R"({"clock": {"server": {"offset_s": -2e9}, "client": {"offset_s": 2.1e9}}})");
+    EXPECT_EQ(read_run_info(path_).offsets,
+              (std::map<std::string, std::int64_t>{{"server", -2'000'000'000'000'000'000}}));
+}
+
 TEST_F(RunDirTest, a_run_has_ended_when_it_says_so) {
     write("run.json", R"({"ended": "2026-01-01T00:00:00Z"})");
     EXPECT_TRUE(read_run_info(path_).ended);
