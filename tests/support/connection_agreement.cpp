@@ -165,7 +165,7 @@ void expect_explain_agrees(const std::vector<json>& flows, const std::vector<jso
     }
     for (const json& first : psns)
         for (const explain::LoggedQueuePair& pair : logs.queue_pairs())
-            if (pair.role == first["from"] && pair.qpn == first["qpn"] && pair.sq_psn &&
+            if (first["from"] == json(pair.role) && pair.qpn == first["qpn"] && pair.sq_psn &&
                 pair.dest_qpn == first["dest_qpn"] && logs.find(pair.role, pair.qpn).size() == 1) {
                 EXPECT_EQ(pair.sq_psn->value(), first["first_psn"]) << first;
             }
