@@ -241,7 +241,7 @@ $(PIC_OBJ): $(BUILD)/pic/%.o: $(GEN)/src/%.cpp
 
 $(LIB): $(LIB_OBJ)
 	$(call begin,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@.new && $(AR) rcs $@.new $^ && mv $@.new $@
 
 # $(call link,OBJECTS AND LIBRARIES)
 define link

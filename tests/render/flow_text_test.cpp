@@ -174,6 +174,24 @@ TEST_F(FlowText, is_never_wider_than_100_columns) {
     EXPECT_TRUE(has(table, "  RDMA WRITE with Immediate 12345678901 messages")) << table;
 }
 
+// A title is "#1  RC  SOURCE qp 0x11 → DESTINATION qp 0x22": 27 columns and two addresses.
+TEST_F(FlowText, has_a_title_of_one_line_if_that_fits_in_100_columns) {
+    flow::Conversation one;
+    one.number = 1;
+    one.network = flow::Network::Ipv6;
+    one.forward.src = *flow::host_of_gid("2001:db8:1111:1111:1111:1111:1111:1111");
+    one.forward.src_qpn = 0x11;
+    one.forward.dest_qpn = 0x22;
+    one.forward.dst = *flow::host_of_gid("2001:db8:1111:1111:1111:1111:111:1");
+    const std::string fits = text(one);
+    EXPECT_EQ(util::display_width(fits.substr(0, fits.find('\n'))), 99U) << fits;
+    one.forward.dst = *flow::host_of_gid("2001:db8:1111:1111:1111:1111:111:11");
+    const std::string exact = text(one);
+    EXPECT_EQ(util::display_width(exact.substr(0, exact.find('\n'))), 100U) << exact;
+    one.forward.dst = *flow::host_of_gid("2001:db8:1111:1111:1111:1111:111:111");
+    EXPECT_TRUE(has(text(one), " qp 0x11\n  → 2001:")) << text(one);
+}
+
 TEST_F(FlowText, colours_are_escapes_around_the_same_text) {
     send(100);
     nak(100, syndrome::access_error);

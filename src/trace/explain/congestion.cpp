@@ -20,13 +20,15 @@ void explain_congestion(const Whole& whole, Causes& causes) {
     const auto& cnps = whole.traffic.cnps();
     if (marked == 0 && cnps.empty())
         return;
-    Cause cause{.code = Code::Congestion,
-                .certainty = Certainty::Certain,
-                .text = fmt::format(
-                    "{} packets carry congestion marks (ECN), and {} CNPs were sent{}.", marked,
-                    cnps.size(), cnps.empty() ? ": the receiver does not notify the sender" : ""),
-                .evidence = {},
-                .where = {}};
+    Cause cause{
+        .code = Code::Congestion,
+        .certainty = Certainty::Certain,
+        .text = fmt::format("{} congestion marks (ECN), and {} CNP{} sent{}.",
+                            packets(marked, "carries", "carry"), cnps.size(),
+                            cnps.size() == 1 ? " was" : "s were",
+                            cnps.empty() ? ": the receiver does not notify the sender" : ""),
+        .evidence = {},
+        .where = {}};
     if (first != nullptr)
         cause.add(evidence(*first));
     if (!cnps.empty())

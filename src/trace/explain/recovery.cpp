@@ -117,11 +117,10 @@ class Recovery {
             reordering(course_.filled);
             return;
         }
-        Cause& cause =
-            add(Code::Loss, Certainty::Certain,
-                fmt::format("{} packets are missing: the transport does not retransmit them.",
-                            course_.gaps - course_.filled),
-                0);
+        Cause& cause = add(Code::Loss, Certainty::Certain,
+                           packets(course_.gaps - course_.filled, "is", "are") +
+                               " missing: the transport does not retransmit packets.",
+                           0);
         const Seen* last = nullptr;
         for (const Seen* request : direction_.requests) {
             if (last != nullptr && request->psn != last->psn + 1 && cause.evidence.size() < 4) {
@@ -225,11 +224,11 @@ class Recovery {
     void loss(std::size_t count) {
         const std::int64_t cost = course_.cost_of(Why::LostBefore) +
                                   course_.cost_of(Why::LostBehind) + course_.cost_of(Why::DataLost);
-        Cause& cause =
-            add(Code::Loss, Certainty::Likely,
-                fmt::format("packets were lost {}{}, and {} packets were retransmitted.",
-                            times(count), pattern_of(direction_, course_), course_.repeats),
-                cost);
+        Cause& cause = add(
+            Code::Loss, Certainty::Likely,
+            fmt::format("packets were lost {}{}, and {} retransmitted.", times(count),
+                        pattern_of(direction_, course_), packets(course_.repeats, "was", "were")),
+            cost);
         cause.is_fatal = has_given_up();
         for (const Why why : {Why::LostBefore, Why::LostBehind, Why::DataLost})
             if (const Episode* episode = course_.first(why)) {

@@ -49,6 +49,11 @@ std::string times(std::size_t count) {
     return count == 1 ? "once" : fmt::format("{} times", count);
 }
 
+std::string packets(std::uint64_t count, std::string_view singular, std::string_view plural) {
+    return fmt::format("{} packet{} {}", count, count == 1 ? "" : "s",
+                       count == 1 ? singular : plural);
+}
+
 std::string milliseconds(std::int64_t ns) {
     return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }

@@ -46,6 +46,8 @@ Cause& add_fatal(Causes& causes, Code code, Certainty certainty, std::string tex
                  std::string where);
 /// "once", "3 times".
 std::string times(std::size_t count);
+/// "1 packet was" or "2 packets were", with the two forms of a verb.
+std::string packets(std::uint64_t count, std::string_view singular, std::string_view plural);
 /// "67.1 ms".
 std::string milliseconds(std::int64_t ns);
 

@@ -297,14 +297,19 @@ TEST_F(TracedProgram, may_be_summarized_and_explained_when_it_has_ended) {
         EXPECT_EQ(run({"-o", output, "--explain", "--", "true"}).exit_code, 125) << output;
 }
 
-// The program replaces the log by a FIFO, so that rocetrace waits for it when it explains the log.
+// The program replaces the log by a FIFO. The shell can open it for writing when rocetrace reads it.
 TEST_F(TracedProgram, can_be_ended_while_its_log_is_explained) {
     const std::string log = path("log.jsonl");
-    const auto outcome =
-        support::run({"timeout", "--kill-after=10", "1", rocetrace(), "--explain", "-o", log, "--",
-                      "sh", "-c", fmt::format("rm {0} && mkfifo {0}", log)},
-                     {}, 20s);
-    EXPECT_EQ(outcome.exit_code, 124) << outcome.err;  // 137: SIGTERM did not end it
+    const auto outcome = support::run(
+        {"sh", "-c",
+         R"("$1" --explain -o "$2" -- sh -c 'rm "$1" && mkfifo "$1"' sh "$2" & tracer=$!
+         until test -p "$2"; do kill -0 $tracer || exit 1; done
+         exec 3>"$2"
+         kill -TERM $tracer
+         wait $tracer)",
+         "sh", rocetrace(), log},
+        {}, 20s);
+    EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.err;
 }
 
 TEST_F(TracedProgram, logs_that_are_recorded_are_summarized_and_explained) {

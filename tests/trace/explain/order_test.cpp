@@ -59,7 +59,7 @@ TEST_F(PathPackets, that_are_missing_from_an_unreliable_connection) {
     EXPECT_EQ(causes(), R"(
 loss certain
   192.0.2.2 → 192.0.2.1, QP 0x000011
-  4 packets are missing: the transport does not retransmit them.
+  4 packets are missing: the transport does not retransmit packets.
   frame 1: UC SEND Only  PSN 0x000064  8 B
   frame 2: UC SEND Only  PSN 0x000067  8 B
   frame 3: UC SEND Only  PSN 0x000068  8 B
@@ -71,10 +71,10 @@ TEST_F(PathPackets, that_are_missing_and_late_in_an_unreliable_connection) {
     for (const std::uint32_t psn : {100U, 103U, 101U, 104U})
         unreliable(psn);
     answered();
-    EXPECT_EQ(first().text, "1 packets are missing: the transport does not retransmit them.");
+    EXPECT_EQ(first().text, "1 packet is missing: the transport does not retransmit packets.");
     unreliable(101);
     answered();
-    EXPECT_EQ(first().text, "1 packets are missing: the transport does not retransmit them.");
+    EXPECT_EQ(first().text, "1 packet is missing: the transport does not retransmit packets.");
 }
 
 TEST_F(PathPackets, that_are_late_in_an_unreliable_connection) {
@@ -126,7 +126,7 @@ TEST_F(PathPackets, with_marks_of_congestion_and_no_notification) {
     ack(100);
     EXPECT_EQ(causes(), R"(
 congestion certain
-  1 packets carry congestion marks (ECN), and 0 CNPs were sent: the receiver does not notify the sender.
+  1 packet carries congestion marks (ECN), and 0 CNPs were sent: the receiver does not notify the sender.
   frame 1: RC SEND Only  PSN 0x000064  8 B
 )");
 }
@@ -135,7 +135,7 @@ TEST_F(PathPackets, that_are_notifications_only) {
     notification();
     EXPECT_EQ(causes(), R"(
 congestion certain
-  0 packets carry congestion marks (ECN), and 1 CNPs were sent.
+  0 packets carry congestion marks (ECN), and 1 CNP was sent.
   frame 1: CNP
 )");
     EXPECT_EQ(last_.connections, 0U);

@@ -40,7 +40,7 @@ TEST_F(Recovery, of_a_packet_lost_behind_the_capture) {
     EXPECT_EQ(causes(), R"(
 loss likely, 67000 us
   client → server, QP 0x000011
-  packets were lost once, and 1 packets were retransmitted.
+  packets were lost once, and 1 packet was retransmitted.
   frame 3: RC SEND Only  PSN 0x000065  8 B
   frame 5: RC Acknowledge  PSN 0x000065  ACK, no flow control by credits
   frame 4: RC SEND Only  PSN 0x000065  8 B  (again)
@@ -107,7 +107,7 @@ TEST_P(Pattern, of_losses) {
 INSTANTIATE_TEST_SUITE_P(
     All, Pattern,
     testing::Values(
-        Distances{{}, "packets were lost once, and 1 packets were retransmitted."},
+        Distances{{}, "packets were lost once, and 1 packet was retransmitted."},
         Distances{{10, 10}, "packets were lost 3 times, and 3 packets were retransmitted."},
         Distances{{5, 5, 5},
                   "packets were lost 4 times, about every 5 packets, and 4 packets were "
@@ -300,7 +300,7 @@ TEST_F(Recovery, is_counted_for_the_longest_gap) {
     EXPECT_EQ(causes(), R"(
 loss certain
   192.0.2.2 → 192.0.2.1, QP 0x000011
-  65536 packets are missing: the transport does not retransmit them.
+  65536 packets are missing: the transport does not retransmit packets.
   frame 1: UC SEND Only  PSN 0x000064  8 B
   frame 2: UC SEND Only  PSN 0x010065  8 B
 )");

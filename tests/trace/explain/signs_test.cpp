@@ -96,7 +96,7 @@ large-packets-lost possible, fatal
   frame 11: RC Acknowledge  PSN 0x000065  ACK, no flow control by credits
 
 congestion certain
-  1 packets carry congestion marks (ECN), and 0 CNPs were sent: the receiver does not notify the sender.
+  1 packet carries congestion marks (ECN), and 0 CNPs were sent: the receiver does not notify the sender.
   frame 10: RC SEND Only  PSN 0x000065  300 B
 
 loss likely, 60001 us
