@@ -182,6 +182,14 @@ void Page::click(std::string_view selector) {
     mouse("mouseReleased", centre, true);
 }
 
+// A script cannot wait for the other document: the navigation ends it, with an error.
+void Page::follow(std::string_view selector) {
+    const auto before = loaded_.size();
+    click(selector);
+    devtools_.await([&] { return loaded_.size() > before; },
+                    fmt::format("a document to load after a click on {}", selector));
+}
+
 void Page::move_to(Point to) {
     mouse("mouseMoved", to, false);
 }

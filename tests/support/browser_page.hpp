@@ -58,6 +58,10 @@ class Page {
     Point centre_of(std::string_view selector);
 
     void click(std::string_view selector);
+
+    /// Clicks a link to another document, and waits until that document has loaded.
+    void follow(std::string_view selector);
+
     void move_to(Point to);
     void drag(Point from, Point to);
 
