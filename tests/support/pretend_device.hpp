@@ -83,7 +83,7 @@ class PretendDevice {
     ~PretendDevice() {
         for (auto& qp : pairs_)
             interpose::bury(interpose::detach(&qp->base.qp_base));
-        interpose::forget(&extended_.context);
+        interpose::detach(&extended_.context);
         std::erase(devices(), this);
     }
     PretendDevice(const PretendDevice&) = delete;

@@ -189,10 +189,17 @@ void adopt(ibv_context* context) {
     errno = error;
 }
 
-void forget(ibv_context* context) {
+Context* detach(ibv_context* context) {
     // Its memory is not freed: queue pairs of it may still exist.
-    if (const Context* known = contexts.find(context))
+    Context* known = contexts.find(context);
+    if (known != nullptr)
         contexts.erase(context, known);
+    return known;
+}
+
+void attach_again(Context* context) {
+    if (context != nullptr)
+        contexts.insert(context->context, context);
 }
 
 void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended) {

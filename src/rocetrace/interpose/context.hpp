@@ -44,8 +44,10 @@ inline std::uint64_t number_key(const Context& context, std::uint32_t qpn) {
 
 /// Replaces the context's functions, unless that has been done.
 void adopt(ibv_context* context);
-/// Must be called before it is closed.
-void forget(ibv_context* context);
+/// Must be called before it is closed: its address may be reused afterwards.
+Context* detach(ibv_context* context);
+/// Must be called if the call that closes it failed.
+void attach_again(Context* context);
 
 /// What both interfaces to create a queue pair know about it.
 struct QpRequest {

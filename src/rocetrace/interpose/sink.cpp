@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -92,6 +93,16 @@ bool hand_over(int fd) {
     return sent;
 }
 
+// The process copies it, and not rocetrace: the process may end before rocetrace could read it.
+template <std::size_t size>
+void copy_command_line(char (&command)[size]) {
+    const long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    syscall(SYS_read, fd, command, size - 1);
+    raw::close(static_cast<int>(fd));
+}
+
 // Reserves all memory at once, so that no descriptor has to stay open in the program, which could
 // close it and reuse its number.
 RegionHeader* share_region() {
@@ -117,6 +128,7 @@ RegionHeader* share_region() {
     region->pid = static_cast<std::uint32_t>(getpid());
     region->t_ns = now();
     prctl(PR_GET_NAME, region->comm);
+    copy_command_line(region->command);
     region->magic = RegionHeader::expected_magic;
     const bool handed = hand_over(static_cast<int>(fd));
     if (!handed)

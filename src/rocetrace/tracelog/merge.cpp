@@ -52,6 +52,13 @@ std::string Region::name() const {
     return {header_->comm, strnlen(header_->comm, sizeof header_->comm)};
 }
 
+std::string Region::command() const {
+    std::string text(header_->command, sizeof header_->command);
+    text.resize(text.find_last_not_of('\0') + 1);
+    std::ranges::replace(text, '\0', ' ');
+    return text;
+}
+
 std::vector<std::unique_ptr<Region::Ring>>& Region::rings() {
     const std::uint32_t begun =
         std::min(header_->begun.load(std::memory_order_acquire), header_->rings);

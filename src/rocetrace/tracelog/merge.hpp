@@ -39,6 +39,8 @@ class Region {
 
     std::uint32_t pid() const { return pid_; }
     std::string name() const;
+    /// The first 1023 bytes of the command line, with spaces between its words.
+    std::string command() const;
     /// The time of the process's first record.
     std::int64_t t_ns() const { return header_->t_ns; }
     /// All rings, including those begun since the last call.

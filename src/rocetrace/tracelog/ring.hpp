@@ -34,6 +34,7 @@ struct RegionHeader {
     std::uint32_t pid;                    // as seen by the process itself
     std::int64_t t_ns;                    // creation time: CLOCK_REALTIME, nanoseconds
     char comm[20];                        // null-terminated
+    char command[1024];                   // the words, each null-terminated; the first 1023 bytes
 };
 static_assert(sizeof(RegionHeader) <= RegionHeader::bytes);
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <poll.h>
 #include <sys/socket.h>
@@ -74,18 +73,6 @@ util::Fd receive_descriptor(int connection) {
     return util::Fd(fd);
 }
 
-std::string command_line(pid_t pid) {
-    std::ifstream file(fmt::format("/proc/{}/cmdline", pid));
-    std::string text;
-    std::getline(file, text, '\n');
-    for (char& c : text)
-        if (c == '\0')
-            c = ' ';
-    while (text.ends_with(' '))
-        text.pop_back();
-    return text.substr(0, 1024);
-}
-
 }  // namespace
 
 Collector::Collector(const std::string& path, std::string role, bool mask_psns)
@@ -142,9 +129,10 @@ bool Collector::take_up_one() {
         return true;
     }
     process.alive = util::Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
-    note(
-        process.region->t_ns(), "process",
-        {{"pid", peer.pid}, {"comm", process.region->name()}, {"command", command_line(peer.pid)}});
+    note(process.region->t_ns(), "process",
+         {{"pid", peer.pid},
+          {"comm", process.region->name()},
+          {"command", process.region->command()}});
     processes_.push_back(std::move(process));
     ++seen_;
     return true;

@@ -119,6 +119,18 @@ TEST_F(ContextCalls, a_queue_pair_without_the_functions_of_batches_has_no_batch)
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base)->batch, nullptr);
 }
 
+TEST_F(ContextCalls, a_device_that_could_not_be_closed_is_still_traced) {
+    interpose::Context* const known = interpose::detach(provider_.context());
+    ASSERT_NE(known, nullptr);
+    EXPECT_EQ(interpose::detach(provider_.context()), nullptr);
+    interpose::attach_again(static_cast<interpose::Context*>(nullptr));
+    EXPECT_EQ(interpose::contexts.find(provider_.context()), nullptr);
+    interpose::attach_again(known);
+    EXPECT_EQ(interpose::contexts.find(provider_.context()), known);
+    ibv_qp_open_attr attr{};
+    EXPECT_EQ(provider_.extended().open_qp(provider_.context(), &attr), &provider_.qp.qp_base);
+}
+
 TEST_F(ContextCalls, an_opened_queue_pair_is_logged_like_a_new_one) {
     ibv_qp_open_attr attr{};
     attr.qp_num = Provider::qpn;

@@ -68,7 +68,7 @@ class Provider {
     ~Provider() {
         interpose::bury(interpose::detach(&qp.qp_base));
         interpose::forget(&cq);
-        interpose::forget(&extended_.context);
+        interpose::detach(&extended_.context);
         present = nullptr;
     }
     Provider(const Provider&) = delete;

@@ -216,7 +216,7 @@ TEST_F(TracedState, a_queue_pair_that_could_not_be_destroyed_is_traced_again) {
     interpose::QueuePair* detached = interpose::detach(&provider_.qp.qp_base);
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base), nullptr);
     interpose::attach_again(detached);
-    interpose::attach_again(nullptr);
+    interpose::attach_again(static_cast<interpose::QueuePair*>(nullptr));
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base), detached);
     detached->sends.push({1, true});
     detached->sends.push({2, true});

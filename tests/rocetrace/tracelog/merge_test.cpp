@@ -1,5 +1,6 @@
 #include "rocetrace/tracelog/merge.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <vector>
@@ -66,6 +67,14 @@ class Merge : public testing::Test {
 };
 
 using Taken = std::vector<std::string>;
+
+TEST_F(Merge, shows_the_command_line_with_spaces_between_its_words) {
+    EXPECT_EQ(region_.command(), "");
+    std::ranges::copy(std::string_view("sh\0-c\0true && true\0", 20), header_->command);
+    EXPECT_EQ(region_.command(), "sh -c true && true");
+    std::ranges::fill(header_->command, 'a');
+    EXPECT_EQ(region_.command(), std::string(sizeof header_->command, 'a'));
+}
 
 TEST_F(Merge, takes_what_two_threads_wrote_in_the_order_of_time) {
     for (const std::int64_t t_ns : {1, 4, 5})

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "runlog/tail.hpp"
@@ -109,8 +110,15 @@ TEST_F(Launcher, loses_nothing_whatever_way_a_program_ends) {
         GTEST_SKIP() << "the call would not fail here";
     for (const std::string end : {"os._exit(0)", "os.abort()", "os.kill(os.getpid(), 9)",
                                   "ctypes.string_at(0)", "os.execvp('true', ['true'])"}) {
-        trace(python(end));
+        const Argv command = python(end);
+        trace(command);
         EXPECT_EQ(events("failed").size(), 1U) << end;
+        const auto process = events("process");
+        ASSERT_EQ(process.size(), 1U) << end;
+        // A wrapper may have started the interpreter by its path.
+        EXPECT_TRUE(
+            process[0].text("command").ends_with(fmt::format("{}", fmt::join(command, " "))))
+            << process[0].text("command");
     }
 }
 

@@ -53,8 +53,11 @@ int ibv_close_device(ibv_context* context) {
     REAL(verbs, ibv_close_device, "IBVERBS_1.1");
     const EventWriter event =
         destroyed(Category::device, "device", "device", context->device->name);
-    forget(context);
-    return done(call, real(context), event);
+    Context* known = detach(context);
+    const int rc = real(context);
+    if (rc != 0)
+        attach_again(known);
+    return done(call, rc, event);
 }
 
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
