@@ -19,11 +19,6 @@ struct Row {
     std::string note;  // on its own line
 };
 
-// Wraps `text`, which follows `indent` other columns.
-std::string wrapped(const std::string& text, std::size_t indent) {
-    return util::wrapped(std::string(indent, ' ') + text, columns, indent).substr(indent);
-}
-
 Row row_of(const capture::Interface& interface, const DeviceList& list) {
     Row row{interface.name,
             interface.is_up ? "up" : "down",
@@ -85,12 +80,12 @@ std::string DeviceList::text() const {
     for (const Row& row : rows) {
         std::string line = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", row.name, name, row.state, state,
                                        row.kind, kind);
-        line += wrapped(row.text, line.size());
+        line += util::continued(row.text, columns, line.size());
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';
         if (!row.note.empty()) {
             text.append(name + 2, ' ');
-            text += wrapped(row.note, name + 2) + '\n';
+            text += util::continued(row.note, columns, name + 2) + '\n';
         }
     }
     return text;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "render/check_names.hpp"
+#include "runlog/event.hpp"
 #include "util/json.hpp"
 #include "util/printable.hpp"
 
@@ -15,15 +16,6 @@ namespace {
 
 using explain::Evidence;
 using explain::Explanation;
-
-// "03:19:41.647730", in UTC, as in the run log's text.
-std::string time_of_day(std::int64_t t_ns) {
-    constexpr std::int64_t day = 86'400;
-    constexpr std::int64_t second = 1'000'000'000;
-    const std::int64_t seconds = t_ns / second % day;
-    return fmt::format("{:02}:{:02}:{:02}.{:06}", seconds / 3600, seconds / 60 % 60, seconds % 60,
-                       t_ns % second / 1000);
-}
 
 class ExplainText {
   public:
@@ -47,17 +39,8 @@ class ExplainText {
   private:
     static constexpr std::size_t columns = 100;
 
-    void paragraph(std::string_view text, std::size_t indent, std::string_view begin = {}) {
-        const std::string broken = util::wrapped(text, columns - indent, 0);
-        std::string_view rest = broken;
-        while (!rest.empty()) {
-            const std::size_t end = std::min(rest.find('\n'), rest.size());
-            out_ += begin.empty() ? std::string(indent, ' ') : std::string(begin);
-            begin = {};
-            out_ += rest.substr(0, end);
-            out_ += '\n';
-            rest.remove_prefix(std::min(end + 1, rest.size()));
-        }
+    void paragraph(std::string_view text, std::size_t indent) {
+        out_ += util::wrapped(std::string(indent, ' ').append(text), columns, indent) + '\n';
     }
 
     void no_cause() {
@@ -160,13 +143,11 @@ class ExplainText {
                                 static_cast<double>(one.t_ns - context_.begin_ns) / 1e9);
         else
             begin = fmt::format("   {:<10} {:>15}  ", util::printable(one.role),
-                                one.t_ns == 0 ? "" : time_of_day(one.t_ns));
+                                one.t_ns == 0 ? "" : runlog::time_of_day(one.t_ns));
         // Longer texts continue below their beginning.
         constexpr std::size_t indent = 31;
         out_ += style_(util::TextRole::Dim, begin) +
-                util::wrapped(std::string(indent, ' ') + util::printable(one.text), columns, indent)
-                    .substr(indent) +
-                '\n';
+                util::continued(util::printable(one.text), columns, indent) + '\n';
     }
 
     const explain::Explanation& explanation_;

@@ -73,4 +73,7 @@ std::optional<Event> from_json(std::string_view line);
 /// One line: the event's own text is escaped by util::printable().
 std::string to_text(const Event& event);
 
+/// "03:19:41.647730": the time of day in UTC. `t_ns`: since 1970, not negative.
+std::string time_of_day(std::int64_t t_ns);
+
 }  // namespace runlog

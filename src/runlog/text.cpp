@@ -168,6 +168,14 @@ const TextRow* find(std::span<const TextRow> among, std::string_view event) {
 
 }  // namespace
 
+std::string time_of_day(std::int64_t t_ns) {
+    constexpr std::int64_t day = 86'400;
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t s = t_ns / second % day;
+    return fmt::format("{:02}:{:02}:{:02}.{:06}", s / 3600, s / 60 % 60, s % 60,
+                       t_ns % second / 1000);
+}
+
 std::string to_text(const Event& event) {
     std::string out = fmt::format("{:<9} ", util::printable(event.name));
     const TextRow* row = find(rows, event.name);

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "upper/message.hpp"
-#include "util/append.hpp"
 #include "util/composer.hpp"
 
 namespace upper {
@@ -20,42 +19,42 @@ class Text {
         if (const auto name = command.name(); !name.empty())
             out_.append("NVMe "), out_.append(name);
         else
-            hex("NVMe opcode 0x", command.opcode, 2);
-        hex(" cid 0x", command.cid, 4);
+            out_.hex("NVMe opcode 0x", command.opcode, 2);
+        out_.hex(" cid 0x", command.cid, 4);
         if (command.connect)
             connect(*command.connect);
         if (command.property)
             property(*command.property);
         if (command.nsid)
-            number(" nsid ", *command.nsid);
+            out_.decimal(" nsid ", *command.nsid);
         if (command.slba)
-            number(" lba ", *command.slba);
+            out_.decimal(" lba ", *command.slba);
         if (command.blocks)
-            number(" blocks ", *command.blocks);
+            out_.decimal(" blocks ", *command.blocks);
         if (command.sgl1 && command.sgl1->length != 0)
             sgl(*command.sgl1);
     }
 
     void operator()(const NvmeResponse& response) {
-        hex("NVMe response cid 0x", response.cid, 4);
-        number(" sq head ", response.sq_head);
+        out_.hex("NVMe response cid 0x", response.cid, 4);
+        out_.decimal(" sq head ", response.sq_head);
         if (response.status_code() == 0 && response.status_code_type() == 0)
             return out_.append(" success");
-        hex(" status type 0x", response.status_code_type(), 1);
-        hex(" code 0x", response.status_code(), 2);
+        out_.hex(" status type 0x", response.status_code_type(), 1);
+        out_.hex(" code 0x", response.status_code(), 2);
         named(response.status_name());
     }
 
     void operator()(const NvmeCmRequest& request) {
-        number("NVMe queue ", request.queue_id);
-        number(" host receive queue ", request.host_receive_size);
-        number(" send queue ", request.host_send_size);
+        out_.decimal("NVMe queue ", request.queue_id);
+        out_.decimal(" host receive queue ", request.host_receive_size);
+        out_.decimal(" send queue ", request.host_send_size);
     }
     void operator()(const NvmeCmReply& reply) {
-        number("NVMe controller receive queue ", reply.controller_receive_size);
+        out_.decimal("NVMe controller receive queue ", reply.controller_receive_size);
     }
     void operator()(const NvmeCmReject& reject) {
-        number("NVMe reject status ", reject.status);
+        out_.decimal("NVMe reject status ", reject.status);
         named(reject.status_name());
     }
 
@@ -66,23 +65,23 @@ class Text {
         } else {
             out_.append(type.empty() ? "RPC-over-RDMA" : type);
         }
-        hex(" xid 0x", header.xid, 8);
-        number(" credits ", header.credits);
+        out_.hex(" xid 0x", header.xid, 8);
+        out_.decimal(" credits ", header.credits);
         if (header.error_code)
-            number(" error ", *header.error_code);
+            out_.decimal(" error ", *header.error_code);
         if (header.version != 1)
-            number(" version ", header.version);
+            out_.decimal(" version ", header.version);
         for (std::size_t i = 0;
              i < std::min<std::size_t>(header.segment_count, header.shown_segments); ++i)
             segment(header.segments[i]);
         if (header.segment_count > header.shown_segments)
-            number(" of segments ", header.segment_count);
+            out_.decimal(" of segments ", header.segment_count);
         if (header.is_cut)
             out_.append(" cut in the chunk lists");
     }
     void operator()(const RpcRdmaCm& cm) {
-        number("RPC-over-RDMA inline send ", cm.send_size);
-        number(" receive ", cm.receive_size);
+        out_.decimal("RPC-over-RDMA inline send ", cm.send_size);
+        out_.decimal(" receive ", cm.receive_size);
         if ((cm.flags & 1U) != 0)
             out_.append(" remote invalidation");
     }
@@ -92,7 +91,7 @@ class Text {
         if (iser.bhs)
             bhs(*iser.bhs);
         else
-            hex(" opcode 0x", iser.opcode(), 1);
+            out_.hex(" opcode 0x", iser.opcode(), 1);
         if (iser.has_write_stag())
             stag(" target reads", iser.write_stag, iser.write_offset);
         if (iser.has_read_stag())
@@ -106,15 +105,6 @@ class Text {
     }
 
   private:
-    // `label` ends where the number begins: " cid 0x".
-    void hex(std::string_view label, std::uint64_t value, std::size_t digits) {
-        out_.append(label);
-        out_.end_at(util::put_hex(out_.room(digits), value, digits));
-    }
-    void number(std::string_view label, std::uint64_t value) {
-        out_.append(label);
-        out_.end_at(util::put_decimal(out_.room(util::longest_decimal), value));
-    }
     void named(std::string_view name) {
         if (name.empty())
             return;
@@ -123,13 +113,13 @@ class Text {
         out_.append(')');
     }
     void connect(const NvmeConnect& connect) {
-        number(" queue ", connect.queue_id);
-        number(" sq size ", connect.sq_size);
-        number(" keep alive ", connect.keep_alive_ms);
+        out_.decimal(" queue ", connect.queue_id);
+        out_.decimal(" sq size ", connect.sq_size);
+        out_.decimal(" keep alive ", connect.keep_alive_ms);
         out_.append(" ms");
     }
     void property(const NvmeProperty& property) {
-        hex(" offset 0x", property.offset, 2);
+        out_.hex(" offset 0x", property.offset, 2);
         named(property.name());
     }
     void rpc(const Rpc& rpc) {
@@ -138,9 +128,9 @@ class Text {
         } else if (const auto name = rpc.procedure->name(); !name.empty()) {
             out_.append(name);
         } else {
-            number("RPC program ", rpc.procedure->program);
-            number(" version ", rpc.procedure->version);
-            number(" procedure ", rpc.procedure->procedure);
+            out_.decimal("RPC program ", rpc.procedure->program);
+            out_.decimal(" version ", rpc.procedure->version);
+            out_.decimal(" procedure ", rpc.procedure->procedure);
         }
         out_.append(rpc.is_reply ? " reply" : " call");
         if (rpc.compound)
@@ -148,9 +138,9 @@ class Text {
         if (rpc.reply_state && *rpc.reply_state != 0)
             out_.append(" denied");
         if (rpc.accept_state && *rpc.accept_state != 0)
-            number(" accept state ", *rpc.accept_state);
+            out_.decimal(" accept state ", *rpc.accept_state);
         if (rpc.compound && rpc.compound->status && *rpc.compound->status != 0)
-            number(" status ", *rpc.compound->status);
+            out_.decimal(" status ", *rpc.compound->status);
     }
     void operations(const NfsCompound& compound) {
         for (std::size_t i = 0; i < compound.known; ++i) {
@@ -163,36 +153,36 @@ class Text {
     void segment(const RpcSegment& segment) {
         out_.append(' ');
         out_.append(segment.list_name());
-        number(" ", segment.length);
-        hex(" va 0x", segment.offset, 16);
-        hex(" rkey 0x", segment.handle, 8);
+        out_.decimal(" ", segment.length);
+        out_.hex(" va 0x", segment.offset, 16);
+        out_.hex(" rkey 0x", segment.handle, 8);
     }
     void bhs(const IscsiBhs& bhs) {
         if (const auto name = bhs.name(); !name.empty()) {
             out_.append(' ');
             out_.append(name);
         } else {
-            hex(" iSCSI opcode 0x", bhs.opcode, 2);
+            out_.hex(" iSCSI opcode 0x", bhs.opcode, 2);
         }
         if (bhs.scsi_opcode) {
-            hex(" 0x", *bhs.scsi_opcode, 2);
+            out_.hex(" 0x", *bhs.scsi_opcode, 2);
             named(bhs.scsi_name());
         }
-        hex(" itt 0x", bhs.initiator_task_tag, 8);
+        out_.hex(" itt 0x", bhs.initiator_task_tag, 8);
         if (bhs.data_segment_length != 0)
-            number(" data ", bhs.data_segment_length);
+            out_.decimal(" data ", bhs.data_segment_length);
     }
     void stag(std::string_view label, std::uint32_t stag, std::uint64_t va) {
         out_.append(label);
-        hex(" va 0x", va, 16);
-        hex(" rkey 0x", stag, 8);
+        out_.hex(" va 0x", va, 16);
+        out_.hex(" rkey 0x", stag, 8);
     }
     void sgl(const NvmeSgl& sgl) {
-        number(" data ", sgl.length);
+        out_.decimal(" data ", sgl.length);
         if (!sgl.key)
             return out_.append(" in capsule");
-        hex(" va 0x", sgl.address, 16);
-        hex(" rkey 0x", *sgl.key, 8);
+        out_.hex(" va 0x", sgl.address, 16);
+        out_.hex(" rkey 0x", *sgl.key, 8);
     }
 
     util::Composer out_;

@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <string>
 #include <string_view>
+
+#include "util/append.hpp"
 
 namespace util {
 
@@ -50,6 +53,16 @@ class Composer {
             append(capacity, c);
         std::memset(room(count), c, count);
         at_ += count;
+    }
+
+    /// `label` ends where the number begins: " psn 0x". put_hex() and put_decimal() write it.
+    void hex(std::string_view label, std::uint64_t value, std::size_t digits) {
+        append(label);
+        end_at(put_hex(room(digits), value, digits));
+    }
+    void decimal(std::string_view label, std::uint64_t value) {
+        append(label);
+        end_at(put_decimal(room(longest_decimal), value));
     }
 
     /// Length of the string with the collected text.

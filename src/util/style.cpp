@@ -72,4 +72,8 @@ std::string wrapped(std::string_view text, std::size_t width, std::size_t indent
     return result;
 }
 
+std::string continued(std::string_view text, std::size_t width, std::size_t indent) {
+    return wrapped(std::string(indent, ' ').append(text), width, indent).substr(indent);
+}
+
 }  // namespace util

@@ -50,4 +50,7 @@ std::string padded(std::string_view text, std::size_t width);
 /// lines but the first begin with `indent` spaces. No limit if `width` is not larger than `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
+/// The same for text that begins in column `indent` of its line, behind a label.
+std::string continued(std::string_view text, std::size_t width, std::size_t indent);
+
 }  // namespace util

@@ -88,6 +88,13 @@ TEST(RunlogText, names_request_target_and_psns) {
               "0x000000");
 }
 
+TEST(RunlogText, gives_the_time_of_day_in_utc) {
+    EXPECT_EQ(runlog::time_of_day(0), "00:00:00.000000");
+    EXPECT_EQ(runlog::time_of_day(86'399'999'999'999), "23:59:59.999999");
+    EXPECT_EQ(runlog::time_of_day(86'400'000'001'000), "00:00:00.000001");
+    EXPECT_EQ(runlog::time_of_day(1'790'000'381'647'730'999), "14:19:41.647730");
+}
+
 TEST(RunlogText, names_who_chose_a_psn) {
     const Event event{0, "", "psn", {{"qpn", 17u}, {"psn", 0xc11e00u}, {"source", "--psn"}}};
     EXPECT_EQ(runlog::to_text(event),

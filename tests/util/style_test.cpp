@@ -64,4 +64,10 @@ TEST(Wrapped, keeps_a_group_after_two_spaces_together_if_it_fits_on_a_line) {
     EXPECT_EQ(util::wrapped("ab  cd ef gh ij", 8, 0), "ab  cd\nef gh ij");
 }
 
+TEST(Wrapped, continues_a_line_below_the_beginning_of_the_text) {
+    EXPECT_EQ(util::continued("ab cd ef", 8, 3), "ab cd\n   ef");
+    EXPECT_EQ(util::continued("ab cd ef", 11, 3), "ab cd ef");
+    EXPECT_EQ(util::continued("ab", 3, 3), "ab");
+}
+
 }  // namespace style_test

@@ -9,14 +9,6 @@
 namespace tracelog {
 namespace {
 
-// The time of day, UTC.
-std::string time_of(std::int64_t t_ns) {
-    constexpr std::int64_t second = 1'000'000'000;
-    const std::int64_t s = t_ns / second % 86400;
-    return fmt::format("{:02}:{:02}:{:02}.{:06}", s / 3600, s / 60 % 60, s % 60,
-                       t_ns % second / 1000);
-}
-
 std::string address(std::string_view gid) {
     return util::printable(logged::address_of(gid));
 }
@@ -75,12 +67,12 @@ std::string Summary::text_of(const QueuePair& pair) const {
                         receives.empty_since ? ", and none is at the end" : "");
     for (std::size_t i = 0; i < std::min(pair.errors.size(), most_listed); ++i) {
         const Error& error = pair.errors[i];
-        out += fmt::format("  {} wr {}: {}", time_of(error.t_ns), error.wr_id,
+        out += fmt::format("  {} wr {}: {}", runlog::time_of_day(error.t_ns), error.wr_id,
                            util::printable(error.status));
         if (error.request)
-            out +=
-                fmt::format(": {} of {} bytes, posted {}{}", util::printable(error.request->opcode),
-                            error.request->len, time_of(error.request->t_ns), error.request->psns);
+            out += fmt::format(": {} of {} bytes, posted {}{}",
+                               util::printable(error.request->opcode), error.request->len,
+                               runlog::time_of_day(error.request->t_ns), error.request->psns);
         if (error.receive_len)
             out += fmt::format(": receive of {} bytes", *error.receive_len);
         out += error.flushed != 0 ? fmt::format("; {} flushed after it\n", error.flushed) : "\n";
@@ -131,8 +123,8 @@ std::string Summary::text() const {
     if (failed_ != 0)
         out += fmt::format("failed calls: {}\n", failed_);
     for (const runlog::Event& failure : failures_)
-        out += fmt::format("  {} {}: {} {}\n", time_of(failure.t_ns), util::printable(failure.role),
-                           util::printable(failure.text("call")),
+        out += fmt::format("  {} {}: {} {}\n", runlog::time_of_day(failure.t_ns),
+                           util::printable(failure.role), util::printable(failure.text("call")),
                            util::printable(failure.text("error")));
     if (dropped_ != 0)
         out += fmt::format(

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "util/append.hpp"
 #include "wire/icrc_hint.hpp"
 #include "wire/text/other.hpp"
 
@@ -16,20 +15,11 @@ namespace {
 
 constexpr std::size_t name_width = 28;
 
-// `label` ends where the number begins: " psn 0x".
-void add_hex(util::Composer& out, std::string_view label, std::uint64_t value, std::size_t digits) {
-    out.append(label);
-    out.end_at(util::put_hex(out.room(digits), value, digits));
-}
-void add_number(util::Composer& out, std::string_view label, std::uint64_t value) {
-    out.append(label);
-    out.end_at(util::put_decimal(out.room(util::longest_decimal), value));
-}
 void add_address(util::Composer& out, std::uint64_t va) {
     std::size_t digits = 1;
     while (digits < 16 && va >> (4 * digits) != 0)
         ++digits;
-    add_hex(out, " va 0x", va, digits);
+    out.hex(" va 0x", va, digits);
 }
 
 util::TextRole role_of(const Packet& packet) {
@@ -51,20 +41,20 @@ void add_name(util::Composer& out, const Packet& packet) {
         out.append("CM ");
         out.append(packet.cm->name());
     } else if (packet.mad) {
-        add_hex(out, "MAD class 0x", packet.mad->mgmt_class, 2);
+        out.hex("MAD class 0x", packet.mad->mgmt_class, 2);
     } else if (packet.opcode != nullptr) {
         out.append(packet.opcode->name);
     } else {
         out.append(packet.dceth                                 ? "DC"
                    : is_manufacturer_opcode(packet.bth->opcode) ? "manufacturer's"
                                                                 : "reserved");
-        add_hex(out, " opcode 0x", packet.bth->opcode, 2);
+        out.hex(" opcode 0x", packet.bth->opcode, 2);
     }
 }
 
 void add_bth(util::Composer& out, const Bth& bth) {
-    add_hex(out, " psn 0x", bth.psn.value(), 6);
-    add_hex(out, " qp 0x", bth.dest_qpn, 6);
+    out.hex(" psn 0x", bth.psn.value(), 6);
+    out.hex(" qp 0x", bth.dest_qpn, 6);
     if (bth.a)
         out.append(" ack-req");
     if (bth.se)
@@ -77,11 +67,11 @@ void add_bth(util::Composer& out, const Bth& bth) {
 
 void add_atomic(util::Composer& out, const AtomicEth& atomic, const OpcodeInfo* opcode) {
     add_address(out, atomic.va);
-    add_hex(out, " rkey 0x", atomic.rkey, 8);
+    out.hex(" rkey 0x", atomic.rkey, 8);
     if (opcode != nullptr && opcode->operation == Operation::FetchAdd)
-        return add_number(out, " add ", atomic.swapdt);
-    add_number(out, " compare ", atomic.cmpdt);
-    add_number(out, " swap ", atomic.swapdt);
+        return out.decimal(" add ", atomic.swapdt);
+    out.decimal(" compare ", atomic.cmpdt);
+    out.decimal(" swap ", atomic.swapdt);
 }
 
 // An ACK without end-to-end flow control (credit code 31, the only one that Soft-RoCE sends) has no
@@ -91,7 +81,7 @@ void add_aeth(util::Composer& out, const Aeth& aeth) {
         case AethKind::Ack:
             out.append(" ACK");
             if (const auto credits = aeth.credits())
-                add_number(out, " credits ", *credits);
+                out.decimal(" credits ", *credits);
             break;
         case AethKind::RnrNak:
             out.append(fmt::format(" RNR NAK {} ms", aeth.rnr_timer_ms().value_or(0)));
@@ -104,48 +94,48 @@ void add_aeth(util::Composer& out, const Aeth& aeth) {
             break;
         }
         case AethKind::Reserved:
-            add_hex(out, " reserved syndrome 0x", aeth.syndrome, 2);
+            out.hex(" reserved syndrome 0x", aeth.syndrome, 2);
             break;
     }
-    add_number(out, " msn ", aeth.msn);
+    out.decimal(" msn ", aeth.msn);
 }
 
 void add_extensions(util::Composer& out, const Packet& packet) {
     if (packet.rdeth)
-        add_hex(out, " eecnxt 0x", packet.rdeth->eecnxt, 6);
+        out.hex(" eecnxt 0x", packet.rdeth->eecnxt, 6);
     if (packet.deth) {
-        add_hex(out, " q_key 0x", packet.deth->q_key, 8);
-        add_hex(out, " src-qp 0x", packet.deth->src_qpn, 6);
+        out.hex(" q_key 0x", packet.deth->q_key, 8);
+        out.hex(" src-qp 0x", packet.deth->src_qpn, 6);
     }
     if (packet.xrceth)
-        add_hex(out, " srq 0x", packet.xrceth->xrcsrq, 6);
+        out.hex(" srq 0x", packet.xrceth->xrcsrq, 6);
     if (packet.feth) {
         out.append(" flush ");
         out.append(packet.feth->sel_name());
-        add_hex(out, " plt 0x", packet.feth->plt, 1);
+        out.hex(" plt 0x", packet.feth->plt, 1);
     }
     if (packet.reth) {
         add_address(out, packet.reth->va);
-        add_hex(out, " rkey 0x", packet.reth->rkey, 8);
-        add_number(out, " len ", packet.reth->dmalen);
+        out.hex(" rkey 0x", packet.reth->rkey, 8);
+        out.decimal(" len ", packet.reth->dmalen);
     }
     if (packet.atomic_eth)
         add_atomic(out, *packet.atomic_eth, packet.opcode);
     if (packet.aeth)
         add_aeth(out, *packet.aeth);
     if (packet.atomic_ack_eth)
-        add_number(out, " original ", packet.atomic_ack_eth->origremdt);
+        out.decimal(" original ", packet.atomic_ack_eth->origremdt);
     if (packet.immdt)
-        add_hex(out, " imm 0x", packet.immdt->value, 8);
+        out.hex(" imm 0x", packet.immdt->value, 8);
     if (packet.ieth)
-        add_hex(out, " invalidate rkey 0x", packet.ieth->rkey, 8);
+        out.hex(" invalidate rkey 0x", packet.ieth->rkey, 8);
 }
 
 // The first packet of a message has its length in the RETH; the others show their payload length.
 void add_payload(util::Composer& out, const Packet& packet) {
     const bool said = packet.reth && packet.reth->dmalen == packet.payload_length;
     if (packet.icrc && packet.payload_length != 0 && !said)
-        add_number(out, " payload ", packet.payload_length);
+        out.decimal(" payload ", packet.payload_length);
 }
 
 void add_details(util::Composer& out, const Packet& packet) {
@@ -160,7 +150,7 @@ void add_details(util::Composer& out, const Packet& packet) {
         return add_payload(out, packet);
     out.append(' ');
     out.append(packet.mad->method_name());
-    add_hex(out, " attribute 0x", packet.mad->attribute_id, 4);
+    out.hex(" attribute 0x", packet.mad->attribute_id, 4);
 }
 
 std::string bad_icrc(const Packet& packet) {
