@@ -95,24 +95,42 @@ TEST(BoundedMemory, a_stream_whose_guessed_pair_is_forgotten_does_not_name_its_s
     EXPECT_FALSE(all[0].forward.src_qpn);
 }
 
-// If the capture has only one direction, the requests have no responses.
-TEST(BoundedMemory, connections_that_nobody_answers_leave_room_for_the_others) {
-    Feed feed({.streams = flow::Limits::least_streams});
+constexpr std::uint32_t in_flight = 500, rounds = 10;
+
+// 20,000 requests of one connection without a response, then those of another, which has them.
+flow::Requests answered_beside_unanswered(Feed& feed) {
     for (std::uint32_t i = 0; i < 20'000; ++i)
         feed.add(packet({.from = 3, .to = 4, .qpn = 0x33}, opcode::send_only, i, 8));
     feed.tracker().know({.host = std::nullopt, .qpn = there.qpn, .dest_qpn = back.qpn});
-    constexpr std::uint32_t in_flight = 500;
-    for (std::uint32_t round = 0; round < 10; ++round) {
+    for (std::uint32_t round = 0; round < rounds; ++round) {
         for (std::uint32_t i = 0; i < in_flight; ++i)
             feed.add(packet(there, opcode::send_only, round * in_flight + i, 8));
         feed.add(answer(back, (round + 1) * in_flight - 1));
     }
     const auto all = feed.conversations();
-    ASSERT_EQ(all.size(), 2U);
-    EXPECT_EQ(all[0].forward.requests.ack.count, 0U);
-    EXPECT_EQ(all[0].forward.requests.unmeasured, 20'000U);
-    EXPECT_EQ(all[1].forward.requests.ack.count, 10 * in_flight);
-    EXPECT_EQ(all[1].forward.requests.unmeasured, 0U);
+    EXPECT_EQ(all.size(), 2U);
+    return all.back().forward.requests;
+}
+
+// If the capture has only one direction, the requests have no responses.
+TEST(BoundedMemory, connections_that_nobody_answers_leave_room_for_the_others) {
+    Feed feed({.streams = flow::Limits::least_streams});
+    const auto answered = answered_beside_unanswered(feed);
+    EXPECT_EQ(answered.ack.count, rounds * in_flight);
+    EXPECT_EQ(answered.unmeasured, 0U);
+    const auto unanswered = feed.conversations().front().forward.requests;
+    EXPECT_EQ(unanswered.ack.count, 0U);
+    EXPECT_EQ(unanswered.unmeasured, 20'000U);
+}
+
+TEST(BoundedMemory, connections_with_requests_of_both_sides_and_no_answer_leave_room_too) {
+    Feed feed({.streams = flow::Limits::least_streams});
+    feed.tracker().know({.host = std::nullopt, .qpn = 0x33, .dest_qpn = 0x44});
+    feed.add(packet({.from = 4, .to = 3, .qpn = 0x44}, opcode::send_only, 7, 8));
+    const auto answered = answered_beside_unanswered(feed);
+    EXPECT_TRUE(feed.conversations().front().backward) << "paired";
+    EXPECT_EQ(answered.ack.count, rounds * in_flight);
+    EXPECT_EQ(answered.unmeasured, 0U);
 }
 
 std::vector<bench::Traffic::Frame> frames(std::size_t count) {
