@@ -1,6 +1,8 @@
 // The bytes of endpoints, and endpoints of a peer that are rejected.
 #include "net/endpoint.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "util/error.hpp"
@@ -48,6 +50,12 @@ TEST(Endpoint, comes_back_as_it_was_sent) {
     EXPECT_EQ(header.type, MessageType::Endpoint);
     EXPECT_EQ(header.size, net::endpoint_size);
     EXPECT_EQ(net::parse_endpoint(body_of(message)), sample());
+}
+
+TEST(Endpoint, is_zeros_where_a_program_sets_nothing) {
+    const Message message = net::serialize(net::Endpoint());
+    EXPECT_TRUE(
+        std::ranges::all_of(body_of(message), [](std::byte b) { return b == std::byte{}; }));
 }
 
 TEST(Endpoint, is_in_network_order_at_fixed_places) {
