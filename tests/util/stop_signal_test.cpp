@@ -3,6 +3,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -51,6 +52,26 @@ TEST(WaitReadable, tells_input_timeout_and_stop_apart) {
     EXPECT_EQ(util::wait_readable(pipe.in.get(), stop, std::nullopt), util::Ready::input);
     raise(SIGTERM);
     EXPECT_EQ(util::wait_readable(pipe.in.get(), stop, std::nullopt), util::Ready::stop);
+}
+
+volatile std::sig_atomic_t alarms = 0;
+
+TEST(WaitReadable, goes_on_after_a_signal_that_the_program_handles) {
+    util::StopSignal stop;
+    const Pipe pipe;
+    struct sigaction own {
+    }, before{};
+    own.sa_handler = [](int) { alarms = alarms + 1; };
+    sigaction(SIGALRM, &own, &before);
+    constexpr itimerval every_5_ms{{0, 5'000}, {0, 5'000}}, never{};
+    setitimer(ITIMER_REAL, &every_5_ms, nullptr);
+    const auto begin = util::Clock::now();
+    EXPECT_EQ(util::wait_readable(pipe.in.get(), stop, util::deadline_in(50ms)),
+              util::Ready::timeout);
+    EXPECT_GE(util::Clock::now() - begin, 50ms);
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigaction(SIGALRM, &before, nullptr);
+    EXPECT_GT(alarms, 0);
 }
 
 TEST(Fd, closes_when_it_goes_and_moves_without_closing) {
