@@ -187,6 +187,16 @@ TEST_F(Deviations, an_answer_behind_a_fatal_nak) {
     expect("answer-after-error", wrong);
 }
 
+TEST_F(Deviations, silence_after_a_fatal_nak_is_required) {
+    trace_.pass(send_one(0));
+    trace_.pass(acknowledge(0, 0, syndrome::access_error));
+    trace_.pass(send_one(1));
+    for (int i = 0; i < 3; ++i)
+        trace_.time_out();
+    trace_.pass(send_one(2));
+    EXPECT_FALSE(trace_.report().connections[0].forward.silent_since);
+}
+
 TEST_F(Deviations, a_middle_packet_without_its_first_is_refused) {
     trace_.pass(write_part(0, 1, 3));  // with PSN 1
     const auto report = trace_.report();
