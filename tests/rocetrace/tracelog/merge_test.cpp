@@ -70,7 +70,7 @@ using Taken = std::vector<std::string>;
 
 TEST_F(Merge, shows_the_command_line_with_spaces_between_its_words) {
     EXPECT_EQ(region_.command(), "");
-    std::ranges::copy(std::string_view("sh\0-c\0true && true\0", 20), header_->command);
+    std::ranges::copy(std::string_view("sh\0-c\0true && true", 18), header_->command);
     EXPECT_EQ(region_.command(), "sh -c true && true");
     std::ranges::fill(header_->command, 'a');
     EXPECT_EQ(region_.command(), std::string(sizeof header_->command, 'a'));
