@@ -93,7 +93,7 @@ bool hand_over(int fd) {
     return sent;
 }
 
-// The process copies it, and not rocetrace: the process may end before rocetrace could read it.
+// Copies the command line of this process, which may end before rocetrace can read it in /proc.
 template <std::size_t size>
 void copy_command_line(char (&command)[size]) {
     const long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

@@ -109,7 +109,7 @@ flow::Requests answered_beside_unanswered(Feed& feed) {
     }
     const auto all = feed.conversations();
     EXPECT_EQ(all.size(), 2U);
-    return all.back().forward.requests;
+    return all.at(1).forward.requests;
 }
 
 // If the capture has only one direction, the requests have no responses.
