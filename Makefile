@@ -86,8 +86,9 @@ TESTS    := $(addprefix $(BUILD)/tests/,unit $(SUITES))
 FUZZ_BIN := $(patsubst %.cpp,$(BUILD)/%,$(filter-out %_test.cpp tests/fuzz/check.cpp,$(wildcard tests/fuzz/*.cpp)))
 # CLI11 makes these the slowest to compile: they come before the library.
 MAINS    := $(O)/src/tools/rocecap.o $(O)/src/tools/rocewire.o
-# The programs of STEPS.
-wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error there is no step '$s' in examples/)))
+# The programs of STEPS. A lesson's name without its number finds it if its number has changed.
+no_lesson = $(or $(patsubst examples/%,lesson '$1' is now '%',$(wildcard examples/??_$(if $(findstring _,$1),$(patsubst $(firstword $(subst _, ,$1))_%,%,$1)))),there is no lesson '$1' in examples/)
+wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error $(call no_lesson,$s))))
 # Sources that belong to no unit.
 ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER))
 BENCH_PCAPS := $(BENCH_PACKETS:%=$(BUILD)/bench/%.pcap)
@@ -163,7 +164,7 @@ bench-setup: packages-build-lab ## Measure connection set-up in the lab, phase b
 	$(Q)bench/setup/run
 # $(call in_lab,COMMAND,MORE PACKAGES)
 in_lab = $(Q)lab/install-packages lab $(2) && lab/lab up && $(1)
-bench-clients: build; $(call in_lab,bench/clients) ## Measure step 08 in the lab with 10, 100 and 1,000 clients (minutes)
+bench-clients: build; $(call in_lab,bench/clients) ## Measure lesson 08 in the lab with 10, 100 and 1,000 clients (minutes)
 bench-trace: build; $(call in_lab,bench/tracing,bench) ## Measure the overhead of rocetrace in the lab (minutes)
 
 lint: packages-build-test-bench-lint; $(Q)tests/lint/run ## Check format, layers and scripts, and sources changed since LINT_BASE (main)
@@ -183,7 +184,7 @@ site: packages-build-site ## The documents, the lessons' sources and the referen
 	$(Q)+$(call make,$(TOOL))
 	$(Q)docs/site/build
 
-certs: packages-lab; $(Q)lab/certs build/certs ## Create the CA and the certificates of steps 07 and later in build/certs
+certs: packages-lab; $(Q)lab/certs build/certs ## Create the CA and the certificates of lessons 07 and later in build/certs
 lab-up: packages-lab; $(Q)lab/lab up ## Start the lab
 lab-down: ; $(Q)lab/lab down ## Stop the lab
 lab-status: ; $(Q)lab/lab status ## Print which machines run and how to reach them
@@ -191,7 +192,7 @@ lab-shell: ; $(Q)lab/lab shell $(or $(HOST),server) ## Open a shell on a lab mac
 lab-netem: ## Impair packets: LOSS=1% DELAY=2ms REORDER=25%, HOST=server|client|both
 	$(Q)lab/lab netem $(or $(HOST),both) $(if $(LOSS),loss $(LOSS)) $(if $(DELAY),delay $(DELAY)) $(if $(REORDER),reorder $(REORDER))
 lab-netem-clear: ; $(Q)lab/lab netem $(or $(HOST),both) clear ## Remove the settings of lab-netem
-lab-loss-sweep: build; $(call in_lab,examples/15_packet_loss/sweep,test) ## Measure RDMA and TCP at 0 to 5 % loss in the lab: table and plot (minutes)
+lab-loss-sweep: build; $(call in_lab,examples/19_packet_loss/sweep,test) ## Measure RDMA and TCP at 0 to 5 % loss in the lab: table and plot (minutes)
 booted: ; $(Q)lab/lab boot # The guests boot while the programs are compiled
 lab-run: packages-build-lab ## Run STEPS in the lab without a capture
 	$(Q)+$(call make,booted $(EMULATOR) $(wanted_steps),1)
@@ -199,7 +200,7 @@ lab-run: packages-build-lab ## Run STEPS in the lab without a capture
 lab-capture-live: packages-build-lab ## Run STEPS in the lab: print logs and packets live, then the PSNs
 	$(Q)+$(call make,booted $(MAINS) $(TOOL) $(EMULATOR) $(wanted_steps),1)
 	$(Q)lab/lab capture $(STEPS)
-samples: build; $(call in_lab,captures/make-samples) ## Record captures/samples again: one run of each step in the lab
+samples: build; $(call in_lab,captures/make-samples) ## Record captures/samples again: one run of each lesson in the lab
 
 clean: ; $(Q)lab/lab down && rm -rf build ## Remove the files of the build (stop the lab first)
 
@@ -276,7 +277,7 @@ $(PROGRAMS):
 INTERPOSE := $(O)/src/rocetrace/interpose.o
 SHARED    := $(T)/tests/support.o $(O)/$(COUNTER:.cpp=.o) $(T)/bench.o $(T)/bench/setup.o $(T)/bench/transfer.o
 $(BUILD)/tests/unit:    $(filter-out $(SUITES:%=$(T)/tests/%.o),$(TEST_DIRS:%=$(T)/%.o)) $(INTERPOSE) | $(TOOL) $(EMULATOR) $(TRACER) $(TRACED)
-$(BUILD)/tests/threads: $(addprefix $(T)/tests/,emulator.o net.o rocetrace/interpose.o steps.o rocetrace/tracelog.o) $(INTERPOSE)
+$(BUILD)/tests/threads: $(addprefix $(T)/tests/,emulator.o net.o rocetrace/interpose.o lessons.o rocetrace/tracelog.o) $(INTERPOSE)
 $(BUILD)/tests/shoot:   $(O)/tests/browser/shoot.o
 $(SUITES:%=$(BUILD)/tests/%): $(BUILD)/%: $(T)/%.o
 # The library's objects come first: of an inline function that several objects contain, the linker takes the first, which in a test with

@@ -10,7 +10,7 @@
 namespace bench {
 
 Resources::Resources(ibv_context* context, int access)
-    : pd(util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")),
+    : pd(CHECK_PTR(ibv_alloc_pd(context))),
       memory(memory_size),
       mr(rdma::register_memory(pd.get(), memory, access)),
       completions(context, 2) {}
@@ -30,8 +30,7 @@ ibv_qp_init_attr Resources::qp_attributes() const {
 
 rdma::Qp make_qp(const Resources& resources) {
     ibv_qp_init_attr attributes = resources.qp_attributes();
-    return rdma::Qp{
-        util::check_ptr(ibv_create_qp(resources.pd.get(), &attributes), "ibv_create_qp")};
+    return rdma::Qp{CHECK_PTR(ibv_create_qp(resources.pd.get(), &attributes))};
 }
 
 net::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const rdma::Gid& gid,

@@ -1,4 +1,4 @@
-// What both ends of a measured connection create, with the functions and in the order of the steps.
+// What both ends of a measured connection create, with the functions and in the order of the lessons.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Resources {
 
 rdma::Qp make_qp(const Resources& resources);
 
-/// This side's endpoint, as steps 06 and 07 fill it in.
+/// This side's endpoint, as lessons 06 and 07 fill it in.
 net::Endpoint endpoint_of(const Resources& resources, const ibv_qp& qp, const rdma::Gid& gid,
                           std::uint32_t psn);
 

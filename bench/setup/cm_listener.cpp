@@ -11,7 +11,7 @@ CmListener::CmListener(util::Address address)
     constexpr int backlog = 16;
     util::check_errno(rdma_bind_addr(listener_.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
-    util::check_errno(rdma_listen(listener_.get(), backlog), "rdma_listen");
+    CHECK_ERRNO(rdma_listen(listener_.get(), backlog));
 }
 
 CmListener::Session::Session(rdma::CmId client)
@@ -52,7 +52,7 @@ void CmListener::accept(Session& session) {
     parameters.private_data_len = bytes.size();
     parameters.responder_resources = 1;
     parameters.rnr_retry_count = 7;
-    util::check_errno(rdma_accept(session.id.get(), &parameters), "rdma_accept");
+    CHECK_ERRNO(rdma_accept(session.id.get(), &parameters));
 }
 
 }  // namespace bench

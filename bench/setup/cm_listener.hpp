@@ -1,4 +1,4 @@
-// Step 01's server, for rdma_cm connections.
+// Lesson 01's server, for rdma_cm connections.
 #pragma once
 
 #include <map>

@@ -11,7 +11,7 @@
 namespace bench {
 namespace {
 
-constexpr std::uint32_t chosen_psn = 0xc11e00;  // step 06's
+constexpr std::uint32_t chosen_psn = 0xc11e00;  // lesson 06's
 
 void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uint32_t rkey,
                     const net::TimeLimit& limit) {
@@ -26,7 +26,7 @@ void write_one_byte(ibv_qp* qp, Resources& resources, std::uint64_t va, std::uin
     wr.wr.rdma.remote_addr = va;
     wr.wr.rdma.rkey = rkey;
     ibv_send_wr* refused = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &refused), "ibv_post_send");
+    CHECK_RC(ibv_post_send(qp, &wr, &refused));
     rdma::expect_success(resources.completions.next(limit.stop, limit.deadline),
                          "the first RDMA_WRITE");
 }
@@ -48,8 +48,8 @@ Client::Client(const common::ClientOptions& options, const common::SecureOptions
       timeout_(options.timeout),
       server_(options.resolve_server()),
       control_(net::connect_tcp(server_, options.local.resolve(0, server_.is_ipv6()), limit())),
-      full_(step07::open_tls(net::TlsRole::Client, secure, log)),
-      resuming_(step07::open_tls(net::TlsRole::Client, secure, log)),
+      full_(lesson07::open_tls(net::TlsRole::Client, secure, log)),
+      resuming_(lesson07::open_tls(net::TlsRole::Client, secure, log)),
       device_(rdma::open_device_of(control_.socket().local())),
       events_(rdma::make_channel()) {
     resuming_->resume_sessions();
@@ -64,7 +64,7 @@ Sample Client::connect(const Method& method) {
     return method.exchange == Exchange::Cm ? by_cm(method) : by_hand(method);
 }
 
-// Step 01's client.
+// Lesson 01's client.
 Sample Client::by_cm(const Method& method) {
     util::Address server = address_for(method, server_);
     Stopwatch watch;
@@ -74,8 +74,7 @@ Sample Client::by_cm(const Method& method) {
                                   util::deadline_in(timeout_));
     };
     rdma::resolve_address(id.get(), nullptr, server, stop_, timeout_);
-    util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(timeout_.count())),
-                      "rdma_resolve_route");
+    CHECK_ERRNO(rdma_resolve_route(id.get(), static_cast<int>(timeout_.count())));
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
     watch.lap(Phase::Connect);
 
@@ -88,7 +87,7 @@ Sample Client::by_cm(const Method& method) {
     parameters.initiator_depth = 1;
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;
-    util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
+    CHECK_ERRNO(rdma_connect(id.get(), &parameters));
     rdma::CmEvent established = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto& answer = established->param.conn;
     const auto remote = rdma::Capability::parse(std::as_bytes(
@@ -98,12 +97,12 @@ Sample Client::by_cm(const Method& method) {
 
     write_one_byte(id->qp, resources, remote.va, remote.rkey, limit());
     watch.lap(Phase::FirstByte);
-    util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
+    CHECK_ERRNO(rdma_disconnect(id.get()));
     expect(RDMA_CM_EVENT_DISCONNECTED);
     return watch.sample;
 }
 
-// The client of steps 06 and 07. Opens its channel first.
+// The client of lessons 06 and 07. Opens its channel first.
 Sample Client::by_hand(const Method& method) {
     const bool is_kept = method.exchange == Exchange::TlsKept;
     Stopwatch watch;
@@ -145,7 +144,7 @@ Sample Client::over(net::Channel& channel, const Method& method, const util::Add
     Resources resources(device.context.get(), 0);
     const rdma::Qp qp = make_qp(resources);
     const net::Endpoint mine = endpoint_of(
-        resources, *qp, device.gid, is_tls(method.exchange) ? step07::random_psn() : chosen_psn);
+        resources, *qp, device.gid, is_tls(method.exchange) ? lesson07::random_psn() : chosen_psn);
     watch.lap(Phase::Resources);
 
     net::send_endpoint(channel, mine, limit);

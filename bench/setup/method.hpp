@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// Who opens the device. librdmacm opens a device once per process and keeps it open. Steps 06 and
+/// Who opens the device. librdmacm opens a device once per process and keeps it open. Lessons 06 and
 /// 07 open it for each connection, on both sides. They are measured in both ways, so that this does
 /// not hide the time of the exchange itself.
 enum class Device : std::uint8_t { OfTheProcess, OfTheConnection };
@@ -49,7 +49,7 @@ constexpr bool is_tls(Exchange exchange) {
     return exchange != Exchange::Cm && exchange != Exchange::Tcp;
 }
 
-/// In the order of steps 06 and 07. For rdma_cm, Connect is the resolution of address and route,
+/// In the order of lessons 06 and 07. For rdma_cm, Connect is the resolution of address and route,
 /// and Exchange is rdma_connect until ESTABLISHED, during which librdmacm changes the queue pair's
 /// states.
 enum class Phase : std::uint8_t {

@@ -100,7 +100,7 @@ std::string cmtime_text(const std::vector<CmtimeStep>& steps) {
         add(step.name, step.us_per_connection);
     add("until connected", set_up_time(steps));
     return fmt::format(
-        "\ncmtime, each step of all its connections concurrently, ms per connection:\n{}\n{}\n",
+        "\ncmtime, each lesson of all its connections concurrently, ms per connection:\n{}\n{}\n",
         names, times);
 }
 
@@ -148,7 +148,7 @@ std::string table(const Result& result) {
     return fmt::format(
         "{} connections of each method, in turns, after {} warm-up rounds that do not count\n\n"
         "The device is opened once for the process, on both sides:\n{}\n"
-        "The device is opened for each connection, on both sides, as steps 06 and 07 do:\n{}\n"
+        "The device is opened for each connection, on both sides, as lessons 06 and 07 do:\n{}\n"
         "{}{}",
         all.front().samples.size(), result.warm_up, phases_table(all.first(first)),
         phases_table(all.subspan(first)), ratios_table(result), cmtime_text(result.cmtime));

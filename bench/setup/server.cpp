@@ -20,7 +20,7 @@ namespace {
 
 using namespace bench;
 
-constexpr std::uint32_t chosen_psn = 0x5e1f00;  // step 06's
+constexpr std::uint32_t chosen_psn = 0x5e1f00;  // lesson 06's
 constexpr std::chrono::milliseconds time_limit{5000};
 
 util::Address address_of(const common::ServerOptions& options) {
@@ -29,7 +29,7 @@ util::Address address_of(const common::ServerOptions& options) {
     throw util::Error("no device is chosen: give --bind ADDRESS or --device NAME.");
 }
 
-// The server of steps 06 and 07.
+// The server of lessons 06 and 07.
 void serve(const Method& method, net::Channel& channel, const util::Address& local,
            const rdma::DevicePort& device, util::StopSignal& stop) {
     rdma::DevicePort opened;
@@ -39,7 +39,7 @@ void serve(const Method& method, net::Channel& channel, const util::Address& loc
     const Resources resources(used.context.get(), server_access);
     const rdma::Qp qp = make_qp(resources);
     const net::Endpoint mine = endpoint_of(
-        resources, *qp, used.gid, is_tls(method.exchange) ? step07::random_psn() : chosen_psn);
+        resources, *qp, used.gid, is_tls(method.exchange) ? lesson07::random_psn() : chosen_psn);
 
     const net::TimeLimit limit{stop, util::deadline_in(time_limit)};
     const net::Endpoint theirs = net::receive_endpoint(channel, limit);
@@ -61,8 +61,8 @@ class Server {
         : log_(log),
           stop_(stop),
           address_(address_of(options)),
-          full_(step07::open_tls(net::TlsRole::Server, secure, log)),
-          resuming_(step07::open_tls(net::TlsRole::Server, secure, log)),
+          full_(lesson07::open_tls(net::TlsRole::Server, secure, log)),
+          resuming_(lesson07::open_tls(net::TlsRole::Server, secure, log)),
           device_(rdma::open_device_of(address_)),
           control_(address_),
           cm_(address_for(methods[0], address_)) {

@@ -28,7 +28,7 @@ class Batch {
     std::uint64_t size() const { return requests_.size(); }
     void post(ibv_qp* qp) {
         ibv_send_wr* bad = nullptr;
-        util::check_rc(ibv_post_send(qp, requests_.data(), &bad), "ibv_post_send");
+        CHECK_RC(ibv_post_send(qp, requests_.data(), &bad));
     }
 
   private:

@@ -38,7 +38,7 @@ class Player {
             plan_.test != Test::SendLatency || sent_ % sends_a_completion == 0;
         request_.send_flags = inline_ | (is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U);
         ibv_send_wr* bad = nullptr;
-        util::check_rc(ibv_post_send(link_.qp(), &request_, &bad), "ibv_post_send");
+        CHECK_RC(ibv_post_send(link_.qp(), &request_, &bad));
         if (is_signalled)
             while (take_completion() == IBV_WC_RECV) {
             }

@@ -22,7 +22,7 @@ constexpr common::RetryPolicy retransmission{.timeout = 18, .retry_cnt = 7};
 // READs in flight: the device's maximum, as in perftest.
 std::uint8_t reads_of(ibv_context* context) {
     ibv_device_attr attributes{};
-    util::check_rc(ibv_query_device(context, &attributes), "ibv_query_device");
+    CHECK_RC(ibv_query_device(context, &attributes));
     return static_cast<std::uint8_t>(std::clamp(attributes.max_qp_rd_atom, 1, 128));
 }
 
@@ -51,18 +51,18 @@ Link::Link(net::Channel& channel, const util::Address& local, const Plan& plan,
            const net::TimeLimit& limit)
     : size_(plan.size),
       device_(rdma::open_device_of(local)),
-      pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
+      pd_(CHECK_PTR(ibv_alloc_pd(device_.context.get()))),
       memory_(new (page) std::byte[2 * plan.size]{}),
       mr_(rdma::register_memory(pd_.get(), {memory_.get(), 2 * plan.size}, access_rights)),
       completions_(device_.context.get(), static_cast<int>(2 * plan.depth)) {
     ibv_qp_init_attr attributes = attributes_of(plan, completions_.cq.get());
-    qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
+    qp_.reset(CHECK_PTR(ibv_create_qp(pd_.get(), &attributes)));
     most_inline_ = attributes.cap.max_inline_data;
 
     const rdma::Gid& gid = device_.gid;
     const ibv_port_attr port = rdma::query_port(device_.context.get(), gid.port);
     net::Endpoint mine{.qpn = qp_->qp_num,
-                       .psn = step07::random_psn(),
+                       .psn = lesson07::random_psn(),
                        .lid = port.lid,
                        .path_mtu = static_cast<std::uint16_t>(rdma::bytes_of(port.active_mtu)),
                        .va = reinterpret_cast<std::uintptr_t>(incoming().data()),
@@ -108,7 +108,7 @@ void Link::post_receive() const {
     wr.sg_list = &sge;
     wr.num_sge = 1;
     ibv_recv_wr* bad = nullptr;
-    util::check_rc(ibv_post_recv(qp_.get(), &wr, &bad), "ibv_post_recv");
+    CHECK_RC(ibv_post_recv(qp_.get(), &wr, &bad));
 }
 
 ibv_wc await_completion(Link& link, bool is_polling, const net::TimeLimit& limit) {

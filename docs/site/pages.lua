@@ -82,7 +82,7 @@ end
 
 local function add_sources(all, lesson)
   local folder = 'examples/' .. lesson
-  local title = lesson == 'common' and 'What lessons share: sources' or 'Step ' .. lesson:match('^%d+') .. ': sources'
+  local title = lesson == 'common' and 'What lessons share: sources' or 'Lesson ' .. lesson:match('^%d+') .. ': sources'
   local blocks = { Header(1, { Str(title) }) }
   if lesson ~= 'common' then
     blocks[2] = Para {
@@ -110,7 +110,7 @@ end
 -- `attribute`: src, or data-src for a frame that site.js loads when it is opened.
 local function frame(attribute, folder, run)
   return pandoc.RawBlock('html', string.format(
-    '<iframe %s="%sreport.html#ladder" title="The reference run of step %s, packet by packet"></iframe>',
+    '<iframe %s="%sreport.html#ladder" title="The reference run of lesson %s, packet by packet"></iframe>',
     attribute, folder, run:match('^%d+')))
 end
 
@@ -121,7 +121,7 @@ end
 local function add_run(all, run, problem)
   local folder = 'captures/samples/' .. run
   local facts = facts_of(run, problem)
-  local title = 'Step ' .. run:match('^%d+') .. ': the reference run'
+  local title = 'Lesson ' .. run:match('^%d+') .. ': the reference run'
   local blocks = pandoc.Blocks { Header(1, { Str(title) }) }
   blocks:insert(Para {
     Link('The lesson', '../../../examples/' .. run .. '/README.md'), Str(' · recorded on ' .. facts.date .. ', kernel '),

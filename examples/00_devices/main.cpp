@@ -1,4 +1,4 @@
-// Step 00: shows this host's RDMA devices, and diagnoses what is wrong with them. All queries are
+// Lesson 00: shows this host's RDMA devices, and diagnoses what is wrong with them. All queries are
 // local: no connection, no packets.
 #include <algorithm>
 #include <memory>
@@ -37,7 +37,7 @@ void show_limits(const std::string& name, const ibv_device_attr& device, runlog:
 void show_port(ibv_context* context, std::uint8_t number, std::span<const ibv_gid_entry> gids,
                const std::optional<util::Address>& wanted, runlog::Log& log) {
     ibv_port_attr port{};
-    util::check_rc(ibv_query_port(context, number, &port), "ibv_query_port");
+    CHECK_RC(ibv_query_port(context, number, &port));
     const runlog::Fields state{{"device", ibv_get_device_name(context->device)},
                                {"port", number},
                                {"state", rdma::name_of(port.state)},
@@ -78,9 +78,9 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
             util::check_ptr(ibv_open_device(list[i]),
                             fmt::format("ibv_open_device({})", ibv_get_device_name(list[i])))};
 
-        // 2. The device's limits, which later steps run into.
+        // 2. The device's limits, which later lessons run into.
         ibv_device_attr device{};
-        util::check_rc(ibv_query_device(context.get(), &device), "ibv_query_device");
+        CHECK_RC(ibv_query_device(context.get(), &device));
         show_limits(ibv_get_device_name(list[i]), device, log);
 
         // 3. Its ports and their GIDs.
@@ -101,11 +101,11 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
         wrong += finding.verdict == rdma::Verdict::wrong;
     }
     if (wrong == 0)
-        log.note("this host is ready for the next steps");
+        log.note("this host is ready for the next lessons");
     else
         log.error(fmt::format(
-            "{} problem{} to fix before the next steps can run here: see the arrows above.", wrong,
-            wrong == 1 ? "" : "s"));
+            "{} problem{} to fix before the next lessons can run here: see the arrows above.",
+            wrong, wrong == 1 ? "" : "s"));
     return wrong == 0 ? 0 : 1;
 }
 
@@ -114,7 +114,7 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "devices",
-        "Step 00: lists this host's RDMA devices, ports and GIDs, and reports problems of the "
+        "Lesson 00: lists this host's RDMA devices, ports and GIDs, and reports problems of the "
         "set-up.\nExit code: 0 ready, 1 problems found, 2 invalid options.");
     std::string address;
     command_line.text("--address", address,

@@ -1,4 +1,4 @@
-// Step 01, the client: connects with rdma_cm, WRITEs into the server's memory, READs the same
+// Lesson 01, the client: connects with rdma_cm, WRITEs into the server's memory, READs the same
 // bytes back and compares them.
 #include <algorithm>
 #include <string>
@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 rdma::CmEvent next_event(rdma_cm_id* id, util::StopSignal& stop, milliseconds time) {
     rdma_cm_event* event = nullptr;
     if (util::wait_readable(id->channel->fd, stop, util::deadline_in(time)) == util::Ready::input)
-        util::check_errno(rdma_get_cm_event(id->channel, &event), "rdma_get_cm_event");
+        CHECK_ERRNO(rdma_get_cm_event(id->channel, &event));
     return rdma::CmEvent{event};  // its destructor calls rdma_ack_cm_event
 }
 
@@ -42,7 +42,7 @@ void transfer(ibv_qp* qp, std::uint64_t wr_id, ibv_wr_opcode opcode, const ibv_m
     wr.wr.rdma.remote_addr = remote.va;
     wr.wr.rdma.rkey = remote.rkey;
     ibv_send_wr* bad_wr = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+    CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
 
     // Long transfers get more time: one second for each MiB.
     const auto end = util::deadline_in(time + std::chrono::seconds(sge.length >> 20U));
@@ -76,21 +76,18 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     } while (event && event->event == RDMA_CM_EVENT_ADDR_ERROR && event->status == -ETIMEDOUT &&
              !util::is_past(end));
     rdma::expect(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED, server, stop);
-    util::check_errno(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())),
-                      "rdma_resolve_route");
+    CHECK_ERRNO(rdma_resolve_route(id.get(), static_cast<int>(options.timeout.count())));
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
 
     // 2. Local resources. The source of a WRITE needs no access rights; the destination of a READ
     // needs LOCAL_WRITE.
     std::vector<std::byte> outgoing = common::pattern(length, text);
     std::vector<std::byte> returned(length);
-    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd")};
-    const rdma::Mr outgoing_mr{
-        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), length, 0), "ibv_reg_mr")};
-    const rdma::Mr returned_mr{util::check_ptr(
-        ibv_reg_mr(pd.get(), returned.data(), length, IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr")};
-    const rdma::Cq cq{
-        util::check_ptr(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0), "ibv_create_cq")};
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(id->verbs))};
+    const rdma::Mr outgoing_mr{CHECK_PTR(ibv_reg_mr(pd.get(), outgoing.data(), length, 0))};
+    const rdma::Mr returned_mr{
+        CHECK_PTR(ibv_reg_mr(pd.get(), returned.data(), length, IBV_ACCESS_LOCAL_WRITE))};
+    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0))};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
@@ -100,7 +97,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    util::check_errno(rdma_create_qp(id.get(), pd.get(), &attributes), "rdma_create_qp");
+    CHECK_ERRNO(rdma_create_qp(id.get(), pd.get(), &attributes));
     const rdma::CmQp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
     // 3. Connect. rdma_cm picks the first PSNs and moves the QP to RTS. The reply carries the
@@ -109,7 +106,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     parameters.initiator_depth = 1;  // one outstanding READ
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;  // 7: without limit
-    util::check_errno(rdma_connect(id.get(), &parameters), "rdma_connect");
+    CHECK_ERRNO(rdma_connect(id.get(), &parameters));
     event = expect(RDMA_CM_EVENT_ESTABLISHED);
     const auto remote = rdma::Capability::parse(event->param.conn);
     event.reset();
@@ -125,7 +122,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
     log.event("memory", common::describe_memory(returned));
 
     // 5. Disconnect: DREQ and DREP on the wire; the QP goes to ERR.
-    util::check_errno(rdma_disconnect(id.get()), "rdma_disconnect");
+    CHECK_ERRNO(rdma_disconnect(id.get()));
     expect(RDMA_CM_EVENT_DISCONNECTED);
     if (!std::ranges::equal(outgoing, returned))
         throw util::Error("the bytes READ back differ from the bytes written.");
@@ -137,7 +134,7 @@ int run(const common::ClientOptions& options, std::size_t length, const std::str
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 01, client: WRITEs into the server's memory and READs it back.");
+        "client", "Lesson 01, client: WRITEs into the server's memory and READs it back.");
     common::ClientOptions options;
     command_line.add(options);
     std::uint64_t length = 10'000;

@@ -1,4 +1,4 @@
-// Step 01, the server: accepts rdma_cm connections and sends each client a capability. The client
+// Lesson 01, the server: accepts rdma_cm connections and sends each client a capability. The client
 // then writes and reads this program's memory without running any of its instructions.
 #include <map>
 #include <string>
@@ -29,13 +29,11 @@ struct Session {
 void accept(Session& session, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
     std::vector<std::byte>& memory = session.memory;
-    session.pd.reset(util::check_ptr(ibv_alloc_pd(id->verbs), "ibv_alloc_pd"));
-    session.mr.reset(util::check_ptr(
+    session.pd.reset(CHECK_PTR(ibv_alloc_pd(id->verbs)));
+    session.mr.reset(CHECK_PTR(
         ibv_reg_mr(session.pd.get(), memory.data(), memory.size(),
-                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
-        "ibv_reg_mr"));
-    session.cq.reset(
-        util::check_ptr(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0), "ibv_create_cq"));
+                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ)));
+    session.cq.reset(CHECK_PTR(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0)));
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = session.cq.get();
@@ -45,7 +43,7 @@ void accept(Session& session, runlog::Log& log) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    util::check_errno(rdma_create_qp(id, session.pd.get(), &attributes), "rdma_create_qp");
+    CHECK_ERRNO(rdma_create_qp(id, session.pd.get(), &attributes));
     session.qp.reset(id);
 
     const rdma::Capability capability{.va = reinterpret_cast<std::uintptr_t>(memory.data()),
@@ -57,7 +55,7 @@ void accept(Session& session, runlog::Log& log) {
     parameters.private_data_len = bytes.size();
     parameters.responder_resources = 1;  // one outstanding READ of the client
     parameters.rnr_retry_count = 7;      // 7: without limit
-    util::check_errno(rdma_accept(id, &parameters), "rdma_accept");
+    CHECK_ERRNO(rdma_accept(id, &parameters));
     log.event("exchange", rdma::describe(capability, "sent"));
 }
 
@@ -70,7 +68,7 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
     util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
-    util::check_errno(rdma_listen(listener.get(), 16), "rdma_listen");
+    CHECK_ERRNO(rdma_listen(listener.get(), 16));
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
 
     // 2. Serve until SIGINT or SIGTERM. One thread is enough: the clients' RDMA operations do not
@@ -78,7 +76,7 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
     std::map<rdma_cm_id*, Session> sessions;
     while (util::wait_readable(channel->fd, stop, std::nullopt) == util::Ready::input) {
         rdma_cm_event* next = nullptr;
-        util::check_errno(rdma_get_cm_event(channel.get(), &next), "rdma_get_cm_event");
+        CHECK_ERRNO(rdma_get_cm_event(channel.get(), &next));
         rdma::CmEvent event{next};  // its destructor calls rdma_ack_cm_event
         rdma_cm_id* id = event->id;
         switch (event->event) {
@@ -114,7 +112,7 @@ int run(const common::ServerOptions& options, std::size_t memory_size, runlog::L
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 01, server: exposes memory to each client over rdma_cm.");
+        "server", "Lesson 01, server: exposes memory to each client over rdma_cm.");
     common::ServerOptions options;
     command_line.add(options);
     std::uint64_t memory_size = 1 << 20;

@@ -1,4 +1,4 @@
-// Step 04, the client: four WRITEs that are refused, and what a refusal does to the queue pair.
+// Lesson 04, the client: four WRITEs that are refused, and what a refusal does to the queue pair.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-using step04::Refusal;
+using lesson04::Refusal;
 
 // Posts a WRITE of the whole of `local`.
 void post_write(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, std::uint64_t va,
@@ -29,7 +29,7 @@ void post_write(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, std::uint6
     wr.wr.rdma.remote_addr = va;
     wr.wr.rdma.rkey = rkey;
     ibv_send_wr* bad_wr = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+    CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
 }
 
 // Checks the status of the next completion. Read `status` first: after an error only wr_id, status,
@@ -56,8 +56,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     log.note("trying " + std::string(text(refusal)));
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
-    const rdma::Mr mr{
-        util::check_ptr(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0), "ibv_reg_mr")};
+    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0))};
     client.make_qp({.max_send_wr = 2,
                     .max_recv_wr = 1,
                     .max_send_sge = 1,
@@ -77,7 +76,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
     // 3. The queue pair is in ERR and stays there.
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
-    util::check_rc(ibv_query_qp(client.qp(), &attr, IBV_QP_STATE, &init), "ibv_query_qp");
+    CHECK_RC(ibv_query_qp(client.qp(), &attr, IBV_QP_STATE, &init));
     log.event("qp_state", {{"qpn", client.qp()->qp_num}, {"state", rdma::name_of(attr.qp_state)}});
 
     // 4. A second, valid request is never sent.
@@ -87,7 +86,7 @@ void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::L
 }
 
 int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal& stop) {
-    for (const Refusal refusal : step04::refusals)
+    for (const Refusal refusal : lesson04::refusals)
         be_refused(options, refusal, log, stop);
     log.note("all four WRITEs were refused, as expected");
     return 0;
@@ -97,7 +96,7 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("client",
-                                     "Step 04, client: four WRITEs that the server must refuse.");
+                                     "Lesson 04, client: four WRITEs that the server must refuse.");
     common::ClientOptions options;
     command_line.add(options);
     return command_line.main(

@@ -1,4 +1,4 @@
-// The ways in which step 04's client is refused. The client's connection request names one, and the
+// The ways in which lesson 04's client is refused. The client's connection request names one, and the
 // server prepares its memory for it.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace step04 {
+namespace lesson04 {
 
 enum class Refusal : std::uint8_t { WrongKey, OutOfBounds, MissingRight, Deregistered };
 
@@ -21,4 +21,4 @@ constexpr std::string_view text(Refusal refusal) {
     return texts[static_cast<std::size_t>(refusal)];
 }
 
-}  // namespace step04
+}  // namespace lesson04

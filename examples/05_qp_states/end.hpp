@@ -1,4 +1,4 @@
-// Step 05: one of the two queue pairs with its memory, and the operations to try on it.
+// Lesson 05: one of the two queue pairs with its memory, and the operations to try on it.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,7 @@
 #include "util/error.hpp"
 #include "util/stop_signal.hpp"
 
-namespace step05 {
+namespace lesson05 {
 
 constexpr std::chrono::milliseconds time_limit{5000};
 
@@ -29,10 +29,8 @@ class End {
           log_(log),
           stop_(stop),
           memory_(common::pattern(64, text)),
-          mr_(util::check_ptr(
-              ibv_reg_mr(pd, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE),
-              "ibv_reg_mr")),
-          cq_(util::check_ptr(ibv_create_cq(context, 8, nullptr, nullptr, 0), "ibv_create_cq")) {
+          mr_(CHECK_PTR(ibv_reg_mr(pd, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE))),
+          cq_(CHECK_PTR(ibv_create_cq(context, 8, nullptr, nullptr, 0))) {
         ibv_qp_init_attr attributes{};
         attributes.qp_type = IBV_QPT_RC;
         attributes.send_cq = cq_.get();
@@ -42,7 +40,7 @@ class End {
                           .max_send_sge = 1,
                           .max_recv_sge = 1,
                           .max_inline_data = 0};
-        qp_.reset(util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp"));
+        qp_.reset(CHECK_PTR(ibv_create_qp(pd, &attributes)));
     }
 
     std::uint32_t qpn() const { return qp_->qp_num; }
@@ -133,4 +131,4 @@ class End {
     rdma::Qp qp_;
 };
 
-}  // namespace step05
+}  // namespace lesson05

@@ -1,4 +1,4 @@
-// Step 05: the states of a queue pair, by hand. Both queue pairs are on this host, so that there is
+// Lesson 05: the states of a queue pair, by hand. Both queue pairs are on this host, so that there is
 // no second program and no connection manager.
 #include <string>
 
@@ -7,12 +7,12 @@
 
 namespace {
 
-using step05::End;
-using step05::Link;
-using step05::to;
-using step05::to_init;
-using step05::to_rtr;
-using step05::to_rts;
+using lesson05::End;
+using lesson05::Link;
+using lesson05::to;
+using lesson05::to_init;
+using lesson05::to_rtr;
+using lesson05::to_rts;
 
 // Both ends have the same address: their packets do not leave the device.
 Link link_to_itself(ibv_context* context) {
@@ -24,7 +24,7 @@ Link link_to_itself(ibv_context* context) {
 }
 
 int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSignal& stop) {
-    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")};
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(context))};
     End a("a", context, pd.get(), "From a to b. ", log, stop);  // sends
     End b("b", context, pd.get(), "", log, stop);               // receives
 
@@ -128,7 +128,7 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "qp_states",
-        "Step 05: moves a queue pair through all its states, and tries forbidden transitions.");
+        "Lesson 05: moves a queue pair through all its states, and tries forbidden transitions.");
     std::string device;
     command_line.text("--device", device, "Use this RDMA device (default: the first)");
     return command_line.main(argc, argv, [&](runlog::Log& log, util::StopSignal& stop) {

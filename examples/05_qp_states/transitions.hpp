@@ -1,4 +1,4 @@
-// The transitions of step 05 with the attributes that ibv_modify_qp(3) requires for each state of a
+// The transitions of lesson 05 with the attributes that ibv_modify_qp(3) requires for each state of a
 // reliable connection.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "runlog/event.hpp"
 #include "util/check.hpp"
 
-namespace step05 {
+namespace lesson05 {
 
 struct Transition {
     ibv_qp_attr attributes{};
@@ -82,7 +82,7 @@ inline ibv_qp_attr query(ibv_qp* qp) {
                                IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
     ibv_qp_attr attributes{};
     ibv_qp_init_attr init{};
-    util::check_rc(ibv_query_qp(qp, &attributes, everything, &init), "ibv_query_qp");
+    CHECK_RC(ibv_query_qp(qp, &attributes, everything, &init));
     return attributes;
 }
 
@@ -107,4 +107,4 @@ inline runlog::Fields describe(ibv_qp* qp) {
             {"rnr_retry", attributes.rnr_retry}};
 }
 
-}  // namespace step05
+}  // namespace lesson05

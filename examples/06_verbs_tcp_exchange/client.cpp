@@ -1,4 +1,4 @@
-// Step 06, the client: the same WRITE and READ as in step 01, over a connection that the two
+// Lesson 06, the client: the same WRITE and READ as in lesson 01, over a connection that the two
 // programs set up themselves.
 #include <algorithm>
 #include <string>
@@ -31,18 +31,16 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit));
 
     // 1. Open the device that owns the local address of this connection, and create the same
-    // objects as in step 01.
-    const step06::Port port = step06::open_port(channel.socket().local());
-    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    // objects as in lesson 01.
+    const lesson06::Port port = lesson06::open_port(channel.socket().local());
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
     std::vector<std::byte> outgoing = common::pattern(options.length, "By hand. ");
     std::vector<std::byte> returned(options.length);
     const rdma::Mr outgoing_mr{
-        util::check_ptr(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0), "ibv_reg_mr")};
-    const rdma::Mr returned_mr{util::check_ptr(
-        ibv_reg_mr(pd.get(), returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE),
-        "ibv_reg_mr")};
-    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0),
-                                      "ibv_create_cq")};
+        CHECK_PTR(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0))};
+    const rdma::Mr returned_mr{
+        CHECK_PTR(ibv_reg_mr(pd.get(), returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE))};
+    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0))};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
@@ -52,7 +50,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &attributes))};
 
     // 2. The endpoints: what each side must know of the other. This side exposes no memory and
     // chooses its own first PSN.
@@ -74,9 +72,9 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                           ". Start it with a larger --memory.");
 
     // 3. From RESET to RTS.
-    step06::to_init(qp.get(), port, 0);
-    step06::to_rtr(qp.get(), port, theirs);
-    step06::to_rts(qp.get(), mine.psn);
+    lesson06::to_init(qp.get(), port, 0);
+    lesson06::to_rtr(qp.get(), port, theirs);
+    lesson06::to_rts(qp.get(), mine.psn);
 
     // 4. Neither side may send before the other is in RTR.
     net::barrier(channel, limit);
@@ -97,7 +95,8 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 06, client: connects without rdma_cm; exchanges endpoints over plain TCP.");
+        "client",
+        "Lesson 06, client: connects without rdma_cm; exchanges endpoints over plain TCP.");
     Options options;
     command_line.add(options.client);
     command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");

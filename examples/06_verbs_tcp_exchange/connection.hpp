@@ -1,4 +1,4 @@
-// Step 06, both sides: from an IP address to an open device, and from RESET to RTS.
+// Lesson 06, both sides: from an IP address to an open device, and from RESET to RTS.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "util/check.hpp"
 #include "util/error.hpp"
 
-namespace step06 {
+namespace lesson06 {
 
 /// An open device, with the port and the GID of a local address.
 struct Port {
@@ -38,7 +38,7 @@ inline Port open_port(const util::Address& address) {
     const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, ibv_free_device_list);
     for (ibv_device* device :
          std::span(list, list == nullptr ? 0 : static_cast<std::size_t>(count))) {
-        rdma::Context context{util::check_ptr(ibv_open_device(device), "ibv_open_device")};
+        rdma::Context context{CHECK_PTR(ibv_open_device(device))};
         std::vector<ibv_gid_entry> gids(1024);
         const auto entries = ibv_query_gid_table(context.get(), gids.data(), gids.size(), 0);
         util::check_rc(static_cast<int>(std::min<ssize_t>(entries, 0)), "ibv_query_gid_table");
@@ -49,7 +49,7 @@ inline Port open_port(const util::Address& address) {
                 continue;
             ibv_port_attr port{};
             const auto number = static_cast<std::uint8_t>(entry.port_num);
-            util::check_rc(ibv_query_port(context.get(), number, &port), "ibv_query_port");
+            CHECK_RC(ibv_query_port(context.get(), number, &port));
             return {std::move(context),
                     number,
                     static_cast<std::uint8_t>(entry.gid_index),
@@ -77,7 +77,7 @@ inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
 }
 
 /// RTR, ready to receive: where the peer is, and the PSN of its first packet. `traffic_class`: of
-/// packets to the peer, DSCP in bits 7:2 and ECN in bits 1:0 (step 20).
+/// packets to the peer, DSCP in bits 7:2 and ECN in bits 1:0 (lesson 21).
 inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
                    std::uint8_t traffic_class = 0) {
     ibv_qp_attr attr{};
@@ -115,4 +115,4 @@ inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
                    "ibv_modify_qp(RTR to RTS)");
 }
 
-}  // namespace step06
+}  // namespace lesson06

@@ -1,4 +1,4 @@
-// Step 07, both sides: an unpredictable first PSN.
+// Lesson 07, both sides: an unpredictable first PSN.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 #include "util/error.hpp"
 
-namespace step07 {
+namespace lesson07 {
 
 /// Returns 24 bits from OpenSSL's cryptographically secure generator, in host byte order. Throws
 /// util::Error if the generator has no entropy, instead of using a predictable PSN.
@@ -19,4 +19,4 @@ inline std::uint32_t random_psn() {
     return std::uint32_t{bytes[0]} << 16U | std::uint32_t{bytes[1]} << 8U | bytes[2];
 }
 
-}  // namespace step07
+}  // namespace lesson07

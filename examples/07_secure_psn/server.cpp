@@ -1,4 +1,4 @@
-// Step 07, the server: no connection manager. The program creates device, queue pair and memory
+// Lesson 07, the server: no connection manager. The program creates device, queue pair and memory
 // itself, and exchanges the endpoints over TLS with mutual authentication.
 #include <string>
 #include <vector>
@@ -26,14 +26,12 @@ constexpr std::chrono::milliseconds exchange_time{5000};
 void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
            util::StopSignal& stop) {
     // 1. Open the device that owns the address that the client connected to.
-    const step06::Port port = step06::open_port(channel.socket().local());
-    const rdma::Pd pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+    const lesson06::Port port = lesson06::open_port(channel.socket().local());
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
     std::vector<std::byte> memory(options.memory);
-    const rdma::Mr mr{util::check_ptr(
-        ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access),
-        "ibv_reg_mr")};
-    const rdma::Cq cq{util::check_ptr(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0),
-                                      "ibv_create_cq")};
+    const rdma::Mr mr{CHECK_PTR(
+        ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access))};
+    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))};
     ibv_qp_init_attr attributes{};
     attributes.qp_type = IBV_QPT_RC;
     attributes.send_cq = cq.get();
@@ -43,11 +41,11 @@ void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    const rdma::Qp qp{util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp")};
+    const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &attributes))};
 
     // 2. The endpoints: what each side must know of the other. This side chooses its own first PSN.
     net::Endpoint mine{.qpn = qp->qp_num,
-                       .psn = step07::random_psn(),
+                       .psn = lesson07::random_psn(),
                        .lid = port.lid,
                        .path_mtu = port.path_mtu,
                        .va = reinterpret_cast<std::uintptr_t>(memory.data()),
@@ -62,9 +60,9 @@ void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
     log.event("exchange", net::describe(mine, "sent", channel.name()));
 
     // 3. From RESET to RTS.
-    step06::to_init(qp.get(), port, peer_access);
-    step06::to_rtr(qp.get(), port, theirs);
-    step06::to_rts(qp.get(), mine.psn);
+    lesson06::to_init(qp.get(), port, peer_access);
+    lesson06::to_rtr(qp.get(), port, theirs);
+    lesson06::to_rts(qp.get(), mine.psn);
 
     // 4. Neither side may send before the other is in RTR, and the memory must stay registered
     // until the client is done.
@@ -74,7 +72,7 @@ void serve(net::TlsChannel& channel, const Options& options, runlog::Log& log,
 }
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
+    const auto tls = lesson07::open_tls(net::TlsRole::Server, options.secure, log);
     common::serve_each(options.server.address(), log, stop, [&](net::Socket socket) {
         net::TlsChannel channel(*tls, std::move(socket), {stop, util::deadline_in(exchange_time)});
         serve(channel, options, log, stop);
@@ -86,7 +84,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line("server",
-                                     "Step 07, server: connects without rdma_cm; exchanges "
+                                     "Lesson 07, server: connects without rdma_cm; exchanges "
                                      "endpoints and random PSNs over TLS 1.3.");
     Options options;
     command_line.add(options.server);

@@ -1,4 +1,4 @@
-// Step 07, both sides: TLS 1.3 with a certificate on each side, set up with OpenSSL.
+// Lesson 07, both sides: TLS 1.3 with a certificate on each side, set up with OpenSSL.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include "examples/common/secure.hpp"
 #include "net/tls.hpp"
 
-namespace step07 {
+namespace lesson07 {
 
 /// `peer_name`: DNS name that must be among the subjectAltNames of the peer's certificate. Throws
 /// util::Error if a file is missing or invalid.
@@ -57,4 +57,4 @@ inline std::unique_ptr<net::TlsContext> open_tls(net::TlsRole role,
     return tls;
 }
 
-}  // namespace step07
+}  // namespace lesson07

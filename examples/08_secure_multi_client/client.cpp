@@ -1,4 +1,4 @@
-// Step 08, the client: one client, or many independent ones in one process. Each phase ends for all
+// Lesson 08, the client: one client, or many independent ones in one process. Each phase ends for all
 // clients before the next one begins.
 #include <memory>
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace {
 
-using step08::OneClient;
+using lesson08::OneClient;
 
 struct Options {
     common::ClientOptions client;
@@ -32,13 +32,13 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::need_open_files(options.clients + 32, fmt::format("--clients {}", options.clients));
     const util::Address server = options.client.resolve_server();
     const auto source = options.client.local.resolve(0, server.is_ipv6());
-    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
-    const step08::Process process{
+    const auto tls = lesson07::open_tls(net::TlsRole::Client, options.secure, log);
+    const lesson08::Process process{
         stop,
         *tls,
         server,
         source,
-        step06::open_port(source ? *source : net::local_address_towards(server)),
+        lesson06::open_port(source ? *source : net::local_address_towards(server)),
         options.client.timeout,
         options.operations,
         options.length};
@@ -46,7 +46,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     for (unsigned number = 1; number <= options.clients; ++number)
         clients.push_back(
             std::make_unique<OneClient>(process, number <= most_in_log ? &log : nullptr, number));
-    step08::Crowd<OneClient> crowd(std::move(clients), options.at_once, log);
+    lesson08::Crowd<OneClient> crowd(std::move(clients), options.at_once, log);
     crowd.each("are connected", &OneClient::connect);
     crowd.log_setup();
     crowd.each("have exchanged data", &OneClient::work);
@@ -58,7 +58,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "client", "Step 08, client: one or many clients, each with a queue pair of its own.");
+        "client", "Lesson 08, client: one or many clients, each with a queue pair of its own.");
     Options options;
     options.client.timeout = std::chrono::seconds(30);  // for a thousand clients
     command_line.add(options.client);

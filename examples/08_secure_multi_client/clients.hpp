@@ -1,4 +1,4 @@
-// Step 08, the server: one thread polls the completions of all clients and tracks their states.
+// Lesson 08, the server: one thread polls the completions of all clients and tracks their states.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "util/check.hpp"
 #include "util/error.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 constexpr std::chrono::seconds drain_time{5};
 
@@ -52,7 +52,7 @@ class Clients {
             if (ibv_get_cq_event(channel, &cq, &owner) != 0)
                 return;  // no more events
             ibv_ack_cq_events(cq, 1);
-            util::check_rc(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+            CHECK_RC(ibv_req_notify_cq(cq, 0));
             take_completions(*static_cast<ServedClient*>(owner));
         }
     }
@@ -142,4 +142,4 @@ class Clients {
     std::uint64_t numbers_ = 0;
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: from a client's endpoint to a queue pair in RTS.
+// Lesson 08, the server: from a client's endpoint to a queue pair in RTS.
 #pragma once
 
 #include <exception>
@@ -7,7 +7,7 @@
 #include "clients.hpp"
 #include "workers.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 class Connecting {
   public:
@@ -70,4 +70,4 @@ class Connecting {
     Workers workers_{4};  // the last member: workers must not outlive what they use
 };
 
-}  // namespace step08
+}  // namespace lesson08

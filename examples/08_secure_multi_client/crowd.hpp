@@ -1,4 +1,4 @@
-// Step 08, the client: many clients in one process.
+// Lesson 08, the client: many clients in one process.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "runlog/log.hpp"
 #include "setup_times.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Runs all clients phase by phase: a phase begins when all clients have finished the one before. A
 /// client that fails drops out.
@@ -78,4 +78,4 @@ class Crowd {
     std::atomic<std::size_t> failures_ = 0;
 };
 
-}  // namespace step08
+}  // namespace lesson08

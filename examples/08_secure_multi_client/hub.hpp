@@ -1,4 +1,4 @@
-// Step 08, the server: many TLS connections and other descriptors on one thread. The hub accepts
+// Lesson 08, the server: many TLS connections and other descriptors on one thread. The hub accepts
 // connections, runs their handshakes and passes their messages to its handler. It never blocks on a
 // single connection: it waits for one epoll instance or a deadline.
 #pragma once
@@ -17,7 +17,7 @@
 #include "util/deadlines.hpp"
 #include "util/poller.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Why a connection was lost.
 enum class Loss : std::uint8_t {
@@ -131,7 +131,7 @@ class Hub {
     bool is_accepting_ = true;
 };
 
-}  // namespace step08
+}  // namespace lesson08
 
 // The definitions.
 #include "hub_connection.hpp"  // IWYU pragma: export

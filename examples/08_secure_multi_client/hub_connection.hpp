@@ -1,4 +1,4 @@
-// Step 08, the server: the life of a connection in the hub, from its first byte to the close.
+// Lesson 08, the server: the life of a connection in the hub, from its first byte to the close.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,7 @@
 #include "hub.hpp"
 #include "net/client_hello.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 inline void Hub::advance(Id id, Connection& connection) {
     try {
@@ -145,4 +145,4 @@ inline void Hub::update_poller(Id id, Connection& connection) {
         poller_.change(connection.stream.socket().fd.get(), wanted, id);
 }
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: the hub's event loop, which also accepts connections.
+// Lesson 08, the server: the hub's event loop, which also accepts connections.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 #include "hub.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 inline void Hub::run(util::StopSignal& stop) {
     watch(stop.fd(), [] {});
@@ -112,4 +112,4 @@ inline void Hub::look_for_room() {
     is_accepting_ = has_room;
 }
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: connections whose peer has not presented a certificate yet. Limits their
+// Lesson 08, the server: connections whose peer has not presented a certificate yet. Limits their
 // number, and selects the next handshake and the connection to drop when a new one needs room.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "util/address.hpp"
 #include "util/stop_signal.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Identifies a connection; never reused.
 using Id = std::uint64_t;
@@ -107,4 +107,4 @@ class Newcomers {
     std::map<Id, Newcomer> all_;
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the client: a client as in step 07, with timing, a SEND per round, and an orderly close.
+// Lesson 08, the client: a client as in lesson 07, with timing, a SEND per round, and an orderly close.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include "runlog/log.hpp"
 #include "setup_times.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// What all clients of a process share.
 struct Process {
@@ -26,7 +26,7 @@ struct Process {
     net::TlsContext& tls;
     util::Address server;
     std::optional<util::Address> source;
-    step06::Port port;
+    lesson06::Port port;
     std::chrono::milliseconds timeout;
     std::uint64_t operations;
     std::uint64_t length;
@@ -43,7 +43,7 @@ class OneClient {
           outgoing_(common::pattern(process.length, fmt::format("Client {}. ", number))),
           returned_(process.length) {}
 
-    // 1. As in step 07, phase by phase.
+    // 1. As in lesson 07, phase by phase.
     void connect() {
         const net::TimeLimit limit = process_.limit();
         Stopwatch watch;
@@ -53,7 +53,7 @@ class OneClient {
         times_.tls += watch.lap();
         make_queue_pair();
         net::Endpoint mine{.qpn = qp_->qp_num,
-                           .psn = step07::random_psn(),
+                           .psn = lesson07::random_psn(),
                            .lid = process_.port.lid,
                            .path_mtu = process_.port.path_mtu};
         std::memcpy(mine.gid.data(), process_.port.gid.raw, mine.gid.size());
@@ -67,9 +67,9 @@ class OneClient {
                 "--memory.",
                 theirs.length, process_.length));
         remote_ = {.va = theirs.va, .rkey = theirs.rkey};
-        step06::to_init(qp_.get(), process_.port, 0);
-        step06::to_rtr(qp_.get(), process_.port, theirs);
-        step06::to_rts(qp_.get(), mine.psn);
+        lesson06::to_init(qp_.get(), process_.port, 0);
+        lesson06::to_rtr(qp_.get(), process_.port, theirs);
+        lesson06::to_rts(qp_.get(), mine.psn);
         times_.qp += watch.lap();
         net::barrier(*channel_, limit);
         times_.exchange += watch.lap();
@@ -115,23 +115,21 @@ class OneClient {
 
   private:
     void make_queue_pair() {
-        pd_.reset(util::check_ptr(ibv_alloc_pd(process_.port.context.get()), "ibv_alloc_pd"));
+        pd_.reset(CHECK_PTR(ibv_alloc_pd(process_.port.context.get())));
         const auto register_memory = [&](std::span<std::byte> bytes, int access) {
-            return rdma::Mr{util::check_ptr(
-                ibv_reg_mr(pd_.get(), bytes.data(), bytes.size(), access), "ibv_reg_mr")};
+            return rdma::Mr{CHECK_PTR(ibv_reg_mr(pd_.get(), bytes.data(), bytes.size(), access))};
         };
         outgoing_mr_ = register_memory(outgoing_, 0);
         returned_mr_ = register_memory(returned_, IBV_ACCESS_LOCAL_WRITE);
         report_mr_ = register_memory(report_, 0);
-        cq_.reset(util::check_ptr(
-            ibv_create_cq(process_.port.context.get(), 1, nullptr, nullptr, 0), "ibv_create_cq"));
+        cq_.reset(CHECK_PTR(ibv_create_cq(process_.port.context.get(), 1, nullptr, nullptr, 0)));
         ibv_qp_init_attr attributes{};
         attributes.qp_type = IBV_QPT_RC;
         attributes.send_cq = cq_.get();
         attributes.recv_cq = cq_.get();
         attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
         attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
-        qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
+        qp_.reset(CHECK_PTR(ibv_create_qp(pd_.get(), &attributes)));
     }
 
     const Process& process_;
@@ -147,4 +145,4 @@ class OneClient {
     rdma::Qp qp_;
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: the resources of one client. Clients share none of them, so that an rkey
+// Lesson 08, the server: the resources of one client. Clients share none of them, so that an rkey
 // grants access to its own client only.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "report.hpp"
 #include "shared_device.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 
@@ -35,18 +35,15 @@ struct PrivateSet {
     /// `owner`: context that the completion queue's events return (ibv_get_cq_event(3)).
     PrivateSet(const SharedDevice& shared, void* owner, std::size_t size)
         : device(shared),
-          pd(util::check_ptr(ibv_alloc_pd(device.port.context.get()), "ibv_alloc_pd")),
+          pd(CHECK_PTR(ibv_alloc_pd(device.port.context.get()))),
           memory(size),
-          memory_mr(util::check_ptr(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
-                                               IBV_ACCESS_LOCAL_WRITE | peer_access),
-                                    "ibv_reg_mr")),
-          inbox_mr(util::check_ptr(
-              ibv_reg_mr(pd.get(), inbox.data(), inbox.size(), IBV_ACCESS_LOCAL_WRITE),
-              "ibv_reg_mr")),
-          cq(util::check_ptr(
-              ibv_create_cq(device.port.context.get(), receives, owner, device.channel.get(), 0),
-              "ibv_create_cq")) {
-        util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq");
+          memory_mr(CHECK_PTR(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
+                                         IBV_ACCESS_LOCAL_WRITE | peer_access))),
+          inbox_mr(
+              CHECK_PTR(ibv_reg_mr(pd.get(), inbox.data(), inbox.size(), IBV_ACCESS_LOCAL_WRITE))),
+          cq(CHECK_PTR(
+              ibv_create_cq(device.port.context.get(), receives, owner, device.channel.get(), 0))) {
+        CHECK_RC(ibv_req_notify_cq(cq.get(), 0));
         ibv_qp_init_attr attributes{};
         attributes.qp_type = IBV_QPT_RC;
         attributes.send_cq = cq.get();
@@ -56,9 +53,9 @@ struct PrivateSet {
                           .max_send_sge = 1,
                           .max_recv_sge = 1,
                           .max_inline_data = 0};
-        qp.reset(util::check_ptr(ibv_create_qp(pd.get(), &attributes), "ibv_create_qp"));
+        qp.reset(CHECK_PTR(ibv_create_qp(pd.get(), &attributes)));
         mine = {.qpn = qp->qp_num,
-                .psn = step07::random_psn(),
+                .psn = lesson07::random_psn(),
                 .lid = device.port.lid,
                 .path_mtu = device.port.path_mtu,
                 .va = reinterpret_cast<std::uintptr_t>(memory.data()),
@@ -69,7 +66,7 @@ struct PrivateSet {
 
     /// Moves the queue pair to INIT and posts all receives before the first packet can arrive.
     void prepare() {
-        step06::to_init(qp.get(), device.port, peer_access);
+        lesson06::to_init(qp.get(), device.port, peer_access);
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
             post_receive(wr_id);
     }
@@ -77,8 +74,8 @@ struct PrivateSet {
     /// Moves the queue pair to RTS. Blocks while the kernel resolves the client's GID, up to about
     /// a second if there is no reply: call it on a thread that may block.
     void connect(const net::Endpoint& theirs) const {
-        step06::to_rtr(qp.get(), device.port, theirs);
-        step06::to_rts(qp.get(), mine.psn);
+        lesson06::to_rtr(qp.get(), device.port, theirs);
+        lesson06::to_rts(qp.get(), mine.psn);
     }
 
     /// Moves the queue pair to ERR: all posted receives complete with WR_FLUSH_ERR. After the last
@@ -104,9 +101,9 @@ struct PrivateSet {
         wr.sg_list = &sge;
         wr.num_sge = 1;
         ibv_recv_wr* bad_wr = nullptr;
-        util::check_rc(ibv_post_recv(qp.get(), &wr, &bad_wr), "ibv_post_recv");
+        CHECK_RC(ibv_post_recv(qp.get(), &wr, &bad_wr));
         ++posted;
     }
 };
 
-}  // namespace step08
+}  // namespace lesson08

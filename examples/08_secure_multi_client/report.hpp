@@ -1,4 +1,4 @@
-// Step 08, both sides: what a client SENDs after each round: the number of one-sided requests that
+// Lesson 08, both sides: what a client SENDs after each round: the number of one-sided requests that
 // the server's program does not see. Four 8-byte numbers in network byte order.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #include "util/cursor.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Counts since the previous report.
 struct Report {
@@ -32,4 +32,4 @@ struct Report {
     }
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: the state of a client, and its log events.
+// Lesson 08, the server: the state of a client, and its log events.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include "private_set.hpp"
 #include "statistics.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// States after the TLS handshake. Each state waits for one thing and has a deadline.
 enum class State : std::uint8_t {
@@ -56,4 +56,4 @@ struct ServedClient {
     }
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, the server: many clients on one thread. Each client has its own protection domain,
+// Lesson 08, the server: many clients on one thread. Each client has its own protection domain,
 // memory, completion queue and queue pair. They share the device, the listening socket, and the
 // completion channel, which reports whose queue has completions. ibv_modify_qp to RTR, the only
 // verb that may block, runs on other threads.
@@ -13,14 +13,14 @@
 
 namespace {
 
-using step08::Options;
+using lesson08::Options;
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     util::SignalFd usr1{SIGUSR1};
-    util::need_open_files(options.clients + step08::Bounds().newcomers + 32,
+    util::need_open_files(options.clients + lesson08::Bounds().newcomers + 32,
                           fmt::format("--clients {}", options.clients));
-    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
-    step08::Service service(options, *tls, log);
+    const auto tls = lesson07::open_tls(net::TlsRole::Server, options.secure, log);
+    lesson08::Service service(options, *tls, log);
     service.run(stop, usr1);
     return 0;
 }
@@ -30,7 +30,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "server",
-        "Step 08, server: many clients on one thread, each with a queue pair of its own.");
+        "Lesson 08, server: many clients on one thread, each with a queue pair of its own.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);

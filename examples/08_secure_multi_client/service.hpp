@@ -1,4 +1,4 @@
-// Step 08, the server: how it handles each message, deadline and loss of a client.
+// Lesson 08, the server: how it handles each message, deadline and loss of a client.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 #include "examples/common/program.hpp"
 #include "util/signal_fd.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 struct Options {
     common::ServerOptions server;
@@ -147,4 +147,4 @@ class Service : public Handler {
     Connecting connecting_;
 };
 
-}  // namespace step08
+}  // namespace lesson08

@@ -1,4 +1,4 @@
-// Step 08, both sides: the duration of client setup, by phase.
+// Lesson 08, both sides: the duration of client setup, by phase.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include "runlog/event.hpp"
 #include "trace/flow/latency.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Times of one client.
 struct PhaseTimes {
@@ -59,4 +59,4 @@ class Stopwatch {
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace step08
+}  // namespace lesson08

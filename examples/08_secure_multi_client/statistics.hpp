@@ -1,4 +1,4 @@
-// Step 08, the server: its statistics.
+// Lesson 08, the server: its statistics.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "setup_times.hpp"
 #include "util/limits.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 /// Number of requests of one kind, and their payload bytes.
 struct Traffic {
@@ -101,4 +101,4 @@ class Statistics {
     SetupTimes setup_;
 };
 
-}  // namespace step08
+}  // namespace lesson08

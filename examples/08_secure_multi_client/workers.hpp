@@ -1,4 +1,4 @@
-// Step 08, the server: threads for calls that may block, so that the thread with all the
+// Lesson 08, the server: threads for calls that may block, so that the thread with all the
 // connections does not. ibv_modify_qp to RTR is such a call: on RoCE the kernel resolves the peer's
 // GID in it, which takes a second if there is no reply.
 #pragma once
@@ -20,13 +20,13 @@
 #include "util/check.hpp"
 #include "util/fd.hpp"
 
-namespace step08 {
+namespace lesson08 {
 
 class Workers {
   public:
     /// Runs at most `threads` calls in parallel. Throws std::system_error.
     explicit Workers(std::size_t threads)
-        : ended_fd_(util::check_errno(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")) {
+        : ended_fd_(CHECK_ERRNO(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))) {
         for (std::size_t i = 0; i < threads; ++i)
             threads_.emplace_back([this] { work(); });
     }
@@ -120,4 +120,4 @@ class Workers {
     std::vector<std::thread> threads_;
 };
 
-}  // namespace step08
+}  // namespace lesson08

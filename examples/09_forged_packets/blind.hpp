@@ -1,4 +1,4 @@
-// Step 09, the client: how well a secret PSN protects against guessing. Measures which PSNs are
+// Lesson 09, the client: how well a secret PSN protects against guessing. Measures which PSNs are
 // accepted, how fast packets can be sent, and how the other numbers are chosen.
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "stage.hpp"
 #include "window.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 class Blind {
   public:
@@ -50,7 +50,7 @@ class Blind {
         const CapturedFrame seen = stage_.connect("Honest. ");
         std::vector<Frame> frames;
         for (std::uint64_t i = 0; i < count; ++i)
-            frames.push_back(write_like(seen, wire::Psn(step07::random_psn()), forged_));
+            frames.push_back(write_like(seen, wire::Psn(lesson07::random_psn()), forged_));
         const Stage::Burst burst = stage_.burst(frames);
         measured_.frame_bytes = frames.front().size();
         measured_.rate = burst.rate();
@@ -144,4 +144,4 @@ class Blind {
     std::vector<std::byte> forged_ = common::pattern(message_size, "Forged. ");
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the client: an honest client, and in the same program an attacker that shows what forged
+// Lesson 09, the client: an honest client, and in the same program an attacker that shows what forged
 // packets do to a connection. Lab only.
 #include "blind.hpp"
 #include "examples/07_secure_psn/tls.hpp"
@@ -18,29 +18,29 @@ struct Options {
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const util::Address server = options.client.resolve_server();
-    step09::require_lab(server);
+    lesson09::require_lab(server);
     common::trace_no_requests();
-    step09::RawSender sender;
+    lesson09::RawSender sender;
     const net::TimeLimit limit{stop, util::deadline_in(options.client.timeout)};
-    const auto tls = step07::open_tls(net::TlsRole::Client, options.secure, log);
+    const auto tls = lesson07::open_tls(net::TlsRole::Client, options.secure, log);
     net::TlsChannel channel(
         *tls, net::connect_tcp(server, options.client.local.resolve(0, server.is_ipv6()), limit),
         limit);
-    step09::HonestClient client(channel, options.client.timeout, log, stop);
-    step09::Stage stage(client, sender);
-    step09::Findings findings(log);
-    step09::wrong_psn(stage, findings);
-    step09::wrong_rkey(stage, findings);
-    step09::third_party(stage, findings);
-    step09::replay(stage, findings);
-    step09::forged_answers(stage, findings);
-    step09::Blind blind(stage, log);
+    lesson09::HonestClient client(channel, options.client.timeout, log, stop);
+    lesson09::Stage stage(client, sender);
+    lesson09::Findings findings(log);
+    lesson09::wrong_psn(stage, findings);
+    lesson09::wrong_rkey(stage, findings);
+    lesson09::third_party(stage, findings);
+    lesson09::replay(stage, findings);
+    lesson09::forged_answers(stage, findings);
+    lesson09::Blind blind(stage, log);
     blind.measure();
     blind.guess(options.guesses);
     blind.look_at_numbers();
     client.finish();
     findings.table();
-    step09::OddsTable(blind.measured(), log).write();
+    lesson09::OddsTable(blind.measured(), log).write();
     return 0;
 }
 
@@ -49,7 +49,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "client",
-        "Step 09, client: injects forged packets and reports their effects. In the lab only.");
+        "Lesson 09, client: injects forged packets and reports their effects. In the lab only.");
     Options options;
     command_line.add(options.client);
     command_line.add(options.secure);

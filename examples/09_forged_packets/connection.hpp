@@ -1,4 +1,4 @@
-// Step 09, both sides: a connection without rdma_cm as in step 06, which can restart through RESET.
+// Lesson 09, both sides: a connection without rdma_cm as in lesson 06, which can restart through RESET.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "net/channel.hpp"
 #include "runlog/log.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 struct Link {
     rdma::Qp qp;
@@ -19,18 +19,17 @@ inline constexpr std::size_t message_size = 64;
 inline constexpr std::string_view random_source = "RAND_bytes";
 inline constexpr std::string_view reused_source = "the one before";
 
-inline rdma::Pd make_pd(const step06::Port& port) {
-    return rdma::Pd{util::check_ptr(ibv_alloc_pd(port.context.get()), "ibv_alloc_pd")};
+inline rdma::Pd make_pd(const lesson06::Port& port) {
+    return rdma::Pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
 }
 
 inline rdma::Mr register_memory(ibv_pd* pd, std::span<std::byte> bytes, unsigned access) {
-    return rdma::Mr{util::check_ptr(
-        ibv_reg_mr(pd, bytes.data(), bytes.size(), static_cast<int>(access)), "ibv_reg_mr")};
+    return rdma::Mr{
+        CHECK_PTR(ibv_reg_mr(pd, bytes.data(), bytes.size(), static_cast<int>(access)))};
 }
 
-inline rdma::Cq make_cq(const step06::Port& port) {
-    return rdma::Cq{util::check_ptr(ibv_create_cq(port.context.get(), 16, nullptr, nullptr, 0),
-                                    "ibv_create_cq")};
+inline rdma::Cq make_cq(const lesson06::Port& port) {
+    return rdma::Cq{CHECK_PTR(ibv_create_cq(port.context.get(), 16, nullptr, nullptr, 0))};
 }
 
 inline rdma::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
@@ -43,11 +42,11 @@ inline rdma::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    return rdma::Qp{util::check_ptr(ibv_create_qp(pd, &attributes), "ibv_create_qp")};
+    return rdma::Qp{CHECK_PTR(ibv_create_qp(pd, &attributes))};
 }
 
 /// `exposed`: null if this side exposes no memory.
-inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const step06::Port& port,
+inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const lesson06::Port& port,
                                  const ibv_mr* exposed) {
     net::Endpoint endpoint{
         .qpn = qp.qp_num, .psn = psn, .lid = port.lid, .path_mtu = port.path_mtu};
@@ -83,10 +82,11 @@ inline constexpr Retry giving_up{.timeout = 17, .retry_cnt = 2};
 inline constexpr Retry no_retry{.timeout = 0, .retry_cnt = 7};
 
 /// From RESET to RTS.
-inline void raise(const Link& link, const step06::Port& port, unsigned access, const Retry& retry) {
+inline void raise(const Link& link, const lesson06::Port& port, unsigned access,
+                  const Retry& retry) {
     ibv_qp* qp = link.qp.get();
-    step06::to_init(qp, port, access);
-    step06::to_rtr(qp, port, link.theirs);
+    lesson06::to_init(qp, port, access);
+    lesson06::to_rtr(qp, port, link.theirs);
     ibv_qp_attr attr{};
     attr.qp_state = IBV_QPS_RTS;
     attr.sq_psn = link.mine.psn;
@@ -100,4 +100,4 @@ inline void raise(const Link& link, const step06::Port& port, unsigned access, c
                    "ibv_modify_qp(RTR to RTS)");
 }
 
-}  // namespace step09
+}  // namespace lesson09

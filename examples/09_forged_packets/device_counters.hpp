@@ -1,4 +1,4 @@
-// Step 09, the server: its device's counters.
+// Lesson 09, the server: its device's counters.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,12 @@
 #include "examples/common/program.hpp"
 #include "rdma/counters.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 /// Returns the counters once the device has received `received` packets, or at the deadline. The
 /// kernel's values are up to 10 ms old (ib_core's "lifespan"); it renews all of them at once, which
 /// may happen between two files.
-inline rdma::Counters counters_after(std::uint64_t received, const step06::Port& port,
+inline rdma::Counters counters_after(std::uint64_t received, const lesson06::Port& port,
                                      util::StopSignal& stop, util::Deadline deadline) {
     const auto read = [&port] {
         return rdma::read_counters(ibv_get_device_name(port.context->device), port.number);
@@ -26,4 +26,4 @@ inline rdma::Counters counters_after(std::uint64_t received, const step06::Port&
     }
 }
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, both sides: the messages apart from the exchange of endpoints. The client requests, the
+// Lesson 09, both sides: the messages apart from the exchange of endpoints. The client requests, the
 // server executes and reports.
 //
 //     a request, 16 bytes:
@@ -35,7 +35,7 @@
 #include "util/cursor.hpp"
 #include "util/error.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 enum class Ask : std::uint8_t {
     Report = 1,
@@ -74,7 +74,7 @@ struct Report {
 
 inline constexpr std::size_t request_size = 16;
 inline constexpr std::size_t report_size = 80;
-inline constexpr std::uint32_t magic = common::magic_of_step(9);
+inline constexpr std::uint32_t magic = common::magic_of_lesson(9);
 inline constexpr std::uint8_t report_type = 0x80;
 inline constexpr std::uint64_t no_counter = UINT64_MAX;
 
@@ -132,4 +132,4 @@ inline Report parse_report(util::FixedBytes<report_size> bytes) {
     return report;
 }
 
-}  // namespace step09
+}  // namespace lesson09

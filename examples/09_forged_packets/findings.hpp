@@ -1,4 +1,4 @@
-// Step 09, the client: the result of each forgery, as log events and as a table at the end.
+// Lesson 09, the client: the result of each forgery, as log events and as a table at the end.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 #include "trial.hpp"
 #include "wire/psn.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 class Findings {
   public:
@@ -123,4 +123,4 @@ class Findings {
     std::vector<Finding> findings_;
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the attacker: the forged packets. Each is a captured honest WRITE with some fields
+// Lesson 09, the attacker: the forged packets. Each is a captured honest WRITE with some fields
 // changed.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "packets.hpp"
 #include "stage.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 inline std::vector<std::byte> message(std::string_view text) {
     return common::pattern(message_size, text);
@@ -108,4 +108,4 @@ inline void forged_answers(Stage& stage, Findings& findings) {
     findings.answer("e3", "READ response", trial, trial.changed_read());
 }
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the client: its honest part. A connection as in step 07, which can be set up repeatedly,
+// Lesson 09, the client: its honest part. A connection as in lesson 07, which can be set up repeatedly,
 // and a second pair of queue pairs, the witness.
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "resources.hpp"
 #include "wire/psn.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 class HonestClient {
   public:
@@ -27,7 +27,7 @@ class HonestClient {
                  util::StopSignal& stop)
         : channel_(channel), timeout_(timeout), log_(log), stop_(stop) {
         witness_.qp = make_qp(own_.pd.get(), witness_cq_.get());
-        exchange_and_raise(witness_, step07::random_psn(), random_source, no_retry);
+        exchange_and_raise(witness_, lesson07::random_psn(), random_source, no_retry);
         witness_psn_ = witness_.mine.psn;
     }
 
@@ -41,7 +41,7 @@ class HonestClient {
     void connect() {
         make_target();
         ask(Ask::Connect, 0,
-            [&] { exchange_and_raise(target_, step07::random_psn(), random_source, giving_up); });
+            [&] { exchange_and_raise(target_, lesson07::random_psn(), random_source, giving_up); });
     }
 
     /// Restarts the same queue pairs through RESET. Reconnect: with the same PSNs.
@@ -51,7 +51,7 @@ class HonestClient {
             if (how == Ask::Reconnect)
                 exchange_and_raise(target_, target_.mine.psn, reused_source, giving_up);
             else
-                exchange_and_raise(target_, step07::random_psn(), random_source, giving_up);
+                exchange_and_raise(target_, lesson07::random_psn(), random_source, giving_up);
         });
     }
 
@@ -59,7 +59,7 @@ class HonestClient {
     void connect_deaf() {
         make_target();
         ask(Ask::Connect, 0, [&] {
-            exchange_endpoints(target_, step07::random_psn(), random_source);
+            exchange_endpoints(target_, lesson07::random_psn(), random_source);
             log_.event("qp_state", {{"qpn", target_.mine.qpn},
                                     {"state", rdma::name_of(IBV_QPS_RESET)},
                                     {"dest_qpn", target_.theirs.qpn}});
@@ -147,4 +147,4 @@ class HonestClient {
     Report report_;
 };
 
-}  // namespace step09
+}  // namespace lesson09

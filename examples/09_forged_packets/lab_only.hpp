@@ -1,4 +1,4 @@
-// Step 09, both sides: restricts forged packets to the lab's own addresses.
+// Lesson 09, both sides: restricts forged packets to the lab's own addresses.
 //
 // These are documentation prefixes, which are not routed on the Internet: 192.0.2.0/24 (TEST-NET-1,
 // RFC 5737) and 2001:db8::/64 (of 2001:db8::/32, RFC 3849).
@@ -15,7 +15,7 @@
 #include "util/error.hpp"
 #include "wire/packet.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 inline bool is_in_lab(const wire::Ipv4Address& address) {
     constexpr std::array<std::uint8_t, 3> lab{192, 0, 2};
@@ -43,7 +43,7 @@ inline bool is_in_lab(const util::Address& address) {
 
 [[noreturn]] inline void refuse(const std::string& what) {
     throw util::Error(fmt::format(
-        "{}: forged packets stay inside the lab, 192.0.2.0/24 and 2001:db8::/64. Run this step "
+        "{}: forged packets stay inside the lab, 192.0.2.0/24 and 2001:db8::/64. Run this lesson "
         "with lab/lab capture.",
         what));
 }
@@ -54,7 +54,7 @@ inline void require_lab(const util::Address& address) {
         refuse(fmt::format("{} is not one of the lab's addresses", address.host()));
 }
 
-/// Returns true if the packet is encrypted with IPsec ESP (step 25).
+/// Returns true if the packet is encrypted with IPsec ESP (lesson 18).
 inline bool is_esp(const wire::Packet& packet) {
     constexpr std::uint8_t esp = wire::ip_protocol::encapsulation;
     return packet.ipv4 ? packet.ipv4->protocol == esp
@@ -76,4 +76,4 @@ inline void require_lab(const wire::Packet& packet) {
                            packet.ipv4 ? text(packet.ipv4->dst) : text(packet.ipv6->dst)));
 }
 
-}  // namespace step09
+}  // namespace lesson09

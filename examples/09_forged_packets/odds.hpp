@@ -1,4 +1,4 @@
-// Step 09, the attacker: how long a blind attacker needs to guess.
+// Lesson 09, the attacker: how long a blind attacker needs to guess.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace step09 {
+namespace lesson09 {
 
 /// Of `space` equally likely combinations, `hits` have the effect that the attacker wants.
 struct Odds {
@@ -64,4 +64,4 @@ inline std::string count_text(double count) {
     return count < exact ? fmt::format("{:.0f}", count) : fmt::format("{:.1e}", count);
 }
 
-}  // namespace step09
+}  // namespace lesson09

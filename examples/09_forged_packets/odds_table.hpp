@@ -1,4 +1,4 @@
-// Step 09, the client: what the measured windows mean for a blind attacker, as a table.
+// Lesson 09, the client: what the measured windows mean for a blind attacker, as a table.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "runlog/log.hpp"
 #include "window.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 struct Measured {
     Window write, ack, nak, read_response;
@@ -63,4 +63,4 @@ class OddsTable {
     runlog::Log& log_;
 };
 
-}  // namespace step09
+}  // namespace lesson09

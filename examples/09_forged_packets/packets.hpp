@@ -1,4 +1,4 @@
-// Step 09, the attacker: packets derived from a captured one, with some fields changed. They
+// Lesson 09, the attacker: packets derived from a captured one, with some fields changed. They
 // contain what an attacker learns from a single frame. wire::encode() computes lengths and ICRC.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "wire/encode.hpp"
 #include "wire/packet.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 using Frame = std::vector<std::byte>;
 
@@ -90,4 +90,4 @@ inline Frame read_response_of(const CapturedFrame& request, std::uint32_t dest_q
     return response(request, dest_qpn, psn, rc_read_response_only, syndrome::ack, payload);
 }
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the attacker: sends raw frames to an interface with packet(7), bypassing the kernel's
+// Lesson 09, the attacker: sends raw frames to an interface with packet(7), bypassing the kernel's
 // RDMA stack.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "util/cursor.hpp"
 #include "util/fd.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 class RawSender {
   public:
@@ -23,7 +23,7 @@ class RawSender {
         // Protocol 0: the socket receives nothing.
         if (!socket_ && (errno == EPERM || errno == EACCES))
             throw util::Error(
-                "not allowed to send raw packets: this step needs root. In the lab it has root: "
+                "not allowed to send raw packets: this lesson needs root. In the lab it has root: "
                 "run lab/lab capture 09.");
         util::check_errno(socket_.get(), "socket(AF_PACKET)");
     }
@@ -55,4 +55,4 @@ class RawSender {
     int interface_ = 0;
 };
 
-}  // namespace step09
+}  // namespace lesson09

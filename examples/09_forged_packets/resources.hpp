@@ -1,4 +1,4 @@
-// Step 09, the client: device, protection domain, memory and WRITEs of its honest part.
+// Lesson 09, the client: device, protection domain, memory and WRITEs of its honest part.
 #pragma once
 
 #include <array>
@@ -8,17 +8,17 @@
 #include "connection.hpp"
 #include "examples/common/request.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 struct Resources {
-    step06::Port port;
+    lesson06::Port port;
     rdma::Pd pd = make_pd(port);
     std::array<std::byte, message_size> outgoing{};
     rdma::Mr outgoing_mr = register_memory(pd.get(), outgoing, 0);
     ibv_sge sge{};
     std::uint64_t posted = 0;
 
-    explicit Resources(const util::Address& address) : port(step06::open_port(address)) {}
+    explicit Resources(const util::Address& address) : port(lesson06::open_port(address)) {}
 
     /// Returns a signalled WRITE of the first `length` bytes of `outgoing`; valid until the next
     /// call.
@@ -39,7 +39,7 @@ struct Resources {
 
     static void post(ibv_qp* qp, ibv_send_wr& wr) {
         ibv_send_wr* bad_wr = nullptr;
-        util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+        CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
     }
 
     /// Returns the rkeys of `count` memory regions, registered one after the other.
@@ -55,4 +55,4 @@ struct Resources {
     }
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the server: the target of the attack.
+// Lesson 09, the server: the target of the attack.
 #include "examples/07_secure_psn/tls.hpp"
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
@@ -16,13 +16,13 @@ struct Options {
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto address = options.server.address();
     if (!address.is_any())
-        step09::require_lab(address);
-    const auto tls = step07::open_tls(net::TlsRole::Server, options.secure, log);
+        lesson09::require_lab(address);
+    const auto tls = lesson07::open_tls(net::TlsRole::Server, options.secure, log);
     common::serve_each(address, log, stop, [&](net::Socket socket) {
-        step09::require_lab(socket.peer);
+        lesson09::require_lab(socket.peer);
         net::TlsChannel channel(*tls, std::move(socket),
-                                {stop, util::deadline_in(step09::exchange_time)});
-        step09::Session(channel, channel.socket().local(), log, stop).serve();
+                                {stop, util::deadline_in(lesson09::exchange_time)});
+        lesson09::Session(channel, channel.socket().local(), log, stop).serve();
     });
     return 0;
 }
@@ -31,7 +31,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
 
 int main(int argc, char** argv) {
     common::CommandLine command_line(
-        "server", "Step 09, server: exposes memory, and reports what forged packets did to it.");
+        "server", "Lesson 09, server: exposes memory, and reports what forged packets did to it.");
     Options options;
     command_line.add(options.server);
     command_line.add(options.secure);

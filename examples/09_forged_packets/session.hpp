@@ -1,4 +1,4 @@
-// Step 09, the server: exposes memory and reports its contents, the queue pair's state and the
+// Lesson 09, the server: exposes memory and reports its contents, the queue pair's state and the
 // device's counters.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "examples/07_secure_psn/random_psn.hpp"
 #include "examples/common/memory.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 constexpr std::chrono::milliseconds exchange_time{10'000};
 constexpr std::size_t memory_size = 4096;
@@ -22,11 +22,11 @@ class Session {
   public:
     Session(net::Channel& channel, const util::Address& own, runlog::Log& log,
             util::StopSignal& stop)
-        : channel_(channel), log_(log), stop_(stop), port_(step06::open_port(own)) {}
+        : channel_(channel), log_(log), stop_(stop), port_(lesson06::open_port(own)) {}
 
     void serve() {
         witness_.qp = make_qp(other_pd_.get(), witness_cq_.get());
-        connect(witness_, step07::random_psn(), random_source, *other_mr_);
+        connect(witness_, lesson07::random_psn(), random_source, *other_mr_);
         while (true) {
             std::array<std::byte, request_size> bytes{};
             channel_.receive(bytes, {stop_, std::nullopt});
@@ -47,13 +47,13 @@ class Session {
             case Ask::Connect:
                 std::ranges::fill(exposed_, std::byte{0});
                 target_.qp = make_qp(pd_.get(), target_cq_.get());
-                connect(target_, step07::random_psn(), random_source, *exposed_mr_);
+                connect(target_, lesson07::random_psn(), random_source, *exposed_mr_);
                 break;
             case Ask::Reconnect:
             case Ask::Renew: {
                 const bool is_same = ask == Ask::Reconnect;
                 reset(target_.qp.get(), log_);
-                connect(target_, is_same ? target_.mine.psn : step07::random_psn(),
+                connect(target_, is_same ? target_.mine.psn : lesson07::random_psn(),
                         is_same ? reused_source : random_source, *exposed_mr_);
                 break;
             }
@@ -91,7 +91,7 @@ class Session {
         wr.sg_list = &sge;
         wr.num_sge = 1;
         ibv_send_wr* bad_wr = nullptr;
-        util::check_rc(ibv_post_send(target_.qp.get(), &wr, &bad_wr), "ibv_post_send");
+        CHECK_RC(ibv_post_send(target_.qp.get(), &wr, &bad_wr));
     }
 
     Report report(std::uint64_t at_least) {
@@ -104,9 +104,7 @@ class Session {
         ibv_qp_attr attr{};
         ibv_qp_init_attr unused{};
         if (target_.qp)
-            util::check_rc(
-                ibv_query_qp(target_.qp.get(), &attr, IBV_QP_STATE | IBV_QP_RQ_PSN, &unused),
-                "ibv_query_qp");
+            CHECK_RC(ibv_query_qp(target_.qp.get(), &attr, IBV_QP_STATE | IBV_QP_RQ_PSN, &unused));
         // The memory of both connections: the witness's must not change either.
         const std::uint32_t memory_crc =
             libdeflate_crc32(common::crc_of(exposed_), other_.data(), other_.size());
@@ -128,7 +126,7 @@ class Session {
     net::Channel& channel_;
     runlog::Log& log_;
     util::StopSignal& stop_;
-    step06::Port port_;
+    lesson06::Port port_;
     rdma::Pd pd_ = make_pd(port_);
     rdma::Pd other_pd_ = make_pd(port_);
     std::vector<std::byte> exposed_ = std::vector<std::byte>(memory_size);
@@ -147,4 +145,4 @@ class Session {
     std::uint64_t posted_ = 0;
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the attacker: captures the RoCE packets on the interface, as an attacker on the path
+// Lesson 09, the attacker: captures the RoCE packets on the interface, as an attacker on the path
 // can.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "util/stop_signal.hpp"
 #include "wire/packet.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 /// A copy of a complete Ethernet frame.
 struct CapturedFrame {
@@ -57,4 +57,4 @@ class Sniffer {
     capture::LiveSource source_;
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the client: the environment of a forgery: the honest client, a capture and a raw socket.
+// Lesson 09, the client: the environment of a forgery: the honest client, a capture and a raw socket.
 // A packet of the witness follows each forged one. Its ACK proves that the server's device has
 // processed all earlier packets, so no fixed delays are needed.
 #pragma once
@@ -15,7 +15,7 @@
 #include "trial.hpp"
 #include "util/error.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 class Stage {
   public:
@@ -88,7 +88,7 @@ class Stage {
     }
 
   private:
-    static std::string interface_of(const step06::Port& port) {
+    static std::string interface_of(const lesson06::Port& port) {
         return rdma::gid_at(port.context.get(), port.number, port.gid_index).netdev();
     }
 
@@ -145,4 +145,4 @@ class Stage {
     Sniffer sniffer_;
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the client: the observed effects of a forged packet.
+// Lesson 09, the client: the observed effects of a forged packet.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include "dialogue.hpp"
 #include "rdma/names.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 /// Returns the increase of a counter; 0 if the device does not have it.
 inline std::uint64_t grown(const std::optional<std::uint64_t>& before,
@@ -35,4 +35,4 @@ struct Trial {
     }
 };
 
-}  // namespace step09
+}  // namespace lesson09

@@ -1,4 +1,4 @@
-// Step 09, the attacker: finds by trial which PSNs around the expected one are accepted.
+// Lesson 09, the attacker: finds by trial which PSNs around the expected one are accepted.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "util/error.hpp"
 
-namespace step09 {
+namespace lesson09 {
 
 inline constexpr std::uint32_t psn_count = 1U << 24;
 inline constexpr std::int32_t lowest_offset = -(1 << 23);
@@ -79,4 +79,4 @@ inline Window measure_window(const Accepts& accepts) {
     return window;
 }
 
-}  // namespace step09
+}  // namespace lesson09

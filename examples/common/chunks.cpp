@@ -8,7 +8,7 @@
 namespace common {
 namespace {
 
-constexpr std::uint32_t magic = magic_of_step(15);  // first used by step 15
+constexpr std::uint32_t magic = magic_of_lesson(19);  // first used by lesson 19
 
 }  // namespace
 

@@ -23,10 +23,9 @@ CmClient::CmClient(const ClientOptions& options, int completions, runlog::Log& l
     rdma::CmEvent resolved = rdma::resolve_address(id_.get(), source ? &*source : nullptr, server_,
                                                    stop, options.timeout);
     resolved.reset();
-    util::check_errno(rdma_resolve_route(id_.get(), static_cast<int>(options.timeout.count())),
-                      "rdma_resolve_route");
+    CHECK_ERRNO(rdma_resolve_route(id_.get(), static_cast<int>(options.timeout.count())));
     expect(RDMA_CM_EVENT_ROUTE_RESOLVED);
-    pd_ = rdma::Pd{util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")};
+    pd_ = rdma::Pd{CHECK_PTR(ibv_alloc_pd(id_->verbs))};
     completions_.emplace(id_->verbs, completions);
 }
 
@@ -52,7 +51,7 @@ rdma::Capability CmClient::connect(std::span<const std::byte> private_data) {
     parameters.initiator_depth = 1;  // one READ or atomic in flight
     parameters.retry_count = 7;
     parameters.rnr_retry_count = 7;  // 7: without limit
-    util::check_errno(rdma_connect(id_.get(), &parameters), "rdma_connect");
+    CHECK_ERRNO(rdma_connect(id_.get(), &parameters));
     return await_established();
 }
 
@@ -115,7 +114,7 @@ bool CmClient::has_ended() {
 }
 
 void CmClient::disconnect() {
-    util::check_errno(rdma_disconnect(id_.get()), "rdma_disconnect");
+    CHECK_ERRNO(rdma_disconnect(id_.get()));
     if (has_ended_)
         return;
     expect(RDMA_CM_EVENT_DISCONNECTED);

@@ -1,4 +1,4 @@
-// The client of an rdma_cm connection as in step 01, for later steps.
+// The client of an rdma_cm connection as in lesson 01, for later lessons.
 #pragma once
 
 #include <cstdint>

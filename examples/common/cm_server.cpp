@@ -22,7 +22,7 @@ rdma::CmId make_listener(rdma_event_channel* channel, const ServerOptions& optio
     util::Address address = options.address();
     util::check_errno(rdma_bind_addr(listener.get(), address.get()),
                       "rdma_bind_addr(" + address.text() + ")");
-    util::check_errno(rdma_listen(listener.get(), backlog), "rdma_listen");
+    CHECK_ERRNO(rdma_listen(listener.get(), backlog));
     log.event("ready", {{"address", address.host()}, {"port", address.port()}});
     return listener;
 }
@@ -84,7 +84,7 @@ CmSession::CmSession(CmServer& server, rdma::CmId id, std::vector<std::byte> req
     : server_(server),
       id_(std::move(id)),
       request_(std::move(request)),
-      pd_(util::check_ptr(ibv_alloc_pd(id_->verbs), "ibv_alloc_pd")) {}
+      pd_(CHECK_PTR(ibv_alloc_pd(id_->verbs))) {}
 
 void CmSession::make_qp(const ibv_qp_cap& cap) {
     completions_.emplace(id_->verbs, static_cast<int>(cap.max_send_wr + cap.max_recv_wr));
@@ -103,7 +103,7 @@ void CmSession::accept(const rdma::Capability& capability, std::uint8_t rnr_retr
     parameters.private_data_len = bytes.size();
     parameters.responder_resources = 1;
     parameters.rnr_retry_count = rnr_retries;
-    util::check_errno(rdma_accept(id_.get(), &parameters), "rdma_accept");
+    CHECK_ERRNO(rdma_accept(id_.get(), &parameters));
     server_.log_.event("exchange", rdma::describe(capability, "sent"));
 }
 

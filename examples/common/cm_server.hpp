@@ -1,4 +1,4 @@
-// The rdma_cm server as in step 01: the listener, and a server that serves one client at a time,
+// The rdma_cm server as in lesson 01: the listener, and a server that serves one client at a time,
 // for steps that do more with each client.
 #pragma once
 

@@ -1,8 +1,8 @@
-// The header of each message that a step's programs exchange over the exchange connection or as
-// rdma_cm private data. The step defines the rest.
+// The header of each message that a lesson's programs exchange over the exchange connection or as
+// rdma_cm private data. The lesson defines the rest.
 //
 //     offset  0   2 bytes   "RW"
-//             2   2         the step's number, two digits
+//             2   2         the lesson's number, two digits
 //             4   1         version, 1
 #pragma once
 
@@ -19,10 +19,10 @@ namespace common {
 
 inline constexpr std::uint8_t message_version = 1;
 
-/// The magic of a step; tests/lint/verbs checks that the number matches the step's folder.
-consteval std::uint32_t magic_of_step(unsigned step) {
-    return std::uint32_t{'R'} << 24 | std::uint32_t{'W'} << 16 | ('0' + step / 10 % 10) << 8 |
-           ('0' + step % 10);
+/// The magic of a lesson; tests/lint/verbs checks that the number matches the lesson's folder.
+consteval std::uint32_t magic_of_lesson(unsigned lesson) {
+    return std::uint32_t{'R'} << 24 | std::uint32_t{'W'} << 16 | ('0' + lesson / 10 % 10) << 8 |
+           ('0' + lesson % 10);
 }
 
 /// Returns N bytes: magic, version, and zeros.
@@ -39,7 +39,7 @@ template <std::size_t N>
 void check_message(util::FixedBytes<N> in, std::uint32_t magic) {
     if (util::be32<0>(in) != magic || util::be8<4>(in) != message_version)
         throw util::Error(
-            "the peer sent an unknown message: are client and server of the same step, and built "
+            "the peer sent an unknown message: are client and server of the same lesson, and built "
             "from the same sources?");
 }
 

@@ -1,4 +1,4 @@
-// What main() of every step has in common: the options, the run log, stopping on SIGINT and
+// What main() of every lesson has in common: the options, the run log, stopping on SIGINT and
 // SIGTERM, and errors as one sentence with an exit code.
 //
 // Exit codes: 0 success (a server: stopped by a signal), 1 the run failed, 2 invalid command line.
@@ -18,7 +18,7 @@
 
 namespace common {
 
-/// How a step selects its local address: by the address, or by device (and GID index).
+/// How a lesson selects its local address: by the address, or by device (and GID index).
 struct LocalEnd {
     std::string address;                     // --bind or --source; empty: not given
     std::string device;                      // --device; empty: not given
@@ -54,7 +54,7 @@ struct ClientOptions {
 /// Sleeps for a millisecond. Returns false if the deadline has passed or a stop was requested.
 bool nap(util::StopSignal& stop, util::Deadline deadline);
 
-/// The command line of a step. Only program.cpp includes CLI11, which adds eight seconds to a
+/// The command line of a lesson. Only program.cpp includes CLI11, which adds eight seconds to a
 /// translation unit.
 class CommandLine {
   public:

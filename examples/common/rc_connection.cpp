@@ -25,7 +25,7 @@ RcConnection::RcConnection(const RcSide& side, const Wanted& wanted) {
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    qp_.reset(util::check_ptr(ibv_create_qp(side.pd, &attributes), "ibv_create_qp"));
+    qp_.reset(CHECK_PTR(ibv_create_qp(side.pd, &attributes)));
 
     const ibv_port_attr port = rdma::query_port(side.context, side.gid.port);
     net::Endpoint mine{.qpn = qp_->qp_num,

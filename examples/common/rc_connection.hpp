@@ -1,4 +1,4 @@
-// A reliable connection without rdma_cm, as in step 06, for later steps. Both sides construct one
+// A reliable connection without rdma_cm, as in lesson 06, for later lessons. Both sides construct one
 // at the same time, over an existing channel.
 #pragma once
 

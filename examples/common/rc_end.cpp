@@ -25,7 +25,7 @@ RcEnd::RcEnd(net::Socket socket, runlog::Log& log, util::StopSignal& stop,
              std::chrono::milliseconds time)
     : channel_(std::move(socket)),
       device_(rdma::open_device_of(channel_.socket().local())),
-      pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
+      pd_(CHECK_PTR(ibv_alloc_pd(device_.context.get()))),
       side_{channel_, device_.context.get(), device_.gid, pd_.get(), log, stop, time} {}
 
 void serve_rc_clients(const util::Address& address, runlog::Log& log, util::StopSignal& stop,

@@ -1,5 +1,5 @@
 // One side of a program with RcConnections: a TCP connection to the peer, the device that routes to
-// it, and a protection domain, as in step 06.
+// it, and a protection domain, as in lesson 06.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// A queue pair's transitions to RTS as in step 06, with the attributes that later steps vary.
+// A queue pair's transitions to RTS as in lesson 06, with the attributes that later lessons vary.
 #pragma once
 
 #include <cstdint>

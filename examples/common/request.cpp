@@ -24,7 +24,7 @@ ibv_wc perform(ibv_qp* qp, ibv_send_wr& wr, util::StopSignal& stop,
                std::chrono::milliseconds time) {
     wr.send_flags |= IBV_SEND_SIGNALED;
     ibv_send_wr* bad_wr = nullptr;
-    util::check_rc(ibv_post_send(qp, &wr, &bad_wr), "ibv_post_send");
+    CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
     std::uint64_t length = 0;
     for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
         length += sge.length;

@@ -1,4 +1,4 @@
-// One work request and its completion, as in step 01.
+// One work request and its completion, as in lesson 01.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the steps with a TLS exchange have in common: certificates, the peer's expected name, and
+// What the lessons with a TLS exchange have in common: certificates, the peer's expected name, and
 // which secrets may be written.
 #pragma once
 

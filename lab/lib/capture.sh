@@ -1,10 +1,10 @@
-# The capture of a step: taken on the server's host, and streamed to wire.pcapng on this host.
+# The capture of a lesson: taken on the server's host, and streamed to wire.pcapng on this host.
 # shellcheck shell=bash
 
-# The folder of a step that uses other protocols than RoCE has a file capture.filter. The folder of a step that transfers more bytes
+# The folder of a lesson that uses other protocols than RoCE has a file capture.filter. The folder of a lesson that transfers more bytes
 # than a capture can keep up with has a file capture.snaplen.
 start_capture() {
-    local filter=${CAPTURE_FILTER:-$(step_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(step_file capture.snaplen)} command
+    local filter=${CAPTURE_FILTER:-$(lesson_file capture.filter)} snaplen=${CAPTURE_SNAPLEN:-$(lesson_file capture.snaplen)} command
     [[ $snaplen != all ]] || snaplen=
     command=("$LAB_BUILD/rocecap" live -i "${HOST_INTERFACE[server]}" ${filter:+-f "$filter"} ${snaplen:+-s "$snaplen"} -w -)
     record '.capture.command = $ARGS.positional' --args -- "${command[@]}"

@@ -3,7 +3,7 @@
 
 show_help() {
     cat <<'EOT'
-lab/lab starts two or more machines with RDMA between them and runs the steps on them.
+lab/lab starts two or more machines with RDMA between them and runs the lessons on them.
 
   lab/lab up                        start the lab; do nothing if it runs
   lab/lab boot                      start the machines without the link between them; the next
@@ -14,9 +14,9 @@ lab/lab starts two or more machines with RDMA between them and runs the steps on
                                     (client2, client3, …)
   lab/lab exec HOST -- COMMAND [ARG…]
                                     run a command on HOST, with its standard streams and exit status
-  lab/lab run STEP [-- ARG…]        run a step: its server, then its client with the arguments
-  lab/lab capture STEP [-- ARG…]    the same, and capture the packets into captures/runs/
-  lab/lab run|capture STEP STEP…    run several steps until one fails; capture also prints the
+  lab/lab run LESSON [-- ARG…]      run a lesson: its server, then its client with the arguments
+  lab/lab capture LESSON [-- ARG…]  the same, and capture the packets into captures/runs/
+  lab/lab run|capture LESSON…       run several lessons until one fails; capture also prints the
                                     table of their PSNs
   lab/lab trace [--after SECONDS] [--only CATEGORIES] -- SERVER COMMAND… :: CLIENT COMMAND…
                                     run any two programs, capture their packets and log their verbs
@@ -34,7 +34,7 @@ lab/lab starts two or more machines with RDMA between them and runs the steps on
   lab/lab wire fields               list the fields that `set` may write
   lab/lab help                      print this text
 
-STEP is 01 or 01_cm_write_read. Settings are environment variables (NAME=value lab/lab …). Their
+LESSON is 01 or 01_cm_write_read. Settings are environment variables (NAME=value lab/lab …). Their
 explanations and defaults:
 EOT
     awk '

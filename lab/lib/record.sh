@@ -14,7 +14,7 @@ record() {
 utc_now() { date -u +%Y-%m-%dT%H:%M:%SZ; }
 
 record_start() { # MODE
-    jq -n --arg step "$STEP" --arg backend "$LAB_BACKEND" --arg mode "$1" --arg started "$(utc_now)" \
+    jq -n --arg step "$LESSON" --arg backend "$LAB_BACKEND" --arg mode "$1" --arg started "$(utc_now)" \
         '{step: $step, mode: $mode, backend: $backend, started: $started, hosts: ($ARGS.positional | map({(.): {}}) | add)}' \
         --args -- "${LAB_HOSTS[@]}" |
         write_file "$RUN_DIR/run.json"

@@ -1,16 +1,16 @@
-# A run of one step on the hosts, from the run directory to the summary.
+# A run of one lesson on the hosts, from the run directory to the summary.
 # shellcheck shell=bash
 
-# run_step run|capture STEP CLIENT-ARGUMENT...
-run_step() {
+# run_lesson run|capture LESSON CLIENT-ARGUMENT...
+run_lesson() {
     local mode=$1
-    find_step "$2"
+    find_lesson "$2"
     shift 2
     choose_hosts
     run_programs "$mode" "$@"
 }
 
-# run_programs run|capture ARGUMENT...: runs the programs of STEP on LAB_HOSTS; make_commands builds their commands from the arguments.
+# run_programs run|capture ARGUMENT...: runs the programs of LESSON on LAB_HOSTS; make_commands builds their commands from the arguments.
 run_programs() {
     local mode=$1
     MODE=$mode
@@ -49,7 +49,7 @@ run_programs() {
     fi
 }
 
-# For a step that exchanges endpoints over TLS. Each machine gets only its own key.
+# For a lesson that exchanges endpoints over TLS. Each machine gets only its own key.
 push_certificates() {
     local host
     needs_certificates || return 0
@@ -61,10 +61,10 @@ push_certificates() {
 
 make_run_dir() { # MODE
     local host error
-    RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$STEP
+    RUN_DIR=$(realpath -m -- "${LAB_RUNS:-$LAB_ROOT/captures/runs}")/$(date -u +%Y%m%dT%H%M%SZ)_$LESSON
     until error=$(mkdir -p "${RUN_DIR%/*}" 2>&1 && mkdir -m 700 "$RUN_DIR" 2>&1); do
         [[ -e $RUN_DIR ]] || die "cannot create $RUN_DIR: ${error##*: }"
-        # The step was already run within the same second.
+        # The lesson was already run within the same second.
         RUN_DIR+=+
     done
     RUN_STARTED=$(now_ms)
@@ -212,7 +212,7 @@ show_logs() {
 
 summary() { # STATUS
     local dir=${RUN_DIR#"$LAB_ROOT"/} role sent received counted packets dropped
-    say "$STEP: $(for role in "${LAB_HOSTS[@]:1}"; do printf '%s %s, ' "$role" "$(status_text "$role")"; done)server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
+    say "$LESSON: $(for role in "${LAB_HOSTS[@]:1}"; do printf '%s %s, ' "$role" "$(status_text "$role")"; done)server $(status_text server), $((($(now_ms) - RUN_STARTED) / 1000)) s"
     read -r packets dropped < <(jq -r '.capture | select(.packets) | "\(.packets) \(.dropped)"' "$RUN_DIR/run.json")
     if [[ -n $packets ]]; then
         counted=

@@ -1,45 +1,45 @@
-# `run` and `capture` of one step, or of several steps one after another.
+# `run` and `capture` of one lesson, or of several lessons one after another.
 # shellcheck shell=bash
 
-# run_steps run|capture STEP... [-- CLIENT-ARGUMENT...]
-run_steps() {
-    local mode=$1 step
-    local -a steps=() arguments=()
+# run_lessons run|capture LESSON... [-- CLIENT-ARGUMENT...]
+run_lessons() {
+    local mode=$1 lesson
+    local -a lessons=() arguments=()
     shift
     while (($# > 0)) && [[ $1 != -- ]]; do
-        steps+=("$1")
+        lessons+=("$1")
         shift
     done
-    ((${#steps[@]} > 0)) || usage_error "no step was given: lab/lab $mode STEP [-- client arguments]. Steps: $(list_steps)"
-    for step in "${steps[@]}"; do
-        find_step "$step"
+    ((${#lessons[@]} > 0)) || usage_error "no lesson was given: lab/lab $mode LESSON [-- client arguments]. Lessons: $(list_lessons)"
+    for lesson in "${lessons[@]}"; do
+        find_lesson "$lesson"
     done
     if (($# > 0)); then
-        ((${#steps[@]} == 1)) || usage_error "arguments for the client need a single step, not ${#steps[@]}."
+        ((${#lessons[@]} == 1)) || usage_error "arguments for the client need a single lesson, not ${#lessons[@]}."
         arguments=("${@:2}")
     fi
-    # Check all steps before the first one runs.
-    for step in "${steps[@]}"; do
-        find_step "$step"
-        need_built_step
+    # Check all lessons before the first one runs.
+    for lesson in "${lessons[@]}"; do
+        find_lesson "$lesson"
+        need_built_lesson
     done
-    if ((${#steps[@]} == 1)); then
-        run_step "$mode" "$step" "${arguments[@]}"
+    if ((${#lessons[@]} == 1)); then
+        run_lesson "$mode" "$lesson" "${arguments[@]}"
     else
-        run_in_turn "$mode" "${steps[@]}"
+        run_in_turn "$mode" "${lessons[@]}"
     fi
 }
 
-# Runs each step in a separate lab/lab process, which cleans up even if this script is killed. Stops after the first step that fails.
-run_in_turn() { # MODE STEP...
-    local mode=$1 step status=0 list
+# Runs each lesson in a separate lab/lab process, which cleans up even if this script is killed. Stops after the first lesson that fails.
+run_in_turn() { # MODE LESSON...
+    local mode=$1 lesson status=0 list
     local -a runs=()
     # A pipe: each run writes its directory into it.
     exec {list}<> <(:)
     TURN_PID=
     trap end_turn EXIT
-    for step in "${@:2}"; do
-        LAB_RUN_LIST=$list setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$step" &
+    for lesson in "${@:2}"; do
+        LAB_RUN_LIST=$list setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$lesson" &
         TURN_PID=$!
         while kill -0 "$TURN_PID" 2>/dev/null; do
             pause 0.05

@@ -1,4 +1,4 @@
-# `lab/lab trace`: runs any two programs on the hosts like a step, with a capture and with run logs of rocetrace.
+# `lab/lab trace`: runs any two programs on the hosts like a lesson, with a capture and with run logs of rocetrace.
 # shellcheck shell=bash
 
 trace_usage='lab/lab trace [--after SECONDS] [--only CATEGORIES] -- [NAME=VALUE…] SERVER COMMAND… :: [NAME=VALUE…] CLIENT COMMAND…'
@@ -38,12 +38,12 @@ trace() {
         [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break
     done
     word=${word##*/}
-    STEP=trace_${word//[^a-zA-Z0-9_-]/_} STEP_DIR=
+    LESSON=trace_${word//[^a-zA-Z0-9_-]/_} LESSON_DIR=
     LAB_HOSTS=(server client)
     run_programs capture
 }
 
-# The functions below replace those in step.sh and run.sh.
+# The functions below replace those in lesson.sh and run.sh.
 
 programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}; }
 

@@ -28,8 +28,7 @@ util::Fd connect_tcp(const std::string& text) {
     if (!port || !address)
         throw util::Error(
             fmt::format("'tcp:{}' is not a valid address: write tcp:127.0.0.1:PORT", text));
-    util::Fd fd(util::check_errno(socket(address->get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0),
-                                  "socket"));
+    util::Fd fd(CHECK_ERRNO(socket(address->get()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0)));
     // Both ends are on this machine: connect() returns immediately.
     if (::connect(fd.get(), address->get(), address->size()) != 0)
         return {};

@@ -26,8 +26,7 @@ sockaddr_un address_of(const std::string& path) {
 }
 
 util::Fd open_socket() {
-    return util::Fd(util::check_errno(
-        socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"));
+    return util::Fd(CHECK_ERRNO(socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
 }
 
 }  // namespace
@@ -55,7 +54,7 @@ util::Fd listen_unix(const std::string& path) {
     if (bound != 0)
         throw util::Error(
             fmt::format("cannot create a socket at {}: {}", path, std::strerror(error)));
-    util::check_errno(listen(fd.get(), 16), "listen");
+    CHECK_ERRNO(listen(fd.get(), 16));
     return fd;
 }
 

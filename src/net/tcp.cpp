@@ -38,8 +38,8 @@ Event wait_event(int fd, short events, const TimeLimit& limit) {
 }
 
 util::Fd make_socket(const util::Address& address) {
-    util::Fd fd(util::check_errno(
-        socket(address.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"));
+    util::Fd fd(CHECK_ERRNO(
+        socket(address.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)));
     return fd;
 }
 
@@ -47,7 +47,7 @@ util::Address address_of(const util::Fd& fd) {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
     auto* address = reinterpret_cast<sockaddr*>(&storage);
-    util::check_errno(getsockname(fd.get(), address, &size), "getsockname");
+    CHECK_ERRNO(getsockname(fd.get(), address, &size));
     return util::Address(address);
 }
 
@@ -78,7 +78,7 @@ int try_to_connect(util::Fd& fd, const util::Address& server,
     }
     int error = 0;
     socklen_t size = sizeof error;
-    util::check_errno(getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size), "getsockopt");
+    CHECK_ERRNO(getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size));
     return error;
 }
 
@@ -178,8 +178,7 @@ bool discard_input(const Socket& socket) {
 
 void notice_when_gone(const Socket& socket) {
     const auto set = [&socket](int level, int option, int value) {
-        util::check_errno(setsockopt(socket.fd.get(), level, option, &value, sizeof value),
-                          "setsockopt");
+        CHECK_ERRNO(setsockopt(socket.fd.get(), level, option, &value, sizeof value));
     };
     set(SOL_SOCKET, SO_KEEPALIVE, 1);
     set(IPPROTO_TCP, TCP_KEEPIDLE, 5);
@@ -188,8 +187,7 @@ void notice_when_gone(const Socket& socket) {
 }
 
 util::Address local_address_towards(const util::Address& server) {
-    const util::Fd fd(
-        util::check_errno(socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+    const util::Fd fd(CHECK_ERRNO(socket(server.get()->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
     // connect() on a datagram socket only looks up the route.
     util::check_errno(connect(fd.get(), server.get(), server.size()),
                       "connect(" + server.text() + ")");

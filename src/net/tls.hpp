@@ -49,7 +49,7 @@ void check_tls(long result, const std::string& what);
 /// threads, except those that resume sessions.
 class TlsContext {
   public:
-    /// `context`: configured for this role (step 07's make_ssl_context()): it has these files,
+    /// `context`: configured for this role (lesson 07's make_ssl_context()): it has these files,
     /// verifies the peer's certificate, and expects `peer_name` in it. From now on the process
     /// ignores SIGPIPE: OpenSSL writes to sockets as to files. Throws util::Error if the peer's
     /// certificate would not be verified.

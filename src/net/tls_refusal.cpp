@@ -24,8 +24,9 @@ constexpr std::array refusals{
     // This side refuses the peer.
     Refusal{SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, "{0} is refused: it showed no certificate."},
     Refusal{SSL_R_UNSUPPORTED_PROTOCOL, "{0} is refused: it does not support TLS 1.3."},
-    Refusal{SSL_R_WRONG_VERSION_NUMBER,
-            "{0} does not speak TLS: is it another program, or the step with the plain exchange?"},
+    Refusal{
+        SSL_R_WRONG_VERSION_NUMBER,
+        "{0} does not speak TLS: is it another program, or the lesson with the plain exchange?"},
     Refusal{SSL_R_HTTP_REQUEST, "{0} is refused: it speaks HTTP instead of TLS."},
     Refusal{SSL_R_UNEXPECTED_EOF_WHILE_READING,
             "{0} closed the connection during the exchange. Its log has the reason."},

@@ -105,7 +105,7 @@ CmEvent next_event(rdma_event_channel* channel, util::StopSignal& stop, util::De
     if (util::wait_readable(channel->fd, stop, deadline) != util::Ready::input)
         return nullptr;
     rdma_cm_event* event = nullptr;
-    util::check_errno(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
+    CHECK_ERRNO(rdma_get_cm_event(channel, &event));
     return CmEvent{event};
 }
 
@@ -135,8 +135,7 @@ CmEvent resolve_address(rdma_cm_id* id, util::Address* source, util::Address& pe
 void refuse(rdma_cm_id* id, std::string_view sentence) {
     constexpr std::size_t most = 148;  // of a REJ (rdma_reject(3): IBTA volume 1, 12.6.7)
     sentence = sentence.substr(0, most);
-    util::check_errno(rdma_reject(id, sentence.data(), static_cast<std::uint8_t>(sentence.size())),
-                      "rdma_reject");
+    CHECK_ERRNO(rdma_reject(id, sentence.data(), static_cast<std::uint8_t>(sentence.size())));
 }
 
 std::string name_of(rdma_cm_event_type type) {

@@ -19,17 +19,17 @@ void AckEvent::operator()(rdma_cm_event* event) const noexcept {
 }
 
 EventChannel make_channel() {
-    return EventChannel{util::check_ptr(rdma_create_event_channel(), "rdma_create_event_channel")};
+    return EventChannel{CHECK_PTR(rdma_create_event_channel())};
 }
 
 CmId make_id(rdma_event_channel* channel) {
     rdma_cm_id* id = nullptr;
-    util::check_errno(rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP), "rdma_create_id");
+    CHECK_ERRNO(rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP));
     return CmId{id};
 }
 
 CmQp make_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr& attributes) {
-    util::check_errno(rdma_create_qp(id, pd, &attributes), "rdma_create_qp");
+    CHECK_ERRNO(rdma_create_qp(id, pd, &attributes));
     return CmQp{id};
 }
 

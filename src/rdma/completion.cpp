@@ -9,10 +9,9 @@
 namespace rdma {
 
 CompletionQueue::CompletionQueue(ibv_context* context, int entries)
-    : channel(util::check_ptr(ibv_create_comp_channel(context), "ibv_create_comp_channel")),
-      cq(util::check_ptr(ibv_create_cq(context, entries, nullptr, channel.get(), 0),
-                         "ibv_create_cq")) {
-    util::check_rc(ibv_req_notify_cq(cq.get(), 0), "ibv_req_notify_cq");
+    : channel(CHECK_PTR(ibv_create_comp_channel(context))),
+      cq(CHECK_PTR(ibv_create_cq(context, entries, nullptr, channel.get(), 0))) {
+    CHECK_RC(ibv_req_notify_cq(cq.get(), 0));
 }
 
 // The order matters: a completion that arrives between an empty poll and the request for a
@@ -30,10 +29,9 @@ std::optional<ibv_wc> CompletionQueue::next(util::StopSignal& stop, util::Deadli
             return std::nullopt;
         ibv_cq* ready = nullptr;
         void* user_context = nullptr;
-        util::check_errno(ibv_get_cq_event(channel.get(), &ready, &user_context),
-                          "ibv_get_cq_event");
+        CHECK_ERRNO(ibv_get_cq_event(channel.get(), &ready, &user_context));
         ibv_ack_cq_events(ready, 1);
-        util::check_rc(ibv_req_notify_cq(ready, 0), "ibv_req_notify_cq");
+        CHECK_RC(ibv_req_notify_cq(ready, 0));
     }
 }
 

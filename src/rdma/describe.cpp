@@ -30,7 +30,7 @@ runlog::Fields query_state(ibv_qp* qp) {
     const int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_RQ_PSN | IBV_QP_DEST_QPN |
                      IBV_QP_PATH_MTU | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                      IBV_QP_RNR_RETRY;
-    util::check_rc(ibv_query_qp(qp, &attr, mask, &init), "ibv_query_qp");
+    CHECK_RC(ibv_query_qp(qp, &attr, mask, &init));
     return {{"qpn", qp->qp_num},
             {"state", name_of(attr.qp_state)},
             {"dest_qpn", attr.dest_qp_num},

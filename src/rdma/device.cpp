@@ -104,7 +104,7 @@ Context open_device(const std::string& name) {
 
 std::vector<Gid> gid_table(ibv_context* context) {
     ibv_device_attr device{};
-    util::check_rc(ibv_query_device(context, &device), "ibv_query_device");
+    CHECK_RC(ibv_query_device(context, &device));
     std::size_t room = 0;
     for (std::uint8_t port = 1; port <= device.phys_port_cnt; ++port)
         room += static_cast<std::size_t>(std::max(0, query_port(context, port).gid_tbl_len));
@@ -164,13 +164,13 @@ Gid gid_at(ibv_context* context, std::uint8_t port, std::uint32_t index) {
 Gid gid_of(ibv_qp* qp) {
     ibv_qp_attr attr{};
     ibv_qp_init_attr init{};
-    util::check_rc(ibv_query_qp(qp, &attr, IBV_QP_AV, &init), "ibv_query_qp");
+    CHECK_RC(ibv_query_qp(qp, &attr, IBV_QP_AV, &init));
     return gid_at(qp->context, attr.ah_attr.port_num, attr.ah_attr.grh.sgid_index);
 }
 
 ibv_port_attr query_port(ibv_context* context, std::uint8_t port) {
     ibv_port_attr attr{};
-    util::check_rc(ibv_query_port(context, port, &attr), "ibv_query_port");
+    CHECK_RC(ibv_query_port(context, port, &attr));
     return attr;
 }
 

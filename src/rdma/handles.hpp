@@ -1,6 +1,6 @@
 // Verbs objects that free themselves. `.get()` keeps the real verb in sight:
 //
-//     rdma::Pd pd{util::check_ptr(ibv_alloc_pd(context), "ibv_alloc_pd")};
+//     rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(context))};
 //     rdma::Mr mr = rdma::register_memory(pd.get(), buffer, IBV_ACCESS_REMOTE_READ);
 //
 // Keep members in the order of creation: they are destroyed in reverse order, as verbs require (a

@@ -20,7 +20,7 @@ std::string in_frames(const Frames& frames) {
     return fmt::format("frame{} {}", frames.size() == 1 ? "" : "s", fmt::join(frames, ", "));
 }
 
-// Names a run by its step ("06") if no other run has the same step.
+// Names a run by its step ("06") if no other run has the same lesson.
 std::string label(const timeline::FirstPsns& run, std::span<const timeline::FirstPsns> runs) {
     const bool is_unique =
         std::ranges::count(runs, run.step, &timeline::FirstPsns::step) == 1 && !run.step.empty();

@@ -1,6 +1,6 @@
 // The table of first PSNs, as text and as JSON objects, one per direction:
 //
-//   run step       the directory's or capture's name; the step, null if run.json does not have it
+//   run step       the directory's or capture's name; the lesson, null if run.json does not have it
 //   from to        "client", "server"; `to` null if no log has the peer; IP addresses if no log has
 //                  the direction
 //   qpn dest_qpn   `qpn` null if neither a log nor the connection manager has it

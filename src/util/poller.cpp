@@ -16,7 +16,7 @@ epoll_event event_of(std::uint32_t events, std::uint64_t key) {
 
 }  // namespace
 
-Poller::Poller() : fd_(check_errno(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {}
+Poller::Poller() : fd_(CHECK_ERRNO(epoll_create1(EPOLL_CLOEXEC))) {}
 
 void Poller::add(int fd, std::uint32_t events, std::uint64_t key) {
     epoll_event event = event_of(events, key);

@@ -118,9 +118,9 @@ void drop_privileges(const PrivilegeDrop& drop) {
         return;
     empty_bounding_set();
     if (const auto& user = drop.user) {
-        check_errno(setgroups(0, nullptr), "setgroups");
-        check_errno(setresgid(user->gid, user->gid, user->gid), "setresgid");
-        check_errno(setresuid(user->uid, user->uid, user->uid), "setresuid");
+        CHECK_ERRNO(setgroups(0, nullptr));
+        CHECK_ERRNO(setresgid(user->gid, user->gid, user->gid));
+        CHECK_ERRNO(setresuid(user->uid, user->uid, user->uid));
     }
     drop_capabilities();
     check_errno(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(PR_SET_NO_NEW_PRIVS)");

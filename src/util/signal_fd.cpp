@@ -11,8 +11,8 @@ SignalFd::SignalFd(std::initializer_list<int> signals) {
     sigemptyset(&signals_);
     for (const int signal : signals)
         sigaddset(&signals_, signal);
-    check_rc(pthread_sigmask(SIG_BLOCK, &signals_, nullptr), "pthread_sigmask");
-    fd_ = Fd(check_errno(signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+    CHECK_RC(pthread_sigmask(SIG_BLOCK, &signals_, nullptr));
+    fd_ = Fd(CHECK_ERRNO(signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK)));
 }
 
 SignalFd::~SignalFd() {

@@ -32,9 +32,9 @@ class Listener {
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         auto* raw = reinterpret_cast<sockaddr*>(&address);
         socklen_t size = sizeof address;
-        util::check_errno(bind(fd_.get(), raw, size), "bind");
-        util::check_errno(listen(fd_.get(), 1), "listen");
-        util::check_errno(getsockname(fd_.get(), raw, &size), "getsockname");
+        CHECK_ERRNO(bind(fd_.get(), raw, size));
+        CHECK_ERRNO(listen(fd_.get(), 1));
+        CHECK_ERRNO(getsockname(fd_.get(), raw, &size));
         port = std::to_string(ntohs(address.sin_port));
     }
 
@@ -45,8 +45,7 @@ class Listener {
     std::string port;
 
   private:
-    util::Fd fd_{util::check_errno(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                                   "socket")};
+    util::Fd fd_{CHECK_ERRNO(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))};
 };
 
 std::string outcome_of_fetch(const std::string& url) {

@@ -157,12 +157,12 @@ util::Fd end_of(pid_t pid) {
 
 TEST_F(BrowserProcess, does_not_survive_a_test_that_dies) {
     std::array<int, 2> ends{};
-    util::check_errno(pipe2(ends.data(), O_CLOEXEC), "pipe2");
+    CHECK_ERRNO(pipe2(ends.data(), O_CLOEXEC));
     const util::Fd read_end(ends[0]);
     util::Fd write_end(ends[1]);
     const support::TempPath left_behind("dying_test");
     fs::create_directories(left_behind.str());
-    const pid_t test = util::check_errno(fork(), "fork");
+    const pid_t test = CHECK_ERRNO(fork());
     if (test == 0)
         be_the_test_that_dies(left_behind.str(), write_end);
     write_end.reset();

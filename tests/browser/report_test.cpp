@@ -20,7 +20,7 @@ TEST_F(Report, asks_nothing_of_the_network_and_has_no_errors) {
     auto& page = *opened;
     EXPECT_EQ(page.requests(), std::vector<std::string>{page.url()});
     EXPECT_EQ(page.errors(), std::vector<std::string>{});
-    EXPECT_EQ(text_of(page, "h1"), "Step made");
+    EXPECT_EQ(text_of(page, "h1"), "Lesson made");
 }
 
 TEST_F(Report, shows_every_row_of_the_timeline) {

@@ -21,9 +21,9 @@ using nlohmann::json;
 
 // One page of each kind.
 constexpr std::array page_kinds{"index.html",
-                                "examples/15_packet_loss/index.html",
-                                "examples/15_packet_loss/sources.html",
-                                "captures/samples/15_packet_loss/index.html",
+                                "examples/19_packet_loss/index.html",
+                                "examples/19_packet_loss/sources.html",
+                                "captures/samples/19_packet_loss/index.html",
                                 "captures/samples/index.html",
                                 "docs/wire-format.html",
                                 "docs/glossary.html",
@@ -68,9 +68,9 @@ TEST_F(Site, begins_with_the_readme_and_has_every_document_in_its_contents) {
     const auto place = [&](const char* file) { return std::ranges::find(entries, file); };
     EXPECT_EQ(entries.front(), "index.html");
     EXPECT_LT(place("docs/tutorial.html"), place("examples/01_cm_write_read/index.html"));
-    EXPECT_LT(place("examples/03_cm_send_recv/index.html"),
-              place("examples/02_cm_write_imm/index.html"));
-    EXPECT_LT(place("examples/18_inference_batching/index.html"), place("docs/rocecap.html"));
+    EXPECT_LT(place("examples/02_cm_send_recv/index.html"),
+              place("examples/03_cm_write_imm/index.html"));
+    EXPECT_LT(place("examples/25_inference_batching/index.html"), place("docs/rocecap.html"));
     EXPECT_LT(place("docs/rocecap.html"), place("docs/wire-format.html"));
     EXPECT_LT(place("docs/wire-format.html"), place("CONTRIBUTING.html"));
     EXPECT_EQ(entries.size(),
@@ -81,7 +81,7 @@ TEST_F(Site, begins_with_the_readme_and_has_every_document_in_its_contents) {
 TEST_F(Site, shows_code_as_the_document_and_the_source_have_it) {
     for (const auto& [document, file] :
          {std::pair{"examples/00_devices/README.md", "examples/00_devices/index.html"},
-          std::pair{"examples/20_congestion/README.md", "examples/20_congestion/index.html"},
+          std::pair{"examples/21_congestion/README.md", "examples/21_congestion/index.html"},
           std::pair{"docs/wire-format.md", "docs/wire-format.html"},
           std::pair{"docs/rocecap.md", "docs/rocecap.html"}}) {
         auto page = open(file);
@@ -90,9 +90,9 @@ TEST_F(Site, shows_code_as_the_document_and_the_source_have_it) {
                   json(code_of(document)))
             << file;
     }
-    auto page = open("examples/03_cm_send_recv/sources.html");
+    auto page = open("examples/02_cm_send_recv/sources.html");
     const char* const block = "document.querySelector('#client\\\\.cpp ~ div code')";
-    const std::string source = text_of("examples/03_cm_send_recv/client.cpp");
+    const std::string source = text_of("examples/02_cm_send_recv/client.cpp");
     EXPECT_EQ(page.evaluate(fmt::format("{}.textContent + '\\n'", block)), source);
     EXPECT_EQ(
         page.evaluate(fmt::format(
@@ -108,8 +108,8 @@ TEST_F(Site, finds_a_word_in_a_lesson_and_opens_the_place) {
     EXPECT_EQ(page.evaluate("[...document.querySelectorAll('#results a')]"
                             ".every(a => /rnr_retry/i.test(a.textContent))"),
               true);
-    page.follow("#results a[href*=\"03_cm_send_recv/index.html#\"]");
-    EXPECT_EQ(page.evaluate("location.pathname.endsWith('/examples/03_cm_send_recv/index.html')"),
+    page.follow("#results a[href*=\"02_cm_send_recv/index.html#\"]");
+    EXPECT_EQ(page.evaluate("location.pathname.endsWith('/examples/02_cm_send_recv/index.html')"),
               true);
     EXPECT_EQ(page.evaluate("document.querySelector(location.hash).localName"), "h2");
     EXPECT_EQ(page.evaluate("document.querySelector('main').textContent.includes('rnr_retry')"),
@@ -118,7 +118,7 @@ TEST_F(Site, finds_a_word_in_a_lesson_and_opens_the_place) {
 }
 
 TEST_F(Site, searches_by_keys_alone) {
-    auto page = open("examples/22_scatter_gather/sources.html");
+    auto page = open("examples/15_scatter_gather/sources.html");
     page.press("/");
     page.type("forged replayed zzz");
     page.wait_until("document.querySelector('#results p')?.textContent.startsWith('Nothing')");
@@ -174,8 +174,8 @@ constexpr const char* least_contrast = R"((() => {
 })())";
 
 TEST_F(Site, is_legible_in_the_light_and_in_the_dark) {
-    for (const char* file : {"examples/15_packet_loss/index.html",
-                             "examples/15_packet_loss/sources.html", "docs/glossary.html"}) {
+    for (const char* file : {"examples/19_packet_loss/index.html",
+                             "examples/19_packet_loss/sources.html", "docs/glossary.html"}) {
         auto page = open(file);
         const char* const colours =
             "['background-color', 'color'].map(name => getComputedStyle(document.body)[name])";

@@ -56,16 +56,14 @@ End::End(const net::Socket& socket, const Options& options, unsigned qp_access)
       device_(rdma::open_device_of(socket.local())),
       gid_index_(static_cast<std::uint8_t>(
           options.sgid_index == Options::no_index ? device_.gid.index : options.sgid_index)),
-      pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
-      other_pd_(util::check_ptr(ibv_alloc_pd(device_.context.get()), "ibv_alloc_pd")),
+      pd_(CHECK_PTR(ibv_alloc_pd(device_.context.get()))),
+      other_pd_(CHECK_PTR(ibv_alloc_pd(device_.context.get()))),
       bytes_(common::pattern(options.length + grh_size, "Fault corpus. ")),
-      buffer_(util::check_ptr(
-          ibv_reg_mr(options.buffer_of_other_pd ? other_pd_.get() : pd_.get(), bytes_.data(),
-                     bytes_.size(), options.read_only_buffer ? 0 : IBV_ACCESS_LOCAL_WRITE),
-          "ibv_reg_mr")),
-      cq_(util::check_ptr(ibv_create_cq(device_.context.get(), static_cast<int>(options.cq_size),
-                                        nullptr, nullptr, 0),
-                          "ibv_create_cq")),
+      buffer_(CHECK_PTR(ibv_reg_mr(options.buffer_of_other_pd ? other_pd_.get() : pd_.get(),
+                                   bytes_.data(), bytes_.size(),
+                                   options.read_only_buffer ? 0 : IBV_ACCESS_LOCAL_WRITE))),
+      cq_(CHECK_PTR(ibv_create_cq(device_.context.get(), static_cast<int>(options.cq_size), nullptr,
+                                  nullptr, 0))),
       psn_(0) {
     ibv_qp_init_attr attributes{};
     attributes.qp_type = type_;
@@ -76,7 +74,7 @@ End::End(const net::Socket& socket, const Options& options, unsigned qp_access)
                       .max_send_sge = 1,
                       .max_recv_sge = 1,
                       .max_inline_data = 0};
-    qp_.reset(util::check_ptr(ibv_create_qp(pd_.get(), &attributes), "ibv_create_qp"));
+    qp_.reset(CHECK_PTR(ibv_create_qp(pd_.get(), &attributes)));
     psn_ = (qp_->qp_num * 0x9e3779b1U >> 8) & psn_mask;  // different for each queue pair
 }
 
@@ -158,7 +156,7 @@ void End::connect(const net::Endpoint& peer) {
     to_rtr(peer);
     if (type_ == IBV_QPT_UD) {
         ibv_ah_attr path = path_to(peer);
-        ah_.reset(util::check_ptr(ibv_create_ah(pd(), &path), "ibv_create_ah"));
+        ah_.reset(CHECK_PTR(ibv_create_ah(pd(), &path)));
     }
     to_rts();
 }

@@ -48,7 +48,7 @@ void post_receives(const End& end, std::uint64_t count) {
         wr.sg_list = &sge;
         wr.num_sge = 1;
         ibv_recv_wr* bad_wr = nullptr;
-        util::check_rc(ibv_post_recv(end.qp(), &wr, &bad_wr), "ibv_post_recv");
+        CHECK_RC(ibv_post_recv(end.qp(), &wr, &bad_wr));
     }
 }
 
@@ -81,11 +81,9 @@ int run_server(const ServerOptions& options, runlog::Log& log, util::StopSignal&
     net::TcpChannel channel(std::move(*socket));
     End end(channel.socket(), options.end, rights_of(options.qp_access));
     std::vector<std::byte> memory(options.memory);
-    rdma::Mr region{util::check_ptr(
-        ibv_reg_mr(options.region_of_other_pd ? end.other_pd() : end.pd(), memory.data(),
-                   memory.size(),
-                   IBV_ACCESS_LOCAL_WRITE | static_cast<int>(rights_of(options.region_access))),
-        "ibv_reg_mr")};
+    rdma::Mr region{CHECK_PTR(ibv_reg_mr(
+        options.region_of_other_pd ? end.other_pd() : end.pd(), memory.data(), memory.size(),
+        IBV_ACCESS_LOCAL_WRITE | static_cast<int>(rights_of(options.region_access))))};
     net::Endpoint mine = end.own();
     mine.va = reinterpret_cast<std::uintptr_t>(memory.data());
     mine.length = memory.size();

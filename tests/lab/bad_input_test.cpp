@@ -1,5 +1,5 @@
 // Wrong input of new users, on the lab's real machines: one line that gives the cause, an exit
-// code, and an end within the time that the step documents.
+// code, and an end within the time that the lesson documents.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
 // The time limits: --timeout, plus up to 3 seconds for an emulated machine. They do not include the
 // time to start the program, which is measured with --help.
 INSTANTIATE_TEST_SUITE_P(
-    Step01, BadInput,
+    Lesson01, BadInput,
     testing::Values(
         Case{"unknown_option", {client, "192.0.2.1", "--prot", "1"}, 2, "--prot", 2s},
         Case{"no_server_named", {client}, 2, "server is required", 2s},

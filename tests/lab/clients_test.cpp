@@ -1,5 +1,5 @@
 // A lab with three client machines, separate from the lab of all other tests: the link emulator
-// loses and duplicates no packets, each machine has its own name and addresses, each step runs on
+// loses and duplicates no packets, each machine has its own name and addresses, each lesson runs on
 // the right machines, and a lab that cannot start leaves no process.
 #include <algorithm>
 #include <filesystem>
@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/lesson24_checks.hpp"
 #include "support/other_lab.hpp"
-#include "support/step17_checks.hpp"
 #include "support/step_checks.hpp"
 
 namespace clients_test {
@@ -128,7 +128,7 @@ std::vector<runlog::Event> expect_joined(const LabRun& run, const std::string& c
 }
 
 TEST_F(Clients, a_step_for_all_runs_on_each_and_its_logs_are_joined_to_the_wire) {
-    const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "16"}, {}, 3min));
+    const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "23"}, {}, 3min));
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     EXPECT_NE(run.outcome.err.find("client ok, client2 ok, client3 ok, server ok"),
               std::string::npos)
@@ -146,7 +146,7 @@ TEST_F(Clients, a_step_for_all_runs_on_each_and_its_logs_are_joined_to_the_wire)
 }
 
 TEST_F(Clients, ranks_on_each_connect_to_each_other_by_the_table_alone) {
-    const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "17"}, {}, 3min));
+    const LabRun run = support::read_run(lab->run({"lab/lab", "capture", "24"}, {}, 3min));
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_nothing_lost_and_all_understood(run);
     support::expect_every_packet_joined(run);
@@ -168,10 +168,10 @@ TEST_F(Clients, ranks_on_each_connect_to_each_other_by_the_table_alone) {
     support::expect_barriers_held(logs, 4, 8);
 }
 
-// A run of step 18 starts when all clients are connected, and its server serves them in turn.
+// A run of lesson 25 starts when all clients are connected, and its server serves them in turn.
 TEST_F(Clients, are_served_by_one_inference_server_at_the_same_time) {
     const LabRun run = support::read_run(
-        lab->run({"lab/lab", "capture", "18"}, {"LAB_SERVER_ARGS=--launch-us 20000"}, 3min));
+        lab->run({"lab/lab", "capture", "25"}, {"LAB_SERVER_ARGS=--launch-us 20000"}, 3min));
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     support::expect_every_packet_joined(run);
     for (std::size_t i = 1; i < hosts.size(); ++i) {
@@ -194,14 +194,14 @@ TEST_F(Clients, are_served_by_one_inference_server_at_the_same_time) {
 
 TEST_F(Clients, ssh_takes_a_list_of_clients) {
     const LabRun run =
-        support::read_run(lab->run({"lab/lab", "run", "16"}, lab->as_ssh(addresses), 3min));
+        support::read_run(lab->run({"lab/lab", "run", "23"}, lab->as_ssh(addresses), 3min));
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     EXPECT_EQ(run.info["backend"], "ssh");
     for (const std::string& host : hosts)
         EXPECT_EQ(run.info["hosts"][host]["exit_code"], 0) << host;
     Argv wrong = lab->as_ssh(addresses);
     wrong.emplace_back("CAPTURE_CLIENT_IP=192.0.2.2 192.0.2.3");
-    const auto refused = lab->run({"lab/lab", "run", "16"}, wrong);
+    const auto refused = lab->run({"lab/lab", "run", "23"}, wrong);
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_NE(refused.err.find("CAPTURE_CLIENT_IP names 2 clients and LAB_CLIENT 3"),
               std::string::npos)

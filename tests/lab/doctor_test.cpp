@@ -1,4 +1,4 @@
-// Step 00 on machines with the defects that it reports, and on healthy ones.
+// Lesson 00 on machines with the defects that it reports, and on healthy ones.
 #include <gtest/gtest.h>
 
 #include "support/lab.hpp"
@@ -14,7 +14,7 @@ class Doctor : public testing::Test {
         ASSERT_FALSE(problem) << *problem;
     }
 
-    // Breaks the client's setup, runs step 00, and restores the setup with `fixed_by` in any case.
+    // Breaks the client's setup, runs lesson 00, and restores the setup with `fixed_by` in any case.
     static support::Outcome look_at(const std::string& broken_by, const std::string& fixed_by,
                                     const std::string& arguments = "") {
         return support::exec("client", {"bash", "-c",

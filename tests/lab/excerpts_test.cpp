@@ -3,8 +3,8 @@
 //
 // An excerpt is a code block after a comment that gives its source:
 //   <!-- from: COMMAND -->                a shell command, run in the root of the repository
-//   <!-- from: FILE of step NN -->        a file in a run's directory
-//   <!-- from: COMMAND of steps NN… -->   the command, followed by the directories of these runs
+//   <!-- from: FILE of lesson NN -->      a file in a run's directory
+//   <!-- from: COMMAND of lessons NN… -->   the command, followed by the directories of these runs
 // A source may end with ", if CONDITION", a shell command. If it fails, for example on another
 // kernel, the excerpt is not compared.
 // Each line of an excerpt must be in the real output. A line that ends with "…" must be the
@@ -79,9 +79,9 @@ std::string output_of(const std::string& command) {
 
 std::string text_from(const std::string& source) {
     std::smatch match;
-    if (std::regex_match(source, match, std::regex("([a-z.]+) of step ([0-9]+)")))
+    if (std::regex_match(source, match, std::regex("([a-z.]+) of lesson ([0-9]+)")))
         return run_of(match[2]).text_of(match[1]);
-    if (!std::regex_match(source, match, std::regex("(.*) of steps((?: [0-9]+)+)")))
+    if (!std::regex_match(source, match, std::regex("(.*) of lessons((?: [0-9]+)+)")))
         return output_of(source);
     std::string command = match[1];
     std::istringstream steps(match[2]);

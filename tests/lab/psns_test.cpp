@@ -1,4 +1,4 @@
-// rocecap psns in the lab: it finds the same frames in the captures of steps 01 and 06 as tshark,
+// rocecap psns in the lab: it finds the same frames in the captures of lessons 01 and 06 as tshark,
 // and with a log without PSNs the same packets are assigned.
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The page that each captured run creates, opened in a browser: a run of step 07, whose log hides
+// The page that each captured run creates, opened in a browser: a run of lesson 07, whose log hides
 // the PSNs.
 #include <string>
 

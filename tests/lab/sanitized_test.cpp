@@ -1,4 +1,4 @@
-// The steps and the capture, built with AddressSanitizer and UndefinedBehaviorSanitizer, on the
+// The lessons and the capture, built with AddressSanitizer and UndefinedBehaviorSanitizer, on the
 // lab's real devices: handles are released in an order that the kernel accepts, and no memory
 // leaks.
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 const std::string build = "build/asan";
 
-// Returns the numbers of all steps, such as "01" for examples/01_cm_write_read.
+// Returns the numbers of all lessons, such as "01" for examples/01_cm_write_read.
 std::vector<std::string> steps() {
     std::vector<std::string> found;
     for (const auto& entry : fs::directory_iterator("examples"))

@@ -53,7 +53,7 @@ TEST_F(Wire, drops_the_packet_that_was_chosen_and_all_of_the_run_tells_of_it) {
     ASSERT_TRUE(
         std::regex_match(added.out, std::regex("rule [0-9]+: drop the 5th packet from client\n")))
         << added.all();
-    const LabRun run = support::capture("19", {}, {"--op", "write"});
+    const LabRun run = support::capture("20", {}, {"--op", "write"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     EXPECT_TRUE(has(run.outcome.err, "the link emulator has 1 rule: lab/lab wire"))
         << run.outcome.err;
@@ -95,7 +95,7 @@ TEST_F(Wire, counts_anew_in_each_run) {
     ASSERT_EQ(
         wire({"drop the 5th packet from client", "mark the 1st packet from server"}).exit_code, 0);
     for (int time = 0; time < 2; ++time) {
-        const auto run = support::run({"lab/lab", "run", "19", "--", "--op", "write"}, {},
+        const auto run = support::run({"lab/lab", "run", "20", "--", "--op", "write"}, {},
                                       std::chrono::minutes(2));
         ASSERT_EQ(run.exit_code, 0) << run.all();
         const auto status = wire({});
@@ -132,7 +132,7 @@ TEST_F(Wire, starts_its_program_again_where_that_has_ended) {
         << next.err;
     EXPECT_TRUE(has(wire({}).out, "no rules"));
     const auto run =
-        support::run({"lab/lab", "run", "19", "--", "--op", "send"}, {}, std::chrono::minutes(2));
+        support::run({"lab/lab", "run", "20", "--", "--op", "send"}, {}, std::chrono::minutes(2));
     EXPECT_EQ(run.exit_code, 0) << run.all();
 }
 
@@ -146,7 +146,7 @@ TEST_F(Wire, is_not_in_a_lab_with_a_direct_link) {
     EXPECT_EQ(refused.exit_code, 1);
     EXPECT_TRUE(has(refused.err, "LAB_LINK=wire lab/lab up")) << refused.err;
     const auto run =
-        lab.run({"lab/lab", "run", "19", "--", "--op", "send"}, {}, std::chrono::minutes(2));
+        lab.run({"lab/lab", "run", "20", "--", "--op", "send"}, {}, std::chrono::minutes(2));
     EXPECT_EQ(run.exit_code, 0) << run.all();
 }
 

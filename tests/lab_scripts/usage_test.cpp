@@ -35,13 +35,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"exec_on_unknown_host", {"exec", "Server", "--", "true"}, {}, "'Server'"},
                     Case{"exec_without_dashes", {"exec", "server", "true"}, {}, "comes after --"},
                     Case{"exec_without_command", {"exec", "server", "--"}, {}, "comes after --"},
-                    Case{"run_without_step", {"run"}, {}, "no step was given"},
-                    Case{"run_unknown_step", {"run", "99"}, {}, "there is no step '99'"},
-                    Case{"run_unknown_second_step", {"run", "01", "98"}, {}, "no step '98'"},
+                    Case{"run_without_step", {"run"}, {}, "no lesson was given"},
+                    Case{"run_unknown_step", {"run", "99"}, {}, "there is no lesson '99'"},
+                    Case{"run_unknown_second_step", {"run", "01", "98"}, {}, "no lesson '98'"},
                     Case{"capture_arguments_of_two",
                          {"capture", "01", "06", "--", "--length", "1"},
                          {},
-                         "need a single step, not 2"},
+                         "need a single lesson, not 2"},
                     Case{"netem_unknown_word", {"netem", "los", "1%"}, {}, "not 'los'"},
                     Case{"netem_loss_too_much", {"netem", "loss", "101%"}, {}, "not '101%'"},
                     Case{"netem_loss_without_value", {"netem", "loss"}, {}, "from 0% to 100%"},
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                          {"netem", "loss", "100%"},
                          {"LAB_BACKEND=ssh", "LAB_SERVER=a.invalid", "LAB_CLIENT=b.invalid"},
                          "could break the ssh connection"},
-                    Case{"run_path_as_step", {"run", "../x"}, {}, "there is no step '../x'"}),
+                    Case{"run_path_as_step", {"run", "../x"}, {}, "there is no lesson '../x'"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(

@@ -27,7 +27,7 @@ inline net::TlsFiles files_of(net::TlsRole role, const std::string& trusted,
 
 inline net::TlsContext tls_context(net::TlsRole role, const net::TlsFiles& files,
                                    const std::string& peer_name) {
-    return {role, files, peer_name, step07::make_ssl_context(role, files, peer_name)};
+    return {role, files, peer_name, lesson07::make_ssl_context(role, files, peer_name)};
 }
 
 }  // namespace support

@@ -59,8 +59,7 @@ DevTools::DevTools(const Argv& argv, const Argv& environment, std::string log)
     util::check_errno(prctl(PR_SET_CHILD_SUBREAPER, 1), "prctl(PR_SET_CHILD_SUBREAPER)");
     // A socket and not a pipe: a write without a reader gives an error, and no SIGPIPE.
     std::array<int, 2> ends{};
-    util::check_errno(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()),
-                      "socketpair");
+    CHECK_ERRNO(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()));
     pipe_ = util::Fd(ends[0]);
     const util::Fd theirs(ends[1]);
     std::vector<char*> words;
@@ -68,7 +67,7 @@ DevTools::DevTools(const Argv& argv, const Argv& environment, std::string log)
         words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
     const pid_t parent = getpid();
-    pid_ = util::check_errno(fork(), "fork");
+    pid_ = CHECK_ERRNO(fork());
     if (pid_ == 0)
         become(words.data(), environment, log_, theirs.get(), parent);
     setpgid(pid_, pid_);

@@ -93,9 +93,9 @@ namespace {
 // The first process makes the run; the others wait.
 LabRun shared_run(const std::string& folder, const std::string& step) {
     const std::string path = folder + "/" + step;
-    const util::Fd lock(util::check_errno(
-        open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666), "open"));
-    util::check_errno(flock(lock.get(), LOCK_EX), "flock");
+    const util::Fd lock(
+        CHECK_ERRNO(open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)));
+    CHECK_ERRNO(flock(lock.get(), LOCK_EX));
     if (std::ifstream kept(path); kept) {
         Outcome outcome;
         outcome.exit_code = 0;

@@ -57,7 +57,7 @@ LabRun capture(const std::string& step, const Argv& environment = {},
 /// The same with `lab/lab run`, which does not capture packets.
 LabRun run_without_capture(const std::string& step, const Argv& environment);
 
-/// The step without arguments, captured once for all its tests in this process, or in all processes
+/// The lesson without arguments, captured once for all its tests in this process, or in all processes
 /// with the same TEST_RUNS folder.
 const LabRun& plain_run(std::string_view name);
 

@@ -19,7 +19,7 @@ struct Pipe {
 
     Pipe() {
         std::array<int, 2> fds{};
-        util::check_errno(pipe2(fds.data(), O_CLOEXEC), "pipe2");
+        CHECK_ERRNO(pipe2(fds.data(), O_CLOEXEC));
         read = util::Fd(fds[0]);
         write = util::Fd(fds[1]);
     }
@@ -45,7 +45,7 @@ Process::Process(const Argv& argv, const Argv& environment, Input input) : start
     for (const std::string& word : argv)
         words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    pid_ = util::check_errno(fork(), "fork");
+    pid_ = CHECK_ERRNO(fork());
     if (pid_ == 0) {
         setpgid(0, 0);  // so that a signal also reaches the children of a script
         // A shell ignores these signals in background processes, and a script cannot then catch

@@ -1,4 +1,4 @@
-// Checks for the runs of all steps, and rows of their captures.
+// Checks for the runs of all lessons, and rows of their captures.
 #pragma once
 
 #include <set>

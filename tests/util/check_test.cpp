@@ -41,4 +41,19 @@ TEST(Check, only_a_negative_result_means_errno) {
     EXPECT_EQ(error_of([] { util::check_errno(-1, "the call"); }), EBUSY);
 }
 
+TEST(Check, a_checked_call_names_itself) {
+    const auto fails = [](int, int) { return ENOSPC; };
+    const auto message = [&] {
+        try {
+            CHECK_RC(fails(1, 2));
+        } catch (const std::system_error& error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    EXPECT_EQ(message(), "fails: No space left on device");
+    EXPECT_EQ(util::name_of_call("::close(fd)"), "close");
+    EXPECT_EQ(util::name_of_call("ibv_alloc_pd(f(context))"), "ibv_alloc_pd");
+}
+
 }  // namespace check_test

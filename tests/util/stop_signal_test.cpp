@@ -19,7 +19,7 @@ struct Pipe {
 
     Pipe() {
         std::array<int, 2> fds{};
-        util::check_errno(pipe(fds.data()), "pipe");
+        CHECK_ERRNO(pipe(fds.data()));
         in = util::Fd(fds[0]);
         out = util::Fd(fds[1]);
     }

@@ -1,11 +1,11 @@
--- RDMA Wire Lab for Wireshark 4.0: dissectors for the messages that the steps exchange before RDMA.
+-- RDMA Wire Lab for Wireshark 4.0: dissectors for the messages that the lessons exchange before RDMA.
 --
---   rwl    the capability in rdma_cm's private data (steps 01 to 04, 11, 16 to 18 and 21): src/rdma/capability.hpp
---   rwlx   the exchange of endpoints over TCP or TLS (from step 06 on): src/net/message.hpp
+--   rwl    the capability in rdma_cm's private data (lessons 01 to 04, 13, 17 and 23 to 25): src/rdma/capability.hpp
+--   rwlx   the exchange of endpoints over TCP or TLS (from lesson 06 on): src/net/message.hpp
 --
 -- Integers are in network order. Both begin with a mark, which identifies them on any port.
 
-local PORT = 18515 -- default port of the steps
+local PORT = 18515 -- default port of the lessons
 
 -- Values that are also shown in the packet list.
 local function number(range) return range:uint() end

@@ -193,7 +193,7 @@ void fill(std::string_view text,
 
 std::string title_of(const timeline::TraceFiles& files) {
     if (!files.info.step.empty())
-        return "Step " + files.info.step;
+        return "Lesson " + files.info.step;
     return files.is_run_dir ? "A run" : util::printable(files.short_name());
 }
 

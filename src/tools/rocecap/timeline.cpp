@@ -37,7 +37,7 @@ constexpr std::chrono::milliseconds step{50};
 class Watch {
   public:
     explicit Watch(const std::string& directory)
-        : fd_(util::check_errno(inotify_init1(IN_NONBLOCK | IN_CLOEXEC), "inotify_init1")) {
+        : fd_(CHECK_ERRNO(inotify_init1(IN_NONBLOCK | IN_CLOEXEC))) {
         util::check_errno(inotify_add_watch(fd_.get(), directory.c_str(),
                                             IN_CREATE | IN_MODIFY | IN_MOVED_TO | IN_ONLYDIR),
                           "inotify_add_watch(" + directory + ")");

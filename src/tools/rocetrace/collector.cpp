@@ -44,11 +44,9 @@ util::Fd listen_at(const std::string& path) {
     if (path.size() >= sizeof address.sun_path)
         throw util::Error(fmt::format("the path of the socket is too long: {}", path));
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-    util::Fd fd(util::check_errno(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
-                                  "socket"));
-    util::check_errno(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
-                      "bind");
-    util::check_errno(listen(fd.get(), 1024), "listen");
+    util::Fd fd(CHECK_ERRNO(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+    CHECK_ERRNO(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    CHECK_ERRNO(listen(fd.get(), 1024));
     return fd;
 }
 

@@ -91,14 +91,13 @@ std::vector<std::string> take_variables(std::vector<std::string>& command) {
 
 Child::Child(const std::vector<std::string>& command, const Environment& environment) {
     int ends[2] = {-1, -1};
-    util::check_errno(pipe2(ends, O_CLOEXEC), "pipe2");
+    CHECK_ERRNO(pipe2(ends, O_CLOEXEC));
     const util::Fd read_end(ends[0]);
     util::Fd write_end(ends[1]);
     const sigset_t set = passed_on();
     sigprocmask(SIG_BLOCK, &set, &before_);
-    signals_ =
-        util::Fd(util::check_errno(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
-    pid_ = util::check_errno(fork(), "fork");
+    signals_ = util::Fd(CHECK_ERRNO(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)));
+    pid_ = CHECK_ERRNO(fork());
     if (pid_ == 0)
         become(command, environment, before_, write_end.get());
     write_end.reset();

@@ -30,7 +30,7 @@ struct QueuePairState {
 
 struct QueuePairTrack {
     std::string role;  ///< "client", "server"
-    std::string end;   ///< step 05's name for it, "a" or "b"; otherwise empty
+    std::string end;   ///< lesson 05's name for it, "a" or "b"; otherwise empty
     /// 24 bits. 0 if the log never shows the QPN of the end.
     std::uint32_t qpn = 0;
     std::string type;                       ///< "RC"; empty if the log has no `qp` event for it
@@ -44,7 +44,7 @@ struct QueuePairTrack {
 class QueuePairTracks {
   public:
     /// Takes the events of each log in order. `qp` begins a track, even if its number already has
-    /// one. `qp_state`, `qp_attr` and `transition` continue it, as do a `wc` with an error and step
+    /// one. `qp_state`, `qp_attr` and `transition` continue it, as do a `wc` with an error and lesson
     /// 08's `client`: when a client has left, its queue pair is gone.
     ///
     /// A `transition` names an end, not a QPN. If the transition's first state is that of exactly
@@ -77,7 +77,7 @@ class QueuePairTracks {
     std::vector<QueuePairTrack> all_;
     std::vector<std::string> lasting_;  // by track: what the queries of its state have in common
     std::map<Number, std::size_t> by_qpn_;     // the current track of the number
-    std::map<Number, std::size_t> by_client_;  // for step 08
+    std::map<Number, std::size_t> by_client_;  // for lesson 08
     std::map<std::pair<std::string, std::string>, std::size_t> by_end_;  // by role and end
     std::map<std::string, std::size_t> last_transition_;                 // by role
 };

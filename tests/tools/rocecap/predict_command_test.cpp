@@ -1,4 +1,4 @@
-// Runs rocecap predict with answers from a pipe, on synthetic runs and on the sample of step 19.
+// Runs rocecap predict with answers from a pipe, on synthetic runs and on the sample of lesson 20.
 #include <array>
 #include <initializer_list>
 
@@ -17,7 +17,7 @@ constexpr std::uint8_t write_middle = 0x07;
 constexpr std::uint8_t write_last = 0x08;
 constexpr std::uint8_t write_only = 0x0a;
 constexpr std::uint8_t acknowledge = 0x11;
-constexpr const char* sample = "captures/samples/19_one_packet";
+constexpr const char* sample = "captures/samples/20_one_packet";
 
 // Three WRITEs of three packets each. The link emulator drops the fifth packet (PSN +4). The NAK
 // arrives before the third WRITE begins.

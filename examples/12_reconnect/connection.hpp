@@ -1,0 +1,69 @@
+// Lesson 12, the client: a connection, from the TCP connection of its exchange to the queue pair.
+#pragma once
+
+#include <array>
+
+#include "examples/06_verbs_tcp_exchange/connection.hpp"
+#include "examples/07_secure_psn/random_psn.hpp"
+#include "net/tcp.hpp"
+#include "protocol.hpp"
+
+namespace lesson12 {
+
+/// As in lesson 06, but with a retry limit: a request without a response fails after four attempts,
+/// here 268 ms. With retry_cnt 7, rxe would retransmit without limit.
+inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
+    ibv_qp_attr attr{};
+    attr.qp_state = IBV_QPS_RTS;
+    attr.sq_psn = psn;
+    attr.max_rd_atomic = 1;
+    attr.timeout = 14;   // 67 ms
+    attr.retry_cnt = 3;  // after the first attempt
+    attr.rnr_retry = 3;
+    util::check_rc(ibv_modify_qp(qp, &attr,
+                                 IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
+                                     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),
+                   "ibv_modify_qp(RTR to RTS)");
+}
+
+// None of it can be reused after an error: a queue pair in ERR sends nothing, and a new one has new
+// PSNs.
+struct Connection {
+    net::TcpChannel channel;
+    lesson06::Port port;
+    rdma::Pd pd;
+    std::array<std::byte, lesson12::Message::size> out{}, in{};
+    rdma::Mr out_mr, in_mr;
+    rdma::Cq cq;
+    rdma::Qp qp;
+    net::Endpoint theirs;
+
+    Connection(net::Socket socket, const net::TimeLimit& limit)
+        : channel(std::move(socket)),
+          port(lesson06::open_port(channel.socket().local())),
+          pd(CHECK_PTR(ibv_alloc_pd(port.context.get()))),
+          out_mr(CHECK_PTR(ibv_reg_mr(pd.get(), out.data(), out.size(), 0))),
+          in_mr(CHECK_PTR(ibv_reg_mr(pd.get(), in.data(), in.size(), IBV_ACCESS_LOCAL_WRITE))),
+          cq(CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))) {
+        ibv_qp_init_attr init{};
+        init.qp_type = IBV_QPT_RC;
+        init.send_cq = cq.get();
+        init.recv_cq = cq.get();
+        init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        qp.reset(CHECK_PTR(ibv_create_qp(pd.get(), &init)));
+        net::Endpoint mine{.qpn = qp->qp_num,
+                           .psn = lesson07::random_psn(),
+                           .lid = port.lid,
+                           .path_mtu = port.path_mtu};
+        std::memcpy(mine.gid.data(), port.gid.raw, mine.gid.size());
+        net::send_endpoint(channel, mine, limit);
+        theirs = net::receive_endpoint(channel, limit);
+        lesson06::to_init(qp.get(), port, 0);
+        lesson06::to_rtr(qp.get(), port, theirs);
+        to_rts(qp.get(), mine.psn);
+        net::barrier(channel, limit);
+    }
+};
+
+}  // namespace lesson12

@@ -1,0 +1,109 @@
+// Lesson 13, the server: one pair of words that all clients change concurrently. The device executes
+// the atomics one by one; this program only reads the words at the end.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "examples/common/cm_server.hpp"
+#include "examples/common/tracer.hpp"
+#include "shared_words.hpp"
+
+namespace {
+
+struct Options {
+    common::ServerOptions server;
+    std::uint64_t responder_resources = 4;
+};
+
+struct Session {
+    rdma::CmId id;
+    rdma::CmQp qp{};
+};
+
+// 2. On a connection request: a queue pair, and the capability for the words.
+void accept(Session& session, const lesson13::SharedWords& shared, const rdma_conn_param& request,
+            const Options& options, runlog::Log& log) {
+    rdma_cm_id* id = session.id.get();
+    ibv_qp_init_attr init{};
+    init.qp_type = IBV_QPT_RC;
+    init.send_cq = shared.cq.get();
+    init.recv_cq = shared.cq.get();
+    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
+    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    CHECK_ERRNO(rdma_create_qp(id, shared.pd.get(), &init));
+    session.qp.reset(id);
+
+    const auto* key = static_cast<const lesson13::Key*>(request.private_data);
+    const bool is_without = request.private_data_len > 0 && *key == lesson13::Key::WithoutAtomics;
+    const rdma::Capability capability{
+        .va = reinterpret_cast<std::uintptr_t>(&shared.words),
+        .length = sizeof shared.words,
+        .rkey = (is_without ? shared.mr_without_atomics : shared.mr)->rkey};
+    const auto bytes = capability.serialize();
+
+    // responder_resources: READs and atomics of the client in flight, whose results this side
+    // stores. The request carries the client's initiator_depth. If it is not 0, rdma_cm gives the
+    // queue pair the right to atomics, which it needs in addition to the memory's.
+    rdma_conn_param parameters{};
+    parameters.private_data = bytes.data();
+    parameters.private_data_len = bytes.size();
+    parameters.responder_resources = static_cast<std::uint8_t>(
+        std::min<std::uint64_t>({options.responder_resources, request.responder_resources,
+                                 static_cast<std::uint64_t>(shared.device.max_qp_rd_atom)}));
+    parameters.rnr_retry_count = 7;
+    CHECK_ERRNO(rdma_accept(id, &parameters));
+    log.event("exchange", rdma::describe(capability, "sent"));
+}
+
+int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    // 1. Listen, and serve as in lesson 01. The first client finds zeros.
+    const rdma::EventChannel channel = rdma::make_channel();
+    const rdma::CmId listener = common::make_listener(channel.get(), options.server, log);
+    std::optional<lesson13::SharedWords> shared;
+    std::map<rdma_cm_id*, Session> sessions;
+    while (rdma::CmEvent event = rdma::next_event(channel.get(), stop, std::nullopt)) {
+        rdma_cm_id* id = event->id;
+        if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+            sessions[id].id.reset(id);
+            try {
+                if (!shared)
+                    shared.emplace(id->verbs, log);
+                accept(sessions[id], *shared, event->param.conn, options, log);
+            } catch (const std::exception& error) {  // the other clients continue
+                log.error(error.what());
+                event.reset();
+                sessions.erase(id);  // destroying the id rejects the client
+            }
+        } else if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
+            lesson13::log_depth(id->qp, log);
+        } else if (common::is_end(event->event)) {
+            if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+                lesson13::log_state(id->qp, log);  // ERR, if a request was refused
+            event.reset();  // an id cannot be destroyed before its events are acknowledged
+            sessions.erase(id);
+        }
+        // 3. The last client has disconnected: log the words' final values.
+        if (sessions.empty() && shared) {
+            shared->log_words(log);
+            shared.reset();
+        }
+    }
+    if (shared)
+        shared->log_words(log);
+    log.note("stopped by a signal");
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    common::CommandLine command_line(
+        "server",
+        "Lesson 13, server: exposes two words of memory that all clients change concurrently.");
+    Options options;
+    command_line.add(options.server);
+    command_line.number("--responder-resources", options.responder_resources, 1, 128,
+                        "Outstanding READs and atomics of each client");
+    return command_line.main(
+        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+}

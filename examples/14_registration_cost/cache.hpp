@@ -1,0 +1,92 @@
+// Lesson 14, part 2: a program that uses a few of its buffers often and most of them rarely, with and
+// without a registration cache.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "cost.hpp"
+#include "rdma/mr_cache.hpp"
+
+namespace lesson14 {
+
+struct CacheOptions {
+    std::uint64_t room = 4 << 20;  // bytes that stay registered
+    std::uint64_t accesses = 200;
+    std::uint64_t seed = 1;
+};
+
+/// Returns buffer numbers by Zipf's law: buffer n is used 1 / (n + 1) times as often as buffer 0.
+/// The same seed gives the same numbers on any host.
+inline std::vector<std::size_t> zipf(std::uint64_t buffers, std::uint64_t count,
+                                     std::uint64_t seed) {
+    std::vector<double> sums;
+    for (double sum = 0; sums.size() < buffers; sums.push_back(sum))
+        sum += 1.0 / static_cast<double>(sums.size() + 1);
+    std::mt19937_64 random(seed);
+    std::vector<std::size_t> uses(count);
+    for (std::size_t& use : uses) {
+        const double part = static_cast<double>(random() >> 11) * 0x1p-53;  // [0, 1)
+        const auto at = std::ranges::upper_bound(sums, part * sums.back());
+        use = static_cast<std::size_t>(at - sums.begin());
+    }
+    return uses;
+}
+
+/// Returns a cache that registers memory with ibv_reg_mr.
+inline rdma::MrCache make_cache(ibv_pd* pd, std::uint64_t room) {
+    return {room, [pd](std::span<std::byte> memory) {
+                return rdma::Mr{
+                    CHECK_PTR(ibv_reg_mr(pd, memory.data(), memory.size(),
+                                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))};
+            }};
+}
+
+inline void use_buffers(const Host& host, const CacheOptions& options) {
+    // 1. The buffers, and the order of their use.
+    constexpr std::uint64_t buffers = 64;
+    constexpr std::uint64_t length = 256 << 10;
+    constexpr std::uint64_t turn = 1000;
+    const Pages pages(buffers * length, Backing::small);
+    pages.touch();
+    rdma::MrCache cache = make_cache(host.pd, options.room);
+    std::uint64_t each_ns = 0, cached_ns = 0, done = 0;
+    {
+        common::HeldTrace held;
+        for (const std::size_t use : zipf(buffers, options.accesses, options.seed)) {
+            host.check_stop();
+            if (++done % turn == 0)
+                held.write();
+            const auto buffer = pages.bytes().subspan(use * length, length);
+
+            // 2. Without a cache: one registration per use.
+            each_ns += time_of([&] {
+                ibv_mr* mr =
+                    CHECK_PTR(ibv_reg_mr(host.pd, buffer.data(), buffer.size(),
+                                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+                CHECK_RC(ibv_dereg_mr(mr));
+            });
+
+            // 3. With a cache: a lookup, and a registration on a miss. If the cache is full, it
+            // evicts the least recently used region.
+            cached_ns += time_of([&] { cache.take(buffer); });
+        }
+    }
+    const auto& counts = cache.counts();
+    host.log.event("mr_cache", {{"buffers", buffers},
+                                {"len", length},
+                                {"room", options.room},
+                                {"seed", options.seed},
+                                {"accesses", options.accesses},
+                                {"hits", counts.hits},
+                                {"misses", counts.misses},
+                                {"evictions", counts.evictions},
+                                {"hit_percent", counts.hits * 100 / options.accesses},
+                                {"each_ns", each_ns},
+                                {"cached_ns", cached_ns}});
+}
+
+}  // namespace lesson14

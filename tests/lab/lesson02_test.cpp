@@ -1,0 +1,58 @@
+// Lesson 02 in the lab: RNR NAKs, the retransmissions by the requester's device, and the completions.
+#include <gtest/gtest.h>
+
+#include "support/step_checks.hpp"
+
+namespace lesson02_test {
+
+using support::LabRun;
+using support::rows;
+
+class Lesson02 : public testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        const auto problem = support::bring_up();
+        ASSERT_FALSE(problem) << *problem;
+    }
+};
+
+TEST_F(Lesson02, a_receiver_that_is_late_is_waited_for) {
+    // Longer than a busy machine needs to send.
+    const LabRun run = support::capture("02", {"LAB_SERVER_ARGS=--late 300"});
+    ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+    const auto posts = LabRun::all(run.client, "post_send");
+    ASSERT_EQ(posts.size(), 2U);
+    const std::string first = std::to_string(posts[0].number("psn_first").value());
+
+    // Each RNR NAK has the SEND's PSN and the RNR NAK timer: code 14, 1.28 ms. Only the first may
+    // have been sent before the server could set the timer; rdma_cm's default is code 0. The SEND
+    // is sent once more than it was refused.
+    const auto refusals = rows(run, "bth.psn,aeth.timer_ms", "aeth.type == \"RNR NAK\"");
+    ASSERT_FALSE(refusals.empty());
+    for (const auto& refusal : refusals) {
+        const bool is_early = &refusal == &refusals.front() && refusal.at(1) == "655.36";
+        EXPECT_EQ(refusal, (std::vector<std::string>{first, is_early ? "655.36" : "1.28"}));
+    }
+    const auto sends =
+        rows(run, "bth.psn", "bth.opcode_name == \"RC SEND Only\" and bth.psn == " + first);
+    EXPECT_EQ(sends.size(), refusals.size() + 1);
+
+    // The client has one completion for each SEND, and the server receives each message once.
+    EXPECT_EQ(support::statuses(run.client), (std::vector<std::string>{"SUCCESS", "SUCCESS"}));
+    EXPECT_EQ(LabRun::all(run.server, "memory").size(), 2U);
+    support::expect_every_packet_joined(run);
+    support::expect_nothing_lost_and_all_understood(run);
+}
+
+TEST_F(Lesson02, retries_that_end_are_an_error_in_a_sentence) {
+    const LabRun run =
+        support::capture("02", {"LAB_SERVER_ARGS=--late 300"}, {"--rnr-retries", "0"});
+    EXPECT_EQ(run.outcome.exit_code, 1);
+    EXPECT_EQ(support::statuses(run.client), std::vector<std::string>{"RNR_RETRY_EXC_ERR"});
+    const auto* error = LabRun::find(run.client, "error");
+    ASSERT_NE(error, nullptr) << run.outcome.all();
+    EXPECT_NE(error->text("text").find("the server had no receive posted"), std::string::npos);
+    EXPECT_EQ(rows(run, "bth.psn", "aeth.type == \"RNR NAK\"").size(), 1U);
+}
+
+}  // namespace lesson02_test
