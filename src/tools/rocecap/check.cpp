@@ -34,14 +34,9 @@ struct CheckOptions {
 };
 
 // For a run: the link's own capture, which has both sides, or else the server's.
-std::string capture_of(const std::string& path) {
-    if (!std::filesystem::is_directory(path))
-        return path;
-    for (const char* name : {"/link.pcapng", "/wire.pcapng"})
-        if (std::filesystem::exists(path + name))
-            return path + name;
-    throw util::Error(fmt::format(
-        "{} is not a run directory: it has neither link.pcapng nor wire.pcapng.", path));
+std::string judged_capture(const std::string& path) {
+    return std::filesystem::exists(path + "/link.pcapng") ? path + "/link.pcapng"
+                                                          : capture_of(path);
 }
 
 std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
@@ -55,7 +50,7 @@ std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
 class Check {
   public:
     explicit Check(const CheckOptions& options)
-        : options_(options), file_(capture_of(options.trace.path)) {}
+        : options_(options), file_(judged_capture(options.trace.path)) {}
 
     conformance::Report report() {
         learn();

@@ -26,7 +26,8 @@ constexpr const char* decode_footer = R"(Examples:
   ssh host sudo rocecap live -i eth0 -w - | rocecap decode -)";
 
 void print_all(const DecodeOptions& options, Printer& printer) {
-    capture::FileSource source(options.file, capture::InterfaceChoice(options.interface));
+    capture::FileSource source(capture_of(options.file),
+                               capture::InterfaceChoice(options.interface));
     while (printer.printed() < options.count) {
         if (source.must_wait())
             printer.sink().flush();

@@ -52,7 +52,7 @@ class Flows {
     Flows(const FlowsOptions& options, bool colour)
         : options_(options),
           style_(colour),
-          source_(options.file, capture::InterfaceChoice(options.interface)),
+          source_(capture_of(options.file), capture::InterfaceChoice(options.interface)),
           tracker_(tracker(options.limits)) {
         if (options.where)
             where_ = filter::Where::parse(*options.where);

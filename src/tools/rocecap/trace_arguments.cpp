@@ -49,9 +49,23 @@ void add_interface_option(CLI::App& command, std::string& interface) {
 }
 
 void add_file_argument(CLI::App& command, std::string& file) {
-    command.add_option("file", file, "A pcap or pcapng file; '-': standard input")
+    command
+        .add_option("file", file,
+                    "A pcap or pcapng file, or a run's directory;\n'-': standard input")
         ->required()
-        ->type_name("FILE");
+        ->type_name("FILE|RUN_DIR");
+}
+
+std::string capture_of(const std::string& path) {
+    if (!std::filesystem::is_directory(path))
+        return path;
+    std::string capture = timeline::capture_in(path);
+    if (capture.empty())
+        throw util::Error(
+            fmt::format("{} has no capture: neither wire.pcapng nor annotated.pcapng "
+                        "is in this directory.",
+                        path));
+    return capture;
 }
 
 void add_place_option(CLI::App& command, std::string& address) {

@@ -21,8 +21,11 @@ struct TraceArguments {
 void add_trace_arguments(CLI::App& command, TraceArguments& arguments);
 /// Adds only --interface.
 void add_interface_option(CLI::App& command, std::string& interface);
-/// Adds the argument of commands that read a capture without run logs.
+/// Adds the argument of commands that read a capture without run logs: a file, or a run directory.
 void add_file_argument(CLI::App& command, std::string& file);
+/// The capture in a run directory; other paths as they are. Throws util::Error for a directory
+/// without a capture.
+std::string capture_of(const std::string& path);
 
 /// Adds --at, the host where the capture was made.
 void add_place_option(CLI::App& command, std::string& address);

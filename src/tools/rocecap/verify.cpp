@@ -27,7 +27,7 @@ class Verification {
   public:
     Verification(const VerifyOptions& options, bool colour)
         : options_(options),
-          source_(options.file, capture::InterfaceChoice(options.interface)),
+          source_(capture_of(options.file), capture::InterfaceChoice(options.interface)),
           listing_(util::TextStyle(colour)) {}
 
     /// Reports also what was read before an error.

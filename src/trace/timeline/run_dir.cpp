@@ -50,6 +50,13 @@ bool is_run_dir(const std::string& path) {
     return std::filesystem::exists(path + "/run.json");
 }
 
+std::string capture_in(const std::string& directory) {
+    for (const char* name : {"/wire.pcapng", "/annotated.pcapng"})
+        if (std::filesystem::exists(directory + name))
+            return directory + name;
+    return {};
+}
+
 RunInfo read_run_info(const std::string& run_dir) {
     std::ifstream file(run_dir + "/run.json");
     const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);

@@ -23,6 +23,10 @@ struct RunInfo {
 
 bool is_run_dir(const std::string& path);
 
+/// The capture in a run directory, or in a folder of captures/samples, which has only the annotated
+/// one. Empty if there is none.
+std::string capture_in(const std::string& directory);
+
 /// Reads the current run.json. Throws util::Error if it cannot be read. run.json is always replaced
 /// as a whole, so it is never torn.
 RunInfo read_run_info(const std::string& run_dir);

@@ -96,18 +96,18 @@ void take_run(const std::string& path, TraceFiles& files) {
     files.is_run_dir = true;
     files.info = read_run_info(path);
     files.capture_role = "server";  // the lab captures there
-    files.capture = path + "/wire.pcapng";
+    files.capture = capture_in(path);
+    if (files.capture.empty())
+        files.capture = path + "/wire.pcapng";  // a run that captures is about to create it
     std::vector<std::string> writers = files.info.roles;
     writers.emplace_back(link_role);
     for (const std::string& role : writers)
         files.logs.push_back({fmt::format("{}/{}.jsonl", path, role), {}, role});
 }
 
-// The samples are such directories.
+// A directory without run.json.
 void take_directory(const std::string& path, TraceFiles& files) {
-    for (const char* name : {"wire.pcapng", "annotated.pcapng"})
-        if (files.capture.empty() && fs::exists(fs::path(path) / name))
-            files.capture = (fs::path(path) / name).string();
+    files.capture = capture_in(path);
     if (files.capture.empty())
         throw util::Error(
             fmt::format("{} is not a run directory: it has neither run.json nor a capture. Runs "

@@ -187,7 +187,7 @@ TEST(CheckCommand, says_why_it_cannot_run) {
     std::filesystem::create_directories(empty.str());
     EXPECT_EQ(support::run({support::rocecap(), "check", empty.str()}).err,
               "rocecap: " + empty.str() +
-                  " is not a run directory: it has neither link.pcapng nor wire.pcapng.\n");
+                  " has no capture: neither wire.pcapng nor annotated.pcapng is in this directory.\n");
     LinkRun run("nothing");
     const auto outcome = run.check();
     EXPECT_EQ(outcome.exit_code, 2);
