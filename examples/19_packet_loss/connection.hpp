@@ -8,13 +8,13 @@ namespace lesson19 {
 
 /// RTS, ready to send: how the device handles an unacknowledged packet.
 inline void to_rts(ibv_qp* qp, std::uint32_t psn, std::uint8_t timeout, std::uint8_t retry_cnt) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTS;
-    attr.sq_psn = psn;
-    attr.max_rd_atomic = 1;
-    attr.timeout = timeout;      // retransmits after 4.096 us * 2^timeout without an ACK;
-    attr.retry_cnt = retry_cnt;  // consecutive retries before IBV_WC_RETRY_EXC_ERR
-    attr.rnr_retry = 7;          // the same for RNR NAKs, which request a delay; 7: without limit
+    ibv_qp_attr attr{
+        .qp_state = IBV_QPS_RTS,
+        .sq_psn = psn,
+        .max_rd_atomic = 1,
+        .timeout = timeout,      // retransmits after 4.096 us * 2^timeout without an ACK;
+        .retry_cnt = retry_cnt,  // consecutive retries before IBV_WC_RETRY_EXC_ERR
+        .rnr_retry = 7};         // the same for RNR NAKs, which request a delay; 7: without limit
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
                                      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),

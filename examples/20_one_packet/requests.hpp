@@ -17,21 +17,20 @@ inline ibv_send_wr request_of(const Plan& plan, std::uint64_t number, ibv_sge& s
     constexpr std::array opcodes{IBV_WR_SEND,       IBV_WR_SEND,
                                  IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
                                  IBV_WR_RDMA_READ,  IBV_WR_ATOMIC_FETCH_AND_ADD};
-    ibv_send_wr wr{};
-    wr.wr_id = number + 1;
-    wr.opcode = opcodes.at(static_cast<std::size_t>(plan.operation));
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_send_wr wr{.wr_id = number + 1,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = opcodes.at(static_cast<std::size_t>(plan.operation)),
+                   .send_flags = IBV_SEND_SIGNALED};
     if (plan.operation == Operation::WriteImm)
         wr.imm_data = htobe32(static_cast<std::uint32_t>(number + 1));
     if (plan.operation == Operation::FetchAdd) {
-        wr.wr.atomic.remote_addr = link.remote().va;  // the same word for all
-        wr.wr.atomic.rkey = link.remote().rkey;
-        wr.wr.atomic.compare_add = 1;
+        wr.wr.atomic = {.remote_addr = link.remote().va,  // the same word for all
+                        .compare_add = 1,
+                        .rkey = link.remote().rkey};
     } else if (plan.operation != Operation::Send) {
-        wr.wr.rdma.remote_addr = link.remote().va + number * plan.size;
-        wr.wr.rdma.rkey = link.remote().rkey;
+        wr.wr.rdma = {.remote_addr = link.remote().va + number * plan.size,
+                      .rkey = link.remote().rkey};
     }
     return wr;
 }

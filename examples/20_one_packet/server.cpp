@@ -16,8 +16,7 @@ using lesson20::Plan;
 void post_receives(ibv_qp* qp, const ibv_mr& mr, const Plan& plan) {
     for (std::uint64_t number = 0; number < plan.messages; ++number) {
         ibv_sge sge = lesson20::sge_of(mr, plan, number);
-        ibv_recv_wr wr{};
-        wr.wr_id = number + 1;
+        ibv_recv_wr wr{.wr_id = number + 1};
         if (plan.operation == Operation::Send) {
             wr.sg_list = &sge;
             wr.num_sge = 1;

@@ -36,14 +36,13 @@ inline std::uint64_t post_write(const common::RcConnection& connection, const ib
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + at,
                 .length = static_cast<std::uint32_t>(length),
                 .lkey = mr.lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = at + length;
-    wr.opcode = IBV_WR_RDMA_WRITE;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = connection.remote().va + at;
-    wr.wr.rdma.rkey = connection.remote().rkey;
+    ibv_send_wr wr{.wr_id = at + length,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_RDMA_WRITE,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.rdma = {.remote_addr = connection.remote().va + at,
+                                   .rkey = connection.remote().rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(connection.qp(), &wr, &bad_wr));
     return wr.wr_id;

@@ -50,16 +50,15 @@ inline void write_all(const common::RcSide& side, const Plan& plan, const Depth&
                 .addr = reinterpret_cast<std::uintptr_t>(source.data()) + plan.source_of(posted),
                 .length = static_cast<std::uint32_t>(plan.chunk),
                 .lkey = mr->lkey};
-            ibv_send_wr wr{};
-            wr.wr_id = posted + 1;
-            wr.opcode = IBV_WR_RDMA_WRITE;
-            wr.sg_list = &sge;
-            wr.num_sge = 1;
+            ibv_send_wr wr{.wr_id = posted + 1,
+                           .sg_list = &sge,
+                           .num_sge = 1,
+                           .opcode = IBV_WR_RDMA_WRITE,
+                           .wr = {.rdma = {.remote_addr = link.remote().va + plan.place_of(posted),
+                                           .rkey = link.remote().rkey}}};
             // A completion covers all requests before it. The last request needs its own.
             if ((posted + 1) % depth.signal_every == 0 || posted + 1 == plan.chunks())
                 wr.send_flags = IBV_SEND_SIGNALED;
-            wr.wr.rdma.remote_addr = link.remote().va + plan.place_of(posted);
-            wr.wr.rdma.rkey = link.remote().rkey;
             ibv_send_wr* bad_wr = nullptr;
             CHECK_RC(ibv_post_send(link.qp(), &wr, &bad_wr));
         }

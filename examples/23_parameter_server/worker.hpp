@@ -55,14 +55,13 @@ inline void read(Worker& worker, std::size_t offset, std::size_t length) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(&worker.block) + offset,
                 .length = static_cast<std::uint32_t>(length),
                 .lkey = worker.block_mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = ++worker.wr_id;
-    wr.opcode = IBV_WR_RDMA_READ;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = worker.place.weights.va + offset;
-    wr.wr.rdma.rkey = worker.place.weights.rkey;
+    ibv_send_wr wr{.wr_id = ++worker.wr_id,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_RDMA_READ,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.rdma = {.remote_addr = worker.place.weights.va + offset,
+                                   .rkey = worker.place.weights.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(worker.client.qp(), &wr, &bad_wr));
     worker.client.expect_success("RDMA_READ");
@@ -74,15 +73,14 @@ inline void push(Worker& worker, std::uint32_t notice) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(&worker.gradient),
                 .length = sizeof worker.gradient,
                 .lkey = worker.gradient_mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = ++worker.wr_id;
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.imm_data = htonl(notice);
-    wr.sg_list = &sge;
-    wr.num_sge = (notice & Notice::go_on) != 0 ? 0 : 1;
-    wr.wr.rdma.remote_addr = worker.place.slot.va;
-    wr.wr.rdma.rkey = worker.place.slot.rkey;
+    ibv_send_wr wr{
+        .wr_id = ++worker.wr_id,
+        .sg_list = &sge,
+        .num_sge = (notice & Notice::go_on) != 0 ? 0 : 1,
+        .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+        .send_flags = IBV_SEND_SIGNALED,
+        .imm_data = htonl(notice),
+        .wr = {.rdma = {.remote_addr = worker.place.slot.va, .rkey = worker.place.slot.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(worker.client.qp(), &wr, &bad_wr));
     worker.client.expect_success("RDMA_WRITE_WITH_IMM");

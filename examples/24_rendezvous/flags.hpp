@@ -44,15 +44,13 @@ class Flags {
 
     /// Writes `data` to the peer's memory, and raises `flag` there.
     void raise(ibv_qp* qp, ibv_sge data, std::uint64_t va, std::uint32_t rkey, std::uint32_t flag) {
-        ibv_send_wr wr{};
-        wr.wr_id = ++wr_id_;
-        wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &data;
-        wr.num_sge = 1;
-        wr.imm_data = htonl(flag);
-        wr.wr.rdma.remote_addr = va;
-        wr.wr.rdma.rkey = rkey;
+        ibv_send_wr wr{.wr_id = ++wr_id_,
+                       .sg_list = &data,
+                       .num_sge = 1,
+                       .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+                       .send_flags = IBV_SEND_SIGNALED,
+                       .imm_data = htonl(flag),
+                       .wr = {.rdma = {.remote_addr = va, .rkey = rkey}}};
         ibv_send_wr* bad_wr = nullptr;
         CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
         ++queues_.at(qp->qp_num).outstanding;
@@ -132,8 +130,7 @@ class Flags {
 
     // Posts a receive without a buffer: the WRITE carries the address of its data.
     void post_receive(ibv_qp* qp) {
-        ibv_recv_wr wr{};
-        wr.wr_id = ++wr_id_;
+        ibv_recv_wr wr{.wr_id = ++wr_id_};
         ibv_recv_wr* bad_wr = nullptr;
         CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
     }

@@ -73,13 +73,13 @@ class Mesh {
     unsigned receives_of(unsigned round) const { return round == 0 ? 2 + steps_of(ranks_) : 2; }
 
     Queue make(unsigned receives, runlog::Log& log) const {
-        ibv_qp_init_attr init{};
-        init.qp_type = IBV_QPT_RC;
-        init.send_cq = port_.cq;
-        init.recv_cq = port_.cq;
-        init.cap.max_send_wr = 2;
-        init.cap.max_recv_wr = receives;
-        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        ibv_qp_init_attr init{.send_cq = port_.cq,
+                              .recv_cq = port_.cq,
+                              .cap = {.max_send_wr = 2,
+                                      .max_recv_wr = receives,
+                                      .max_send_sge = 1,
+                                      .max_recv_sge = 1},
+                              .qp_type = IBV_QPT_RC};
         rdma::Qp qp{CHECK_PTR(ibv_create_qp(port_.pd, &init))};
         const End end{.qpn = qp->qp_num, .psn = lesson07::random_psn()};
         log.event("psn", {{"qpn", end.qpn}, {"psn", end.psn}, {"source", "RAND_bytes"}});

@@ -73,13 +73,13 @@ class Sessions {
             .id = std::move(owned)};
 
         // 2. Post its receives before it can write.
-        ibv_qp_init_attr init{};
-        init.qp_type = IBV_QPT_RC;
-        init.send_cq = cq_;
-        init.recv_cq = cq_;
-        init.cap.max_send_wr = 2;
-        init.cap.max_recv_wr = receives;
-        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        ibv_qp_init_attr init{.send_cq = cq_,
+                              .recv_cq = cq_,
+                              .cap = {.max_send_wr = 2,
+                                      .max_recv_wr = receives,
+                                      .max_send_sge = 1,
+                                      .max_recv_sge = 1},
+                              .qp_type = IBV_QPT_RC};
         CHECK_ERRNO(rdma_create_qp(id, pd_, &init));
         session.qp.reset(id);
         flags_.add(id->qp, rank, receives);
@@ -92,11 +92,10 @@ class Sessions {
                                .rank = rank,
                                .time_limit_s = static_cast<std::uint16_t>(time_limit_.count())};
         const auto bytes = place.serialize();
-        rdma_conn_param parameters{};
-        parameters.private_data = bytes.data();
-        parameters.private_data_len = bytes.size();
-        parameters.responder_resources = 1;
-        parameters.rnr_retry_count = 7;  // without limit
+        rdma_conn_param parameters{.private_data = bytes.data(),
+                                   .private_data_len = bytes.size(),
+                                   .responder_resources = 1,
+                                   .rnr_retry_count = 7};  // without limit
         CHECK_ERRNO(rdma_accept(id, &parameters));
         log_.event("exchange", rdma::describe(place.slot, "sent"));
         sessions_.emplace(rank, std::move(session));

@@ -24,14 +24,12 @@ inline std::uint32_t take_notice(Session& session, const ibv_wc& wc) {
 
 /// A WRITE with only immediate data. wr_id: 0 for the start message, from 1 for batches.
 inline ibv_send_wr notice_of(const Session& session, std::uint32_t id) {
-    ibv_send_wr wr{};
-    wr.wr_id = std::uint32_t{id + 1};
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.imm_data = htonl(id);
-    wr.wr.rdma.remote_addr = session.greeting.results.va;
-    wr.wr.rdma.rkey = session.greeting.results.rkey;
-    return wr;
+    return {.wr_id = std::uint32_t{id + 1},
+            .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+            .send_flags = IBV_SEND_SIGNALED,
+            .imm_data = htonl(id),
+            .wr = {.rdma = {.remote_addr = session.greeting.results.va,
+                            .rkey = session.greeting.results.rkey}}};
 }
 
 inline void post_send(const Session& session, ibv_send_wr& wr) {
@@ -51,15 +49,14 @@ inline void answer(Session& session, std::uint32_t id, std::uint32_t requests, c
                 .length = static_cast<std::uint32_t>(outputs.size_bytes()),
                 .lkey = session.outputs_mr->lkey};
     ibv_send_wr notice = notice_of(session, id);
-    ibv_send_wr results{};
-    results.wr_id = notice.wr_id;
-    results.next = &notice;  // one list; only the notice is signalled
-    results.sg_list = &sge;
-    results.num_sge = 1;
-    results.opcode = IBV_WR_RDMA_WRITE;
-    results.wr.rdma.remote_addr =
-        session.greeting.results.va + shape.output_at(id) * sizeof(Output);
-    results.wr.rdma.rkey = session.greeting.results.rkey;
+    ibv_send_wr results{.wr_id = notice.wr_id,
+                        .next = &notice,  // one list; only the notice is signalled
+                        .sg_list = &sge,
+                        .num_sge = 1,
+                        .opcode = IBV_WR_RDMA_WRITE,
+                        .wr = {.rdma = {.remote_addr = session.greeting.results.va +
+                                                       shape.output_at(id) * sizeof(Output),
+                                        .rkey = session.greeting.results.rkey}}};
     post_send(session, results);
     session.in_use.answer();
     session.is_sending[shape.slot_of(id)] = true;

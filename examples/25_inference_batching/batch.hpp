@@ -22,12 +22,15 @@ inline ibv_send_wr notice_of(Connection& connection, std::uint32_t id, std::uint
     sge = {.addr = reinterpret_cast<std::uintptr_t>(connection.header.data()),
            .length = wrong == "length" ? 4u : std::uint32_t{Header::size},
            .lkey = 0};
-    ibv_send_wr wr{};
-    wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    wr.send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE;
-    wr.imm_data = htonl(wrong == "id" ? 1000 : id);
-    wr.wr.rdma.remote_addr = connection.remote.va + connection.terms.shape.header_at(id);
-    return wr;
+    return {
+        .wr_id = ++connection.wr_id,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE,
+        .imm_data = htonl(wrong == "id" ? 1000 : id),
+        .wr = {.rdma = {.remote_addr = connection.remote.va + connection.terms.shape.header_at(id),
+                        .rkey = connection.remote.rkey}}};
 }
 
 /// 1. Sends a batch: the requests from `first` on, as one list posted with one call. The queue pair
@@ -42,17 +45,16 @@ inline std::uint32_t send(Connection& connection, std::size_t first, std::uint32
         sges[i] = {.addr = inputs + (first + i) * sizeof(Input),
                    .length = sizeof(Input),
                    .lkey = connection.inputs_mr->lkey};
-        wrs[i].opcode = IBV_WR_RDMA_WRITE;
-        wrs[i].wr.rdma.remote_addr = connection.remote.va + connection.terms.shape.input_at(id, i);
-        wrs[i].next = &wrs[i + 1];
+        wrs[i] = {.wr_id = ++connection.wr_id,
+                  .next = &wrs[i + 1],
+                  .sg_list = &sges[i],
+                  .num_sge = 1,
+                  .opcode = IBV_WR_RDMA_WRITE,
+                  .wr = {.rdma = {.remote_addr =
+                                      connection.remote.va + connection.terms.shape.input_at(id, i),
+                                  .rkey = connection.remote.rkey}}};
     }
     wrs.back() = notice_of(connection, id, requests, sges.back());
-    for (std::size_t i = 0; i <= requests; ++i) {
-        wrs[i].wr_id = ++connection.wr_id;
-        wrs[i].sg_list = &sges[i];
-        wrs[i].num_sge = 1;
-        wrs[i].wr.rdma.rkey = connection.remote.rkey;
-    }
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(connection.client.qp(), wrs.data(), &bad_wr));
     connection.lists.push_back(requests + 1);

@@ -59,8 +59,7 @@ constexpr std::uint32_t max_sends(const Shape& shape) {
 
 /// Posts a receive for the notice of a batch. It needs no buffer: the bytes go into a slot.
 inline void post_receive(const Session& session) {
-    ibv_recv_wr wr{};
-    wr.wr_id = session.number;
+    ibv_recv_wr wr{.wr_id = session.number};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(session.id->qp, &wr, &bad_wr));
 }
@@ -68,13 +67,13 @@ inline void post_receive(const Session& session) {
 /// Creates a queue pair on the shared completion queue, with a receive for each slot. As no client
 /// has more batches in flight than slots, none gets an RNR NAK.
 inline void accept(Session& session, ibv_cq* completions, runlog::Log& log) {
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = completions;
-    init.recv_cq = completions;
-    init.cap.max_send_wr = max_sends(session.greeting.shape);
-    init.cap.max_recv_wr = session.greeting.shape.depth;
-    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{.send_cq = completions,
+                          .recv_cq = completions,
+                          .cap = {.max_send_wr = max_sends(session.greeting.shape),
+                                  .max_recv_wr = session.greeting.shape.depth,
+                                  .max_send_sge = 1,
+                                  .max_recv_sge = 1},
+                          .qp_type = IBV_QPT_RC};
     CHECK_ERRNO(rdma_create_qp(session.id.get(), session.pd.get(), &init));
     session.qp.reset(session.id.get());
     for (std::uint16_t slot = 0; slot < session.greeting.shape.depth; ++slot)
@@ -84,10 +83,8 @@ inline void accept(Session& session, ibv_cq* completions, runlog::Log& log) {
                                  .length = session.slots.size(),
                                  .rkey = session.slots_mr->rkey};
     const auto bytes = slots.serialize();
-    rdma_conn_param parameters{};
-    parameters.private_data = bytes.data();
-    parameters.private_data_len = bytes.size();
-    parameters.rnr_retry_count = 7;
+    rdma_conn_param parameters{
+        .private_data = bytes.data(), .private_data_len = bytes.size(), .rnr_retry_count = 7};
     CHECK_ERRNO(rdma_accept(session.id.get(), &parameters));
     log.event("exchange", rdma::describe(session.greeting.results, "received"));
     log.event("exchange", rdma::describe(slots, "sent"));
