@@ -23,8 +23,8 @@ class Window {
     }
 
     /// Returns true if another chunk may be sent.
-    bool has_room(std::uint64_t under_way) const {
-        return static_cast<double>(under_way) < std::max(1.0, size_);
+    bool has_room(std::uint64_t outstanding) const {
+        return static_cast<double>(outstanding) < std::max(1.0, size_);
     }
 
     /// Records a completion and its latency.
