@@ -20,14 +20,12 @@ void post_write(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, std::uint6
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                 .length = static_cast<std::uint32_t>(local.length),
                 .lkey = local.lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = wr_id;
-    wr.opcode = IBV_WR_RDMA_WRITE;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = va;
-    wr.wr.rdma.rkey = rkey;
+    ibv_send_wr wr{.wr_id = wr_id,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_RDMA_WRITE,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.rdma = {.remote_addr = va, .rkey = rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
 }
@@ -52,16 +50,12 @@ void expect_status(ibv_cq* cq, ibv_wc_status wanted, util::StopSignal& stop,
 
 void be_refused(const common::ClientOptions& options, Refusal refusal, runlog::Log& log,
                 util::StopSignal& stop) {
-    // 1. A refusal breaks the queue pair, so each case has its own connection.
+    // 1. A refusal breaks the queue pair, so each case needs its own connection.
     log.note("trying " + std::string(text(refusal)));
     common::CmClient client(options, 2, log, stop);
     std::vector<std::byte> bytes = common::pattern(64, "Not for you. ");
     const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0))};
-    client.make_qp({.max_send_wr = 2,
-                    .max_recv_wr = 1,
-                    .max_send_sge = 1,
-                    .max_recv_sge = 1,
-                    .max_inline_data = 0});
+    client.make_qp({.max_send_wr = 2, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1});
     const auto request = static_cast<std::byte>(refusal);
     const rdma::Capability remote = client.connect({&request, 1});
 

@@ -42,17 +42,15 @@ void serve(common::CmSession& session, runlog::Log& log) {
         CHECK_RC(ibv_dereg_mr(mr.release()));
         log.note("deregistered: the client's rkey is no longer valid");
     }
-    session.make_qp({.max_send_wr = 1,
-                     .max_recv_wr = 1,
-                     .max_send_sge = 1,
-                     .max_recv_sge = 1,
-                     .max_inline_data = 0});
+
+    // 3. The program's part ends here: it waits until the client has disconnected.
+    session.make_qp({.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1});
     session.accept(capability);
     session.await_established();
     while (session.stays_connected()) {
     }
 
-    // 3. No byte has changed.
+    // 4. No byte has changed.
     log.event("memory", common::describe_memory(memory));
 }
 

@@ -31,15 +31,11 @@ class End {
           memory_(common::pattern(64, text)),
           mr_(CHECK_PTR(ibv_reg_mr(pd, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE))),
           cq_(CHECK_PTR(ibv_create_cq(context, 8, nullptr, nullptr, 0))) {
-        ibv_qp_init_attr attributes{};
-        attributes.qp_type = IBV_QPT_RC;
-        attributes.send_cq = cq_.get();
-        attributes.recv_cq = cq_.get();
-        attributes.cap = {.max_send_wr = 4,
-                          .max_recv_wr = 4,
-                          .max_send_sge = 1,
-                          .max_recv_sge = 1,
-                          .max_inline_data = 0};
+        ibv_qp_init_attr attributes{
+            .send_cq = cq_.get(),
+            .recv_cq = cq_.get(),
+            .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+            .qp_type = IBV_QPT_RC};
         qp_.reset(CHECK_PTR(ibv_create_qp(pd, &attributes)));
     }
 
@@ -59,19 +55,18 @@ class End {
 
     void post_recv(std::uint64_t wr_id, std::string_view what) {
         ibv_sge sge = entry();
-        ibv_recv_wr wr{.wr_id = wr_id, .next = nullptr, .sg_list = &sge, .num_sge = 1};
+        ibv_recv_wr wr{.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
         ibv_recv_wr* bad_wr = nullptr;
         util::check_rc(ibv_post_recv(qp_.get(), &wr, &bad_wr), what);
         log_.note(fmt::format("{}: accepted", what));
     }
     void post_send(std::uint64_t wr_id, std::string_view what) {
         ibv_sge sge = entry();
-        ibv_send_wr wr{};
-        wr.wr_id = wr_id;
-        wr.opcode = IBV_WR_SEND;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
+        ibv_send_wr wr{.wr_id = wr_id,
+                       .sg_list = &sge,
+                       .num_sge = 1,
+                       .opcode = IBV_WR_SEND,
+                       .send_flags = IBV_SEND_SIGNALED};
         ibv_send_wr* bad_wr = nullptr;
         util::check_rc(ibv_post_send(qp_.get(), &wr, &bad_wr), what);
         log_.note(fmt::format("{}: accepted", what));
@@ -92,8 +87,8 @@ class End {
 
     void dump() const { log_.event("qp_attr", describe(qp_.get())); }
 
-    /// Until all earlier requests have completed, SQD allows no transition except to ERR. The event
-    /// IBV_EVENT_SQ_DRAINED reports that, and so does the attribute sq_draining.
+    /// Until the messages in progress have completed, SQD allows no transition except to ERR. The
+    /// event IBV_EVENT_SQ_DRAINED reports the end of that, and so does the attribute sq_draining.
     void await_drained() const {
         const util::Deadline deadline = util::deadline_in(time_limit);
         while (query(qp_.get()).sq_draining != 0)

@@ -26,52 +26,45 @@ struct Link {
 };
 
 inline Transition to(ibv_qp_state state) {
-    Transition transition;
-    transition.attributes.qp_state = state;
-    transition.mask = IBV_QP_STATE;
-    return transition;
+    return {.attributes = {.qp_state = state}, .mask = IBV_QP_STATE};
 }
 
 inline Transition to_init(const Link& link) {
-    Transition transition = to(IBV_QPS_INIT);
-    transition.attributes.pkey_index = 0;
-    transition.attributes.port_num = link.gid.port;
-    transition.attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-    transition.mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
-    return transition;
+    return {.attributes = {.qp_state = IBV_QPS_INIT,
+                           .qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+                           .pkey_index = 0,
+                           .port_num = link.gid.port},
+            .mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS};
 }
 
 /// RTR: the peer's QPN, address and first PSN.
 inline Transition to_rtr(const Link& link, std::uint32_t peer) {
-    Transition transition = to(IBV_QPS_RTR);
-    ibv_qp_attr& attributes = transition.attributes;
-    attributes.path_mtu = link.path_mtu;
-    attributes.dest_qp_num = peer;
-    attributes.rq_psn = link.psn;
-    attributes.max_dest_rd_atomic = 1;
-    attributes.min_rnr_timer = 12;  // 0.64 ms
-    attributes.ah_attr.is_global = 1;
-    attributes.ah_attr.port_num = link.gid.port;
-    attributes.ah_attr.grh.dgid = link.gid.raw;
-    attributes.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(link.gid.index);
-    attributes.ah_attr.grh.hop_limit = 64;
-    transition.mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-    return transition;
+    return {
+        .attributes = {.qp_state = IBV_QPS_RTR,
+                       .path_mtu = link.path_mtu,
+                       .rq_psn = link.psn,
+                       .dest_qp_num = peer,
+                       .ah_attr = {.grh = {.dgid = link.gid.raw,
+                                           .sgid_index = static_cast<std::uint8_t>(link.gid.index),
+                                           .hop_limit = 64},
+                                   .is_global = 1,
+                                   .port_num = link.gid.port},
+                       .max_dest_rd_atomic = 1,
+                       .min_rnr_timer = 12},  // 0.64 ms
+        .mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER};
 }
 
 /// RTS: this end's first PSN, and how it retransmits.
 inline Transition to_rts(const Link& link) {
-    Transition transition = to(IBV_QPS_RTS);
-    ibv_qp_attr& attributes = transition.attributes;
-    attributes.sq_psn = link.psn;
-    attributes.timeout = 14;  // retransmits after 4.096 us * 2^14 = 67 ms without a response
-    attributes.retry_cnt = 7;
-    attributes.rnr_retry = 7;  // without limit
-    attributes.max_rd_atomic = 1;
-    transition.mask |= IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                       IBV_QP_MAX_QP_RD_ATOMIC;
-    return transition;
+    return {.attributes = {.qp_state = IBV_QPS_RTS,
+                           .sq_psn = link.psn,
+                           .max_rd_atomic = 1,
+                           .timeout = 14,  // 67 ms (4.096 us * 2^14) without a response: retransmit
+                           .retry_cnt = 7,
+                           .rnr_retry = 7},  // without limit
+            .mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC};
 }
 
 inline ibv_qp_attr query(ibv_qp* qp) {

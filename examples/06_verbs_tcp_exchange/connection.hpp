@@ -65,11 +65,10 @@ inline Port open_port(const util::Address& address) {
 
 /// INIT: binds the queue pair to a port and sets the access rights for the peer's requests.
 inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_INIT;
-    attr.pkey_index = 0;
-    attr.port_num = port.number;
-    attr.qp_access_flags = access;
+    ibv_qp_attr attr{.qp_state = IBV_QPS_INIT,
+                     .qp_access_flags = access,
+                     .pkey_index = 0,
+                     .port_num = port.number};
     util::check_rc(
         ibv_modify_qp(qp, &attr,
                       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
@@ -80,19 +79,19 @@ inline void to_init(ibv_qp* qp, const Port& port, unsigned access) {
 /// packets to the peer, DSCP in bits 7:2 and ECN in bits 1:0 (lesson 21).
 inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
                    std::uint8_t traffic_class = 0) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTR;
-    attr.path_mtu = rdma::mtu_of(std::min(port.path_mtu, peer.path_mtu));  // what both support
-    attr.dest_qp_num = peer.qpn;
-    attr.rq_psn = peer.psn;
-    attr.max_dest_rd_atomic = 1;  // outstanding READs and atomics of the peer
-    attr.min_rnr_timer = 12;      // 0.64 ms: how long the peer waits after "receiver not ready"
-    attr.ah_attr.is_global = 1;   // RoCE packets always have an IP header
-    attr.ah_attr.port_num = port.number;
-    attr.ah_attr.grh.sgid_index = port.gid_index;
+    ibv_qp_attr attr{
+        .qp_state = IBV_QPS_RTR,
+        .path_mtu = rdma::mtu_of(std::min(port.path_mtu, peer.path_mtu)),  // what both support
+        .rq_psn = peer.psn,
+        .dest_qp_num = peer.qpn,
+        .ah_attr = {.grh = {.sgid_index = port.gid_index,
+                            .hop_limit = 64,
+                            .traffic_class = traffic_class},
+                    .is_global = 1,  // RoCE packets always have an IP header
+                    .port_num = port.number},
+        .max_dest_rd_atomic = 1,  // outstanding READs and atomics of the peer
+        .min_rnr_timer = 12};     // 0.64 ms: how long the peer waits after "receiver not ready"
     std::memcpy(attr.ah_attr.grh.dgid.raw, peer.gid.data(), peer.gid.size());
-    attr.ah_attr.grh.hop_limit = 64;
-    attr.ah_attr.grh.traffic_class = traffic_class;
     util::check_rc(
         ibv_modify_qp(qp, &attr,
                       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
@@ -102,13 +101,12 @@ inline void to_rtr(ibv_qp* qp, const Port& port, const net::Endpoint& peer,
 
 /// RTS, ready to send: the PSN of this side's first packet, and how it retransmits.
 inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTS;
-    attr.sq_psn = psn;
-    attr.max_rd_atomic = 1;  // at most the peer's max_dest_rd_atomic
-    attr.timeout = 14;       // retransmits after 4.096 us * 2^14 = 67 ms without a response,
-    attr.retry_cnt = 7;      // and gives up after so many retries
-    attr.rnr_retry = 7;      // 7: without limit
+    ibv_qp_attr attr{.qp_state = IBV_QPS_RTS,
+                     .sq_psn = psn,
+                     .max_rd_atomic = 1,  // at most the peer's max_dest_rd_atomic
+                     .timeout = 14,       // 67 ms (4.096 us * 2^14) without a response: retransmit,
+                     .retry_cnt = 7,      // and give up after so many retries
+                     .rnr_retry = 7};     // 7: without limit
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
                                      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),

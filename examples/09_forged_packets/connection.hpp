@@ -33,15 +33,11 @@ inline rdma::Cq make_cq(const lesson06::Port& port) {
 }
 
 inline rdma::Qp make_qp(ibv_pd* pd, ibv_cq* cq) {
-    ibv_qp_init_attr attributes{};
-    attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = cq;
-    attributes.recv_cq = cq;
-    attributes.cap = {.max_send_wr = 4,
-                      .max_recv_wr = 1,
-                      .max_send_sge = 1,
-                      .max_recv_sge = 1,
-                      .max_inline_data = 0};
+    ibv_qp_init_attr attributes{
+        .send_cq = cq,
+        .recv_cq = cq,
+        .cap = {.max_send_wr = 4, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     return rdma::Qp{CHECK_PTR(ibv_create_qp(pd, &attributes))};
 }
 
@@ -62,8 +58,7 @@ inline net::Endpoint endpoint_of(const ibv_qp& qp, std::uint32_t psn, const less
 /// To RESET: the queue pair loses its peer, PSNs and requests, but keeps its number. Logs a "qp"
 /// event, because requests are counted from the first again.
 inline void reset(ibv_qp* qp, runlog::Log& log) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RESET;
+    ibv_qp_attr attr{.qp_state = IBV_QPS_RESET};
     util::check_rc(ibv_modify_qp(qp, &attr, IBV_QP_STATE), "ibv_modify_qp(to RESET)");
     log.event("qp", {{"qpn", qp->qp_num}, {"type", rdma::name_of(IBV_QPT_RC)}});
 }
@@ -87,13 +82,12 @@ inline void raise(const Link& link, const lesson06::Port& port, unsigned access,
     ibv_qp* qp = link.qp.get();
     lesson06::to_init(qp, port, access);
     lesson06::to_rtr(qp, port, link.theirs);
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTS;
-    attr.sq_psn = link.mine.psn;
-    attr.max_rd_atomic = 1;
-    attr.timeout = retry.timeout;
-    attr.retry_cnt = retry.retry_cnt;
-    attr.rnr_retry = 7;  // without limit
+    ibv_qp_attr attr{.qp_state = IBV_QPS_RTS,
+                     .sq_psn = link.mine.psn,
+                     .max_rd_atomic = 1,
+                     .timeout = retry.timeout,
+                     .retry_cnt = retry.retry_cnt,
+                     .rnr_retry = 7};  // without limit
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
                                      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),

@@ -26,15 +26,12 @@ struct Resources {
         sge = {.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
                .length = length,
                .lkey = outgoing_mr->lkey};
-        ibv_send_wr wr{};
-        wr.wr_id = ++posted;
-        wr.opcode = IBV_WR_RDMA_WRITE;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &sge;
-        wr.num_sge = length == 0 ? 0 : 1;
-        wr.wr.rdma.remote_addr = remote.va;
-        wr.wr.rdma.rkey = remote.rkey;
-        return wr;
+        return {.wr_id = ++posted,
+                .sg_list = &sge,
+                .num_sge = length == 0 ? 0 : 1,
+                .opcode = IBV_WR_RDMA_WRITE,
+                .send_flags = IBV_SEND_SIGNALED,
+                .wr = {.rdma = {.remote_addr = remote.va, .rkey = remote.rkey}}};
     }
 
     static void post(ibv_qp* qp, ibv_send_wr& wr) {

@@ -84,12 +84,11 @@ class Session {
         ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                     .length = static_cast<std::uint32_t>(local.length),
                     .lkey = local.lkey};
-        ibv_send_wr wr{};
-        wr.wr_id = ++posted_;
-        wr.opcode = opcode;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
+        ibv_send_wr wr{.wr_id = ++posted_,
+                       .sg_list = &sge,
+                       .num_sge = 1,
+                       .opcode = opcode,
+                       .send_flags = IBV_SEND_SIGNALED};
         ibv_send_wr* bad_wr = nullptr;
         CHECK_RC(ibv_post_send(target_.qp.get(), &wr, &bad_wr));
     }

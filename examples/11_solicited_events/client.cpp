@@ -13,22 +13,21 @@
 
 namespace {
 
-// The old way: fill in a list of requests and post it.
+// The old way: fill in a struct and post it.
 void send_by_post(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr),
                 .length = static_cast<std::uint32_t>(mr.length),
                 .lkey = mr.lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = wr_id;
-    wr.opcode = IBV_WR_SEND;
-    wr.send_flags = IBV_SEND_SIGNALED | flags;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_send_wr wr{.wr_id = wr_id,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_SEND,
+                   .send_flags = IBV_SEND_SIGNALED | flags};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
 }
 
-// The new way: one call per step, directly into the send queue. There may be many requests between
+// The new way: one call for each part of the request, directly into the send queue. There may be many requests between
 // start and complete; the device sees none before complete.
 void send_by_wr(ibv_qp_ex* qp, std::uint64_t wr_id, const ibv_mr& mr, unsigned flags) {
     ibv_wr_start(qp);
@@ -53,18 +52,21 @@ int run(const common::ClientOptions& options, runlog::Log& log, util::StopSignal
     const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(pd.get(), bytes.data(), bytes.size(), 0))};
     const rdma::Cq cq{
         CHECK_PTR(ibv_create_cq(port.context.get(), lesson11::messages, nullptr, nullptr, 0))};
-    ibv_qp_init_attr_ex init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_send_wr = lesson11::messages;
-    init.cap.max_recv_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-    init.pd = pd.get();
-    init.send_ops_flags = IBV_QP_EX_WITH_SEND;
-    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    ibv_qp_init_attr_ex init{.send_cq = cq.get(),
+                             .recv_cq = cq.get(),
+                             .cap = {.max_send_wr = lesson11::messages,
+                                     .max_recv_wr = 1,
+                                     .max_send_sge = 1,
+                                     .max_recv_sge = 1},
+                             .qp_type = IBV_QPT_RC,
+                             .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+                             .pd = pd.get(),
+                             .send_ops_flags = IBV_QP_EX_WITH_SEND};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp_ex(port.context.get(), &init))};
     ibv_qp_ex* extended = ibv_qp_to_qp_ex(qp.get());
     lesson11::connect(channel, limit, qp.get(), port, 0xc23000, [] {});
+
+    // Messages alternate between the two ways.
     std::uint64_t wr_id = 0;
     const auto send = [&](int i, unsigned flags) {
         if (i % 2 == 0)

@@ -21,10 +21,7 @@ void post_receive(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& mr) {
                         wr_id % lesson11::messages * lesson11::message_size,
                 .length = lesson11::message_size,
                 .lkey = mr.lkey};
-    ibv_recv_wr wr{};
-    wr.wr_id = wr_id;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_recv_wr wr{.wr_id = wr_id, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
 }
@@ -64,12 +61,11 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     const rdma::Cq cq{
         CHECK_PTR(ibv_create_cq(port.context.get(), receives, nullptr, events.get(), 0))};
     util::check_rc(ibv_req_notify_cq(cq.get(), 1), "ibv_req_notify_cq(solicited only)");
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_recv_wr = receives;
-    init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = receives, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &init))};
     lesson11::connect(channel, limit, qp.get(), port, 0x5e2300, [&] {
         for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
