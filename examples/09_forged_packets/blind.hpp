@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -25,23 +26,28 @@ class Blind {
         measured_.write = window("WRITE request", [&](std::int32_t offset) {
             const CapturedFrame seen = stage_.connect("Honest. ");
             const auto psn = shifted(seen.packet().bth->psn + 1, offset);
-            const Trial trial = stage_.attempt(write_like(seen, psn, forged_));
-            return Outcome{trial.changed_memory(), trial.changed_memory() ? "executed" : "refused"};
+            const Frame frame = write_like(seen, psn, forged_);
+            measured_.short_write_bytes =
+                write_like(seen, psn, util::Bytes(forged_).first(4)).size();
+            const Trial trial = stage_.attempt(frame);
+            return Outcome{trial.changed_memory(), trial.changed_memory() ? "executed" : "refused",
+                           frame.size()};
         });
         measured_.ack = window("ACK", [&](std::int32_t offset) {
-            const Trial trial = answer(Ask::PostWrite, offset, syndrome::ack);
-            return Outcome{trial.completion() == "SUCCESS", trial.outcome()};
+            const auto [trial, bytes] = answer(offset, syndrome::ack);
+            return Outcome{trial.completion() == "SUCCESS", trial.outcome(), bytes};
         });
         measured_.nak = window("NAK Remote Access Error", [&](std::int32_t offset) {
-            const Trial trial = answer(Ask::PostWrite, offset, syndrome::remote_access_error);
-            return Outcome{trial.state() == "ERR", trial.outcome()};
+            const auto [trial, bytes] = answer(offset, syndrome::remote_access_error);
+            return Outcome{trial.state() == "ERR", trial.outcome(), bytes};
         });
         measured_.read_response = window("READ response", [&](std::int32_t offset) {
             const CapturedFrame request = stage_.see_request(Ask::PostRead);
-            const Trial trial = stage_.attempt(
+            const Frame frame =
                 read_response_of(request, stage_.client().target().theirs.qpn,
-                                 shifted(request.packet().bth->psn, offset), forged_));
-            return Outcome{trial.changed_read(), trial.outcome()};
+                                 shifted(request.packet().bth->psn, offset), forged_);
+            const Trial trial = stage_.attempt(frame);
+            return Outcome{trial.changed_read(), trial.outcome(), frame.size()};
         });
     }
 
@@ -52,7 +58,6 @@ class Blind {
         for (std::uint64_t i = 0; i < count; ++i)
             frames.push_back(write_like(seen, wire::Psn(lesson07::random_psn()), forged_));
         const Stage::Burst burst = stage_.burst(frames);
-        measured_.frame_bytes = frames.front().size();
         measured_.rate = burst.rate();
         const auto& [before, after, answers] = burst.trial;
         log_.event("guesses", {{"packets", count},
@@ -93,24 +98,29 @@ class Blind {
     struct Outcome {
         bool is_accepted;
         std::string_view text;
+        std::size_t frame_bytes;
     };
 
     static wire::Psn shifted(wire::Psn psn, std::int32_t offset) {
         return wire::Psn(psn.value() + static_cast<std::uint32_t>(offset));
     }
 
-    Trial answer(Ask request_kind, std::int32_t offset, std::uint8_t syndrome) {
-        const CapturedFrame request = stage_.see_request(request_kind);
-        return stage_.attempt(acknowledge_of(request, stage_.client().target().theirs.qpn,
-                                             shifted(request.packet().bth->psn, offset), syndrome));
+    // Answers a WRITE of the server. Returns the effects, and the length of the forged frame.
+    std::pair<Trial, std::size_t> answer(std::int32_t offset, std::uint8_t syndrome) {
+        const CapturedFrame request = stage_.see_request(Ask::PostWrite);
+        const Frame frame = acknowledge_of(request, stage_.client().target().theirs.qpn,
+                                           shifted(request.packet().bth->psn, offset), syndrome);
+        return {stage_.attempt(frame), frame.size()};
     }
 
     template <typename Probe>
-    Window window(std::string_view what, const Probe& probe) {
+    Forgery window(std::string_view what, const Probe& probe) {
         std::map<std::int32_t, std::string_view> outcomes;
+        std::size_t frame_bytes = 0;
         const Window window = measure_window([&](std::int32_t offset) {
             const Outcome outcome = probe(offset);
             outcomes[offset] = outcome.text;
+            frame_bytes = outcome.frame_bytes;
             return outcome.is_accepted;
         });
         for (const auto& [offset, text] : outcomes)
@@ -122,7 +132,7 @@ class Blind {
                               {"lowest", window.lowest},
                               {"highest", window.highest},
                               {"probes", window.probes}});
-        return window;
+        return {window, frame_bytes};
     }
 
     static bool steps_by_one(const std::vector<std::uint32_t>& values) {

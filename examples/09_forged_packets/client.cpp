@@ -17,6 +17,7 @@ struct Options {
 };
 
 int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
+    // 1. The honest client and the attacker, on the lab's addresses only.
     const util::Address server = options.client.resolve_server();
     lesson09::require_lab(server);
     common::trace_no_requests();
@@ -28,17 +29,23 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
         limit);
     lesson09::HonestClient client(channel, options.client.timeout, log, stop);
     lesson09::Stage stage(client, sender);
+
+    // 2. The forged packets (a) to (e), and what stops each.
     lesson09::Findings findings(log);
     lesson09::wrong_psn(stage, findings);
     lesson09::wrong_rkey(stage, findings);
     lesson09::third_party(stage, findings);
     lesson09::replay(stage, findings);
     lesson09::forged_answers(stage, findings);
+
+    // 3. An attacker who sees no packet and has to guess.
     lesson09::Blind blind(stage, log);
     blind.measure();
     blind.guess(options.guesses);
     blind.look_at_numbers();
     client.finish();
+
+    // 4. Both tables.
     findings.table();
     lesson09::OddsTable(blind.measured(), log).write();
     return 0;

@@ -93,4 +93,16 @@ TEST(Packets, a_read_response_carries_what_its_maker_likes) {
     EXPECT_TRUE(std::ranges::equal(packet.payload, forged));
 }
 
+TEST(Packets, an_answer_is_shorter_than_a_write) {
+    const lesson09::CapturedFrame seen = seen_write();
+    const std::vector<std::byte> message(64);
+    // Ethernet, IPv4, UDP, BTH; RETH or AETH; payload; ICRC.
+    constexpr std::size_t common = 14 + 20 + 8 + 12 + 4;
+    EXPECT_EQ(lesson09::write_like(seen, wire::Psn(7), message).size(), common + 16 + 64);
+    EXPECT_EQ(lesson09::acknowledge_of(seen, 0x22, wire::Psn(7), lesson09::syndrome::ack).size(),
+              common + 4);
+    EXPECT_EQ(lesson09::read_response_of(seen, 0x22, wire::Psn(7), message).size(),
+              common + 4 + 64);
+}
+
 }  // namespace lesson09_packets_test
