@@ -65,8 +65,8 @@ int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSign
     changed.mask |= IBV_QP_MIN_RNR_TIMER;
     b.done(changed);
 
-    // 5. SQD, send queue drain: the message in progress completes; a request that has not begun
-    // waits, whether it was posted before SQD or after.
+    // 5. SQD, send queue drain: messages in progress complete; a request that has not begun waits,
+    // whether it was posted before SQD or in it.
     b.post_recv(2, "ibv_post_recv at b");
     b.post_recv(3, "ibv_post_recv at b");
     a.done(to(IBV_QPS_SQD));
