@@ -68,6 +68,33 @@ TEST(Samples, every_step_has_one_and_the_list_names_it) {
     EXPECT_GE(captures().size(), 8U);
 }
 
+TEST(Samples, are_runs_for_every_command) {
+    for (const fs::path& capture : captures()) {
+        const std::string run = capture.parent_path().string();
+        for (const char* command : {"decode", "flows", "verify", "check", "explain", "timeline",
+                                    "psns", "predict", "report", "annotate"}) {
+            support::Argv argv{support::rocecap(), command, run};
+            if (command == std::string("report") || command == std::string("annotate"))
+                argv.insert(argv.end(), {"-o", "/dev/null"});
+            if (command == std::string("predict"))
+                argv.emplace_back("--all");
+            const auto outcome = support::run(argv);
+            EXPECT_LE(outcome.exit_code, 1) << command << ' ' << run << '\n' << outcome.err;
+        }
+    }
+}
+
+TEST(Samples, have_the_calls_beside_the_packets) {
+    for (const fs::path& folder : folders()) {
+        EXPECT_TRUE(fs::exists(folder / "run.json")) << folder;
+        EXPECT_TRUE(fs::exists(folder / "client.jsonl")) << folder;
+        if (!fs::exists(folder / "annotated.pcapng"))
+            continue;
+        const auto outcome = support::run({support::rocecap(), "timeline", folder.string()});
+        EXPECT_EQ(outcome.out.find("without a run log"), std::string::npos) << folder;
+    }
+}
+
 TEST(Samples, are_small) {
     for (const fs::path& capture : captures())
         EXPECT_LT(fs::file_size(capture), 400'000U) << capture;
