@@ -154,9 +154,9 @@ uninstall: ## Remove the files that install wrote
 	    $(foreach t,rocecap rocetrace,bin/$t share/man/man1/$t.1 share/bash-completion/completions/$t))
 
 bench: ; $(Q)$(MAKE) --no-print-directory bench-transfer bench-decode ## Run bench-transfer and bench-decode
-bench-transfer: packages-build-lab-bench ## Measure RDMA and TCP in the lab, for docs/performance.md
+bench-transfer: packages-build-lab-bench ## Measure RDMA and TCP in the lab, for docs/dev/performance.md
 	$(Q)+$(call make,$(TRANSFER))
-	$(Q)bench/transfer/run docs/performance.md
+	$(Q)bench/transfer/run docs/dev/performance.md
 bench-decode: packages-build-test-bench ## Measure decoding, also against tshark and tcpdump
 	$(Q)+$(call make,$(TOOL) $(BENCH) $(BENCH_PCAPS) $(BENCH_RUNS:%=%/run.json))
 	$(Q)$(BUILD)/bench/decode

@@ -100,7 +100,7 @@ std::string cmtime_text(const std::vector<CmtimeStep>& steps) {
         add(step.name, step.us_per_connection);
     add("until connected", set_up_time(steps));
     return fmt::format(
-        "\ncmtime, each lesson of all its connections concurrently, ms per connection:\n{}\n{}\n",
+        "\ncmtime, each phase of all its connections concurrently, ms per connection:\n{}\n{}\n",
         names, times);
 }
 

@@ -2,25 +2,29 @@
 def cell: gsub("\\|"; "\\|");
 def ms: if . == null then "" else (. / 1e6 * 100 | round / 100 | tostring) + " ms" end;
 def row: "| " + join(" | ") + " |";
-def recovery:
-    [ .event, "\(.opcode_name) +\(.offset)", .predicted, .seen, (.text | cell), (.detection_ns | ms), (.reaction_ns | ms), .verdict ];
+def kind: [.event, .predicted, .seen, .verdict];
+# Packets of one scenario with the same fault and recovery, one after the other, are one row.
+def grouped: reduce .[] as $one ([]; if length > 0 and (.[-1][0] | kind) == ($one | kind) then .[-1] += [$one] else . + [[$one]] end);
+def fault: "\(.[0].event): " + (if length > 2 then "\(length) packets" else map("\(.opcode_name) +\(.offset)") | join(", ") end);
+def recovery: .[0] | if .seen == .predicted then .seen else "\(.predicted) → \(.seen)" end;
 # Adds the PSN as the distance from the connection's first PSN.
 def with_offsets($connections):
     . as $one | ($connections[.connection - 1] | if $one.direction == "forward" then .forward else .backward end | .first_psn) as $first |
     . + {offset: (if $first == null then .psn else (.psn - $first + 16777216) % 16777216 end)};
 
 "Kernel \(.[0].kernel), \(length) scenarios; PSNs count from the connection's first.\n",
-(["scenario", "event", "packet", "expected", "seen", "evidence", "detection", "reaction", "verdict"] | row),
-([range(9) | "---"] | row),
+(["scenario", "fault", "recovery", "detection", "reaction", "verdict"] | row),
+([range(6) | "---"] | row),
 (.[] | . as $scenario | (.check.connections // []) as $connections |
     if (.check.recoveries // []) == [] then
-        [.name, "", "", "", (.outcome | cell), "", "", "", (if (.check.deviations // []) == [] then "as specified" else "deviation" end)] | row
+        [.name, "none", "", "", "", (if (.check.deviations // []) == [] then "as specified" else "deviation" end)] | row
     else
-        .check.recoveries | to_entries[] |
-        ([(if .key == 0 then $scenario.name else "" end)] + (.value | with_offsets($connections) | recovery)) | row
+        [.check.recoveries[] | with_offsets($connections)] | grouped | to_entries[] |
+        [(if .key == 0 then $scenario.name else "" end), (.value | fault), (.value | recovery),
+         (.value[0].detection_ns | ms), (.value[0].reaction_ns | ms), .value[0].verdict] | row
     end),
 "",
 "Deviations:\n",
-(["scenario", "code", "who", "what", "section"] | row),
-([range(5) | "---"] | row),
-(.[] | . as $scenario | .check.deviations[]? | [$scenario.name, .code, .who, (.text | cell), .section] | row)
+(["scenario", "code", "what"] | row),
+([range(3) | "---"] | row),
+(.[] | . as $scenario | .check.deviations[]? | [$scenario.name, .code, (.text | cell)] | row)
