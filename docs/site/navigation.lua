@@ -1,4 +1,5 @@
--- The pages are in the order of README.md's links: its section "The route", then its section "Documents".
+-- The pages are in the order of README.md's links: its section "The route", then its section "Documents". Then come the pages of
+-- docs/dev, in the order of CONTRIBUTING.md's links.
 local links = require 'links'
 local M = {}
 
@@ -55,6 +56,16 @@ function M.read(readme, all, problem)
         pandoc.Div(item):walk { Link = link }
       end
     end
+  end
+  local contributing = all.files['CONTRIBUTING.md']
+  if contributing then
+    begin_group('For developers')
+    contributing.page.doc:walk { Link = function(element)
+      local target = element.target:gsub('#.*', '')
+      if target:match('^docs/dev/') then
+        add(target, all)
+      end
+    end }
   end
   for _, page in ipairs(all) do
     if page.source and not place_of[page] then

@@ -69,7 +69,7 @@ Argv words_of(const Program& program) {
     return words;
 }
 
-// Prints this program's row of docs/tracing.md.
+// Prints this program's row of the table that docs/dev/testing.md describes.
 void print_row(const Program& program, const LabRun& run, const support::Traffic& traffic,
                const std::vector<support::SendQueue>& queues, std::size_t mismatches) {
     std::uint64_t posted = 0;
