@@ -13,18 +13,15 @@ def with_offsets($connections):
     . + {offset: (if $first == null then .psn else (.psn - $first + 16777216) % 16777216 end)};
 
 "Kernel \(.[0].kernel), \(length) scenarios; PSNs count from the connection's first.\n",
-(["scenario", "fault", "recovery", "detection", "reaction", "verdict"] | row),
-([range(6) | "---"] | row),
+(["scenario", "fault", "recovery", "detection", "verdict"] | row),
+([range(5) | "---"] | row),
 (.[] | . as $scenario | (.check.connections // []) as $connections |
     if (.check.recoveries // []) == [] then
-        [.name, "none", "", "", "", (if (.check.deviations // []) == [] then "as specified" else "deviation" end)] | row
+        [.name, "none", "", "", (if (.check.deviations // []) == [] then "as specified" else "deviation" end)] | row
     else
         [.check.recoveries[] | with_offsets($connections)] | grouped | to_entries[] |
         [(if .key == 0 then $scenario.name else "" end), (.value | fault), (.value | recovery),
-         (.value[0].detection_ns | ms), (.value[0].reaction_ns | ms), .value[0].verdict] | row
+         (.value[0].detection_ns | ms), .value[0].verdict] | row
     end),
 "",
-"Deviations:\n",
-(["scenario", "code", "what"] | row),
-([range(3) | "---"] | row),
-(.[] | . as $scenario | .check.deviations[]? | [$scenario.name, .code, (.text | cell)] | row)
+"Deviations: " + ([.[] | . as $scenario | .check.deviations[]? | "\(.code) in *\($scenario.name)*"] | if . == [] then "none" else join("; ") end) + "."

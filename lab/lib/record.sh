@@ -71,7 +71,7 @@ read_part() {
 
 check_facts() { # HOST GIVEN-ADDRESS
     local where="the $1"
-    [[ -n ${HOST_ADDRESS[$1]:-} ]] || die "$where has no active RDMA port with an $LAB_FAMILY address: see lab/README.md, Troubleshooting."
+    [[ -n ${HOST_ADDRESS[$1]:-} ]] || die "$where has no active RDMA port with an $LAB_FAMILY address: see docs/troubleshooting.md."
     [[ -n ${HOST_INTERFACE[$1]:-} ]] || die "no network interface of $where has the address $2."
     [[ -n ${HOST_DEVICE[$1]:-} ]] || die "no RDMA device of $where belongs to ${HOST_INTERFACE[$1]} (rdma link add rxe0 type rxe netdev ${HOST_INTERFACE[$1]} creates a software device)."
 }
