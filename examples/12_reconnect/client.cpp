@@ -27,14 +27,12 @@ bool perform(const lesson12::Connection& on, ibv_wr_opcode opcode, std::uint64_t
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr->addr),
                 .length = lesson12::Message::size,
                 .lkey = mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = wr_id;
-    wr.opcode = opcode;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = on.theirs.va;
-    wr.wr.rdma.rkey = on.theirs.rkey;
+    ibv_send_wr wr{.wr_id = wr_id,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = opcode,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.rdma = {.remote_addr = on.theirs.va, .rkey = on.theirs.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(on.qp.get(), &wr, &bad_wr));
     const auto wc = common::next_completion(on.cq.get(), stop, util::deadline_in(timeout));

@@ -13,13 +13,12 @@ namespace lesson12 {
 /// As in lesson 06, but with a retry limit: a request without a response fails after four attempts,
 /// here 268 ms. With retry_cnt 7, rxe would retransmit without limit.
 inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_RTS;
-    attr.sq_psn = psn;
-    attr.max_rd_atomic = 1;
-    attr.timeout = 14;   // 67 ms
-    attr.retry_cnt = 3;  // after the first attempt
-    attr.rnr_retry = 3;
+    ibv_qp_attr attr{.qp_state = IBV_QPS_RTS,
+                     .sq_psn = psn,
+                     .max_rd_atomic = 1,
+                     .timeout = 14,   // 67 ms
+                     .retry_cnt = 3,  // after the first attempt
+                     .rnr_retry = 3};
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
                                      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY),
@@ -45,12 +44,11 @@ struct Connection {
           out_mr(CHECK_PTR(ibv_reg_mr(pd.get(), out.data(), out.size(), 0))),
           in_mr(CHECK_PTR(ibv_reg_mr(pd.get(), in.data(), in.size(), IBV_ACCESS_LOCAL_WRITE))),
           cq(CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))) {
-        ibv_qp_init_attr init{};
-        init.qp_type = IBV_QPT_RC;
-        init.send_cq = cq.get();
-        init.recv_cq = cq.get();
-        init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        ibv_qp_init_attr init{
+            .send_cq = cq.get(),
+            .recv_cq = cq.get(),
+            .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+            .qp_type = IBV_QPT_RC};
         qp.reset(CHECK_PTR(ibv_create_qp(pd.get(), &init)));
         net::Endpoint mine{.qpn = qp->qp_num,
                            .psn = lesson07::random_psn(),

@@ -33,10 +33,7 @@ void post_receive(ibv_qp* qp, std::uint64_t slot, const ibv_mr& mr) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + slot * lesson12::Message::size,
                 .length = lesson12::Message::size,
                 .lkey = mr.lkey};
-    ibv_recv_wr wr{};
-    wr.wr_id = slot;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_recv_wr wr{.wr_id = slot, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
 }
@@ -54,12 +51,11 @@ void serve(net::TcpChannel& channel, const Options& options, State& state, runlo
     const rdma::Mr state_mr{CHECK_PTR(
         ibv_reg_mr(pd.get(), state.bytes.data(), state.bytes.size(), IBV_ACCESS_REMOTE_READ))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), slots, nullptr, nullptr, 0))};
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_recv_wr = slots;
-    init.cap.max_send_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = slots, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &init))};
 
     // 2. Connect as in lesson 06. Each connection has a new queue pair and a new random first PSN.
@@ -105,8 +101,7 @@ void serve(net::TcpChannel& channel, const Options& options, State& state, runlo
     // acknowledged but this loop has not taken are lost.
     log.note("breaks the connection: " + std::to_string(state.applied.sequence) +
              " messages applied, sum " + std::to_string(state.applied.amount));
-    ibv_qp_attr attr{};
-    attr.qp_state = IBV_QPS_ERR;
+    ibv_qp_attr attr{.qp_state = IBV_QPS_ERR};
     util::check_rc(ibv_modify_qp(qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");
     while (!net::discard_input(channel.socket()) &&
            util::wait_readable(channel.socket().fd.get(), stop, util::deadline_in(exchange_time)) ==

@@ -20,16 +20,15 @@ inline void post_compare_swap(Connection& on, std::uint64_t compare, std::uint64
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(on.found.data()),
                 .length = sizeof on.found[0],
                 .lkey = on.mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = ++on.posted;
-    wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.atomic.remote_addr = on.remote.va + offsetof(Words, maximum);
-    wr.wr.atomic.rkey = on.remote.rkey;
-    wr.wr.atomic.compare_add = compare;
-    wr.wr.atomic.swap = swap;
+    ibv_send_wr wr{.wr_id = ++on.posted,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.atomic = {.remote_addr = on.remote.va + offsetof(Words, maximum),
+                                     .compare_add = compare,
+                                     .swap = swap,
+                                     .rkey = on.remote.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(on.client.qp(), &wr, &bad_wr));
 }

@@ -43,13 +43,13 @@ struct Connection {
         // initiator_depth: READs and atomics that this side has in flight. The server may grant
         // fewer.
         const Key key = Key::WithAtomics;
-        rdma_conn_param parameters{};
-        parameters.private_data = &key;
-        parameters.private_data_len = sizeof key;
-        parameters.initiator_depth =
-            static_cast<std::uint8_t>(std::min<std::size_t>(in_flight, device.max_qp_init_rd_atom));
-        parameters.retry_count = 7;
-        parameters.rnr_retry_count = 7;
+        rdma_conn_param parameters{
+            .private_data = &key,
+            .private_data_len = sizeof key,
+            .initiator_depth = static_cast<std::uint8_t>(
+                std::min<std::size_t>(in_flight, device.max_qp_init_rd_atom)),
+            .retry_count = 7,
+            .rnr_retry_count = 7};
         CHECK_ERRNO(rdma_connect(client.id(), &parameters));
         remote = client.await_established();
         log_depth(client.qp(), log);

@@ -15,15 +15,14 @@ inline void post_fetch_add(Connection& on, std::size_t word, std::uint64_t add, 
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(&on.found[slot]),
                 .length = sizeof on.found[slot],
                 .lkey = on.mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = ++on.posted;
-    wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.atomic.remote_addr = on.remote.va + word;
-    wr.wr.atomic.rkey = on.remote.rkey;
-    wr.wr.atomic.compare_add = add;
+    ibv_send_wr wr{.wr_id = ++on.posted,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.atomic = {.remote_addr = on.remote.va + word,
+                                     .compare_add = add,
+                                     .rkey = on.remote.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(on.client.qp(), &wr, &bad_wr));
 }

@@ -23,15 +23,14 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
         CHECK_PTR(ibv_reg_mr(client.pd(), &found, sizeof found, IBV_ACCESS_LOCAL_WRITE))};
 
     // 1. A queue pair that supports FETCH_ADD with ibv_wr_*: this must be requested at creation.
-    ibv_qp_init_attr_ex init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = client.cq();
-    init.recv_cq = client.cq();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
-    init.pd = client.pd();
-    init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
-    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    ibv_qp_init_attr_ex init{
+        .send_cq = client.cq(),
+        .recv_cq = client.cq(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC,
+        .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+        .pd = client.pd(),
+        .send_ops_flags = IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD};
     CHECK_ERRNO(rdma_create_qp_ex(client.id(), &init));
     const rdma::CmQp qp{client.id()};  // its destructor calls rdma_destroy_qp
     const auto request = static_cast<std::byte>(key);
@@ -40,15 +39,14 @@ inline void be_refused(const common::ClientOptions& options, Key key, std::size_
     // 2. The request. Some libraries check the address themselves, but only here.
     ibv_sge sge{
         .addr = reinterpret_cast<std::uintptr_t>(&found), .length = sizeof found, .lkey = mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = 1;
-    wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.atomic.remote_addr = remote.va + offset;
-    wr.wr.atomic.rkey = remote.rkey;
-    wr.wr.atomic.compare_add = 1;
+    ibv_send_wr wr{
+        .wr_id = 1,
+        .sg_list = &sge,
+        .num_sge = 1,
+        .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+        .send_flags = IBV_SEND_SIGNALED,
+        .wr = {
+            .atomic = {.remote_addr = remote.va + offset, .compare_add = 1, .rkey = remote.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     if (const int rc = ibv_post_send(client.qp(), &wr, &bad_wr); rc != 0) {
         log.note(fmt::format("ibv_post_send failed: {}; posted by ibv_wr_atomic_fetch_add instead",

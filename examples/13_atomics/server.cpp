@@ -24,12 +24,11 @@ struct Session {
 void accept(Session& session, const lesson13::SharedWords& shared, const rdma_conn_param& request,
             const Options& options, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = shared.cq.get();
-    init.recv_cq = shared.cq.get();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = shared.cq.get(),
+        .recv_cq = shared.cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     CHECK_ERRNO(rdma_create_qp(id, shared.pd.get(), &init));
     session.qp.reset(id);
 
@@ -44,13 +43,13 @@ void accept(Session& session, const lesson13::SharedWords& shared, const rdma_co
     // responder_resources: READs and atomics of the client in flight, whose results this side
     // stores. The request carries the client's initiator_depth. If it is not 0, rdma_cm gives the
     // queue pair the right to atomics, which it needs in addition to the memory's.
-    rdma_conn_param parameters{};
-    parameters.private_data = bytes.data();
-    parameters.private_data_len = bytes.size();
-    parameters.responder_resources = static_cast<std::uint8_t>(
+    const auto depth =
         std::min<std::uint64_t>({options.responder_resources, request.responder_resources,
-                                 static_cast<std::uint64_t>(shared.device.max_qp_rd_atom)}));
-    parameters.rnr_retry_count = 7;
+                                 static_cast<std::uint64_t>(shared.device.max_qp_rd_atom)});
+    rdma_conn_param parameters{.private_data = bytes.data(),
+                               .private_data_len = bytes.size(),
+                               .responder_resources = static_cast<std::uint8_t>(depth),
+                               .rnr_retry_count = 7};
     CHECK_ERRNO(rdma_accept(id, &parameters));
     log.event("exchange", rdma::describe(capability, "sent"));
 }

@@ -58,13 +58,12 @@ class Pair {
 
     /// Performs a WRITE of `from` by the requester to an address of the owner.
     ibv_wc_status write(ibv_sge from, const std::byte* to, std::uint32_t rkey) const {
-        ibv_send_wr wr{};
-        wr.opcode = IBV_WR_RDMA_WRITE;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &from;
-        wr.num_sge = 1;
-        wr.wr.rdma.remote_addr = reinterpret_cast<std::uintptr_t>(to);
-        wr.wr.rdma.rkey = rkey;
+        ibv_send_wr wr{
+            .sg_list = &from,
+            .num_sge = 1,
+            .opcode = IBV_WR_RDMA_WRITE,
+            .send_flags = IBV_SEND_SIGNALED,
+            .wr = {.rdma = {.remote_addr = reinterpret_cast<std::uintptr_t>(to), .rkey = rkey}}};
         ibv_send_wr* bad_wr = nullptr;
         CHECK_RC(ibv_post_send(requester(), &wr, &bad_wr));
         return completion(requester()).status;
@@ -76,12 +75,11 @@ class Pair {
     }
 
     static rdma::Qp make_qp(const Host& host, ibv_cq* cq) {
-        ibv_qp_init_attr init{};
-        init.qp_type = IBV_QPT_RC;
-        init.send_cq = cq;
-        init.recv_cq = cq;
-        init.cap.max_send_wr = init.cap.max_recv_wr = 4;
-        init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+        ibv_qp_init_attr init{
+            .send_cq = cq,
+            .recv_cq = cq,
+            .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1},
+            .qp_type = IBV_QPT_RC};
         return rdma::Qp{CHECK_PTR(ibv_create_qp(host.pd, &init))};
     }
 

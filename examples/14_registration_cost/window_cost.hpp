@@ -19,12 +19,11 @@ inline void measure_binding(const Host& host, std::uint64_t repeats) {
             const common::HeldTrace held;
 
             // 1. Bind and wait for the completion.
-            ibv_mw_bind bind{};
-            bind.send_flags = IBV_SEND_SIGNALED;
-            bind.bind_info.mr = exposed.mr.get();
-            bind.bind_info.addr = reinterpret_cast<std::uintptr_t>(part.data());
-            bind.bind_info.length = part.size();
-            bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+            ibv_mw_bind bind{.send_flags = IBV_SEND_SIGNALED,
+                             .bind_info = {.mr = exposed.mr.get(),
+                                           .addr = reinterpret_cast<std::uintptr_t>(part.data()),
+                                           .length = part.size(),
+                                           .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}};
             while (bind_ns.size() < repeats) {
                 ibv_wc wc{};
                 bind_ns.push_back(time_of([&] {

@@ -18,12 +18,11 @@ inline void try_type_1(const Host& host) {
 
     // 3. Bind it to a part of the region. libibverbs posts a request for this, which completes, and
     // writes the new rkey to mw->rkey.
-    ibv_mw_bind bind{};
-    bind.send_flags = IBV_SEND_SIGNALED;
-    bind.bind_info.mr = exposed.mr.get();
-    bind.bind_info.addr = reinterpret_cast<std::uintptr_t>(exposed.window.data());
-    bind.bind_info.length = exposed.window.size();
-    bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+    ibv_mw_bind bind{.send_flags = IBV_SEND_SIGNALED,
+                     .bind_info = {.mr = exposed.mr.get(),
+                                   .addr = reinterpret_cast<std::uintptr_t>(exposed.window.data()),
+                                   .length = exposed.window.size(),
+                                   .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}};
     CHECK_RC(ibv_bind_mw(pair.owner(), mw.get(), &bind));
     attempts.succeeds("bind to 4 KiB", pair.completion(pair.owner()).status);
     const std::uint32_t rkey = mw->rkey;

@@ -16,15 +16,15 @@ inline void try_type_2(const Host& host) {
 
     // 2. Bind it. The owner chooses the last byte of the rkey: a new value each time, so that an
     // old rkey is never valid again.
-    ibv_send_wr bind{};
-    bind.opcode = IBV_WR_BIND_MW;
-    bind.send_flags = IBV_SEND_SIGNALED;
-    bind.bind_mw.mw = mw.get();
-    bind.bind_mw.rkey = ibv_inc_rkey(mw->rkey);
-    bind.bind_mw.bind_info.mr = exposed.mr.get();
-    bind.bind_mw.bind_info.addr = reinterpret_cast<std::uintptr_t>(exposed.window.data());
-    bind.bind_mw.bind_info.length = exposed.window.size();
-    bind.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+    ibv_send_wr bind{
+        .opcode = IBV_WR_BIND_MW,
+        .send_flags = IBV_SEND_SIGNALED,
+        .bind_mw = {.mw = mw.get(),
+                    .rkey = ibv_inc_rkey(mw->rkey),
+                    .bind_info = {.mr = exposed.mr.get(),
+                                  .addr = reinterpret_cast<std::uintptr_t>(exposed.window.data()),
+                                  .length = exposed.window.size(),
+                                  .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}}};
     ibv_send_wr* bad_wr = nullptr;
     util::check_rc(ibv_post_send(pair.owner(), &bind, &bad_wr), "ibv_post_send(BIND_MW)");
     attempts.succeeds("bind to 4 KiB", pair.completion(pair.owner()).status);
@@ -38,10 +38,8 @@ inline void try_type_2(const Host& host) {
     ibv_recv_wr receive{};
     ibv_recv_wr* bad_recv = nullptr;
     CHECK_RC(ibv_post_recv(pair.owner(), &receive, &bad_recv));
-    ibv_send_wr done{};
-    done.opcode = IBV_WR_SEND_WITH_INV;
-    done.send_flags = IBV_SEND_SIGNALED;
-    done.invalidate_rkey = rkey;
+    ibv_send_wr done{
+        .opcode = IBV_WR_SEND_WITH_INV, .send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = rkey};
     util::check_rc(ibv_post_send(pair.requester(), &done, &bad_wr), "ibv_post_send(SEND_WITH_INV)");
     attempts.succeeds("SEND with invalidate, from the peer",
                       pair.completion(pair.requester()).status);

@@ -52,13 +52,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const lesson06::Port port = lesson06::open_port(channel.socket().local());
     const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0))};
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = 3;
-    init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 3, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &init))};
 
     // 2. Connect as in lesson 06.
@@ -84,24 +82,21 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
                             .serialize();
     const Buffer head(pd.get(), {header.begin(), header.end()}, 0);
     std::array entries{head.sge(), first.sge(), second.sge()};
-    ibv_send_wr send{};
-    send.wr_id = 1;
-    send.opcode = IBV_WR_SEND;
-    send.sg_list = entries.data();
-    send.num_sge = static_cast<int>(entries.size());
+    ibv_send_wr send{.wr_id = 1,
+                     .sg_list = entries.data(),
+                     .num_sge = static_cast<int>(entries.size()),
+                     .opcode = IBV_WR_SEND};
     common::perform(qp.get(), send, stop, timeout);
 
     // 4. Scatter: READ the same body back into two buffers.
     const Buffer left(pd.get(), std::vector<std::byte>(options.first), IBV_ACCESS_LOCAL_WRITE);
     const Buffer right(pd.get(), std::vector<std::byte>(options.second), IBV_ACCESS_LOCAL_WRITE);
     std::array targets{left.sge(), right.sge()};
-    ibv_send_wr read{};
-    read.wr_id = 2;
-    read.opcode = IBV_WR_RDMA_READ;
-    read.sg_list = targets.data();
-    read.num_sge = static_cast<int>(targets.size());
-    read.wr.rdma.remote_addr = theirs.va;
-    read.wr.rdma.rkey = theirs.rkey;
+    ibv_send_wr read{.wr_id = 2,
+                     .sg_list = targets.data(),
+                     .num_sge = static_cast<int>(targets.size()),
+                     .opcode = IBV_WR_RDMA_READ,
+                     .wr = {.rdma = {.remote_addr = theirs.va, .rkey = theirs.rkey}}};
     common::perform(qp.get(), read, stop, timeout);
     if (left.bytes != first.bytes || right.bytes != second.bytes)
         throw util::Error("the bytes READ back differ from the bytes sent.");

@@ -27,13 +27,11 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     const lesson06::Port port = lesson06::open_port(channel.socket().local());
     const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 2, nullptr, nullptr, 0))};
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = 1;
-    init.cap.max_recv_sge = 2;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 2},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &init))};
 
     // 2. Two buffers and one receive. The device fills its entries in order: the second gets what
@@ -51,10 +49,8 @@ void serve(net::TcpChannel& channel, runlog::Log& log, util::StopSignal& stop) {
                                      .length = static_cast<std::uint32_t>(body.size()),
                                      .lkey = body_mr->lkey}}};
     lesson06::to_init(qp.get(), port, IBV_ACCESS_REMOTE_READ);
-    ibv_recv_wr receive{};
-    receive.wr_id = 1;
-    receive.sg_list = entries.data();
-    receive.num_sge = static_cast<int>(entries.size());
+    ibv_recv_wr receive{
+        .wr_id = 1, .sg_list = entries.data(), .num_sge = static_cast<int>(entries.size())};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(qp.get(), &receive, &bad_wr));
 

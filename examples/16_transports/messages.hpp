@@ -52,17 +52,13 @@ inline void post_send(ibv_qp* qp, Slots& slots, std::size_t slot, std::uint32_t 
                       std::size_t length, const Destination* to = nullptr) {
     util::put_be32<0>(slots[slot].first<4>(), number);
     ibv_sge sge = slots.sge(slot, length);
-    ibv_send_wr wr{};
-    wr.wr_id = number;
-    wr.opcode = IBV_WR_SEND;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    if (to != nullptr) {
-        wr.wr.ud.ah = to->ah;
-        wr.wr.ud.remote_qpn = to->qpn;
-        wr.wr.ud.remote_qkey = to->q_key;
-    }
+    ibv_send_wr wr{.wr_id = number,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_SEND,
+                   .send_flags = IBV_SEND_SIGNALED};
+    if (to != nullptr)
+        wr.wr.ud = {.ah = to->ah, .remote_qpn = to->qpn, .remote_qkey = to->q_key};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
 }
@@ -70,10 +66,7 @@ inline void post_send(ibv_qp* qp, Slots& slots, std::size_t slot, std::uint32_t 
 /// Posts a receive for the whole slot; the wr_id is the slot's index.
 inline void post_recv(ibv_qp* qp, Slots& slots, std::size_t slot) {
     ibv_sge sge = slots.sge(slot);
-    ibv_recv_wr wr{};
-    wr.wr_id = slot;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_recv_wr wr{.wr_id = slot, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
 }

@@ -52,18 +52,14 @@ inline void send_to_shared_queue(const Side& side) {
 
 inline void post_srq_recv(ibv_srq* srq, Slots& slots, std::size_t slot) {
     ibv_sge sge = slots.sge(slot);
-    ibv_recv_wr wr{};
-    wr.wr_id = slot;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_recv_wr wr{.wr_id = slot, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_srq_recv(srq, &wr, &bad_wr));
 }
 
 /// The event occurs once; then the limit is 0 until it is set again.
 inline void arm_limit(ibv_srq* srq) {
-    ibv_srq_attr attributes{};
-    attributes.srq_limit = shared_limit;
+    ibv_srq_attr attributes{.srq_limit = shared_limit};
     CHECK_RC(ibv_modify_srq(srq, &attributes, IBV_SRQ_LIMIT));
 }
 
@@ -83,8 +79,7 @@ inline bool limit_was_reached(const Side& side, std::chrono::milliseconds time) 
 inline void receive_in_shared_queue(const Side& side) {
     // 1. The shared receive queue with ten receives, and three queue pairs without their own.
     const rdma::Cq cq = create_cq(side, std::size_t{2} * shared_receives);
-    ibv_srq_init_attr attributes{};
-    attributes.attr = {.max_wr = shared_receives, .max_sge = 1, .srq_limit = 0};
+    ibv_srq_init_attr attributes{.attr = {.max_wr = shared_receives, .max_sge = 1}};
     const rdma::Srq srq{CHECK_PTR(ibv_create_srq(side.pd.get(), &attributes))};
     Slots slots(side, shared_receives, 64, "", IBV_ACCESS_LOCAL_WRITE);
     for (std::size_t i = 0; i < shared_receives; ++i)

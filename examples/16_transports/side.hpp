@@ -1,7 +1,7 @@
 // Lesson 16, both sides: what all parts of the lesson share, and the two messages that travel over
 // the TCP connection for each part. In network byte order, a client's Request:
 //
-//     offset  0   4 bytes   "RW10"
+//     offset  0   4 bytes   "RW16"
 //             4   1         version, 1
 //             5   1         Part
 //             6   2         0
@@ -10,7 +10,7 @@
 //            16   4         Q_Key of the server's queue pairs
 //            20  16         GID of the multicast group
 //
-// and a server's Report: "RW10", the version and 3 zeros; then 4 bytes each for messages received,
+// and a server's Report: "RW16", the version and 3 zeros; then 4 bytes each for messages received,
 // packets received, and a value specific to the part.
 #pragma once
 

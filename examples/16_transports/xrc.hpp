@@ -39,13 +39,11 @@ inline void send_over_xrc(const Side& side) {
     // 1. A queue pair that only sends. Like RC, it belongs to a protection domain.
     const rdma::Cq cq = create_cq(side, xrc_queues);
     Slots slots(side, xrc_queues, 64, "For one of you. ", 0);
-    ibv_qp_init_attr_ex attributes{};
-    attributes.qp_type = IBV_QPT_XRC_SEND;
-    attributes.send_cq = cq.get();
-    attributes.cap.max_send_wr = xrc_queues;
-    attributes.cap.max_send_sge = 1;
-    attributes.comp_mask = IBV_QP_INIT_ATTR_PD;
-    attributes.pd = side.pd.get();
+    ibv_qp_init_attr_ex attributes{.send_cq = cq.get(),
+                                   .cap = {.max_send_wr = xrc_queues, .max_send_sge = 1},
+                                   .qp_type = IBV_QPT_XRC_SEND,
+                                   .comp_mask = IBV_QP_INIT_ATTR_PD,
+                                   .pd = side.pd.get()};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp_ex(side.context(), &attributes))};
     send_endpoint(side, qp.get());
     connect(side, qp.get(), receive_endpoint(side));
@@ -55,13 +53,12 @@ inline void send_over_xrc(const Side& side) {
     for (std::uint32_t number = 0; number < xrc_queues; ++number) {
         util::put_be32<0>(slots[number].first<4>(), number);
         ibv_sge sge = slots.sge(number);
-        ibv_send_wr wr{};
-        wr.wr_id = number;
-        wr.opcode = IBV_WR_SEND;
-        wr.send_flags = IBV_SEND_SIGNALED;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
-        wr.qp_type.xrc.remote_srqn = receive_report(side).value;
+        ibv_send_wr wr{.wr_id = number,
+                       .sg_list = &sge,
+                       .num_sge = 1,
+                       .opcode = IBV_WR_SEND,
+                       .send_flags = IBV_SEND_SIGNALED,
+                       .qp_type = {.xrc = {.remote_srqn = receive_report(side).value}}};
         ibv_send_wr* bad_wr = nullptr;
         CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
         rdma::expect_success(next_completion(side, cq.get()), "a SEND");
@@ -75,10 +72,9 @@ inline void receive_over_xrc(const Side& side) {
         throw util::Error(no_xrc(side));
 
     // 1. The XRC domain. Processes that share a domain open the same file.
-    ibv_xrcd_init_attr domain{};
-    domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-    domain.fd = -1;  // not shared with other processes
-    domain.oflags = O_CREAT;
+    ibv_xrcd_init_attr domain{.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+                              .fd = -1,  // not shared with other processes
+                              .oflags = O_CREAT};
     const rdma::Xrcd xrcd{CHECK_PTR(ibv_open_xrcd(side.context(), &domain))};
 
     // 2. Receive queues in the domain, each with a number for the sender and one receive.
@@ -87,14 +83,14 @@ inline void receive_over_xrc(const Side& side) {
     std::vector<rdma::Srq> queues;
     std::vector<std::uint32_t> numbers(xrc_queues);
     for (std::size_t i = 0; i < xrc_queues; ++i) {
-        ibv_srq_init_attr_ex attributes{};
-        attributes.attr = {.max_wr = 1, .max_sge = 1, .srq_limit = 0};
-        attributes.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
-                               IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
-        attributes.srq_type = IBV_SRQT_XRC;
-        attributes.pd = side.pd.get();
-        attributes.xrcd = xrcd.get();
-        attributes.cq = cq.get();  // an XRC_RECV queue pair has no completion queue
+        ibv_srq_init_attr_ex attributes{
+            .attr = {.max_wr = 1, .max_sge = 1},
+            .comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD |
+                         IBV_SRQ_INIT_ATTR_CQ,
+            .srq_type = IBV_SRQT_XRC,
+            .pd = side.pd.get(),
+            .xrcd = xrcd.get(),
+            .cq = cq.get()};  // an XRC_RECV queue pair has no completion queue
         queues.emplace_back(CHECK_PTR(ibv_create_srq_ex(side.context(), &attributes)));
         CHECK_RC(ibv_get_srq_num(queues[i].get(), &numbers[i]));
         side.log.event("srq", {{"srqn", numbers[i]}, {"receives", 1}, {"limit", 0}});
@@ -102,10 +98,8 @@ inline void receive_over_xrc(const Side& side) {
     }
 
     // 3. One queue pair for all messages of this sender. It has no queues of its own.
-    ibv_qp_init_attr_ex attributes{};
-    attributes.qp_type = IBV_QPT_XRC_RECV;
-    attributes.comp_mask = IBV_QP_INIT_ATTR_XRCD;
-    attributes.xrcd = xrcd.get();
+    ibv_qp_init_attr_ex attributes{
+        .qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD, .xrcd = xrcd.get()};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp_ex(side.context(), &attributes))};
     send_endpoint(side, qp.get());
     connect(side, qp.get(), receive_endpoint(side));

@@ -23,8 +23,7 @@ struct Options {
 
 // Gets the attributes of a transition from rdma_cm, as rdma_create_qp and rdma_connect do.
 ibv_qp_attr attributes_for(rdma_cm_id* id, ibv_qp_state state, int& mask) {
-    ibv_qp_attr attr{};
-    attr.qp_state = state;
+    ibv_qp_attr attr{.qp_state = state};
     CHECK_ERRNO(rdma_init_qp_attr(id, &attr, &mask));
     return attr;
 }
@@ -49,22 +48,18 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     std::vector<std::byte> outgoing = common::pattern(1000, "Which PSN? ");
     const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(id->verbs, 2, nullptr, nullptr, 0))};
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &init))};
 
     // 2. Connect. rdma_cm sends the number of this queue pair and a PSN that it chooses.
     int mask = 0;
     ibv_qp_attr attr = attributes_for(id.get(), IBV_QPS_INIT, mask);
     util::check_rc(ibv_modify_qp(qp.get(), &attr, mask), "ibv_modify_qp(RESET to INIT)");
-    rdma_conn_param parameters{};
-    parameters.qp_num = qp->qp_num;
-    parameters.retry_count = 3;
-    parameters.rnr_retry_count = 7;
+    rdma_conn_param parameters{.retry_count = 3, .rnr_retry_count = 7, .qp_num = qp->qp_num};
     CHECK_ERRNO(rdma_connect(id.get(), &parameters));
     rdma::CmEvent response = expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
     const auto remote = rdma::Capability::parse(response->param.conn);
@@ -89,14 +84,12 @@ void try_distance(std::int64_t distance, const Options& options, runlog::Log& lo
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(outgoing.data()),
                 .length = static_cast<std::uint32_t>(outgoing.size()),
                 .lkey = mr->lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = 1;
-    wr.opcode = IBV_WR_RDMA_WRITE;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
-    wr.wr.rdma.remote_addr = remote.va;
-    wr.wr.rdma.rkey = remote.rkey;
+    ibv_send_wr wr{.wr_id = 1,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_RDMA_WRITE,
+                   .send_flags = IBV_SEND_SIGNALED,
+                   .wr = {.rdma = {.remote_addr = remote.va, .rkey = remote.rkey}}};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
     const auto wc = common::next_completion(cq.get(), stop, util::deadline_in(timeout));

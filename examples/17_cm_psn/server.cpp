@@ -24,12 +24,11 @@ void serve(const rdma::CmId& id, rdma::CmEvent request, rdma_event_channel* chan
     const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(pd.get(), memory.data(), memory.size(),
                                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(id->verbs, 1, nullptr, nullptr, 0))};
-    ibv_qp_init_attr init{};
-    init.qp_type = IBV_QPT_RC;
-    init.send_cq = cq.get();
-    init.recv_cq = cq.get();
-    init.cap.max_send_wr = init.cap.max_recv_wr = 1;
-    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    ibv_qp_init_attr init{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     CHECK_ERRNO(rdma_create_qp(id.get(), pd.get(), &init));
     const rdma::CmQp qp{id.get()};  // its destructor calls rdma_destroy_qp
 
@@ -37,10 +36,8 @@ void serve(const rdma::CmId& id, rdma::CmEvent request, rdma_event_channel* chan
                                       .length = memory.size(),
                                       .rkey = mr->rkey};
     const auto bytes = capability.serialize();
-    rdma_conn_param parameters{};
-    parameters.private_data = bytes.data();
-    parameters.private_data_len = bytes.size();
-    parameters.rnr_retry_count = 7;
+    rdma_conn_param parameters{
+        .private_data = bytes.data(), .private_data_len = bytes.size(), .rnr_retry_count = 7};
     CHECK_ERRNO(rdma_accept(id.get(), &parameters));
     request.reset();
     log.event("exchange", rdma::describe(capability, "sent"));

@@ -50,12 +50,11 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     std::vector<std::byte> outgoing = common::pattern(lesson18::Report::shown, "Honest. ");
     const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(pd.get(), outgoing.data(), outgoing.size(), 0))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))};
-    ibv_qp_init_attr attributes{};
-    attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = cq.get();
-    attributes.recv_cq = cq.get();
-    attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
-    attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
+    ibv_qp_init_attr attributes{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &attributes))};
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = lesson07::random_psn(),
@@ -100,12 +99,10 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     std::uint32_t sent = 1;
     const auto attempt = [&](std::string_view what, const lesson09::Frame& frame) {
         attacker.send(frame);
-        ibv_send_wr nothing{};
-        nothing.wr_id = ++sent;
-        nothing.opcode = IBV_WR_RDMA_WRITE;
-        nothing.send_flags = IBV_SEND_SIGNALED;
-        nothing.wr.rdma.remote_addr = theirs.va;
-        nothing.wr.rdma.rkey = theirs.rkey;
+        ibv_send_wr nothing{.wr_id = ++sent,
+                            .opcode = IBV_WR_RDMA_WRITE,
+                            .send_flags = IBV_SEND_SIGNALED,
+                            .wr = {.rdma = {.remote_addr = theirs.va, .rkey = theirs.rkey}}};
         common::perform(qp.get(), nothing, stop, timeout);
         trials.judge(what);
     };

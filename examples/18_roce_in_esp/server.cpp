@@ -34,12 +34,11 @@ void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
     const rdma::Mr mr{CHECK_PTR(
         ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE | peer_access))};
     const rdma::Cq cq{CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))};
-    ibv_qp_init_attr attributes{};
-    attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = cq.get();
-    attributes.recv_cq = cq.get();
-    attributes.cap.max_send_wr = attributes.cap.max_recv_wr = 1;
-    attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
+    ibv_qp_init_attr attributes{
+        .send_cq = cq.get(),
+        .recv_cq = cq.get(),
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
     const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &attributes))};
     net::Endpoint mine{.qpn = qp->qp_num,
                        .psn = lesson07::random_psn(),
