@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "examples/common/cm_client.hpp"
-#include "limits.hpp"
 #include "words.hpp"
 
 namespace lesson13 {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "examples/common/cm_client.hpp"
-#include "limits.hpp"
 #include "words.hpp"
 
 namespace lesson13 {

@@ -1,14 +1,46 @@
 // Lesson 13, the server: one pair of words that all clients change concurrently. The device executes
 // the atomics one by one; this program only reads the words at the end.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 
 #include "examples/common/cm_server.hpp"
 #include "examples/common/tracer.hpp"
-#include "shared_words.hpp"
+#include "rdma/handles.hpp"
+#include "words.hpp"
 
 namespace {
+
+// What all clients share: the words and two keys for them. Created for the first client, destroyed
+// with the last. Throws util::Error if the device does not support atomics.
+struct SharedWords {
+    ibv_device_attr device;
+    rdma::Pd pd;
+    lesson13::Words words;
+    rdma::Mr mr, mr_without_atomics;
+    rdma::Cq cq;  // stays empty: no atomic of a client completes at the server
+
+    // REMOTE_ATOMIC is a separate right. Like REMOTE_WRITE it requires LOCAL_WRITE (ibv_reg_mr(3)).
+    SharedWords(ibv_context* context, runlog::Log& log)
+        : device(lesson13::query_device(context)),
+          pd(CHECK_PTR(ibv_alloc_pd(context))),
+          mr(CHECK_PTR(ibv_reg_mr(pd.get(), &words, sizeof words,
+                                  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+                                      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC))),
+          mr_without_atomics(CHECK_PTR(ibv_reg_mr(
+              pd.get(), &words, sizeof words,
+              IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))),
+          cq(CHECK_PTR(ibv_create_cq(context, 1, nullptr, nullptr, 0))) {
+        lesson13::log_device(context, device, log);
+    }
+
+    // Logs the words as this host's CPU reads them.
+    void log_words(runlog::Log& log) {
+        log.event("words", {{"counter", std::atomic_ref(words.counter).load()},
+                            {"maximum", std::atomic_ref(words.maximum).load()}});
+    }
+};
 
 struct Options {
     common::ServerOptions server;
@@ -21,7 +53,7 @@ struct Session {
 };
 
 // 2. On a connection request: a queue pair, and the capability for the words.
-void accept(Session& session, const lesson13::SharedWords& shared, const rdma_conn_param& request,
+void accept(Session& session, const SharedWords& shared, const rdma_conn_param& request,
             const Options& options, runlog::Log& log) {
     rdma_cm_id* id = session.id.get();
     ibv_qp_init_attr init{
@@ -58,7 +90,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     // 1. Listen, and serve as in lesson 01. The first client finds zeros.
     const rdma::EventChannel channel = rdma::make_channel();
     const rdma::CmId listener = common::make_listener(channel.get(), options.server, log);
-    std::optional<lesson13::SharedWords> shared;
+    std::optional<SharedWords> shared;
     std::map<rdma_cm_id*, Session> sessions;
     while (rdma::CmEvent event = rdma::next_event(channel.get(), stop, std::nullopt)) {
         rdma_cm_id* id = event->id;

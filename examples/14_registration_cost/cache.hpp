@@ -1,5 +1,5 @@
-// Lesson 14, part 2: a program that uses a few of its buffers often and most of them rarely, with and
-// without a registration cache.
+// Lesson 14, part 2: how much does a cache of registrations save, and what happens if memory that it
+// knows is unmapped?
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "cost.hpp"
+#include "pages.hpp"
+#include "pair.hpp"
 #include "rdma/mr_cache.hpp"
+#include "rdma/names.hpp"
+#include "sizes.hpp"
 
 namespace lesson14 {
 
@@ -87,6 +90,34 @@ inline void use_buffers(const Host& host, const CacheOptions& options) {
                                 {"hit_percent", counts.hits * 100 / options.accesses},
                                 {"each_ns", each_ns},
                                 {"cached_ns", cached_ns}});
+}
+
+inline void write_to_remapped_memory(const Host& host, bool is_told) {
+    // 1. A cache registers memory.
+    const Pair pair(host);
+    const Pages source(small_page(), Backing::small);
+    std::ranges::fill(source.bytes(), std::byte{'x'});
+    const rdma::Mr source_mr{CHECK_PTR(
+        ibv_reg_mr(host.pd, source.bytes().data(), source.bytes().size(), IBV_ACCESS_LOCAL_WRITE))};
+    const Pages memory(small_page(), Backing::small);
+    rdma::MrCache cache = make_cache(host.pd, 1 << 20);
+    cache.take(memory.bytes());
+
+    // 2. The address gets other pages, but the region keeps the old ones.
+    if (is_told)
+        cache.forget(memory.bytes());
+    memory.remap();
+
+    // 3. The program uses the memory again: the cache has a region for this address. A peer writes.
+    const auto mr = cache.take(memory.bytes());
+    const ibv_wc_status status =
+        pair.write(sge_of(source.bytes(), *source_mr), memory.bytes().data(), mr->rkey);
+
+    // 4. Check whether the bytes arrived in the memory.
+    const bool is_written = memory.bytes()[0] == std::byte{'x'};
+    host.log.event("remapped", {{"cache", is_told ? "told" : "not told"},
+                                {"status", rdma::name_of(status)},
+                                {"memory", is_written ? "written" : "NOT written"}});
 }
 
 }  // namespace lesson14

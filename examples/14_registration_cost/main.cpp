@@ -5,17 +5,12 @@
 #include <vector>
 
 #include "cache.hpp"
-#include "cost.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
 #include "limit.hpp"
 #include "rdma/device.hpp"
 #include "sizes.hpp"
-#include "stale.hpp"
-#include "table.hpp"
-#include "window_cost.hpp"
-#include "window_type_1.hpp"
-#include "window_type_2.hpp"
+#include "windows.hpp"
 
 namespace {
 
