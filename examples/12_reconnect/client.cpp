@@ -1,5 +1,5 @@
-// Lesson 12, the client: sends numbered messages over a connection that breaks, reconnects, finds out
-// which messages were applied, and continues with the next one.
+// Lesson 12, the client: sends numbered messages over a connection that breaks, reconnects, finds
+// out which messages were applied, and continues with the next one.
 #include <algorithm>
 #include <random>
 #include <string>

@@ -1,4 +1,5 @@
-// Lesson 12, the server: applies each numbered message once, and periodically breaks the connection.
+// Lesson 12, the server: applies each numbered message once, and periodically breaks the
+// connection.
 #include <array>
 #include <string>
 

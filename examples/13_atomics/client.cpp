@@ -1,6 +1,6 @@
-// Lesson 13, the client: several clients in one program, each with its own connection. Their requests
-// are concurrently in flight to the same two words: a counter, and a maximum that is raised to the
-// highest bid. Then two requests are refused.
+// Lesson 13, the client: several clients in one program, each with its own connection. Their
+// requests are concurrently in flight to the same two words: a counter, and a maximum that is
+// raised to the highest bid. Then two requests are refused.
 #include <deque>
 
 #include "cmp_swap.hpp"

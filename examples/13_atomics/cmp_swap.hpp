@@ -1,5 +1,6 @@
-// Lesson 13, CMP_SWAP: a maximum without a lock. A swap fails only if another one has succeeded, and
-// it returns that one's value. So one client always makes progress, and none waits for a dead one.
+// Lesson 13, CMP_SWAP: a maximum without a lock. A swap fails only if another one has succeeded,
+// and it returns that one's value. So one client always makes progress, and none waits for a dead
+// one.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Lesson 13, the server: one pair of words that all clients change concurrently. The device executes
-// the atomics one by one; this program only reads the words at the end.
+// Lesson 13, the server: one pair of words that all clients change concurrently. The device
+// executes the atomics one by one; this program only reads the words at the end.
 #include <algorithm>
 #include <atomic>
 #include <map>

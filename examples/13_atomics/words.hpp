@@ -1,5 +1,5 @@
-// Lesson 13, both sides: the memory that all clients share, the two keys that grant access to it, and
-// how many READs and atomics a device and a connection support in flight.
+// Lesson 13, both sides: the memory that all clients share, the two keys that grant access to it,
+// and how many READs and atomics a device and a connection support in flight.
 #pragma once
 
 #include <cstdint>

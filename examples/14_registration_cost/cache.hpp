@@ -1,5 +1,5 @@
-// Lesson 14, part 2: how much does a cache of registrations save, and what happens if memory that it
-// knows is unmapped?
+// Lesson 14, part 2: how much does a cache of registrations save, and what happens if memory that
+// it knows is unmapped?
 #pragma once
 
 #include <algorithm>

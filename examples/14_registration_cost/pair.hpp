@@ -1,5 +1,5 @@
-// Lesson 14: two connected queue pairs of this program, as in lesson 05. One sends requests to memory
-// of the other.
+// Lesson 14: two connected queue pairs of this program, as in lesson 05. One sends requests to
+// memory of the other.
 #pragma once
 
 #include <chrono>

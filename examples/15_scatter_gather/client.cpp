@@ -1,5 +1,5 @@
-// Lesson 15, the client: one message from three buffers, one READ into two, and a list with an entry
-// that the device must refuse.
+// Lesson 15, the client: one message from three buffers, one READ into two, and a list with an
+// entry that the device must refuse.
 #include <algorithm>
 #include <array>
 #include <string>

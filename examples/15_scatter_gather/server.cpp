@@ -1,5 +1,5 @@
-// Lesson 15, the server: one receive with two entries. The device writes the header of a message into
-// one buffer and its body into another.
+// Lesson 15, the server: one receive with two entries. The device writes the header of a message
+// into one buffer and its body into another.
 #include <array>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Lesson 16, both sides: numbered messages. A message begins with its number, 4 bytes in network byte
-// order; the number is also the wr_id of its SEND.
+// Lesson 16, both sides: numbered messages. A message begins with its number, 4 bytes in network
+// byte order; the number is also the wr_id of its SEND.
 #pragma once
 
 #include <span>

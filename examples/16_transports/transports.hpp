@@ -1,5 +1,5 @@
-// Lesson 16, part 1: the same numbered messages over RC, UC or UD. How many complete with SUCCESS at
-// the sender, and which arrive?
+// Lesson 16, part 1: the same numbered messages over RC, UC or UD. How many complete with SUCCESS
+// at the sender, and which arrive?
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Lesson 17, the server: as in lesson 01, for one client at a time. rdma_cm creates the queue pair and
-// performs its transitions, with the PSNs of the ConnectRequest and ConnectReply messages.
+// Lesson 17, the server: as in lesson 01, for one client at a time. rdma_cm creates the queue pair
+// and performs its transitions, with the PSNs of the ConnectRequest and ConnectReply messages.
 #include <string>
 #include <vector>
 

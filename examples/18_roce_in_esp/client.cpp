@@ -1,4 +1,5 @@
-// Lesson 18, the client, with an attacker: the forgeries of lesson 09 against RoCE in ESP. Lab only.
+// Lesson 18, the client, with an attacker: the forgeries of lesson 09 against RoCE in ESP. Lab
+// only.
 #include <net/if.h>
 #include <optional>
 #include <string>

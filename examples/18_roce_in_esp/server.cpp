@@ -1,5 +1,5 @@
-// Lesson 18, the server: exposes memory as in lesson 07, accepts RoCE from its client in ESP only, and
-// reports the packets that its kernel has dropped.
+// Lesson 18, the server: exposes memory as in lesson 07, accepts RoCE from its client in ESP only,
+// and reports the packets that its kernel has dropped.
 #include <optional>
 #include <vector>
 
@@ -26,8 +26,8 @@ constexpr unsigned peer_access = IBV_ACCESS_REMOTE_WRITE;
 constexpr std::chrono::milliseconds exchange_time{10'000};
 
 void serve(net::TlsChannel& channel, runlog::Log& log, util::StopSignal& stop) {
-    // 1. As in lesson 07: a queue pair with a random PSN, memory, and the exchange of endpoints over
-    // TLS.
+    // 1. As in lesson 07: a queue pair with a random PSN, memory, and the exchange of endpoints
+    // over TLS.
     const lesson06::Port port = lesson06::open_port(channel.socket().local());
     const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(port.context.get()))};
     std::vector<std::byte> memory(memory_size);
