@@ -105,7 +105,10 @@ $(Q)mkdir -p $(@D)
 endef
 # $(call make,GOALS) makes GOALS in another make, with one job per CPU unless the caller sets -j; $(call make,GOALS,1) with one job more.
 # make itself does not know how many files it will create, so `make -n` lists the commands first, and their lines of `begin` are counted.
-make = started=$$(date +%s); export TO_MAKE=$$($(MAKE) --no-print-directory -n $(1) | grep -c "^printf '\[%2d/"); \
+# The lock: two makes, or a lab command that builds (lab/lib/build.sh), must not write the same files. LAB_BUILDING: a lab command that this
+# make runs builds nothing.
+make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'waiting for another build in $(BUILD) to finish'; flock 9; }; } && \
+       export LAB_BUILDING=1 && started=$$(date +%s); export TO_MAKE=$$($(MAKE) --no-print-directory -n $(1) | grep -c "^printf '\[%2d/"); \
        $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$$(($$(nproc) + 0$(2)))) $(1) && \
        { [ "$$TO_MAKE" = 0 ] || echo "built in $$(($$(date +%s) - started)) s"; }
 
@@ -198,10 +201,10 @@ lab-netem-clear: ; $(Q)lab/lab netem $(or $(HOST),both) clear ## Remove the sett
 lab-loss-sweep: build; $(call in_lab,examples/19_packet_loss/sweep,test) ## Measure RDMA and TCP at 0 to 5 % loss in the lab: table and plot (minutes)
 booted: ; $(Q)lab/lab boot # The guests boot while the programs are compiled
 lab-run: packages-build-lab ## Run STEPS in the lab without a capture
-	$(Q)+$(call make,booted $(EMULATOR) $(wanted_steps),1)
+	$(Q)+$(call make,booted tools $(wanted_steps),1)
 	$(Q)lab/lab run $(STEPS)
 lab-capture-live: packages-build-lab ## Run STEPS in the lab: print logs and packets live, then the PSNs
-	$(Q)+$(call make,booted $(MAINS) $(TOOL) $(EMULATOR) $(wanted_steps),1)
+	$(Q)+$(call make,booted tools $(wanted_steps),1)
 	$(Q)lab/lab capture $(STEPS)
 samples: build; $(call in_lab,captures/make-samples) ## Record captures/samples again: one run of each lesson in the lab
 

@@ -99,7 +99,7 @@ backend_up() {
     need_tool "$QEMU" qemu-system-x86
     need_tool ssh openssh-client
     need_tool cpio cpio
-    [[ $LAB_LINK != wire || -n $LINK_LATER ]] || need_rocewire
+    [[ $LAB_LINK != wire || -n $LINK_LATER ]] || build "$LAB_BUILD/rocewire"
     local host started
     started=$(now_ms)
     trap vm_abandon EXIT

@@ -20,12 +20,6 @@ find_lesson() {
     LESSON_DIR=$LAB_BUILD/examples/$LESSON
 }
 
-# need_built_lesson: exits if the programs of LESSON do not exist.
-need_built_lesson() {
-    [[ -x $LAB_ROOT/$LESSON_DIR/client && -x $LAB_ROOT/$LESSON_DIR/server || -x $LAB_ROOT/$LESSON_DIR/main ]] ||
-        die "lesson $LESSON is not built: run make build (looked in $LESSON_DIR)."
-}
-
 # Files of the repository that a host needs for the run.
 programs_of_run() { printf '%s\n' "$LESSON_DIR"; }
 

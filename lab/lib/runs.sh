@@ -18,16 +18,23 @@ run_lessons() {
         ((${#lessons[@]} == 1)) || usage_error "arguments for the client need a single lesson, not ${#lessons[@]}."
         arguments=("${@:2}")
     fi
-    # Check all lessons before the first one runs.
-    for lesson in "${lessons[@]}"; do
-        find_lesson "$lesson"
-        need_built_lesson
-    done
+    build_lessons "${lessons[@]}"
     if ((${#lessons[@]} == 1)); then
         run_lesson "$mode" "$lesson" "${arguments[@]}"
     else
         run_in_turn "$mode" "${lessons[@]}"
     fi
+}
+
+# build_lessons LESSON...: builds what all of them need before the first one runs.
+build_lessons() {
+    local lesson folders=()
+    backend_require_up
+    for lesson in "$@"; do
+        find_lesson "$lesson"
+        folders+=("$LESSON")
+    done
+    build tools "${folders[@]}"
 }
 
 # Runs each lesson in a separate lab/lab process, which cleans up even if this script is killed. Stops after the first lesson that fails.
@@ -39,6 +46,7 @@ run_in_turn() { # MODE LESSON...
     TURN_PID=
     trap end_turn EXIT
     for lesson in "${@:2}"; do
+        [[ $lesson == "$2" ]] || echo
         LAB_RUN_LIST=$list setpriv --pdeathsig TERM "$LAB_ROOT/lab/lab" "$mode" "$lesson" &
         TURN_PID=$!
         while kill -0 "$TURN_PID" 2>/dev/null; do

@@ -30,9 +30,9 @@ trace() {
     [[ ${1:-} == :: && ${#SERVER_WORDS[@]} -gt 0 && $# -ge 2 ]] ||
         usage_error "two commands are needed, with :: between them: $trace_usage"
     CLIENT_WORDS=("${@:2}")
-    for word in rocetrace librocetrace.so librocetrace-audit.so; do
-        [[ -e $LAB_ROOT/$LAB_BUILD/$word ]] || die "$word is not built: run make build."
-    done
+    backend_require_up
+    build tools
+    build_words "${SERVER_WORDS[@]}" "${CLIENT_WORDS[@]}"
     # Skip variables of the program's environment.
     for word in "${SERVER_WORDS[@]}"; do
         [[ $word =~ ^[a-zA-Z_][a-zA-Z0-9_]*= ]] || break
@@ -45,12 +45,14 @@ trace() {
 
 # The functions below replace those in lesson.sh and run.sh.
 
-programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}; }
+programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so} "${PROGRAMS[@]}" | sort -u; }
 
 # The lab provides no certificates for these programs.
 needs_certificates() { false; }
 
 two_sided() { :; }
+
+heading() { :; }
 
 make_commands() {
     SERVER_COMMAND=(bash lab/host/traced server "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${SERVER_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")

@@ -5,7 +5,7 @@
 wire_verb() {
     [[ $LAB_BACKEND == vm ]] ||
         die "wire needs the vm backend, whose link is the link emulator. On other machines use lab/lab netem, or a switch."
-    need_rocewire
+    build tools
     if [[ $* == fields ]]; then
         rocewire fields
         return

@@ -22,10 +22,6 @@ link_pid() {
 
 rocewire() { "$LAB_ROOT/$LAB_BUILD/rocewire" --control "$(link_control)" "$@"; }
 
-need_rocewire() {
-    [[ -x $LAB_ROOT/$LAB_BUILD/rocewire ]] || die "rocewire, the lab's link, is not built: run make build."
-}
-
 # start_link: returns when rocewire listens for rules; the guests may start later. Returns 1 with the reason in FAILURE.
 start_link() {
     local host ports=() log status=0
@@ -71,8 +67,8 @@ keep_link() {
         why="was rebuilt"
         stop_link
     fi
-    need_rocewire
-    load await
+    load await build
+    build "$LAB_BUILD/rocewire"
     if [[ -e $(link_log) ]]; then
         say "the link emulator $why: starting it again, without rules"
         start_link || die "$FAILURE."
