@@ -18,10 +18,7 @@ run_programs() {
     check_number CAPTURE_SECONDS 0 86400
     check_number CAPTURE_SERVER_WAIT_SECONDS 1 86400
     need_tool jq jq
-    if [[ $mode == capture ]]; then
-        need_wireshark
-        [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || die "rocecap is not built: run make build."
-    fi
+    [[ $mode != capture ]] || need_wireshark
     backend_require_up
     lock run
     local programs
@@ -37,6 +34,7 @@ run_programs() {
     record_commands
     stop_if_told
     ! wants_keys || chmod 600 "$RUN_DIR"/*.jsonl
+    heading
     follow_run
     [[ $LAB_BACKEND != vm ]] || record_link "$mode"
     if [[ $mode == capture ]]; then
@@ -125,10 +123,19 @@ run_one_sided() {
     done
 }
 
+# heading: prints the lesson's number and title above its logs and packets.
+heading() {
+    local title bold='' plain=''
+    title=$(sed -n '/^# /{s/^# *//; s/^[0-9]* *· *//; p; q}' "$LAB_ROOT/examples/$LESSON/README.md" 2>/dev/null) || true
+    if [[ -t 1 && -z ${NO_COLOR:-} && ${TERM:-dumb} != dumb ]]; then
+        bold=$'\e[1m' plain=$'\e[0m'
+    fi
+    printf '%slesson %s · %s%s\n' "$bold" "${LESSON%%_*}" "${title:-${LESSON#*_}}" "$plain"
+}
+
 # Prints the logs and the packets as one timeline on the terminal during the run. It ends when run.json contains the end of the run.
 follow_run() {
     FOLLOW_PID=
-    [[ -x $LAB_ROOT/$LAB_BUILD/rocecap ]] || return 0
     (close_inherited && exec setsid setpriv --pdeathsig TERM "$LAB_ROOT/$LAB_BUILD/rocecap" timeline --follow "$RUN_DIR") </dev/null &
     FOLLOW_PID=$!
 }
