@@ -29,8 +29,9 @@ struct TimelineOptions {
 };
 
 // Logs and packets arrive over separate connections: a row waits this long for one that happened
-// before it.
+// before it. On busy hosts a log can be seconds late: a packet waits for its event up to `patience`.
 constexpr std::chrono::milliseconds hold{300};
+constexpr std::chrono::milliseconds patience{5000};
 constexpr std::chrono::milliseconds step{50};
 
 // Detects that a file of a directory was created, replaced or written.
@@ -121,13 +122,13 @@ class Follow {
         // Checks whether the run has ended before it reads the files for the last time.
         while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
             take_in();
-            print(util::Clock::now() - hold);
+            const auto now = util::Clock::now();
+            print(now - hold, now - patience);
             watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
         }
         take_in();
-        print(timeline::Timeline::Arrival::max());
-        sink_.append(end_of_listing(input_.has_capture(), true, timeline_.matcher(),
-                                    input_.capture_is_cut(), input_.skipped_lines()));
+        print(timeline::Timeline::Arrival::max(), timeline::Timeline::Arrival::max());
+        sink_.append(stop.requested() ? sums_so_far() : sums());
         sink_.close();
     }
 
@@ -151,10 +152,32 @@ class Follow {
                                 wire::packet_summary(packet, style_, frame.bytes));
     }
 
-    void print(timeline::Timeline::Arrival arrived) {
-        for (const timeline::Row& row : timeline_.take(arrived))
+    void print(timeline::Timeline::Arrival arrived, timeline::Timeline::Arrival waited_for) {
+        for (const timeline::Row& row : timeline_.take(arrived, waited_for)) {
+            if (const auto* packet = std::get_if<timeline::PacketRow>(&row.what))
+                listed_with_cause_ += packet->has_cause();
             sink_.append(text_.line(row));
+        }
         sink_.flush();
+    }
+
+    std::string sums_so_far() const {
+        return end_of_listing(input_.has_capture(), true, timeline_.matcher(),
+                              input_.capture_is_cut(), input_.skipped_lines());
+    }
+
+    // The sums of the complete files: rows of the listing may have missed events that came later.
+    std::string sums() const {
+        const timeline::FinishedRun run(timeline::trace_files(directory_));
+        std::string text = end_of_listing(run.has_capture(), true, run.matcher(),
+                                          run.capture_is_cut(), run.skipped_lines());
+        const timeline::JoinCount& joins = run.joins();
+        if (const std::uint64_t all = joins.joined + joins.set_up; all > listed_with_cause_)
+            text += fmt::format(
+                "{} packets are listed without their cause, because its log came more than {} s "
+                "after them: rocecap timeline {} lists them with it\n",
+                all - listed_with_cause_, patience / std::chrono::seconds(1), directory_);
+        return text;
     }
 
     std::string directory_;
@@ -162,6 +185,7 @@ class Follow {
     util::TextStyle style_;
     timeline::Timeline timeline_;
     render::TimelineText text_;
+    std::uint64_t listed_with_cause_ = 0;
     capture::Sink sink_;
 };
 

@@ -40,7 +40,14 @@ std::int64_t Timeline::capture_time(const Pending& pending) const {
     return event.t_ns + matcher_.shift_of(event.role);
 }
 
-std::vector<Row> Timeline::take(Arrival arrived) {
+// Every packet of a queue pair or of the connection manager has an event in a log. Other packets need
+// not have one.
+bool Timeline::awaits_event(const Pending& pending) {
+    const auto* packet = std::get_if<PacketRow>(&pending.what);
+    return packet != nullptr && !packet->has_cause() && (packet->key || packet->cm);
+}
+
+std::vector<Row> Timeline::take(Arrival arrived, Arrival waited_for) {
     for (Pending& pending : pending_)
         if (auto* packet = std::get_if<PacketRow>(&pending.what);
             packet != nullptr && !packet->has_cause())
@@ -53,15 +60,18 @@ std::vector<Row> Timeline::take(Arrival arrived) {
         order.emplace_back(Order{capture_time(pending), rank(pending.what), pending.number},
                            &pending);
     std::ranges::sort(order, {}, &std::pair<Order, Pending*>::first);
-    const auto last = std::find_if(order.rbegin(), order.rend(), [&](const auto& entry) {
+    const auto due = std::find_if(order.rbegin(), order.rend(), [&](const auto& entry) {
         return entry.second->arrived <= arrived;
+    });
+    const auto end = std::find_if(order.begin(), due.base(), [&](const auto& entry) {
+        return entry.second->arrived > waited_for && awaits_event(*entry.second);
     });
     std::vector<Row> rows;
     std::vector<Pending> later;
-    rows.reserve(static_cast<std::size_t>(last.base() - order.begin()));
-    for (auto it = order.begin(); it != last.base(); ++it)
+    rows.reserve(static_cast<std::size_t>(end - order.begin()));
+    for (auto it = order.begin(); it != end; ++it)
         rows.push_back({std::get<0>(it->first), std::move(it->second->what)});
-    for (auto it = last.base(); it != order.end(); ++it)
+    for (auto it = end; it != order.end(); ++it)
         later.push_back(std::move(*it->second));
     pending_ = std::move(later);
     return rows;

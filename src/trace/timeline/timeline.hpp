@@ -35,8 +35,11 @@ class Timeline {
     void add(runlog::Event event, Arrival now);
     void add(PacketRow packet, Arrival now);
 
-    /// Returns the rows that arrived until `arrived` and all earlier ones, in order.
-    std::vector<Row> take(Arrival arrived);
+    /// Returns the rows that arrived until `arrived` and all earlier ones, in order. A packet whose
+    /// log may be late is held longer, with all rows after it: until its event has arrived, or if
+    /// the packet arrived until `waited_for`.
+    std::vector<Row> take(Arrival arrived, Arrival waited_for);
+    std::vector<Row> take(Arrival arrived) { return take(arrived, arrived); }
 
     /// True while rows are held back.
     bool holds_rows() const { return !pending_.empty(); }
@@ -54,6 +57,7 @@ class Timeline {
 
     template <typename What>
     void hold(What what, Arrival now);
+    static bool awaits_event(const Pending& pending);
     std::int64_t capture_time(const Pending& pending) const;
 
     Matcher matcher_;

@@ -97,6 +97,47 @@ TEST(Timeline, joins_a_packet_whose_event_arrives_after_it) {
     EXPECT_EQ(timeline.joins().joinable, 1u);
 }
 
+TEST(Timeline, a_packet_waits_longer_for_its_post_than_other_rows_do) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.take(start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    timeline.add(runlog::Event{1200, "server", "note", {}}, start);
+    EXPECT_EQ(names(timeline.take(start + 300ms, start - 1ms)), "");
+    timeline.add(post(1000, 1, 7), start + 2s);
+    EXPECT_EQ(names(timeline.take(start + 300ms, start - 1ms)), "post_send request note ");
+    EXPECT_EQ(timeline.joins().joined, 1u);
+}
+
+TEST(Timeline, a_packet_without_a_post_waits_to_the_limit_and_no_longer) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.take(start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    timeline.add(runlog::Event{1200, "server", "note", {}}, start + 100ms);
+    EXPECT_EQ(names(timeline.take(start + 1s, start - 1ms)), "");
+    EXPECT_EQ(names(timeline.take(start + 1s, start)), "request note ");
+    EXPECT_FALSE(timeline.holds_rows());
+}
+
+TEST(Timeline, rows_before_a_packet_that_waits_do_not_wait) {
+    Timeline timeline({}, "server");
+    add_hosts(timeline);
+    timeline.take(start);
+    timeline.add(runlog::Event{1000, "server", "note", {}}, start);
+    timeline.add(packet(1100, "192.0.2.1", 7), start);
+    EXPECT_EQ(names(timeline.take(start, start - 1ms)), "note ");
+    EXPECT_TRUE(timeline.holds_rows());
+}
+
+TEST(Timeline, a_packet_that_no_log_explains_does_not_wait) {
+    Timeline timeline({}, "server");
+    PacketRow other;
+    other.t_ns = 1000;
+    timeline.add(other, start);
+    EXPECT_EQ(timeline.take(start, start - 1ms).size(), 1u);
+}
+
 TEST(Timeline, applies_the_measured_offset_where_no_pair_says_better) {
     // The client's clock is 500 ns ahead of that of the controlling host. The clock of the server,
     // which captures, is 200 ns ahead.
