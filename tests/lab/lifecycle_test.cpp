@@ -251,6 +251,17 @@ TEST_F(Lifecycle, several_captures_end_with_the_table_of_their_psns) {
     EXPECT_EQ(std::ranges::count(rows, '\n'), 6) << rows;
 }
 
+TEST_F(Lifecycle, the_title_of_each_lesson_stands_above_its_logs_and_packets) {
+    const auto outcome = support::run({"lab/lab", "run", "06", "05"}, {}, 120s);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_TRUE(outcome.out.starts_with("lesson 06 · ")) << outcome.out;
+    const auto second = outcome.out.find("\n\nlesson 05 · ");
+    ASSERT_NE(second, std::string::npos) << outcome.out;
+    const std::string first_event = "\n 0.000000  ";
+    EXPECT_LT(outcome.out.find(first_event), second);
+    EXPECT_EQ(outcome.out.find(first_event, second), outcome.out.find('\n', second + 2));
+}
+
 // Returns the number of run directories that the lab printed at the end of runs.
 std::size_t runs_in(const support::Outcome& outcome) {
     constexpr std::string_view end_of_a_run = "everything of this run";

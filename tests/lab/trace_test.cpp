@@ -2,6 +2,7 @@
 // post, and each request ends as the log reports.
 #include <algorithm>
 #include <filesystem>
+#include <list>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -99,6 +100,25 @@ TEST_P(TracedProgram, has_a_post_for_each_packet_and_a_packet_for_each_psn) {
     const auto mismatches = support::expect_wire_as_predicted(prediction, traffic);
     support::expect_devices_count_the_same(run, prediction, traffic, program.uncounted);
     print_row(program, run, traffic, support::expect_each_request_accounted(run), mismatches);
+}
+
+// Both CPUs are busy, so the logs arrive late.
+TEST_F(Trace, the_listing_of_busy_hosts_has_each_packet_after_its_post) {
+    std::list<support::Process> load;
+    for (int i = 0; i < 4; ++i)
+        load.emplace_back(Argv{"bash", "-c", "while ((SECONDS < 60)); do :; done"});
+    const LabRun run = trace(words_of(perftest("ib_write_bw", {"ib_write_bw", "--noPeak"}, "200")));
+    load.clear();
+    ASSERT_FALSE(run.dir.empty()) << run.outcome.all();
+    const std::string finished = support::run({"build/rocecap", "timeline", run.dir}).out;
+    // The line of the sums, and with it the number of packets that belong to a work request.
+    const auto sums_of = [](const std::string& listing) {
+        const auto at = listing.find(" packets; of ");
+        return at == listing.npos ? "no sums" : listing.substr(at, listing.find('\n', at) - at);
+    };
+    EXPECT_EQ(sums_of(run.outcome.out), sums_of(finished));
+    EXPECT_EQ(run.outcome.out.find("listed without their cause"), std::string::npos)
+        << run.outcome.out;
 }
 
 // Makes rstream's socket calls use librdmacm's rsockets.
