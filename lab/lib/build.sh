@@ -12,7 +12,7 @@ lab_make() {
         build/tsan) sanitize=thread ;;
     esac
     unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
-    exec make --no-print-directory -C "$LAB_ROOT" "BUILD=$LAB_BUILD" "SANITIZE=$sanitize" "$@"
+    exec make --no-print-directory -C "$LAB_ROOT" "BUILD=$LAB_BUILD" "SANITIZE=$sanitize" V= "$@"
 }
 
 # is_built FILE...: whether these exist and are newer than their sources. 2: make does not know one of them.

@@ -232,7 +232,9 @@ summary() { # STATUS
         if [[ $LAB_BACKEND == local && $packets == 0 ]]; then
             say "traffic from a device to itself stays inside the device: only traffic between two machines can be captured"
         fi
-        if [[ -s $RUN_DIR/annotated.pcapng ]]; then
+        if [[ $packets == 0 ]]; then
+            : # There is nothing to see in Wireshark.
+        elif [[ -s $RUN_DIR/annotated.pcapng ]]; then
             say "wireshark $dir/annotated.pcapng"
         else
             say "wireshark $dir/wire.pcapng"

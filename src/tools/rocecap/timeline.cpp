@@ -29,9 +29,10 @@ struct TimelineOptions {
 };
 
 // Logs and packets arrive over separate connections: a row waits this long for one that happened
-// before it. On busy hosts a log can be seconds late: a packet waits for its event up to `patience`.
+// before it. On busy hosts a log can be seconds late: a packet waits for its event up to
+// `longest_hold`.
 constexpr std::chrono::milliseconds hold{300};
-constexpr std::chrono::milliseconds patience{5000};
+constexpr std::chrono::milliseconds longest_hold{5000};
 constexpr std::chrono::milliseconds step{50};
 
 // Detects that a file of a directory was created, replaced or written.
@@ -123,7 +124,7 @@ class Follow {
         while (!timeline::read_run_info(directory_).ended && !stop.requested()) {
             take_in();
             const auto now = util::Clock::now();
-            print(now - hold, now - patience);
+            print(now - hold, now - longest_hold);
             watch.wait(stop, timeline_.holds_rows() ? util::deadline_in(step) : util::Deadline());
         }
         take_in();
@@ -176,7 +177,7 @@ class Follow {
             text += fmt::format(
                 "{} packets are listed without their cause, because its log came more than {} s "
                 "after them: rocecap timeline {} lists them with it\n",
-                all - listed_with_cause_, patience / std::chrono::seconds(1), directory_);
+                all - listed_with_cause_, longest_hold / std::chrono::seconds(1), directory_);
         return text;
     }
 
