@@ -43,8 +43,8 @@ std::string TimelineText::line(const timeline::Row& row) {
 }
 
 std::string TimelineText::line(std::int64_t t_ns, const runlog::Event& event) {
-    const std::string what =
-        util::padded(util::printable(event.role), who_width) + "  " + runlog::to_text(event);
+    const std::string what = util::padded(util::printable(event.role), who_width) + "  " +
+                             runlog::to_text(event) + runlog::duration_text(event);
     return finished(time(t_ns) + style_(role_of(event.role), what));
 }
 

@@ -16,7 +16,17 @@
 
 namespace runlog {
 
-using Value = std::variant<bool, std::int64_t, std::uint64_t, std::string>;
+/// An entry of a request's scatter/gather list, with ibv_sge's names.
+struct Sge {
+    std::uint64_t addr = 0;
+    std::uint32_t length = 0;
+    std::uint32_t lkey = 0;
+
+    bool operator==(const Sge&) const = default;
+};
+using Sges = std::vector<Sge>;
+
+using Value = std::variant<bool, std::int64_t, std::uint64_t, std::string, Sges>;
 
 struct Field {
     template <typename T>
@@ -31,7 +41,8 @@ struct Field {
     template <typename T>
     static Value make(T&& v) {
         using Plain = std::remove_cvref_t<T>;
-        if constexpr (std::is_same_v<Plain, Value> || std::is_same_v<Plain, bool>)
+        if constexpr (std::is_same_v<Plain, Value> || std::is_same_v<Plain, bool> ||
+                      std::is_same_v<Plain, Sges>)
             return Value(std::forward<T>(v));
         else if constexpr (std::is_unsigned_v<Plain>)
             return Value(std::uint64_t{v});
@@ -72,6 +83,15 @@ std::optional<Event> from_json(std::string_view line);
 /// "post_send  wr 1 RDMA_WRITE 10000 B → va 0x… rkey 0x…  PSN 0x… to 0x…".
 /// One line: the event's own text is escaped by util::printable().
 std::string to_text(const Event& event);
+
+/// What the text log appends to to_text(): the scatter/gather list of a post and its send flags,
+/// "  from 0x7f…+10000 lkey 0x…  SIGNALED". Empty for most events. The fields are too long for the
+/// lines of a listing.
+std::string request_text(const Event& event);
+
+/// How long the call took, if that is `least_ms` milliseconds or more: "  took 61 ms"; or
+/// "  has not returned". Otherwise empty.
+std::string duration_text(const Event& event, std::uint64_t least_ms = 10);
 
 /// "03:19:41.647730": the time of day in UTC. `t_ns`: since 1970, not negative.
 std::string time_of_day(std::int64_t t_ns);

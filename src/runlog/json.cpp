@@ -1,6 +1,7 @@
 #include "util/json.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "runlog/event.hpp"
 
@@ -10,7 +11,8 @@ namespace {
 using util::Json;
 
 // Reads an event's members during parsing, without building a JSON tree. If a member occurs twice,
-// the last one counts. Values other than strings, booleans and integers are ignored.
+// the last one counts. Values other than strings, booleans, integers and the scatter/gather list of
+// a post (`sges`) are ignored.
 class EventReader {
   public:
     /// nullopt if a member that every event has is missing, except the role.
@@ -24,17 +26,35 @@ class EventReader {
     bool null() { return take(std::nullopt); }
     bool boolean(bool value) { return take(value); }
     bool number_integer(std::int64_t value) { return take(value); }
-    bool number_unsigned(std::uint64_t value) { return take(value); }
+    bool number_unsigned(std::uint64_t value) {
+        set_sge(value);
+        return take(value);
+    }
     bool number_float(double /*value*/, const std::string& /*text*/) { return take(std::nullopt); }
     bool string(std::string& value) { return take(std::move(value)); }
     bool binary(Json::binary_t& /*value*/) { return take(std::nullopt); }
-    bool start_object(std::size_t /*size*/) { return depth_ == 0 ? enter() : nest(); }
-    bool start_array(std::size_t /*size*/) { return nest(); }
+    bool start_object(std::size_t /*size*/) {
+        if (depth_ == sges_depth && sges_)
+            sges_->emplace_back();
+        return depth_ == 0 ? enter() : nest();
+    }
+    bool start_array(std::size_t /*size*/) {
+        const bool begins_sges = depth_ == 1 && key_ == "sges";
+        nested_key_.clear();
+        const bool is_valid = nest();
+        if (begins_sges)
+            sges_.emplace();
+        return is_valid;
+    }
     bool end_object() { return leave(); }
-    bool end_array() { return leave(); }
+    bool end_array() {
+        leave();
+        if (depth_ == 1 && sges_)
+            take(*std::exchange(sges_, std::nullopt));
+        return true;
+    }
     bool key(std::string& name) {
-        if (depth_ == 1)
-            key_ = std::move(name);
+        (depth_ == 1 ? key_ : nested_key_) = std::move(name);
         return true;
     }
     static bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
@@ -51,6 +71,19 @@ class EventReader {
     bool leave() {
         --depth_;
         return true;
+    }
+
+    // In an object of the list.
+    void set_sge(std::uint64_t value) {
+        if (depth_ != sges_depth + 1 || !sges_ || sges_->empty())
+            return;
+        Sge& sge = sges_->back();
+        if (nested_key_ == "addr")
+            sge.addr = value;
+        else if (nested_key_ == "length")
+            sge.length = static_cast<std::uint32_t>(value);
+        else if (nested_key_ == "lkey")
+            sge.lkey = static_cast<std::uint32_t>(value);
     }
 
     bool take(std::optional<Value> value) {
@@ -91,19 +124,34 @@ class EventReader {
         return std::nullopt;
     }
 
+    static constexpr unsigned sges_depth = 2;  // inside the list
+
     unsigned depth_ = 0;
-    std::string key_;
+    std::string key_, nested_key_;
+    std::optional<Sges> sges_;  // while it is being read
     std::optional<std::int64_t> t_ns_;
     std::optional<std::string> role_{""}, name_;
     Fields fields_;
 };
+
+template <typename T>
+const T& json_of(const T& value) {
+    return value;
+}
+
+Json json_of(const Sges& sges) {
+    Json list = Json::array();
+    for (const Sge& sge : sges)
+        list.push_back({{"addr", sge.addr}, {"length", sge.length}, {"lkey", sge.lkey}});
+    return list;
+}
 
 }  // namespace
 
 std::string to_json(const Event& event) {
     Json json{{"t_ns", event.t_ns}, {"role", event.role}, {"event", event.name}};
     for (const Field& field : event.fields)
-        std::visit([&](const auto& value) { json[field.key] = value; }, field.value);
+        std::visit([&](const auto& value) { json[field.key] = json_of(value); }, field.value);
     // A text may contain invalid UTF-8 from a peer. It is replaced, so that the log stays valid
     // JSON.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);

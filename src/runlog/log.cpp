@@ -74,9 +74,9 @@ void Log::write(Event event) {
     if (psn_mask_)
         psn_mask_->hide(event);
     const auto day = nanoseconds(event.t_ns) % days(1);
-    write_text(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}\n", duration_cast<seconds>(day),
+    write_text(text_, fmt::format("{:%H:%M:%S}.{:06} {} {}{}\n", duration_cast<seconds>(day),
                                   duration_cast<microseconds>(day).count() % 1'000'000, role_,
-                                  to_text(event)));
+                                  to_text(event), request_text(event)));
     write_json(event);
 }
 

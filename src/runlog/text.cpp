@@ -62,7 +62,11 @@ constexpr std::array rows{
     TextRow{"process_end", "process {pid} has ended"},
     TextRow{"failed",
             "{call}: {error}[  QP {qpn:6}][  wr {wr_id}][  {from} to {to}][  GID index {gid_index} "
-            "to {dest_gid}]"},
+            "to {dest_gid}][  {opcode} {len} B][ → {remote_va:x} rkey {rkey:8}]"
+            "[  memory {va:x} + {len} B][  {access}][  from {address}][  to {peer}]"},
+    TextRow{"begun",
+            "{call} has not returned[  QP {qpn:6}][  from {address}][  to {peer}]"
+            "[  memory {va:x} + {len} B][  {what}]"},
     TextRow{"dropped", "{records} events are missing before this one"},
     TextRow{
         "cm_call",
@@ -90,7 +94,17 @@ constexpr std::array rows{
     TextRow{"error", "{text}"},
 };
 
+std::string text_of(const Sges& sges) {
+    std::string text;
+    for (const Sge& sge : sges)
+        text += fmt::format("{}{:#x}+{} lkey {:#010x}", text.empty() ? "" : ", ", sge.addr,
+                            sge.length, sge.lkey);
+    return text;
+}
+
 std::string render(const Value& value, char form) {
+    if (const auto* sges = std::get_if<Sges>(&value))
+        return text_of(*sges);
     if (const auto* text = std::get_if<std::string>(&value)) {
         if (form != 'w')
             return util::printable(*text);
@@ -161,6 +175,9 @@ std::string from_pattern(const Event& event, std::string_view pattern) {
     return out;
 }
 
+constexpr std::string_view gathered = "[  from {sges}][ and {more_sges} more][  {send_flags}]";
+constexpr std::string_view scattered = "[  into {sges}][ and {more_sges} more]";
+
 const TextRow* find(std::span<const TextRow> among, std::string_view event) {
     const auto row = std::ranges::find(among, event, &TextRow::event);
     return row == among.end() ? nullptr : &*row;
@@ -186,6 +203,23 @@ std::string to_text(const Event& event) {
     for (const Field& field : event.fields)  // an event of a later version: all fields
         out += fmt::format(" {}={}", util::printable(field.key), render(field.value, 0));
     return out;
+}
+
+std::string request_text(const Event& event) {
+    const bool is_send = event.name == "post_send" || !event.text("opcode").empty();
+    if (event.name == "post_send" || event.name == "failed")
+        return from_pattern(event, is_send ? gathered : scattered);
+    return event.name == "post_recv" ? from_pattern(event, scattered) : "";
+}
+
+std::string duration_text(const Event& event, std::uint64_t least_ms) {
+    constexpr std::uint64_t us_per_ms = 1000;
+    if (find(event, "unfinished") != nullptr)
+        return "  has not returned";
+    const auto took_us = event.number("took_us");
+    if (!took_us || *took_us < least_ms * us_per_ms)
+        return {};
+    return fmt::format("  took {} ms", *took_us / us_per_ms);
 }
 
 }  // namespace runlog

@@ -148,6 +148,54 @@ TEST(RunlogText, names_an_atomics_values_and_what_it_found) {
     EXPECT_EQ(runlog::to_text(lost), "atomic    wr 9 found 16: not swapped");
 }
 
+TEST(RunlogEvent, a_scatter_gather_list_survives_json) {
+    Event sent = post_send();
+    sent.fields.emplace_back("sges", runlog::Sges{{UINT64_MAX, 10000, 7}, {0, 0, UINT32_MAX}});
+    sent.fields.emplace_back("more_sges", 3U);
+    const std::string line = runlog::to_json(sent);
+    EXPECT_NE(line.find(R"("sges":[{"addr":18446744073709551615,"length":10000,"lkey":7},)"
+                        R"({"addr":0,"length":0,"lkey":4294967295}],"more_sges":3)"),
+              std::string::npos)
+        << line;
+    EXPECT_EQ(runlog::from_json(line), sent);
+}
+
+TEST(RunlogEvent, a_scatter_gather_list_of_other_values_has_what_can_be_read) {
+    const auto event = runlog::from_json(
+        R"({"t_ns":1,"event":"e","sges":[1,{"addr":2,"x":{"lkey":9}},[3,{"addr":4}],null]})");
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->fields, (runlog::Fields{{"sges", runlog::Sges{{2, 0, 0}}}}));
+}
+
+TEST(RunlogText, of_a_request_ends_with_its_list_and_flags_in_the_log) {
+    Event sent = post_send();
+    EXPECT_EQ(runlog::request_text(sent), "");
+    sent.fields.emplace_back("send_flags", "SIGNALED");
+    sent.fields.emplace_back("sges", runlog::Sges{{0x7f0000001000, 10000, 0x328}});
+    EXPECT_EQ(runlog::to_text(sent), runlog::to_text(post_send()));
+    EXPECT_EQ(runlog::request_text(sent), "  from 0x7f0000001000+10000 lkey 0x00000328  SIGNALED");
+    sent.fields.back().value = runlog::Sges{{0x1000, 1, 2}, {0x2000, 2, 3}};
+    sent.fields.emplace_back("more_sges", 3U);
+    EXPECT_EQ(runlog::request_text(sent),
+              "  from 0x1000+1 lkey 0x00000002, 0x2000+2 lkey 0x00000003 and 3 more  SIGNALED");
+    const Event receive{0, "", "post_recv", {{"sges", runlog::Sges{{0x1000, 64, 2}}}}};
+    EXPECT_EQ(runlog::request_text(receive), "  into 0x1000+64 lkey 0x00000002");
+    EXPECT_EQ(runlog::request_text({0, "", "wc", {}}), "");
+}
+
+TEST(RunlogText, tells_how_long_a_call_took_if_that_was_long) {
+    const auto text = [](std::uint64_t us) {
+        return runlog::duration_text({0, "", "cm_call", {{"took_us", us}}});
+    };
+    EXPECT_EQ(text(9'999), "");
+    EXPECT_EQ(text(61'499), "  took 61 ms");
+    EXPECT_EQ(runlog::duration_text({0, "", "cm_call", {}}), "");
+    EXPECT_EQ(runlog::duration_text({0, "", "post_send", {{"unfinished", true}}}),
+              "  has not returned");
+    EXPECT_EQ(runlog::to_text({0, "", "begun", {{"call", "rdma_connect"}, {"qpn", 17U}}}),
+              "begun     rdma_connect has not returned  QP 0x000011");
+}
+
 TEST(RunlogText, names_a_call_of_librdmacm_and_what_is_destroyed) {
     EXPECT_EQ(runlog::to_text({0,
                                "",

@@ -36,13 +36,16 @@ class PretendTrace {
     }
 
     /// Returns the events logged since the last call.
-    std::vector<runlog::Event> events() {
+    std::vector<runlog::Event> events() { return events(INT64_MAX); }
+
+    /// Only those until `until_ns`. Calls in progress keep later ones waiting.
+    std::vector<runlog::Event> events(std::int64_t until_ns) {
         std::vector<runlog::Event> all;
         tracelog::Merge merge([&](std::span<const std::byte> record, const auto& writer) {
             if (auto event = tracelog::decode(record, "test", writer))
                 all.push_back(*std::move(event));
         });
-        merge.take(*reader_, INT64_MAX);
+        merge.take(*reader_, until_ns);
         return all;
     }
 

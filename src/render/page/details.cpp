@@ -127,6 +127,13 @@ std::string note_of(const wire::Packet& packet) {
 std::string text_of(const runlog::Value& value) {
     if (const auto* text = std::get_if<std::string>(&value))
         return *text;
+    if (const auto* sges = std::get_if<runlog::Sges>(&value)) {
+        std::string list;
+        for (const runlog::Sge& sge : *sges)
+            list += fmt::format("{}{:#x} + {} B, lkey {:#010x}", list.empty() ? "" : "; ", sge.addr,
+                                sge.length, sge.lkey);
+        return list;
+    }
     if (const auto* flag = std::get_if<bool>(&value))
         return *flag ? "yes" : "no";
     if (const auto* number = std::get_if<std::int64_t>(&value))

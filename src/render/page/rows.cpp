@@ -118,8 +118,9 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
     const std::string_view side =
         event.role == timeline::link_role ? event.text("from") : std::string_view(event.role);
     rows_.add({0, since_first(t_ns), side_of(side), event.name,
-               (is_named ? "" : event.role + ": ") + single_spaced(runlog::to_text(event)), number,
-               is_notable(event) ? 1 : 0});
+               (is_named ? "" : event.role + ": ") +
+                   single_spaced(runlog::to_text(event) + runlog::duration_text(event)),
+               number, is_notable(event) ? 1 : 0});
     details_.add(details_of(event));
 }
 

@@ -160,11 +160,14 @@ int poll_cq(ibv_cq* cq, int num_entries, ibv_wc* wc) {
 }
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
+    const OpenCall call("ibv_req_notify_cq");
     const int rc = contexts.find(cq->context)->ops.req_notify_cq(cq, solicited_only);
-    log(tracelog::EventWriter(Category::event, "req_notify")
-            .add("cq", cq->handle)
-            .add("solicited_only", static_cast<std::uint64_t>(solicited_only != 0),
-                 tracelog::Type::truth));
+    const int error = errno;
+    call.log(tracelog::EventWriter(Category::event, "req_notify")
+                 .add("cq", cq->handle)
+                 .add("solicited_only", static_cast<std::uint64_t>(solicited_only != 0),
+                      tracelog::Type::truth));
+    errno = error;
     return rc;
 }
 

@@ -23,6 +23,13 @@ namespace {
 Lock adoption;
 std::uint32_t last_number = 0;
 
+void log_as(const OpenCall* call, const EventWriter& event) {
+    if (call != nullptr)
+        call->log(event);
+    else
+        log(event);
+}
+
 Context* context_of(ibv_context* context) {
     return contexts.find(context);
 }
@@ -43,35 +50,42 @@ void replace(Function& function, Function& kept, Function own) {
     } while (false)
 
 ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
+    OpenCall call("ibv_create_qp_ex");
+    call.with(EventWriter(Category::qp, "qp")
+                  .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
+                  .add("max_send_wr", attr->cap.max_send_wr)
+                  .add("max_recv_wr", attr->cap.max_recv_wr));
     ibv_qp* qp = context_of(context)->create_qp_ex(context, attr);
     if (qp == nullptr) {
-        log(failure("ibv_create_qp_ex", errno)
-                .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
-                .add("max_send_wr", attr->cap.max_send_wr)
-                .add("max_recv_wr", attr->cap.max_recv_wr));
+        call.log_failure(errno);
         return qp;
     }
     const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
     adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap},
           extended ? real<decltype(&ibv_qp_to_qp_ex)>(Library::verbs, "ibv_qp_to_qp_ex",
                                                       "IBVERBS_1.6")(qp)
-                   : nullptr);
+                   : nullptr,
+          &call);
     return qp;
 }
 
 ibv_qp* ex_open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
+    OpenCall call("ibv_open_qp");
+    call.with(EventWriter(Category::qp, "qp").add("qpn", attr->qp_num));
     ibv_qp* qp = context_of(context)->open_qp(context, attr);
     if (qp == nullptr)
-        log(failure("ibv_open_qp", errno).add("qpn", attr->qp_num));
+        call.log_failure(errno);
     else
-        adopt(qp, {false, nullptr, {}}, nullptr);
+        adopt(qp, {false, nullptr, {}}, nullptr, &call);
     return qp;
 }
 
 // The log needs QPN and length of a completion. If the provider rejects the additional flags, it
 // gets the program's own ones.
 ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
+    OpenCall call("ibv_create_cq_ex");
     const Context* known = context_of(context);
+    call.with(EventWriter(Category::cq, "cq").add("asked", attr->cqe));
     ibv_cq_init_attr_ex wanted = *attr;
     wanted.wc_flags |= IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_BYTE_LEN;
     const int error = errno;
@@ -83,64 +97,67 @@ ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
         cq = known->create_cq_ex(context, attr);
     }
     if (cq == nullptr) {
-        log(failure("ibv_create_cq_ex", errno).add("asked", attr->cqe));
+        call.log_failure(errno);
         return cq;
     }
     adopt_extended(cq);
-    log(EventWriter(Category::cq, "cq")
-            .add("cq", cq->handle)
-            .add("entries", static_cast<std::uint64_t>(cq->cqe)));
+    call.log_made(EventWriter(Category::cq, "cq")
+                      .add("cq", cq->handle)
+                      .add("entries", static_cast<std::uint64_t>(cq->cqe)));
     return cq;
 }
 
 ibv_srq* ex_create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
-    return made("ibv_create_srq_ex", context_of(context)->create_srq_ex(context, attr),
-                [&](const ibv_srq& srq) {
-                    log(EventWriter(Category::srq, "srq_made")
-                            .add("srq", srq.handle)
-                            .add("max_wr", attr->attr.max_wr));
-                });
+    const OpenCall call("ibv_create_srq_ex");
+    return made(call, context_of(context)->create_srq_ex(context, attr), [&](const ibv_srq& srq) {
+        return EventWriter(Category::srq, "srq_made")
+            .add("srq", srq.handle)
+            .add("max_wr", attr->attr.max_wr);
+    });
 }
 
 ibv_xrcd* ex_open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
-    return made("ibv_open_xrcd", context_of(context)->open_xrcd(context, attr),
-                [](const ibv_xrcd& xrcd) {
-                    log(EventWriter(Category::pd, "xrcd").add("address", address_of(&xrcd)));
-                });
+    const OpenCall call("ibv_open_xrcd");
+    return made(call, context_of(context)->open_xrcd(context, attr), [](const ibv_xrcd& xrcd) {
+        return EventWriter(Category::pd, "xrcd").add("address", address_of(&xrcd));
+    });
 }
 
 int ex_close_xrcd(ibv_xrcd* xrcd) {
-    return done("ibv_close_xrcd", context_of(xrcd->context)->close_xrcd(xrcd),
-                destroyed(Category::pd, "xrcd", "address", address_of(xrcd)));
+    OpenCall call("ibv_close_xrcd");
+    const EventWriter event = destroyed(call, Category::pd, "xrcd", "address", address_of(xrcd));
+    return done(call, context_of(xrcd->context)->close_xrcd(xrcd), event);
 }
 
-ibv_mr* log_mr(const char* call, ibv_mr* made_mr, unsigned access) {
+ibv_mr* log_mr(const OpenCall& call, ibv_mr* made_mr, unsigned access) {
     return made(call, made_mr, [&](const ibv_mr& mr) {
-        log(EventWriter(Category::mr, "mr")
-                .add("va", address_of(mr.addr))
-                .add("len", mr.length)
-                .add("lkey", mr.lkey)
-                .add("rkey", mr.rkey)
-                .add("access", access, Type::access)
-                .add("pd", mr.pd->handle)
-                .add_text("call", call));
+        return EventWriter(Category::mr, "mr")
+            .add("va", address_of(mr.addr))
+            .add("len", mr.length)
+            .add("lkey", mr.lkey)
+            .add("rkey", mr.rkey)
+            .add("access", access, Type::access)
+            .add("pd", mr.pd->handle)
+            .add_text("call", call.name());
     });
 }
 
 ibv_mr* ex_reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t length,
                      unsigned access) {
-    return log_mr("ibv_reg_dm_mr",
-                  context_of(pd->context)->reg_dm_mr(pd, dm, offset, length, access), access);
+    const OpenCall call("ibv_reg_dm_mr");
+    return log_mr(call, context_of(pd->context)->reg_dm_mr(pd, dm, offset, length, access), access);
 }
 
 ibv_mr* ex_alloc_null_mr(ibv_pd* pd) {
-    return log_mr("ibv_alloc_null_mr", context_of(pd->context)->alloc_null_mr(pd), 0);
+    const OpenCall call("ibv_alloc_null_mr");
+    return log_mr(call, context_of(pd->context)->alloc_null_mr(pd), 0);
 }
 
 ibv_pd* ex_alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
+    const OpenCall call("ibv_alloc_parent_domain");
     return made(
-        "ibv_alloc_parent_domain", context_of(context)->alloc_parent_domain(context, attr),
-        [](const ibv_pd& pd) { log(EventWriter(Category::pd, "pd").add("handle", pd.handle)); });
+        call, context_of(context)->alloc_parent_domain(context, attr),
+        [](const ibv_pd& pd) { return EventWriter(Category::pd, "pd").add("handle", pd.handle); });
 }
 
 void replace_functions(ibv_context* context, Context& known) {
@@ -202,7 +219,7 @@ void attach_again(Context* context) {
         contexts.insert(context->context, context);
 }
 
-void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended) {
+void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, const OpenCall* call) {
     const int error = errno;
     adopt(qp->context);  // a provider may have changed its functions since
     Context* context = contexts.find(qp->context);
@@ -243,7 +260,10 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended) {
         queue_pairs.insert(qp, pair);
         numbered_queue_pairs.insert(number_key(*context, qp->qp_num), pair);
     }
-    log(event);
+    if (call != nullptr)
+        call->log_made(event);
+    else
+        log(event);
     errno = error;
 }
 
@@ -259,16 +279,17 @@ void attach_again(QueuePair* pair) {
         queue_pairs.insert(pair->qp, pair);
 }
 
-void bury(QueuePair* pair) {
+void bury(QueuePair* pair, const OpenCall* call) {
     if (pair == nullptr)
         return;
-    log(EventWriter(Category::qp, "destroyed")
-            .add_text("what", "qp")
-            .add("qpn", pair->qpn)
-            .add("sends_posted", pair->sends.head)
-            .add("sends_outstanding", pair->sends.head - pair->sends.tail)
-            .add("receives_posted", pair->receives.head)
-            .add("receives_outstanding", pair->receives.head - pair->receives.tail));
+    EventWriter event(Category::qp, "destroyed");
+    event.add_text("what", "qp")
+        .add("qpn", pair->qpn)
+        .add("sends_posted", pair->sends.head)
+        .add("sends_outstanding", pair->sends.head - pair->sends.tail)
+        .add("receives_posted", pair->receives.head)
+        .add("receives_outstanding", pair->receives.head - pair->receives.tail);
+    log_as(call, event);
     numbered_queue_pairs.erase(number_key(*pair->context, pair->qpn), pair);
     retire_queue_pair(pair);
 }
@@ -292,7 +313,7 @@ void forget(ibv_cq* cq) {
     unmake(known);
 }
 
-void log_state(QueuePair& pair) {
+void log_state(QueuePair& pair, const OpenCall* call) {
     const ibv_qp_attr& attr = pair.attributes;
     EventWriter event(Category::qp, "qp_state");
     event.add("qpn", pair.qpn).add("state", static_cast<std::uint64_t>(pair.state), Type::qp_state);
@@ -316,7 +337,7 @@ void log_state(QueuePair& pair) {
     add(IBV_QP_QKEY, "q_key", attr.qkey);
     if ((pair.known & IBV_QP_ACCESS_FLAGS) != 0)
         event.add("access", attr.qp_access_flags, Type::access);
-    log(event);
+    log_as(call, event);
 }
 
 void reset_locks() {

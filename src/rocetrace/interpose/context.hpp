@@ -10,6 +10,8 @@
 
 namespace interpose {
 
+class OpenCall;
+
 struct Context {
     ibv_context* context = nullptr;
     std::uint32_t number = 0;  // from 1
@@ -55,18 +57,20 @@ struct QpRequest {
     const ibv_srq* srq;
     ibv_qp_cap cap;  // as granted
 };
-void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended);
+/// call: that made it.
+void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended,
+           const OpenCall* call = nullptr);
 /// Must be called before it is destroyed: its address may be reused afterwards.
 QueuePair* detach(ibv_qp* qp);
 /// Must be called after it was destroyed, or attach_again() if the call failed.
-void bury(QueuePair* pair);
+void bury(QueuePair* pair, const OpenCall* call = nullptr);
 void attach_again(QueuePair* pair);
 
 void adopt_extended(ibv_cq_ex* cq);
 void forget(ibv_cq* cq);
 
 /// Logs the event "qp_state" with all that is known of the queue pair.
-void log_state(QueuePair& pair);
+void log_state(QueuePair& pair, const OpenCall* call = nullptr);
 /// Logs the event "device" with a GID at its first use.
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index);
 

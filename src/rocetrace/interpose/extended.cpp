@@ -26,10 +26,10 @@ PostSend& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
     PostSend& record = pair.batch[index];
     record = PostSend{};
     record.header.kind = Kind::post_send;
-    record.header.size = PostSend::short_size;
     record.wr_id = qp->wr_id;
     record.qpn = pair.qpn;
-    record.opcode = opcode;
+    record.opcode = static_cast<std::uint16_t>(opcode);
+    record.send_flags = static_cast<std::uint16_t>(qp->wr_flags);
     if (pair.signals_all || (qp->wr_flags & IBV_SEND_SIGNALED) != 0)
         record.header.flags |= PostSend::is_signaled;
     if (pair.type == IBV_QPT_UD)
@@ -52,7 +52,19 @@ PostSend& present(ibv_qp_ex* qp) {
 }
 
 void make_long(PostSend& record) {
-    record.header.size = sizeof record;
+    record.header.flags |= PostSend::is_long;
+}
+
+void add_entry(PostSend& record, std::uint64_t address, std::size_t length, std::uint32_t lkey) {
+    const auto bytes = static_cast<std::uint32_t>(length);
+    record.sges.add(record.header, {address, bytes, lkey});
+    record.len += bytes;
+}
+
+// Inline data needs no lkey.
+void add_inline(PostSend& record, const void* address, std::size_t length) {
+    record.send_flags |= IBV_SEND_INLINE;
+    add_entry(record, address_of(address), length, 0);
 }
 
 // Holds the lock until wr_complete or wr_abort, as the provider holds its own.
@@ -64,24 +76,57 @@ void start(ibv_qp_ex* qp) {
     pair.real.wr_start(qp);
 }
 
-void publish(QueuePair& pair, ThreadSink& thread, std::int64_t t_ns) {
-    const bool writes = wants(tracelog::Category::send) && thread.has_ring;
-    for (std::uint32_t i = 0; i < pair.batch_size; ++i) {
-        PostSend& record = pair.batch[i];
-        record.header.t_ns = t_ns;
-        record.request = pair.sends.head;
-        if (pair.take_psns(static_cast<ibv_wr_opcode>(record.opcode), record.len, record.psn_first,
-                           record.psn_last))
-            record.header.flags |= PostSend::has_psns;
-        pair.sends.push({record.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
-        if (!writes)
-            continue;
-        if (!thread.ring.put(&record, record.header.size))
-            thread.ring.drop(1);
+// The records are written before the provider gets the batch, and published if it accepts it.
+class Publication {
+  public:
+    Publication(QueuePair& pair, ThreadSink& thread, std::int64_t t_ns)
+        : pair_(pair),
+          thread_(thread),
+          writes_(wants(tracelog::Category::send) && thread.has_ring),
+          begin_(thread.ring.end()),
+          next_psn_(pair.next_psn),
+          sends_(pair.sends.head),
+          completed_(pair.sends.tail) {
+        for (std::uint32_t i = 0; i < pair.batch_size; ++i)
+            add(pair.batch[i], t_ns);
+        if (writes_)
+            thread.ring.announce();
     }
-    if (writes)
-        thread.ring.publish();
-}
+
+    void commit() {
+        if (!writes_)
+            return;
+        thread_.ring.publish();
+        if (dropped_ != 0)
+            thread_.ring.drop(dropped_);
+    }
+    void undo() {
+        if (writes_)
+            thread_.ring.rewind(begin_);
+        pair_.next_psn = next_psn_;
+        pair_.sends.head = sends_;
+        pair_.sends.tail = completed_;
+    }
+
+  private:
+    void add(PostSend& record, std::int64_t t_ns) {
+        record.header.t_ns = t_ns;
+        record.request = pair_.sends.head;
+        if (pair_.take_psns(static_cast<ibv_wr_opcode>(record.opcode), record.len, record.psn_first,
+                            record.psn_last))
+            record.header.flags |= PostSend::has_psns;
+        pair_.sends.push({record.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
+        if (writes_ && !thread_.ring.put_post(record))
+            ++dropped_;
+    }
+
+    QueuePair& pair_;
+    ThreadSink& thread_;
+    bool writes_;
+    std::uint64_t begin_;
+    std::uint64_t dropped_ = 0;
+    std::uint32_t next_psn_, sends_, completed_;
+};
 
 void end_batch(QueuePair& pair) {
     pair.batch_size = 0;
@@ -93,12 +138,15 @@ int complete(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
     const std::int64_t t_ns = pair.last_ns = std::max(thread.clock.read(), pair.last_ns + 1);
+    Publication publication(pair, thread, t_ns);
     const int rc = pair.real.wr_complete(qp);
     const int error = errno;
-    if (rc == 0)
-        publish(pair, thread, t_ns);
-    else
+    if (rc == 0) {
+        publication.commit();
+    } else {
+        publication.undo();
         log(failure("ibv_wr_complete", rc).add("qpn", pair.qpn));
+    }
     end_batch(pair);
     errno = error;
     return rc;
@@ -193,23 +241,21 @@ void replace_extended(ibv_qp_ex& qp) {
         record.header.flags |= PostSend::is_xrc;
         record.srqn = remote_srqn;
     });
-    replace<&Ex::wr_set_inline_data>(qp, [](Ex* of, void* /*address*/, std::size_t length) {
-        PostSend& record = present(of);
-        record.header.flags |= PostSend::is_inline;
-        record.len += static_cast<std::uint32_t>(length);
+    replace<&Ex::wr_set_inline_data>(qp, [](Ex* of, void* address, std::size_t length) {
+        add_inline(present(of), address, length);
     });
     replace<&Ex::wr_set_inline_data_list>(
         qp, [](Ex* of, std::size_t count, const ibv_data_buf* list) {
-            PostSend& record = present(of);
-            record.header.flags |= PostSend::is_inline;
             for (const ibv_data_buf& part : std::span(list, count))
-                record.len += static_cast<std::uint32_t>(part.length);
+                add_inline(present(of), part.addr, part.length);
         });
-    replace<&Ex::wr_set_sge>(qp, [](Ex* of, std::uint32_t /*lkey*/, std::uint64_t /*address*/,
-                                    std::uint32_t length) { present(of).len += length; });
+    replace<&Ex::wr_set_sge>(
+        qp, [](Ex* of, std::uint32_t lkey, std::uint64_t address, std::uint32_t length) {
+            add_entry(present(of), address, length, lkey);
+        });
     replace<&Ex::wr_set_sge_list>(qp, [](Ex* of, std::size_t count, const ibv_sge* list) {
         for (const ibv_sge& part : std::span(list, count))
-            present(of).len += part.length;
+            add_entry(present(of), part.addr, part.length, part.lkey);
     });
     replace(qp.wr_start, &start);
     replace(qp.wr_complete, &complete);

@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "rocetrace/interpose/sink.hpp"
+
 namespace interpose {
 
 enum class Library { verbs, cm };
@@ -30,11 +32,14 @@ Function real(Library library, const char* name, const char* version) {
 
 }  // namespace interpose
 
-// For exported functions. `real`: the function of this name and version in the next library, looked up once; `call`: its
-// name.
+// For exported functions. `real`: the function of this name and version in the next library, looked
+// up once; `call`: the call, which begins here.
 // NOLINTBEGIN(bugprone-macro-parentheses): `name` is a name, not an expression
-#define REAL(library, name, version)              \
-    static std::atomic<void*> found{nullptr};     \
-    [[maybe_unused]] constexpr auto call = #name; \
-    const auto real = real_once<decltype(&name)>(found, Library::library, call, version)
+#define REAL_KIND(library, name, version, kind)                                            \
+    static std::atomic<void*> found{nullptr};                                              \
+    const auto real = real_once<decltype(&name)>(found, Library::library, #name, version); \
+    [[maybe_unused]] OpenCall call(#name, OpenCall::Kind::kind)
 // NOLINTEND(bugprone-macro-parentheses)
+#define REAL(library, name, version) REAL_KIND(library, name, version, acts)
+// For a function that waits for an event.
+#define REAL_WAIT(library, name, version) REAL_KIND(library, name, version, waits)

@@ -15,11 +15,15 @@ using tracelog::Kind;
 using tracelog::PostRecv;
 using tracelog::PostSend;
 
-std::uint64_t length_of(const ibv_sge* list, int count) {
+// Takes the list's entries, and returns the sum of their lengths.
+template <typename Record>
+std::uint32_t take_list(Record& record, const ibv_sge* list, int count) {
     std::uint64_t length = 0;
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
+        record.sges.add(record.header, {list[i].addr, list[i].length, list[i].lkey});
         length += list[i].length;
-    return length;
+    }
+    return static_cast<std::uint32_t>(length);
 }
 
 void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr) {
@@ -45,21 +49,20 @@ void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr)
 void fill(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr, std::int64_t t_ns) {
     const bool is_long =
         tracelog::is_atomic(wr.opcode) || pair.type == IBV_QPT_UD || pair.type == IBV_QPT_XRC_SEND;
-    record.header = {is_long ? std::uint32_t{sizeof record} : PostSend::short_size, Kind::post_send,
-                     0, t_ns};
+    record.header = {0, Kind::post_send,
+                     static_cast<std::uint16_t>(is_long ? PostSend::is_long : 0), t_ns};
     record.wr_id = wr.wr_id;
     record.qpn = pair.qpn;
-    record.len = static_cast<std::uint32_t>(length_of(wr.sg_list, wr.num_sge));
+    record.len = take_list(record, wr.sg_list, wr.num_sge);
     record.imm = wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV
                      ? wr.invalidate_rkey
                      : ntohl(wr.imm_data);
     record.rkey = 0;
-    record.opcode = wr.opcode;
+    record.opcode = static_cast<std::uint16_t>(std::min<std::uint32_t>(wr.opcode, UINT16_MAX));
+    record.send_flags = static_cast<std::uint16_t>(wr.send_flags);
     fill_target(record, pair, wr);
     if (pair.signals_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0)
         record.header.flags |= PostSend::is_signaled;
-    if ((wr.send_flags & IBV_SEND_INLINE) != 0)
-        record.header.flags |= PostSend::is_inline;
 }
 
 // The number of requests before `bad`, in a list of which some were rejected.
@@ -71,9 +74,20 @@ unsigned count_before(const Wr* list, const Wr* bad) {
     return list == nullptr ? 0 : count;
 }
 
+// The receive's record.
+PostRecv record_of(const ibv_recv_wr& wr, std::uint32_t queue, std::uint16_t flags,
+                   std::int64_t t_ns) {
+    PostRecv record;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled here
+    record.header = {0, Kind::post_recv, flags, t_ns};
+    record.wr_id = wr.wr_id;
+    record.queue = queue;
+    record.len = take_list(record, wr.sg_list, wr.num_sge);
+    return record;
+}
+
 // The records of a list are written before it is posted: before the post returns, a completion may
 // arrive and the program may reuse the list's memory. The records of accepted requests are
-// published afterwards.
+// published afterwards; rocetrace reads the others only if the process ends inside the post.
 class Batch {
   public:
     Batch(QueuePair& pair, ThreadSink& thread, Category category)
@@ -92,15 +106,16 @@ class Batch {
         if (pair_.take_psns(wr.opcode, record.len, record.psn_first, record.psn_last))
             record.header.flags |= PostSend::has_psns;
         pair_.sends.push({wr.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
-        write(&record, record.header.size);
+        write(record);
     }
     void add(const ibv_recv_wr& wr, std::int64_t t_ns) {
-        const PostRecv record{{sizeof record, Kind::post_recv, 0, t_ns},
-                              wr.wr_id,
-                              pair_.qpn,
-                              static_cast<std::uint32_t>(length_of(wr.sg_list, wr.num_sge))};
+        PostRecv record = record_of(wr, pair_.qpn, 0, t_ns);
         pair_.receives.push({wr.wr_id});
-        write(&record, sizeof record);
+        write(record);
+    }
+    void announce() {
+        if (writes_)
+            thread_.ring.announce();
     }
     void commit() {
         if (!writes_)
@@ -118,8 +133,9 @@ class Batch {
     }
 
   private:
-    void write(const void* record, std::uint32_t size) {
-        if (writes_ && !thread_.ring.put(record, size))
+    template <typename Record>
+    void write(Record& record) {
+        if (writes_ && !thread_.ring.put_post(record))
             ++dropped_;
     }
 
@@ -131,12 +147,40 @@ class Batch {
     std::uint32_t next_psn_, sends_, receives_;
 };
 
+void add_list(tracelog::EventWriter& event, const ibv_sge* list, int count) {
+    PostRecv copy{};
+    event.add("len", take_list(copy, list, count));
+    const std::uint32_t recorded = tracelog::SgeList::recorded(copy.header);
+    if (recorded != 0)
+        event.add_sges("sges", copy.sges.entries, recorded);
+    if (const std::uint32_t all = tracelog::SgeList::count(copy.header); all > recorded)
+        event.add("more_sges", all - recorded);
+}
+
+void add_request(tracelog::EventWriter& event, const ibv_recv_wr& wr) {
+    event.add("wr_id", wr.wr_id);
+    add_list(event, wr.sg_list, wr.num_sge);
+}
+
+void add_request(tracelog::EventWriter& event, const ibv_send_wr& wr) {
+    event.add("wr_id", wr.wr_id).add("opcode", wr.opcode, tracelog::Type::opcode);
+    if (tracelog::is_one_sided(wr.opcode))
+        event.add("remote_va", wr.wr.rdma.remote_addr).add("rkey", wr.wr.rdma.rkey);
+    else if (tracelog::is_atomic(wr.opcode))
+        event.add("remote_va", wr.wr.atomic.remote_addr).add("rkey", wr.wr.atomic.rkey);
+    if (wr.send_flags != 0)
+        event.add("send_flags", wr.send_flags, tracelog::Type::send_flags);
+    add_list(event, wr.sg_list, wr.num_sge);
+}
+
+// `key`, `number`: of the queue pair or the shared receive queue.
 template <typename Wr>
-void log_refusal(const char* call, std::uint32_t qpn, const Wr* bad, int error) {
+void log_refusal(const char* call, const char* key, std::uint32_t number, const Wr* bad,
+                 int error) {
     tracelog::EventWriter event = failure(call, error);
-    event.add("qpn", qpn);
+    event.add(key, number);
     if (bad != nullptr)
-        event.add("wr_id", bad->wr_id);
+        add_request(event, *bad);
     log(event);
 }
 
@@ -149,6 +193,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
     Batch batch(pair, thread, category);
     for (const Wr* wr = list; wr != nullptr; wr = wr->next)
         batch.add(*wr, t_ns);
+    batch.announce();
     const int rc = post();
     if (rc == 0) {
         batch.commit();
@@ -160,7 +205,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
     for (const Wr* wr = list; wr != nullptr && taken > 0; --taken, wr = wr->next)
         batch.add(*wr, t_ns);
     batch.commit();
-    log_refusal(call, pair.qpn, *bad, rc);
+    log_refusal(call, "qpn", pair.qpn, *bad, rc);
     errno = error;
     return rc;
 }
@@ -196,16 +241,14 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     const std::uint64_t begin = thread.ring.end();
     std::uint64_t dropped = 0;
     const auto add = [&](const ibv_recv_wr& added) {
-        const PostRecv record{{sizeof record, Kind::post_recv, PostRecv::is_srq, t_ns},
-                              added.wr_id,
-                              srq->handle,
-                              static_cast<std::uint32_t>(length_of(added.sg_list, added.num_sge))};
-        if (!thread.ring.put(&record, sizeof record))
+        PostRecv record = record_of(added, srq->handle, PostRecv::is_srq, t_ns);
+        if (!thread.ring.put_post(record))
             ++dropped;
     };
     for (const ibv_recv_wr* each = wr; each != nullptr; each = each->next)
         add(*each);
     const Inside inside(thread);
+    thread.ring.announce();
     const int rc = context.ops.post_srq_recv(srq, wr, bad_wr);
     const int error = errno;
     if (rc != 0) {
@@ -219,7 +262,7 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     if (dropped != 0)
         thread.ring.drop(dropped);
     if (rc != 0)
-        log(failure("ibv_post_srq_recv", rc).add("srq", srq->handle));
+        log_refusal("ibv_post_srq_recv", "srq", srq->handle, *bad_wr, rc);
     errno = error;
     return rc;
 }

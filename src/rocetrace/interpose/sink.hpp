@@ -31,6 +31,16 @@ struct ThreadSink {
     Clock clock;
     bool has_ring = false;
     unsigned depth = 0;  // logged calls of the real library that this thread is in
+    unsigned open_calls = 0;
+    std::int64_t event_ns = 0;  // the last time that next_time() returned
+
+    /// The time, later than that of all events before: a call begins before the calls inside it.
+    std::int64_t next_time() {
+        constexpr std::int64_t small_step = 10'000'000;  // unless the clock was set back
+        const std::int64_t t_ns = clock.read();
+        const bool repeats = t_ns <= event_ns && event_ns - t_ns < small_step;
+        return event_ns = repeats ? event_ns + 1 : t_ns;
+    }
 };
 
 /// The calling thread's sink; created at its first call.
@@ -42,36 +52,84 @@ void log(const tracelog::EventWriter& event);
 /// A call that failed: the event "failed" with the name of the call and its error.
 tracelog::EventWriter failure(const char* call, int error);
 
-/// An object that no longer exists: the event "destroyed", with the key that identifies the object.
+/// A call from its begin to its return. rocetrace can see it before it returns, and also if the
+/// process is killed before. Preserves errno.
+class OpenCall {
+  public:
+    /// waits: the call returns what another end has done, so its event has the time of the return,
+    /// and `waited_us`. Otherwise it has the time of the begin, and `took_us`.
+    enum class Kind : std::uint8_t { acts, waits };
+
+    explicit OpenCall(const char* name, Kind kind = Kind::acts);
+    ~OpenCall();
+    OpenCall(const OpenCall&) = delete;
+    OpenCall& operator=(const OpenCall&) = delete;
+    OpenCall(OpenCall&&) = delete;
+    OpenCall& operator=(OpenCall&&) = delete;
+
+    const char* name() const { return name_; }
+    /// Adds the event's fields to what describes the call if it fails or does not return.
+    void with(const tracelog::EventWriter& arguments);
+    /// It begins now: what was done since then is not part of the call.
+    void begin_again();
+    /// It destroys an object: whatever may get the object's number is logged with a later time.
+    void destroys();
+
+    /// Logs the event.
+    void log(const tracelog::EventWriter& event) const;
+    /// The same for an object that the call has made.
+    void log_made(const tracelog::EventWriter& event) const;
+    /// Logs "failed" with the call's arguments and `more`.
+    void log_failure(int error, const tracelog::EventWriter* more = nullptr) const;
+
+  private:
+    void open();
+    void log_from(const tracelog::EventWriter& event, std::int64_t begin_ns) const;
+
+    const char* name_;
+    Kind kind_;
+    ThreadSink* thread_;
+    std::int64_t begin_ns_ = 0;
+    tracelog::EventWriter begun_;
+};
+
+/// An object that the call destroys: the event "destroyed", with the key that identifies the
+/// object.
 template <typename Value>
-tracelog::EventWriter destroyed(tracelog::Category category, const char* what, const char* key,
-                                Value value) {
+tracelog::EventWriter destroyed(OpenCall& call, tracelog::Category category, const char* what,
+                                const char* key, Value value) {
     tracelog::EventWriter event(category, "destroyed");
     event.add_text("what", what);
     if constexpr (std::is_integral_v<Value>)
         event.add(key, static_cast<std::uint64_t>(value));
     else
         event.add_text(key, value);
+    call.destroys();
+    call.with(event);
     return event;
 }
 
 /// Logs the event if the call returned 0, else "failed": libibverbs returns the error number,
 /// librdmacm -1. Preserves the call's result and errno.
-inline int done(const char* call, int rc, const tracelog::EventWriter& event) {
+inline int done(const OpenCall& call, int rc, const tracelog::EventWriter& event) {
     const int error = errno;
-    log(rc == 0 ? event : failure(call, rc > 0 ? rc : error));
+    if (rc == 0)
+        call.log(event);
+    else
+        call.log_failure(rc > 0 ? rc : error);
     errno = error;
     return rc;
 }
 
-/// Calls `describe` to log a new object, or logs "failed" if there is none. Preserves errno.
+/// Logs a new object with the event that `describe` returns, or "failed" if there is none.
+/// Preserves errno.
 template <typename Object, typename Describe>
-Object* made(const char* call, Object* object, Describe describe) {
+Object* made(const OpenCall& call, Object* object, Describe describe) {
     const int error = errno;
     if (object == nullptr)
-        log(failure(call, error));
+        call.log_failure(error);
     else
-        describe(*object);
+        call.log_made(describe(*object));
     errno = error;
     return object;
 }

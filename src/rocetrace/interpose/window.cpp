@@ -10,12 +10,12 @@ using tracelog::Category;
 using tracelog::EventWriter;
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
-    return made("ibv_alloc_mw", contexts.find(pd->context)->ops.alloc_mw(pd, type),
-                [&](const ibv_mw& mw) {
-                    log(EventWriter(Category::mr, "mw_made")
-                            .add("type", static_cast<std::uint64_t>(type))
-                            .add("rkey", mw.rkey));
-                });
+    const OpenCall call("ibv_alloc_mw");
+    return made(call, contexts.find(pd->context)->ops.alloc_mw(pd, type), [&](const ibv_mw& mw) {
+        return EventWriter(Category::mr, "mw_made")
+            .add("type", static_cast<std::uint64_t>(type))
+            .add("rkey", mw.rkey);
+    });
 }
 
 // The provider posts a work request for it. It takes no PSN, and so is not a `post_send`, but it
@@ -28,37 +28,47 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     ThreadSink& thread = sink();
     // Held until the event is written, so that no other thread logs the completion before it.
     const PairGuard guard(*pair, &thread);
+    OpenCall call("ibv_bind_mw");
+    EventWriter arguments(Category::mr, "bind_mw");
+    arguments.add("qpn", qp->qp_num)
+        .add("wr_id", bind->wr_id)
+        .add("rkey", mw->rkey)
+        .add("va", bind->bind_info.addr)
+        .add("len", bind->bind_info.length)
+        .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access);
+    call.with(arguments);
     int rc = 0;
     {
         const Inside inside(thread);
         rc = context.ops.bind_mw(qp, mw, bind);
     }
     if (rc != 0) {
-        log(failure("ibv_bind_mw", rc).add("qpn", qp->qp_num).add("wr_id", bind->wr_id));
+        call.log_failure(rc);
         return rc;
     }
     const bool is_signaled = pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0;
     const std::uint32_t number = pair->sends.head;
     pair->sends.push({bind->wr_id, is_signaled});
-    log(EventWriter(Category::mr, "bind_mw")
-            .add("qpn", qp->qp_num)
-            .add("wr_id", bind->wr_id)
-            .add("rkey", mw->rkey)
-            .add("va", bind->bind_info.addr)
-            .add("len", bind->bind_info.length)
-            .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access)
-            .add("request", number)
-            .add("signaled", is_signaled ? 1 : 0, tracelog::Type::truth));
+    call.log(EventWriter(Category::mr, "bind_mw")
+                 .add("qpn", qp->qp_num)
+                 .add("wr_id", bind->wr_id)
+                 .add("rkey", mw->rkey)  // the new one
+                 .add("va", bind->bind_info.addr)
+                 .add("len", bind->bind_info.length)
+                 .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access)
+                 .add("request", number)
+                 .add("signaled", is_signaled ? 1 : 0, tracelog::Type::truth));
     return rc;
 }
 
 int dealloc_mw(ibv_mw* mw) {
-    const std::uint32_t rkey = mw->rkey;
+    OpenCall call("ibv_dealloc_mw");
+    const EventWriter event = destroyed(call, Category::mr, "window", "rkey", mw->rkey);
     const int rc = contexts.find(mw->context)->ops.dealloc_mw(mw);
     if (rc != 0)
-        log(failure("ibv_dealloc_mw", rc).add("rkey", rkey));
+        call.log_failure(rc);
     else
-        log(EventWriter(Category::mr, "destroyed").add_text("what", "window").add("rkey", rkey));
+        call.log(event);
     return rc;
 }
 

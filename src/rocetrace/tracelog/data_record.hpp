@@ -1,7 +1,6 @@
 // The fields of the records of the data path, for the events and the JSON that are made of them.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -17,14 +16,41 @@
 
 namespace tracelog {
 
-/// Copies the record from its bytes; nullopt if they are fewer than `least`.
+/// Copies the record from its bytes; nullopt if they are too few.
 template <typename Record>
-std::optional<Record> as(std::span<const std::byte> bytes, std::size_t least = sizeof(Record)) {
-    if (bytes.size() < least)
+std::optional<Record> as(std::span<const std::byte> bytes) {
+    if (bytes.size() < sizeof(Record))
         return std::nullopt;
     Record record{};
-    std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
+    std::memcpy(&record, bytes.data(), sizeof record);
     return record;
+}
+
+/// Copies the record of a post, and of its scatter/gather list what is there. nullopt: the bytes are
+/// too few.
+template <typename Post>
+std::optional<Post> post_of(std::span<const std::byte> bytes, std::size_t least) {
+    if (bytes.size() < least)
+        return std::nullopt;
+    Post post{};
+    std::memcpy(&post, bytes.data(), least);
+    const std::uint32_t fixed = post.fixed_size();
+    const std::uint32_t entries = SgeList::recorded(post.header);
+    if (bytes.size() < fixed + entries * sizeof(Sge))
+        return std::nullopt;
+    std::memcpy(&post, bytes.data(), fixed);
+    std::memcpy(post.sges.entries, bytes.data() + fixed, entries * sizeof(Sge));
+    return post;
+}
+
+template <typename Add>
+void each_sge_field(const Header& header, const SgeList& list, Add add) {
+    const std::uint32_t recorded = SgeList::recorded(header);
+    const std::uint32_t all = SgeList::count(header);
+    if (recorded != 0)
+        add(R"(,"sges":)", std::span(list.entries, recorded));
+    if (all > recorded)
+        add(R"(,"more_sges":)", all - recorded);
 }
 
 /// Calls add(member, value) for each field. `member` is the beginning of a JSON member, so that JSON
@@ -64,6 +90,11 @@ void each_field(const PostSend& record, Add add) {
     }
     add(R"(,"request":)", record.request);
     add(R"(,"signaled":)", has(PostSend::is_signaled));
+    if (const auto flags = send_flag_names(record.send_flags); !flags.empty())
+        add(R"(,"send_flags":")", flags);
+    each_sge_field(record.header, record.sges, add);
+    if (has(PostSend::unfinished))
+        add(R"(,"unfinished":)", true);
 }
 
 template <typename Add>
@@ -72,6 +103,9 @@ void each_field(const PostRecv& record, Add add) {
     add(is_srq ? R"(,"srq":)" : R"(,"qpn":)", record.queue);
     add(R"(,"wr_id":)", record.wr_id);
     add(R"(,"len":)", record.len);
+    each_sge_field(record.header, record.sges, add);
+    if ((record.header.flags & PostRecv::unfinished) != 0)
+        add(R"(,"unfinished":)", true);
 }
 
 template <typename Add>
@@ -101,19 +135,18 @@ void each_field(const Wc& record, Add add) {
 template <typename Visit>
 bool visit_data(std::span<const std::byte> bytes, Visit visit) {
     const auto header = as<Header>(bytes);
-    const auto visit_as = [&]<typename Record>(std::size_t least, std::string_view name) {
-        const auto record = as<Record>(bytes, least);
+    const auto visit_it = [&](const auto& record, std::string_view name) {
         if (record)
             visit(*record, name);
         return record.has_value();
     };
     switch (header ? header->kind : Kind::skip) {
         case Kind::post_send:
-            return visit_as.template operator()<PostSend>(PostSend::short_size, "post_send");
+            return visit_it(post_of<PostSend>(bytes, PostSend::short_size), "post_send");
         case Kind::post_recv:
-            return visit_as.template operator()<PostRecv>(sizeof(PostRecv), "post_recv");
+            return visit_it(post_of<PostRecv>(bytes, PostRecv::fixed_size()), "post_recv");
         case Kind::wc:
-            return visit_as.template operator()<Wc>(sizeof(Wc), "wc");
+            return visit_it(as<Wc>(bytes), "wc");
         default:
             return false;
     }

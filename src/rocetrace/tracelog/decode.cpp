@@ -1,9 +1,11 @@
 #include "rocetrace/tracelog/decode.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <infiniband/verbs.h>
@@ -74,6 +76,10 @@ runlog::Value enumerator(Type type, std::uint64_t number) {
             return std::string(rdma::name_of(static_cast<ibv_gid_type>(number)));
         case Type::cm_event:
             return std::string(cm_event_name(static_cast<unsigned>(number)));
+        case Type::send_flags:
+            return std::string(send_flag_names(static_cast<std::uint32_t>(number)));
+        case Type::opcode:
+            return std::string(opcode_name(static_cast<std::uint32_t>(number)));
         case Type::error:
             return error_name(static_cast<int>(static_cast<std::int64_t>(number)));
         default:
@@ -88,6 +94,21 @@ std::string gid_text(std::span<const std::byte> gid) {
     return text.data();
 }
 
+runlog::Sges sges_of(std::span<const Sge> entries) {
+    runlog::Sges sges;
+    for (const Sge& entry : entries)
+        sges.push_back({entry.addr, entry.length, entry.lkey});
+    return sges;
+}
+
+runlog::Sges sges_in(std::span<const std::byte> bytes) {
+    std::array<Sge, SgeList::most> entries{};
+    const std::size_t count = std::min(bytes.size() / sizeof(Sge), entries.size());
+    if (count != 0)
+        std::memcpy(entries.data(), bytes.data(), count * sizeof(Sge));
+    return sges_of(std::span(entries).first(count));
+}
+
 void take_field(Cursor& cursor, Fields& fields) {
     const std::string key = cursor.take_short();
     const auto type = cursor.take<Type>();
@@ -100,6 +121,9 @@ void take_field(Cursor& cursor, Fields& fields) {
             break;
         case Type::address:
             fields.emplace_back(key, address_text(cursor.take_long()));
+            break;
+        case Type::sges:
+            fields.emplace_back(key, sges_in(cursor.take_long()));
             break;
         case Type::negative:
             fields.emplace_back(key, cursor.take<std::int64_t>());
@@ -134,12 +158,16 @@ std::optional<Event> decode(std::span<const std::byte> record, const std::string
     if (!header)
         return std::nullopt;
     std::optional<Event> event;
-    if (header->kind == Kind::event)
+    if (header->kind == Kind::event || header->kind == Kind::begun)
         event = decode_event(record);
     visit_data(record, [&](const auto& data, std::string_view name) {
         event = Event{0, {}, std::string(name), {}};
         each_field(data, [&](std::string_view member, const auto& value) {
-            event->fields.emplace_back(member.substr(2, member.find('"', 2) - 2), value);
+            const auto key = member.substr(2, member.find('"', 2) - 2);
+            if constexpr (std::is_convertible_v<decltype(value), std::span<const Sge>>)
+                event->fields.emplace_back(key, sges_of(value));
+            else
+                event->fields.emplace_back(key, value);
         });
     });
     if (!event)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "rocetrace/tracelog/record.hpp"
 
@@ -20,6 +21,14 @@ class EventWriter {
     explicit EventWriter(Category category, std::string_view name) : category_(category) {
         put_short(name);
     }
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): as above
+    EventWriter(const EventWriter& other) : category_(other.category_) {
+        put(other.data(), other.size());
+    }
+    EventWriter& operator=(const EventWriter&) = delete;
+    EventWriter(EventWriter&& other) noexcept : EventWriter(std::as_const(other)) {}
+    EventWriter& operator=(EventWriter&&) = delete;
+    ~EventWriter() = default;
 
     EventWriter& add(std::string_view key, std::uint64_t value, Type type = Type::number) {
         if (room_for(key, 8)) {
@@ -45,6 +54,20 @@ class EventWriter {
         }
         return *this;
     }
+    /// Adds all fields of another event, if there is enough room.
+    EventWriter& add_fields(const EventWriter& other) {
+        return add_fields(other, other.short_end(0));
+    }
+    /// The same without the first one, which is a text.
+    EventWriter& add_fields_after_first(const EventWriter& other) {
+        std::size_t at = other.short_end(other.short_end(0)) + 1;
+        std::uint16_t length = 0;
+        std::memcpy(&length, other.data() + at, sizeof length);
+        return add_fields(other, at + sizeof length + length);
+    }
+    EventWriter& add_sges(std::string_view key, const Sge* first, std::size_t count) {
+        return add_bytes(key, Type::sges, first, count * sizeof(Sge));
+    }
     /// Adds a text or an address, truncated if there is not enough room.
     EventWriter& add_bytes(std::string_view key, Type type, const void* bytes, std::size_t size) {
         size = size < most_text ? size : most_text;
@@ -64,6 +87,15 @@ class EventWriter {
   private:
     static constexpr std::size_t most_text = 512;
 
+    EventWriter& add_fields(const EventWriter& other, std::size_t from) {
+        if (size_ + other.size_ - from <= bytes_.size())
+            put(other.data() + from, other.size_ - from);
+        return *this;
+    }
+    // The end of the short text at this position.
+    std::size_t short_end(std::size_t at) const {
+        return at + 1 + std::to_integer<std::size_t>(bytes_[at]);
+    }
     bool room_for(std::string_view key, std::size_t value) const {
         return size_ + 2 + key.size() + value <= bytes_.size();
     }

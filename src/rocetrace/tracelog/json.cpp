@@ -24,6 +24,19 @@ struct AppendMember {
         out.append(member).append(value ? "true" : "false");
     }
 
+    void operator()(std::string_view member, std::span<const Sge> sges) const {
+        out.append(member);
+        std::string_view begin = R"([{"addr":)";
+        for (const Sge& sge : sges) {
+            (*this)(begin, sge.addr);
+            (*this)(R"(,"length":)", sge.length);
+            (*this)(R"(,"lkey":)", sge.lkey);
+            out.push_back('}');
+            begin = R"(,{"addr":)";
+        }
+        out.push_back(']');
+    }
+
     // The names of enumerators, which need no escape.
     void operator()(std::string_view member, std::string_view value) const {
         out.append(member).append(value).push_back('"');

@@ -68,7 +68,8 @@ std::vector<std::unique_ptr<Region::Ring>>& Region::rings() {
         rings_.push_back(std::make_unique<Ring>(
             Ring{RingReader(reinterpret_cast<RingHeader*>(at), at + ring_header_bytes,
                             header_->ring_bytes - ring_header_bytes),
-                 Writer{pid_, 0}}));
+                 Writer{pid_, 0},
+                 {}}));
     }
     return rings_;
 }
@@ -78,25 +79,63 @@ std::uint64_t Region::newly_homeless() {
     return all - std::exchange(homeless_, all);
 }
 
+// Returns the time before which the ring's calls in progress do not keep records waiting, and adds
+// those to `begun_` that nothing waits for any more.
+std::int64_t Merge::look_at_open_calls(Region::Ring& ring, bool has_ended, std::int64_t until_ns) {
+    const RingHeader& header = ring.reader.header();
+    const std::uint32_t open =
+        std::min(header.open_calls.load(std::memory_order_acquire), RingHeader::most_open_calls);
+    for (std::uint32_t i = 0; i < open; ++i) {
+        const OpenCallSlot& slot = header.slots[i];
+        const std::int64_t begin_ns = slot.begin_ns.load(std::memory_order_acquire);
+        const bool waits = slot.waits.load(std::memory_order_relaxed) != 0;
+        if (begin_ns == 0 || begin_ns == ring.told_ns.at(i) || (waits && !has_ended))
+            continue;
+        if (!has_ended && (until_ns == all_times || until_ns - begin_ns < patience_ns))
+            return std::min(until_ns, until_ns == all_times ? until_ns : begin_ns - 1);
+        const std::uint32_t size = slot.size.load(std::memory_order_relaxed);
+        if (size == 0 || size > sizeof slot.bytes)
+            continue;
+        const std::uint32_t padded = (size + 7U) & ~7U;
+        std::vector<std::byte> bytes(sizeof(Header) + padded);
+        const Header record{static_cast<std::uint32_t>(bytes.size()), Kind::begun,
+                            static_cast<std::uint16_t>(padded - size), begin_ns};
+        std::memcpy(bytes.data(), &record, sizeof record);
+        for (std::uint32_t at = 0; at < padded; at += 8) {
+            const std::uint64_t word = slot.bytes[at / 8].load(std::memory_order_relaxed);
+            std::memcpy(bytes.data() + sizeof record + at, &word, sizeof word);
+        }
+        // Not if it has returned meanwhile.
+        std::atomic_thread_fence(std::memory_order_acquire);
+        if (slot.begin_ns.load(std::memory_order_relaxed) != begin_ns)
+            continue;
+        ring.told_ns.at(i) = begin_ns;
+        begun_.emplace_back(&ring, std::move(bytes));
+    }
+    return until_ns;
+}
+
 std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_ns) {
-    struct Next {
-        std::int64_t t_ns;
-        Region::Ring* ring;
-        bool operator>(const Next& other) const { return t_ns > other.t_ns; }
-    };
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     std::vector<Region::Ring*> rings;
     earliest_left_.reset();
+    begun_.clear();
+    // First: a call's record is published before its slot is free again.
+    std::int64_t limit_ns = until_ns;
     for (Region* region : regions)
-        for (auto& ring : region->rings())
+        for (auto& ring : region->rings()) {
             rings.push_back(ring.get());
+            limit_ns = std::min(limit_ns, look_at_open_calls(*ring, region->has_ended(), until_ns));
+            if (region->has_ended())
+                ring->reader.look_at_all();
+            else
+                ring->reader.look();
+        }
     const auto push = [&](Region::Ring* ring) {
-        while (const Header* header = ring->reader.front()) {
+        while (const Header* header = ring->reader.earliest()) {
             if (header->kind != Kind::thread || header->size < sizeof(Thread)) {
-                if (header->size < sizeof(Header))
-                    return;
-                if (header->t_ns <= until_ns)
-                    next.push({header->t_ns, ring});
+                if (header->t_ns <= limit_ns)
+                    next.push({header->t_ns, ring, header});
                 else if (!earliest_left_ || header->t_ns < *earliest_left_)
                     earliest_left_ = header->t_ns;
                 return;
@@ -106,17 +145,24 @@ std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_
         }
     };
     for (Region::Ring* ring : rings) {
-        ring->reader.look();
         fill_ = std::max(fill_, ring->reader.fill());
         push(ring);
     }
+    for (std::size_t i = 0; i < begun_.size(); ++i)
+        next.push({reinterpret_cast<const Header*>(begun_[i].second.data())->t_ns, begun_[i].first,
+                   nullptr, i});
     std::size_t taken = 0;
     while (!next.empty()) {
-        Region::Ring* const ring = next.top().ring;
+        const Next first = next.top();
+        Region::Ring* const ring = first.ring;
         next.pop();
-        const Header* header = ring->reader.front();
-        sink_({reinterpret_cast<const std::byte*>(header), header->size}, ring->writer);
-        ring->reader.pop();
+        if (first.record == nullptr) {
+            sink_(begun_[first.begun].second, ring->writer);
+            ++taken;
+            continue;
+        }
+        sink_({reinterpret_cast<const std::byte*>(first.record), first.record->size}, ring->writer);
+        ring->reader.pop(first.record);
         if (++taken % 1024 == 0)
             ring->reader.release();
         push(ring);

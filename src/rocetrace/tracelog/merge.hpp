@@ -1,9 +1,11 @@
 // Reads the rings of all traced processes in order of time.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +37,8 @@ class Region {
     struct Ring {
         RingReader reader;
         Writer writer;
+        // The begin of the calls in progress that have been told, by slot.
+        std::array<std::int64_t, RingHeader::most_open_calls> told_ns{};
     };
 
     std::uint32_t pid() const { return pid_; }
@@ -48,23 +52,36 @@ class Region {
     /// Records since the last call from threads without a ring.
     std::uint64_t newly_homeless();
 
+    /// The process has ended, or is not read any more: calls that have not returned will not.
+    void end() { has_ended_ = true; }
+    bool has_ended() const { return has_ended_; }
+
   private:
     RegionHeader* header_ = nullptr;
     std::size_t mapped_ = 0;  // bytes; 0: not mapped by this object
     std::uint32_t pid_;
     std::uint64_t homeless_ = 0;
+    bool has_ended_ = false;
     std::vector<std::unique_ptr<Ring>> rings_;
 };
 
 /// Takes the records of all regions in order of time. Records later than `until_ns` are left for
 /// the next call: a thread reads the clock before it publishes its record.
+///
+/// A call is written when it returns, but has the time of its begin. So later records wait until it
+/// has returned, for at most `patience_ns`. Then, or if the process ends before, the record `begun`
+/// stands for it. If it returns after all, its record comes late.
 class Merge {
   public:
+    static constexpr std::int64_t patience_ns = 200'000'000;
+
+    static constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
     using Sink = std::function<void(std::span<const std::byte>, const Writer&)>;
 
     explicit Merge(Sink sink) : sink_(std::move(sink)) {}
 
-    /// Takes records with times up to `until_ns`. Returns their number.
+    /// Takes records with times up to `until_ns`; all_times: all, also those later than a call in
+    /// progress. Returns their number.
     std::size_t take(Region& region, std::int64_t until_ns) { return take({&region}, until_ns); }
     std::size_t take(const std::vector<Region*>& regions, std::int64_t until_ns);
 
@@ -76,6 +93,18 @@ class Merge {
     unsigned fill() { return std::exchange(fill_, 0U); }
 
   private:
+    // A record, or the bytes of `begun`.
+    struct Next {
+        std::int64_t t_ns;
+        Region::Ring* ring;
+        const Header* record;  // nullptr: one of `begun_`
+        std::size_t begun = 0;
+        bool operator>(const Next& other) const { return t_ns > other.t_ns; }
+    };
+
+    std::int64_t look_at_open_calls(Region::Ring& ring, bool has_ended, std::int64_t until_ns);
+
+    std::vector<std::pair<Region::Ring*, std::vector<std::byte>>> begun_;  // during take()
     Sink sink_;
     unsigned fill_ = 0;
     std::optional<std::int64_t> earliest_left_;

@@ -18,6 +18,22 @@ std::string_view opcode_name(std::uint32_t opcode) {
                                         : rdma::name_of(static_cast<ibv_wr_opcode>(opcode));
 }
 
+std::string_view send_flag_names(std::uint32_t flags) {
+    // Of all combinations, so that a record is written without composing it.
+    static const auto names = [] {
+        constexpr std::array<std::string_view, 5> single{"FENCE", "SIGNALED", "SOLICITED", "INLINE",
+                                                         "IP_CSUM"};
+        std::array<std::string, 1U << single.size()> all;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            for (std::size_t bit = 0; bit < single.size(); ++bit)
+                if ((i >> bit & 1U) != 0)
+                    all.at(i).append(all.at(i).empty() ? "" : " ").append(single.at(bit));
+        return all;
+    }();
+    static_assert(IBV_SEND_FENCE == 1 && IBV_SEND_IP_CSUM == 16);
+    return names.at(flags % names.size());
+}
+
 std::string_view cm_event_name(unsigned type) {
     // In the order of <rdma/rdma_cma.h>.
     constexpr std::array<std::string_view, 16> names{

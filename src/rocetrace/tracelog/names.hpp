@@ -11,6 +11,8 @@ namespace tracelog {
 
 /// ibv_wr_opcode without IBV_WR_: "RDMA_WRITE". "UNKNOWN" for a number that the type cannot hold.
 std::string_view opcode_name(std::uint32_t opcode);
+/// ibv_send_flags without IBV_SEND_: "SIGNALED INLINE". Flags without a name are left out.
+std::string_view send_flag_names(std::uint32_t flags);
 /// rdma_cm_event_type without RDMA_CM_EVENT_: "CONNECT_REQUEST".
 std::string_view cm_event_name(unsigned type);
 /// "ENOMEM"; "error 4711" if there is no name.

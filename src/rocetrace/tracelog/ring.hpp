@@ -9,16 +9,34 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "rocetrace/tracelog/record.hpp"
 
 namespace tracelog {
 
+/// A call that has begun: the fields of its event so far. A thread may be in several, one inside the
+/// other: librdmacm calls libibverbs.
+struct OpenCallSlot {
+    static constexpr std::size_t words = 60;
+
+    std::atomic<std::int64_t> begin_ns;  // 0 while the slot is being written
+    std::atomic<std::uint32_t> size;     // bytes
+    std::atomic<std::uint32_t> waits;    // for an event of another end: its time is the return
+    std::atomic<std::uint64_t> bytes[words];
+};
+
 struct RingHeader {
+    static constexpr std::uint32_t most_open_calls = 4;
+
     alignas(64) std::atomic<std::uint64_t> head;  // bytes written since the beginning
     std::atomic<std::uint64_t> dropped;           // records
+    std::atomic<std::uint64_t> posting;  // like head, with the records of the post in progress
     alignas(64) std::atomic<std::uint64_t> tail;  // bytes read since the beginning
     std::atomic<std::uint32_t> in_use;            // by a running thread
+    // Read even if the process is killed. More than most_open_calls have no slot.
+    alignas(64) std::atomic<std::uint32_t> open_calls;
+    OpenCallSlot slots[most_open_calls];
 };
 
 /// The memory that a traced process shares: this header, then `rings` rings of `ring_bytes` each.
@@ -39,6 +57,7 @@ struct RegionHeader {
 static_assert(sizeof(RegionHeader) <= RegionHeader::bytes);
 
 constexpr std::size_t ring_header_bytes = 4096;
+static_assert(sizeof(RingHeader) <= ring_header_bytes);
 
 /// The writing end. A record is reserved, filled, and becomes visible to the reader when published.
 class RingWriter {
@@ -72,6 +91,21 @@ class RingWriter {
         return data_ + at;
     }
 
+    /// Copies a post's record, and of its scatter/gather list only what is there.
+    template <typename Post>
+    bool put_post(Post& post) {
+        const std::uint32_t fixed = post.fixed_size();
+        const auto entries =
+            static_cast<std::uint32_t>(SgeList::recorded(post.header) * sizeof(Sge));
+        post.header.size = fixed + entries;
+        auto* place = static_cast<std::byte*>(reserve(post.header.size));
+        if (place == nullptr)
+            return false;
+        std::memcpy(place, &post, fixed);
+        std::memcpy(place + fixed, post.sges.entries, entries);
+        return true;
+    }
+
     /// Copies a record into the ring. Returns false if there is no room.
     bool put(const void* record, std::uint32_t size) {
         void* place = reserve(size);
@@ -83,6 +117,8 @@ class RingWriter {
     std::uint64_t end() const { return end_; }
     /// Releases what was reserved after `end` and not published.
     void rewind(std::uint64_t end) { end_ = end; }
+    /// Shows the reader what is not published yet, for the case that the process ends before.
+    void announce() { header_->posting.store(end_, std::memory_order_release); }
     void publish() {
         published_ = end_;
         header_->head.store(end_, std::memory_order_release);
@@ -122,33 +158,71 @@ class RingWriter {
 /// The reading end.
 class RingReader {
   public:
-    RingReader(RingHeader* header, const std::byte* data, std::uint64_t capacity)
+    RingReader(RingHeader* header, std::byte* data, std::uint64_t capacity)
         : header_(header), data_(data), capacity_(capacity), at_(header->tail.load()) {}
 
     /// Makes all records published so far readable.
     void look() { head_ = header_->head.load(std::memory_order_acquire); }
+    /// The same of a process that has ended: the records of a post from which it did not return are
+    /// marked as unfinished.
+    void look_at_all() {
+        look();
+        const std::uint64_t end = header_->posting.load(std::memory_order_acquire);
+        if (end <= head_ || end - head_ > capacity_)
+            return;
+        std::uint64_t at = std::exchange(head_, end);
+        while (Header* header = valid(at)) {
+            if (header->kind == Kind::post_send || header->kind == Kind::post_recv)
+                header->flags |= PostSend::unfinished;
+            at += header->size;
+        }
+    }
 
     /// The oldest record that was published before the last look(); nullptr if there is none. Valid
     /// until release().
     const Header* front() {
         while (at_ != head_) {
-            const std::uint64_t offset = at_ & (capacity_ - 1);
-            const auto* header = reinterpret_cast<const Header*>(data_ + offset);
-            const std::uint64_t size = header->size;
-            const bool is_skip = size >= skip_size && header->kind == Kind::skip;
-            if (size < (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) || size % 8 != 0 ||
-                size > head_ - at_ || size > capacity_ - offset) {
+            const Header* header = valid(at_);
+            if (header == nullptr) {
                 at_ = head_;  // invalid data from the writing process: the rest is not reliable
                 damaged_ = true;
                 return nullptr;
             }
-            if (!is_skip)
+            if (header->kind != Kind::skip)
                 return header;
-            at_ += size;
+            at_ += header->size;
         }
         return nullptr;
     }
+    /// The same for the record that began first. A call is written when it returns, with the time
+    /// of its begin: the events of calls inside it are in front of its own.
+    const Header* earliest() {
+        constexpr unsigned most = 64;  // events in one call
+        const Header* first = front();
+        if (first == nullptr || first->kind != Kind::event)
+            return first;
+        std::uint64_t at = at_ + first->size;
+        for (unsigned seen = 1; seen < most && at != head_;) {
+            const Header* header = valid(at);
+            if (header == nullptr || (header->kind != Kind::event && header->kind != Kind::skip))
+                break;
+            if (header->kind == Kind::event) {
+                ++seen;
+                if (header->t_ns < first->t_ns)
+                    first = header;
+            }
+            at += header->size;
+        }
+        return first;
+    }
     void pop() { at_ += reinterpret_cast<const Header*>(data_ + (at_ & (capacity_ - 1)))->size; }
+    /// Removes a record that earliest() returned.
+    void pop(const Header* record) {
+        if (record == front())
+            pop();
+        else
+            const_cast<Header*>(record)->kind = Kind::skip;  // NOLINT(*-const-cast): of data_
+    }
 
     /// Returns the room of all popped records to the writer.
     void release() { header_->tail.store(at_, std::memory_order_release); }
@@ -161,12 +235,26 @@ class RingReader {
         return more;
     }
     bool is_damaged() const { return damaged_; }
+    const RingHeader& header() const { return *header_; }
     /// Percentage of the ring that held records at the last look().
     unsigned fill() const { return static_cast<unsigned>((head_ - at_) * 100 / capacity_); }
 
   private:
+    // The record at this position; nullptr at the end, and if it is not valid.
+    Header* valid(std::uint64_t at) const {
+        if (at == head_)
+            return nullptr;
+        const std::uint64_t offset = at & (capacity_ - 1);
+        auto* header = reinterpret_cast<Header*>(data_ + offset);
+        const std::uint64_t size = header->size;
+        const bool is_skip = size >= skip_size && header->kind == Kind::skip;
+        const bool is_valid = size >= (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) &&
+                              size % 8 == 0 && size <= head_ - at && size <= capacity_ - offset;
+        return is_valid ? header : nullptr;
+    }
+
     RingHeader* header_;
-    const std::byte* data_;
+    std::byte* data_;
     std::uint64_t capacity_;
     std::uint64_t at_;
     std::uint64_t head_ = 0;

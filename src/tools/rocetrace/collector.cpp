@@ -155,6 +155,8 @@ void Collector::look_for_ended() {
         if (!process.alive || (poll(&ready, 1, 0) == 1 && ready.revents != 0))
             process.has_ended = kill(static_cast<pid_t>(process.region->pid()), 0) != 0 ||
                                 static_cast<bool>(process.alive);
+        if (process.has_ended)
+            process.region->end();
     }
 }
 
@@ -210,6 +212,8 @@ std::vector<int> Collector::watched() const {
 
 void Collector::finish() {
     take_up();
+    for (const Process& process : processes_)
+        process.region->end();
     merge_.take(regions(), all_times);
     note_dropped();
     log_.write(true);

@@ -36,7 +36,25 @@ void FinishedRun::read_logs() {
         event->fields.shrink_to_fit();
         events_.push_back({*std::move(event), number});
     }
+    remove_returned_calls();
     number_requests();
+}
+
+// Removes the `begun` of calls that have returned later.
+void FinishedRun::remove_returned_calls() {
+    std::set<CallKey> begun;
+    for (const KeptEvent& kept : events_)
+        if (kept.event.name == "begun")
+            begun.insert(call_key(kept.event));
+    if (begun.empty())
+        return;
+    std::set<CallKey> returned;
+    for (const KeptEvent& kept : events_)
+        if (kept.event.name != "begun" && begun.contains(call_key(kept.event)))
+            returned.insert(call_key(kept.event));
+    std::erase_if(events_, [&](const KeptEvent& kept) {
+        return kept.event.name == "begun" && returned.contains(call_key(kept.event));
+    });
 }
 
 void FinishedRun::number_requests() {

@@ -88,6 +88,7 @@ class FinishedRun {
     };
 
     void read_logs();
+    void remove_returned_calls();
     void number_requests();
     void read_capture();
     void note_ends(const PacketRow& row);

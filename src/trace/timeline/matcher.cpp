@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/timeline/order.hpp"
+
 namespace timeline {
 
 Matcher::Matcher(const std::map<std::string, std::int64_t>& offsets,
@@ -18,7 +20,24 @@ const WorkRequest* Matcher::learn(const runlog::Event& event) {
     const WorkRequest* request = join_.learn(event);
     if (request != nullptr)
         note_completion(*request);
+    if (request == nullptr && event.name == "cm_call" && event.role != capture_role_ &&
+        is_begin(event))
+        note_call(event);
     return request;
+}
+
+void Matcher::note_call(const runlog::Event& event) {
+    const auto call = event.text("call");
+    const auto kind = call == "rdma_connect"      ? CmKey::Kind::ConnectRequest
+                      : call == "rdma_accept"     ? CmKey::Kind::ConnectReply
+                      : call == "rdma_disconnect" ? CmKey::Kind::DisconnectRequest
+                                                  : CmKey::Kind::Other;
+    const auto qpn = event.number32("qpn");
+    if (!qpn || kind == CmKey::Kind::Other)
+        return;
+    const auto [entry, is_new] = calls_.try_emplace({event.role, *qpn, kind}, event.t_ns);
+    if (!is_new)
+        entry->second.reset();
 }
 
 Origin Matcher::match(const PacketRow& packet) {
@@ -32,6 +51,11 @@ Origin Matcher::match(const PacketRow& packet) {
 Origin Matcher::match_again(const PacketRow& packet) {
     Origin origin = join_.origin_of(packet);
     joins_.set_up += std::holds_alternative<SetUp>(origin);
+    // A message is later than the begin of the call that sends it.
+    if (const auto* by = std::get_if<SetUp>(&origin); by != nullptr && by->qpn && packet.cm)
+        if (const auto call = calls_.find({by->role, *by->qpn, packet.cm->kind});
+            call != calls_.end() && call->second)
+            clocks_[by->role].posted_before(*call->second, packet.t_ns);
     if (const auto* place = std::get_if<RequestPacket>(&origin)) {
         ++joins_.joined;
         const WorkRequest& request = *place->request;

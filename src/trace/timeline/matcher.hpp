@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runlog/event.hpp"
@@ -54,6 +55,7 @@ class Matcher {
     std::vector<const WorkRequest*> work_requests() const { return join_.work_requests(); }
 
   private:
+    void note_call(const runlog::Event& event);
     void note_completion(const WorkRequest& request);
 
     Join join_;
@@ -61,6 +63,10 @@ class Matcher {
     std::map<std::string, ClockBounds> clocks_;
     // By work request number: when the first response with its last PSN was captured.
     std::vector<std::optional<std::int64_t>> answered_;
+    // When the calls began that send connection manager messages, by role and QPN; nullopt: several
+    // queue pairs in turn had the number.
+    using CallKind = std::tuple<std::string, std::uint32_t, CmKey::Kind>;
+    std::map<CallKind, std::optional<std::int64_t>> calls_;
     std::string capture_role_;
 };
 

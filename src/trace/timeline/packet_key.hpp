@@ -22,11 +22,15 @@ struct PacketKey {
 
 /// Key of a connection manager message.
 struct CmKey {
+    /// Those that a call sends.
+    enum class Kind : std::uint8_t { Other, ConnectRequest, ConnectReply, DisconnectRequest };
+
     std::string source;
     std::string destination;
     std::uint32_t local_id = 0;              // the sender's communication ID; 0: none
     std::uint32_t remote_id = 0;             // the receiver's
     std::optional<std::uint32_t> local_qpn;  // in a ConnectRequest or ConnectReply
+    Kind kind = Kind::Other;
 };
 
 /// Key of a TCP segment.

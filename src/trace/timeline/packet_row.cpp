@@ -61,10 +61,15 @@ std::optional<CmKey> key_of(const wire::Cm& cm, const PacketRow& row) {
     if (!ids)
         return std::nullopt;
     CmKey key{row.source, row.destination, ids->local, ids->remote, std::nullopt};
-    if (const auto* request = cm.as<wire::CmReq>())
+    if (const auto* request = cm.as<wire::CmReq>()) {
         key.local_qpn = request->local_qpn;
-    else if (const auto* reply = cm.as<wire::CmRep>())
+        key.kind = CmKey::Kind::ConnectRequest;
+    } else if (const auto* reply = cm.as<wire::CmRep>()) {
         key.local_qpn = reply->local_qpn;
+        key.kind = CmKey::Kind::ConnectReply;
+    } else if (cm.as<wire::CmDreq>() != nullptr) {
+        key.kind = CmKey::Kind::DisconnectRequest;
+    }
     return key;
 }
 

@@ -25,7 +25,18 @@ void Timeline::hold(What what, Arrival now) {
 
 void Timeline::add(runlog::Event event, Arrival now) {
     matcher_.learn(event);
+    if (is_begin(event))
+        remove_begun(event);
     hold(std::move(event), now);
+}
+
+// The call has returned.
+void Timeline::remove_begun(const runlog::Event& event) {
+    std::erase_if(pending_, [&](const Pending& pending) {
+        const auto* held = std::get_if<runlog::Event>(&pending.what);
+        return held != nullptr && held->name == "begun" && held->t_ns == event.t_ns &&
+               call_key(*held) == call_key(event);
+    });
 }
 
 void Timeline::add(PacketRow packet, Arrival now) {

@@ -58,6 +58,7 @@ class Timeline {
     template <typename What>
     void hold(What what, Arrival now);
     static bool awaits_event(const Pending& pending);
+    void remove_begun(const runlog::Event& event);
     std::int64_t capture_time(const Pending& pending) const;
 
     Matcher matcher_;

@@ -45,6 +45,18 @@ TEST(PageDetails, spans_and_bytes_cover_the_frame) {
     EXPECT_EQ(all["note"], "");
 }
 
+TEST(PageDetails, of_a_request_have_its_scatter_gather_list_and_flags) {
+    const Json all = page::details_of(runlog::Event{
+        0,
+        "client",
+        "post_send",
+        {{"send_flags", "SIGNALED"}, {"sges", runlog::Sges{{0x1000, 1, 2}, {0x2000, 20, 3}}}}});
+    EXPECT_EQ(all, Json::array({{"send_flags", "SIGNALED"},
+                                {"sges",
+                                 "0x1000 + 1 B, lkey 0x00000002; 0x2000 + 20 B, lkey "
+                                 "0x00000003"}}));
+}
+
 TEST(PageDetails, the_middle_of_a_long_payload_is_left_out) {
     const auto bytes = send(20);
     const util::Bytes all = bytes;

@@ -2,6 +2,7 @@
 // the program gets, and the log.
 #include <array>
 #include <functional>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,8 @@
 
 namespace calls_test {
 
+using interpose_test::line_of;
+using interpose_test::list_of;
 using interpose_test::logged;
 using interpose_test::Provider;
 using Lines = std::vector<std::string>;
@@ -46,7 +49,8 @@ TEST_F(ContextCalls, are_logged_with_their_result_or_their_error) {
         {[&] { return context.open_xrcd(own, &xrcd) == &provider_.xrcd; }, "open_xrcd(8)",
          "xrcd address=" + xrcd_address, "ibv_open_xrcd error=EACCES"},
         {[&] { return context.close_xrcd(&provider_.xrcd) == 0; }, "close_xrcd()",
-         "destroyed what=xrcd address=" + xrcd_address, "ibv_close_xrcd error=EACCES"},
+         "destroyed what=xrcd address=" + xrcd_address,
+         "ibv_close_xrcd error=EACCES what=xrcd address=" + xrcd_address},
         {[&] {
              return context.reg_dm_mr(&provider_.pd, nullptr, 64, 600, IBV_ACCESS_REMOTE_READ) ==
                     &provider_.mr;
@@ -65,7 +69,8 @@ TEST_F(ContextCalls, are_logged_with_their_result_or_their_error) {
              provider_.mw.rkey = 0x77;
              return ibv_dealloc_mw(&provider_.mw) == 0;
          },
-         "dealloc_mw()", "destroyed what=window rkey=119", "ibv_dealloc_mw error=EACCES rkey=119"},
+         "dealloc_mw()", "destroyed what=window rkey=119",
+         "ibv_dealloc_mw error=EACCES what=window rkey=119"},
     }};
     for (const Row& row : rows) {
         provider_.refusal = 0;
@@ -182,7 +187,7 @@ TEST_F(ContextCalls, an_extended_completion_queue_that_refuses_more_flags_gets_t
     attr.cqe = 55;
     EXPECT_EQ(context.create_cq_ex(provider_.context(), &attr), nullptr);
     EXPECT_EQ(errno, ENOMEM);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_create_cq_ex error=ENOMEM asked=128"});
+    EXPECT_EQ(logged(), Lines{"failed call=ibv_create_cq_ex error=ENOMEM asked=55"});
 }
 
 TEST_F(ContextCalls, a_request_for_a_notification_is_logged) {
@@ -212,7 +217,9 @@ TEST_F(ContextCalls, a_bound_window_takes_a_place_in_the_send_queue) {
     EXPECT_EQ(pair.complete_send(13, true), 1);
     provider_.refusal = EPERM;
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), EPERM);
-    EXPECT_EQ(logged(), Lines{"failed call=ibv_bind_mw error=EPERM qpn=48 wr_id=13"});
+    EXPECT_EQ(logged(),
+              Lines{"failed call=ibv_bind_mw error=EPERM qpn=48 wr_id=13 rkey=119 va=12288 "
+                    "len=256 access=remote_write"});
     EXPECT_EQ(pair.sends.head, 2U);
     EXPECT_EQ(provider_.reached(), (Lines{"bind_mw(12)", "bind_mw(13)", "bind_mw(13)"}));
 }
@@ -266,7 +273,7 @@ TEST_F(ContextCalls, receives_of_a_shared_queue_are_logged_with_its_handle) {
     EXPECT_EQ(errno, ENOMEM);
     EXPECT_EQ(bad, &second);
     EXPECT_EQ(logged(), (Lines{"post_recv srq=5 wr_id=1 len=120",
-                               "failed call=ibv_post_srq_recv error=ENOMEM srq=5"}));
+                               "failed call=ibv_post_srq_recv error=ENOMEM srq=5 wr_id=2 len=0"}));
     EXPECT_EQ(provider_.reached(), (Lines{"post_srq_recv(1)", "post_srq_recv(2)",
                                           "post_srq_recv(1)", "post_srq_recv(refused)"}));
 }
@@ -287,6 +294,119 @@ TEST_F(ContextCalls, what_a_provider_posts_by_itself_is_not_logged) {
     EXPECT_EQ(provider_.reached(), (Lines{"post_srq_recv(0)", "post_recv(0)", "post_send(0)"}));
     EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, &receive, &bad), 0);
     EXPECT_EQ(logged(), Lines{"post_recv srq=5 wr_id=0 len=0"});
+}
+
+// The rows that a call logs while it is in progress, and its own, in the order of time.
+TEST_F(ContextCalls, has_the_time_at_which_it_began) {
+    provider_.during = [] {
+        interpose::log(tracelog::EventWriter(tracelog::Category::qp, "inner"));
+    };
+    EXPECT_NE(ibv_alloc_mw(&provider_.pd, IBV_MW_TYPE_1), nullptr);
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].name, "mw_made");
+    EXPECT_EQ(events[1].name, "inner");
+    EXPECT_LT(events[0].t_ns, events[1].t_ns);
+    EXPECT_TRUE(events[0].number("took_us"));
+}
+
+TEST_F(ContextCalls, what_follows_waits_for_a_call_in_progress_but_not_for_long) {
+    auto& trace = support::PretendTrace::of_this_process();
+    std::vector<std::string> soon, late;
+    provider_.during = [&] {
+        interpose::log(tracelog::EventWriter(tracelog::Category::qp, "inner"));
+        const auto names = [&](std::int64_t until_ns) {
+            std::vector<std::string> lines;
+            for (const runlog::Event& event : trace.events(until_ns))
+                lines.push_back(line_of(event));
+            return lines;
+        };
+        soon = names(interpose::now());
+        late = names(interpose::now() + tracelog::Merge::patience_ns);
+    };
+    EXPECT_EQ(ibv_dealloc_mw(&provider_.mw), 0);
+    EXPECT_EQ(soon, Lines{});
+    EXPECT_EQ(late, (Lines{"begun call=ibv_dealloc_mw what=window rkey=119", "inner"}));
+    EXPECT_EQ(logged(), Lines{"destroyed what=window rkey=119"});
+}
+
+TEST_F(ContextCalls, an_object_made_during_a_destruction_has_a_later_time) {
+    provider_.during = [&] {
+        provider_.during = {};
+        std::thread([&] { EXPECT_EQ(ibv_dealloc_mw(&provider_.mw), 0); }).join();
+    };
+    EXPECT_NE(ibv_alloc_mw(&provider_.pd, IBV_MW_TYPE_1), nullptr);
+    const auto lines = logged();
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0], "destroyed what=window rkey=119");
+    EXPECT_TRUE(lines[1].starts_with("mw_made")) << lines[1];
+}
+
+TEST_F(ContextCalls, a_refused_request_is_logged_with_its_parameters) {
+    provider_.begin();
+    provider_.refusal = EINVAL;
+    provider_.bad_wr_id = 7;
+    std::array<ibv_sge, 6> entries{};
+    entries[0] = {4096, 100, 7};
+    entries[5] = {1, 28, 2};
+    ibv_send_wr send{};
+    send.wr_id = 7;
+    send.opcode = IBV_WR_RDMA_WRITE;
+    send.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+    send.wr.rdma = {0x8000, 9};
+    send.sg_list = entries.data();
+    send.num_sge = 6;
+    ibv_send_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_send(&provider_.qp.qp_base, &send, &bad), EINVAL);
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(line_of(events[0]),
+              "failed call=ibv_post_send error=EINVAL qpn=48 wr_id=7 "
+              "opcode=RDMA_WRITE remote_va=32768 rkey=9 len=128");
+    EXPECT_EQ(list_of(events[0]),
+              "send_flags=FENCE SIGNALED "
+              "sges=4096+100/7,0+0/0,0+0/0,0+0/0 more_sges=2");
+}
+
+TEST_F(ContextCalls, receives_are_logged_with_their_scatter_list) {
+    provider_.begin();
+    std::array<ibv_sge, 2> entries{{{4096, 100, 7}, {8192, 20, 8}}};
+    ibv_recv_wr receive{};
+    receive.sg_list = entries.data();
+    receive.num_sge = 2;
+    ibv_recv_wr* bad = nullptr;
+    EXPECT_EQ(ibv_post_srq_recv(&provider_.srq, &receive, &bad), 0);
+    EXPECT_EQ(ibv_post_recv(&provider_.qp.qp_base, &receive, &bad), 0);
+    receive.num_sge = 0;
+    EXPECT_EQ(ibv_post_recv(&provider_.qp.qp_base, &receive, &bad), 0);
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(list_of(events[0]), "sges=4096+100/7,8192+20/8");
+    EXPECT_EQ(list_of(events[1]), "sges=4096+100/7,8192+20/8");
+    EXPECT_EQ(list_of(events[2]), "");
+}
+
+TEST_F(ContextCalls, sends_are_logged_with_their_gather_list_and_their_flags) {
+    provider_.begin();
+    std::array<ibv_sge, 5> entries{{{4096, 1, 7}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}, {5, 5, 5}}};
+    ibv_send_wr send{};
+    send.opcode = IBV_WR_SEND;
+    send.sg_list = entries.data();
+    const std::array<std::pair<int, unsigned>, 3> requests{
+        {{1, IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE | IBV_SEND_IP_CSUM},
+         {5, 0},
+         {0, IBV_SEND_FENCE}}};
+    for (const auto& [entries_used, flags] : requests) {
+        send.num_sge = entries_used;
+        send.send_flags = flags;
+        ibv_send_wr* bad = nullptr;
+        EXPECT_EQ(ibv_post_send(&provider_.qp.qp_base, &send, &bad), 0);
+    }
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(list_of(events[0]), "send_flags=SIGNALED SOLICITED INLINE IP_CSUM sges=4096+1/7");
+    EXPECT_EQ(list_of(events[1]), "sges=4096+1/7,2+2/2,3+3/3,4+4/4 more_sges=1");
+    EXPECT_EQ(list_of(events[2]), "send_flags=FENCE");
 }
 
 TEST_F(ContextCalls, no_function_is_replaced_twice) {

@@ -120,6 +120,30 @@ TEST_F(ExtendedInterface, hands_each_request_to_the_provider_and_logs_its_parame
     }
 }
 
+TEST_F(ExtendedInterface, logs_the_gather_list_and_the_flags_of_a_request) {
+    provider_.begin();
+    const std::array<ibv_sge, 2> entries{{{4096, 100, 7}, {8192, 20, 8}}};
+    std::array<char, 8> data{};
+    ibv_wr_start(&provider_.qp);
+    provider_.qp.wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+    ibv_wr_send(&provider_.qp);
+    ibv_wr_set_sge_list(&provider_.qp, 2, entries.data());
+    provider_.qp.wr_flags = 0;
+    ibv_wr_send(&provider_.qp);
+    ibv_wr_set_sge(&provider_.qp, 9, 12288, 30);
+    ibv_wr_send(&provider_.qp);
+    ibv_wr_set_inline_data(&provider_.qp, data.data(), data.size());
+    EXPECT_EQ(ibv_wr_complete(&provider_.qp), 0);
+    const auto events = support::PretendTrace::of_this_process().events();
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(interpose_test::list_of(events[0]),
+              "send_flags=FENCE SIGNALED sges=4096+100/7,8192+20/8");
+    EXPECT_EQ(interpose_test::list_of(events[1]), "sges=12288+30/9");
+    EXPECT_EQ(interpose_test::list_of(events[2]),
+              fmt::format("send_flags=INLINE sges={}+8/0",
+                          reinterpret_cast<std::uintptr_t>(data.data())));
+}
+
 TEST_F(ExtendedInterface, adds_up_the_data_of_a_request) {
     std::array<ibv_sge, 2> entries{{{0, 1000, 0}, {0, 1050, 0}}};
     std::array<ibv_data_buf, 2> buffers{{{nullptr, 30}, {nullptr, 12}}};

@@ -4,6 +4,8 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,16 +18,43 @@
 
 namespace interpose_test {
 
-/// "mw_made type=1 rkey=7": the name and the fields of an event, without process and thread.
+inline std::string text_of(const auto& value) {
+    return fmt::format("{}", value);
+}
+/// "4096+100/7": address, length and lkey.
+inline std::string text_of(const runlog::Sges& sges) {
+    std::vector<std::string> texts;
+    for (const runlog::Sge& sge : sges)
+        texts.push_back(fmt::format("{}+{}/{}", sge.addr, sge.length, sge.lkey));
+    return fmt::format("{}", fmt::join(texts, ","));
+}
+
+/// "sges=4096+100/7 send_flags=SIGNALED": the fields with these keys.
+inline std::string fields_of(const runlog::Event& event, std::set<std::string_view> keys) {
+    std::vector<std::string> texts;
+    for (const runlog::Field& field : event.fields)
+        if (keys.contains(field.key))
+            texts.push_back(
+                field.key + '=' +
+                std::visit([](const auto& value) { return text_of(value); }, field.value));
+    return fmt::format("{}", fmt::join(texts, " "));
+}
+
+/// "mw_made type=1 rkey=7": the name and the fields of an event, without process, thread and
+/// duration, and without the scatter/gather list and the flags of a request (list_of).
 inline std::string line_of(const runlog::Event& event) {
+    const std::set<std::string_view> others{"pid",  "tid",       "took_us",   "waited_us",
+                                            "sges", "more_sges", "send_flags"};
     std::string line = event.name;
     for (const runlog::Field& field : event.fields)
-        if (field.key != "pid" && field.key != "tid")
-            line +=
-                fmt::format(" {}={}", field.key,
-                            std::visit([](const auto& value) { return fmt::format("{}", value); },
-                                       field.value));
+        if (!others.contains(field.key))
+            line += ' ' + fields_of(event, {field.key});
     return line;
+}
+
+/// The scatter/gather list and the flags of a request.
+inline std::string list_of(const runlog::Event& event) {
+    return fields_of(event, {"sges", "more_sges", "send_flags"});
 }
 
 /// Returns what was logged since the last call.
@@ -98,7 +127,8 @@ class Provider {
         logged();
     }
 
-    int refusal = 0;  // the error of all calls; 0: they succeed
+    std::function<void()> during;  // called inside each call
+    int refusal = 0;               // the error of all calls; 0: they succeed
     std::uint32_t refused_wc_flags = 0;
     std::uint64_t bad_wr_id = UINT64_MAX;  // the first request of a list that is refused
     ibv_pd pd{};
@@ -117,6 +147,8 @@ class Provider {
     static int take(const char* call, const Arguments&... arguments) {
         std::vector<std::string> words{fmt::format("{}", arguments)...};
         present->reached_.push_back(fmt::format("{}({})", call, fmt::join(words, ", ")));
+        if (present->during)
+            present->during();
         errno = present->refusal != 0 ? present->refusal : EDOM;  // must reach the program
         return present->refusal;
     }

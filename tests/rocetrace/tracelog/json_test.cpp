@@ -18,6 +18,20 @@ std::span<const std::byte> bytes_of(const Record& record) {
     return {reinterpret_cast<const std::byte*>(&record), record.header.size};
 }
 
+// The record of a post as it is in a ring.
+template <typename Post>
+std::vector<std::byte> packed(Post post, std::uint32_t entries) {
+    for (std::uint32_t i = 0; i < entries; ++i)
+        post.sges.add(post.header, {UINT64_MAX - i, i, UINT32_MAX - i});
+    const std::uint32_t fixed = post.fixed_size();
+    const std::size_t list = tracelog::SgeList::recorded(post.header) * sizeof(tracelog::Sge);
+    post.header.size = static_cast<std::uint32_t>(fixed + list);
+    std::vector<std::byte> bytes(post.header.size);
+    std::memcpy(bytes.data(), &post, fixed);
+    std::memcpy(bytes.data() + fixed, post.sges.entries, list);
+    return bytes;
+}
+
 void expect_same(std::span<const std::byte> record) {
     const std::string role = "a \"role\"";
     const tracelog::Writer writer{4711, 4712};
@@ -32,7 +46,7 @@ void expect_same(std::span<const std::byte> record) {
 TEST(Json, of_sends_is_that_of_their_events) {
     std::mt19937_64 random(1);
     for (unsigned opcode = 0; opcode < 17; ++opcode)
-        for (std::uint16_t flags = 0; flags < 32; ++flags) {
+        for (std::uint16_t flags = 0; flags < 64; ++flags) {
             tracelog::PostSend record{};
             record.header = {sizeof record, Kind::post_send, flags, 1795223486479313000};
             record.wr_id = random();
@@ -43,13 +57,13 @@ TEST(Json, of_sends_is_that_of_their_events) {
             record.psn_last = 3;
             record.rkey = static_cast<std::uint32_t>(random());
             record.imm = static_cast<std::uint32_t>(random());
-            record.opcode = opcode;
+            record.opcode = static_cast<std::uint16_t>(opcode);
+            record.send_flags = flags;
             record.compare_add = random();
             record.swap = random();
             record.srqn = 5;
-            expect_same(bytes_of(record));
-            record.header.size = tracelog::PostSend::short_size;
-            expect_same(bytes_of(record));
+            for (const std::uint32_t entries : {0U, 1U, 4U, 6U})
+                expect_same(packed(record, entries));
         }
 }
 
@@ -66,9 +80,17 @@ TEST(Json, of_receives_and_completions_is_that_of_their_events) {
                 record.imm = 7;
                 expect_same(bytes_of(record));
             }
-    for (const std::uint16_t flags : {std::uint16_t{0}, std::uint16_t{1}})
-        expect_same(bytes_of(
-            tracelog::PostRecv{{sizeof(tracelog::PostRecv), Kind::post_recv, flags, 2}, 1, 2, 3}));
+    for (const std::uint16_t flags : std::array<std::uint16_t, 3>{0, 1, 32})
+        for (const std::uint32_t entries : {0U, 1U, 4U, 300U})
+            expect_same(
+                packed(tracelog::PostRecv{{0, Kind::post_recv, flags, 2}, 1, 2, 3, {}}, entries));
+}
+
+TEST(Decode, refuses_a_post_whose_scatter_gather_list_is_cut) {
+    const auto whole = packed(tracelog::PostRecv{{0, Kind::post_recv, 0, 2}, 1, 2, 3, {}}, 2);
+    EXPECT_TRUE(tracelog::decode(whole, "", {}));
+    for (std::size_t size = 0; size < whole.size(); ++size)
+        EXPECT_FALSE(tracelog::decode(std::span(whole).first(size), "", {})) << size;
 }
 
 TEST(Decode, reads_what_an_event_writer_wrote) {

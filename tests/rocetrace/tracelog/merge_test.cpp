@@ -39,8 +39,28 @@ class Merge : public testing::Test {
     void write(std::uint32_t thread, std::int64_t t_ns) {
         auto* record =
             static_cast<tracelog::PostRecv*>(writers_[thread].reserve(sizeof(tracelog::PostRecv)));
-        *record = {{sizeof *record, tracelog::Kind::post_recv, 0, t_ns}, 0, 0, 0};
+        *record = {{sizeof *record, tracelog::Kind::post_recv, 0, t_ns}, 0, 0, 0, {}};
         writers_[thread].publish();
+    }
+
+    void write_event(std::uint32_t thread, std::int64_t t_ns) {
+        const tracelog::Header record{sizeof record, tracelog::Kind::event, 0, t_ns};
+        writers_[thread].put(&record, sizeof record);
+        writers_[thread].publish();
+    }
+
+    // The thread is in these calls, of which the last one is the innermost.
+    void open(std::uint32_t thread, std::initializer_list<std::int64_t> begins_ns,
+              bool waits = false) {
+        RingHeader& ring = *writers_[thread].header();
+        std::uint32_t count = 0;
+        for (const std::int64_t begin_ns : begins_ns) {
+            tracelog::OpenCallSlot& slot = ring.slots[count++];
+            slot.size = 8;
+            slot.waits = waits;
+            slot.begin_ns = begin_ns;
+        }
+        ring.open_calls = count;
     }
 
     // Returns the records taken. "0:5" is the record that thread 0 wrote at time 5.
@@ -62,7 +82,10 @@ class Merge : public testing::Test {
     std::vector<std::string> taken_;
     tracelog::Merge merge_{[this](std::span<const std::byte> record, const auto& writer) {
         const auto* header = reinterpret_cast<const tracelog::Header*>(record.data());
-        taken_.push_back(std::to_string(writer.tid) + ":" + std::to_string(header->t_ns));
+        taken_.push_back(
+            std::to_string(writer.tid) + ":" + std::to_string(header->t_ns) +
+            (header->kind == tracelog::Kind::begun ? " begun" : "") +
+            ((header->flags & tracelog::PostRecv::unfinished) != 0 ? " unfinished" : ""));
     }};
 };
 
@@ -82,6 +105,63 @@ TEST_F(Merge, takes_what_two_threads_wrote_in_the_order_of_time) {
     for (const std::int64_t t_ns : {2, 3, 6})
         write(1, t_ns);
     EXPECT_EQ(take(all_times), (Taken{"0:1", "1:2", "1:3", "0:4", "0:5", "1:6"}));
+    EXPECT_EQ(take(all_times), Taken{});
+}
+
+TEST_F(Merge, takes_a_call_before_the_calls_inside_it) {
+    write_event(0, 1);
+    write_event(0, 5);
+    write_event(0, 6);
+    write_event(0, 3);  // returned after the two before it
+    write_event(1, 4);
+    write(0, 7);
+    EXPECT_EQ(take(all_times), (Taken{"0:1", "0:3", "1:4", "0:5", "0:6", "0:7"}));
+    EXPECT_EQ(take(all_times), Taken{});
+}
+
+TEST_F(Merge, keeps_what_is_later_than_a_call_in_progress) {
+    write(1, 1);
+    write(1, 20);
+    write_event(0, 15);
+    open(0, {10});
+    EXPECT_EQ(take(50), Taken{"1:1"});
+    write_event(0, 10);
+    open(0, {});
+    EXPECT_EQ(take(50), (Taken{"0:10", "0:15", "1:20"}));
+}
+
+TEST_F(Merge, tells_a_call_that_takes_long_and_does_not_wait_for_it_any_more) {
+    const std::int64_t later = 10 + tracelog::Merge::patience_ns;
+    write(1, 20);
+    open(0, {10, 15});
+    EXPECT_EQ(take(later - 1), Taken{});
+    EXPECT_EQ(take(later), Taken{"0:10 begun"});  // the call inside it has time until later + 5
+    EXPECT_EQ(take(later + 5), (Taken{"0:15 begun", "1:20"}));
+    EXPECT_EQ(take(later + 100), Taken{});
+    write_event(0, 10);
+    open(0, {});
+    EXPECT_EQ(take(later + 100), Taken{"0:10"});
+}
+
+TEST_F(Merge, does_not_wait_for_a_call_that_waits) {
+    write(1, 20);
+    open(0, {10}, true);
+    EXPECT_EQ(take(30), Taken{"1:20"});
+    EXPECT_EQ(take(30 + tracelog::Merge::patience_ns), Taken{});
+    region_.end();
+    EXPECT_EQ(take(all_times), Taken{"0:10 begun"});
+    EXPECT_EQ(take(all_times), Taken{});
+}
+
+TEST_F(Merge, takes_the_post_in_which_a_process_has_ended) {
+    write(0, 1);
+    const tracelog::PostRecv post{{sizeof post, tracelog::Kind::post_recv, 0, 5}, 0, 0, 0, {}};
+    writers_[0].put(&post, sizeof post);
+    writers_[0].announce();
+    write(1, 9);
+    EXPECT_EQ(take(all_times), (Taken{"0:1", "1:9"}));
+    region_.end();
+    EXPECT_EQ(take(all_times), Taken{"0:5 unfinished"});
     EXPECT_EQ(take(all_times), Taken{});
 }
 

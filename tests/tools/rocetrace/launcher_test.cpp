@@ -122,6 +122,31 @@ TEST_F(Launcher, loses_nothing_whatever_way_a_program_ends) {
     }
 }
 
+// A completion channel of a pipe: the call waits until the process is killed. /proc shows when it
+// does.
+TEST_F(Launcher, logs_the_call_in_which_a_program_was_killed) {
+    trace({"python3", "-c",
+           "import ctypes, os, signal, threading\n"
+           "class Channel(ctypes.Structure):\n"
+           "    _fields_ = [('context', ctypes.c_void_p), ('fd', ctypes.c_int),\n"
+           "                ('refcnt', ctypes.c_int)]\n"
+           "reading, _ = os.pipe()\n"
+           "def kill():\n"
+           "    read_of_the_pipe = f'0 {hex(reading)} '\n"
+           "    while True:\n"
+           "        with open(f'/proc/self/task/{os.getpid()}/syscall') as state:\n"
+           "            if state.read().startswith(read_of_the_pipe):\n"
+           "                os.kill(os.getpid(), signal.SIGKILL)\n"
+           "threading.Thread(target=kill).start()\n"
+           "channel = Channel(None, reading, 0)\n"
+           "ctypes.CDLL('libibverbs.so.1').ibv_get_cq_event(ctypes.byref(channel),\n"
+           "    ctypes.byref(ctypes.c_void_p()), ctypes.byref(ctypes.c_void_p()))\n"});
+    const auto begun = events("begun");
+    ASSERT_EQ(begun.size(), 1U);
+    EXPECT_EQ(begun[0].text("call"), "ibv_get_cq_event");
+    EXPECT_TRUE(begun[0].number("tid"));
+}
+
 TEST_F(Launcher, logs_the_child_of_a_fork_as_a_process_of_its_own) {
     if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
         GTEST_SKIP() << "the call would not fail here";

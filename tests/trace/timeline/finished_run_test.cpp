@@ -284,4 +284,25 @@ TEST(FinishedRun, at_the_same_time_the_post_comes_first_then_its_packet_then_the
     EXPECT_EQ(order, (std::vector<std::string>{"post_send", "packet 1", "note", "packet 2", "wc"}));
 }
 
+// The log has it where it returned: after the call inside it.
+TEST(FinishedRun, a_call_stands_where_it_began_and_replaces_its_beginning) {
+    rocecap_test::SyntheticRun made("begun");
+    const auto log = [&](std::int64_t t_ns, const char* name, runlog::Fields fields) {
+        fields.emplace_back("tid", 7U);
+        std::ofstream(made.path() + "/client.jsonl", std::ios::app)
+            << runlog::to_json({t_ns, "client", name, std::move(fields)}) << "\n";
+    };
+    made.keep_capture();
+    log(10, "begun", {{"call", "rdma_connect"}});
+    log(20, "qp_state", {{"qpn", 0x12U}, {"state", "RTS"}, {"took_us", 1U}});
+    log(10, "cm_call", {{"call", "rdma_connect"}, {"took_us", 300'000U}});
+    log(30, "begun", {{"call", "rdma_disconnect"}});
+    FinishedRun run(made.path());
+    std::vector<std::string> order;
+    for (const RunRow& row : rows_of(run))
+        if (row.event)
+            order.push_back(row.event->name);
+    EXPECT_EQ(order, (std::vector<std::string>{"cm_call", "qp_state", "begun"}));
+}
+
 }  // namespace finished_run_test

@@ -54,6 +54,62 @@ std::string names(const std::vector<timeline::Row>& rows) {
     return out;
 }
 
+runlog::Event connect(std::int64_t t_ns, const char* name = "cm_call") {
+    runlog::Event event{t_ns, "client", name, {{"call", "rdma_connect"}, {"qpn", 0x11u}}};
+    if (event.name == "cm_call")
+        event.fields.emplace_back("took_us", 3u);
+    event.fields.emplace_back("tid", 5u);
+    return event;
+}
+
+PacketRow connect_request(std::int64_t t_ns) {
+    PacketRow row;
+    row.t_ns = t_ns;
+    row.cm = timeline::CmKey{"192.0.2.2", "192.0.2.1", 77,
+                             0,           0x11,        timeline::CmKey::Kind::ConnectRequest};
+    return row;
+}
+
+std::string cm_names(const std::vector<timeline::Row>& rows) {
+    std::string out;
+    for (const auto& row : rows) {
+        const auto* event = std::get_if<runlog::Event>(&row.what);
+        out += event == nullptr ? "packet " : event->name + " ";
+    }
+    return out;
+}
+
+TEST(Timeline, puts_a_connect_request_after_the_call_that_sent_it_whatever_the_clocks_say) {
+    for (const std::int64_t client_ahead : {-400L, 0L, 400L, 5'000'000'000L}) {
+        Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+        add_hosts(timeline);
+        timeline.take(start);
+        timeline.add(connect(1000 + client_ahead), start);
+        timeline.add(connect_request(1100), start);
+        EXPECT_EQ(cm_names(timeline.take(start)), "cm_call packet ") << client_ahead;
+    }
+}
+
+TEST(Timeline, a_number_that_two_connections_had_in_turn_bounds_no_clock) {
+    Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+    add_hosts(timeline);
+    timeline.add(connect(1000), start);
+    timeline.add(connect(9000), start);
+    timeline.add(connect_request(1100), start);
+    timeline.take(start);
+    EXPECT_EQ(timeline.matcher().shift_of("client"), 0);
+}
+
+TEST(Timeline, a_call_that_has_returned_replaces_its_beginning) {
+    Timeline timeline({{"server", 0}, {"client", 0}}, "server");
+    add_hosts(timeline);
+    timeline.take(start);
+    timeline.add(connect(1000, "begun"), start);
+    timeline.add(connect(1001, "begun"), start);
+    timeline.add(connect(1000), start);
+    EXPECT_EQ(cm_names(timeline.take(start)), "cm_call begun ");
+}
+
 TEST(Timeline,
      puts_a_request_after_its_post_and_a_completion_after_its_ack_whatever_the_clocks_say) {
     for (const std::int64_t client_ahead : {-5'000'000'000L, -400L, 0L, 400L, 5'000'000'000L}) {

@@ -17,25 +17,21 @@ using tracelog::Type;
 
 // librdmacm also calls its own functions by their exported names: only the calls of the program
 // itself are logged.
-class Call {
+class Nesting {
   public:
-    Call() { ++depth; }
-    ~Call() { --depth; }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-    Call(Call&&) = delete;
-    Call& operator=(Call&&) = delete;
+    Nesting() { ++depth; }
+    ~Nesting() { --depth; }
+    Nesting(const Nesting&) = delete;
+    Nesting& operator=(const Nesting&) = delete;
+    Nesting(Nesting&&) = delete;
+    Nesting& operator=(Nesting&&) = delete;
 
     static bool is_the_programs() { return depth == 1; }
 
   private:
     [[gnu::tls_model("initial-exec")]] static thread_local unsigned depth;
 };
-thread_local unsigned Call::depth = 0;
-
-int cm_done(const char* call, int rc, const EventWriter& event) {
-    return Call::is_the_programs() ? done(call, rc, event) : rc;
-}
+thread_local unsigned Nesting::depth = 0;
 
 void add_address(EventWriter& event, const char* key, const sockaddr* address) {
     if (address == nullptr)
@@ -46,32 +42,50 @@ void add_address(EventWriter& event, const char* key, const sockaddr* address) {
         event.add_bytes(key, Type::address, address, sizeof(sockaddr_in6));
 }
 
-EventWriter cm_call(const char* call, const rdma_cm_id* id) {
+void add_id(EventWriter& event, const rdma_cm_id* id) {
+    if (id == nullptr)
+        return;
+    event.add("id", address_of(id));
+    if (id->qp != nullptr)
+        event.add("qpn", id->qp->qp_num);
+}
+
+EventWriter cm_call(const OpenCall& call) {
     EventWriter event(Category::cm, "cm_call");
-    event.add_text("call", call);
-    if (id != nullptr) {
-        event.add("id", address_of(id));
-        if (id->qp != nullptr)
-            event.add("qpn", id->qp->qp_num);
-    }
+    event.add_text("call", call.name());
     return event;
 }
 
-// Calls the real function, and logs the call with what `add` adds to the event.
+// What the event says about the call, which `add` adds to it.
+template <typename Add>
+EventWriter arguments_of(const rdma_cm_id* id, Add add) {
+    EventWriter arguments(Category::cm, "cm_call");
+    add_id(arguments, id);
+    add(arguments);
+    return arguments;
+}
+
+int cm_done(const OpenCall& call, int rc, const EventWriter& arguments) {
+    return Nesting::is_the_programs() ? done(call, rc, cm_call(call).add_fields(arguments)) : rc;
+}
+
+constexpr auto nothing = [](EventWriter&) {};
+
+// Calls the real function, and logs the call with what `add` adds to the event. The queue pair may
+// be the result of the call.
 template <typename Add, typename... Parameters, typename... Arguments>
-int traced_with(Add add, const char* call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
+int traced_with(Add add, OpenCall& call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
                 Arguments... arguments) {
-    const Call nesting;
+    const Nesting nesting;
+    call.with(arguments_of(id, add));
     const int rc = real(id, arguments...);
-    EventWriter event = cm_call(call, id);
-    add(event);
-    return cm_done(call, rc, event);
+    return cm_done(call, rc, arguments_of(id, add));
 }
 
 template <typename... Parameters, typename... Arguments>
-int traced(const char* call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
+int traced(OpenCall& call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* id,
            Arguments... arguments) {
-    return traced_with([](EventWriter&) {}, call, real, id, arguments...);
+    return traced_with(nothing, call, real, id, arguments...);
 }
 
 // Adds an address to the event.
@@ -79,7 +93,7 @@ auto with(const char* key, const sockaddr* address) {
     return [=](EventWriter& event) { add_address(event, key, address); };
 }
 
-void log_event(const rdma_cm_event& got) {
+void log_event(const OpenCall& call, const rdma_cm_event& got) {
     EventWriter event(Category::cm, "cm_event");
     event.add("type", static_cast<std::uint64_t>(got.event), Type::cm_event)
         .add_negative("status", got.status);
@@ -90,7 +104,7 @@ void log_event(const rdma_cm_event& got) {
         if (got.id->qp != nullptr)
             event.add("qpn", got.id->qp->qp_num);
     }
-    log(event);
+    call.log(event);
 }
 
 }  // namespace
@@ -101,11 +115,11 @@ extern "C" {
 
 rdma_event_channel* rdma_create_event_channel() {
     REAL(cm, rdma_create_event_channel, "RDMACM_1.0");
-    const Call nesting;
+    const Nesting nesting;
     rdma_event_channel* channel = real();
     const int error = errno;
-    if (channel == nullptr && Call::is_the_programs())
-        log(failure(call, error));
+    if (channel == nullptr && Nesting::is_the_programs())
+        call.log_failure(error);
     errno = error;
     return channel;
 }
@@ -113,32 +127,34 @@ rdma_event_channel* rdma_create_event_channel() {
 int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                    rdma_port_space space) {
     REAL(cm, rdma_create_id, "RDMACM_1.0");
-    const Call nesting;
+    const Nesting nesting;
     const int rc = real(channel, id, context, space);
-    return cm_done(call, rc,
-                   cm_call(call, rc == 0 ? *id : nullptr)
-                       .add("port_space", static_cast<std::uint64_t>(space)));
+    return cm_done(call, rc, arguments_of(rc == 0 ? *id : nullptr, [&](EventWriter& event) {
+                       event.add("port_space", static_cast<std::uint64_t>(space));
+                   }));
 }
 
 int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(cm, rdma_create_ep, "RDMACM_1.0");
-    const Call nesting;
+    const Nesting nesting;
     const int rc = real(id, info, pd, attr);
-    return cm_done(call, rc, cm_call(call, rc == 0 ? *id : nullptr));
+    return cm_done(call, rc, arguments_of(rc == 0 ? *id : nullptr, nothing));
 }
 
 void rdma_destroy_ep(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_ep, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call(call, id);
+    const Nesting nesting;
+    const EventWriter event = arguments_of(id, nothing);
+    call.with(event);
     real(id);
     cm_done(call, 0, event);
 }
 
 int rdma_destroy_id(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_id, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call(call, id);
+    const Nesting nesting;
+    const EventWriter event = arguments_of(id, nothing);
+    call.with(event);
     return cm_done(call, real(id), event);
 }
 
@@ -173,8 +189,9 @@ int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
 
 void rdma_destroy_qp(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_qp, "RDMACM_1.0");
-    const Call nesting;
-    const EventWriter event = cm_call(call, id);
+    const Nesting nesting;
+    const EventWriter event = arguments_of(id, nothing);
+    call.with(event);
     real(id);
     cm_done(call, 0, event);
 }
@@ -201,13 +218,14 @@ int rdma_listen(rdma_cm_id* id, int backlog) {
 }
 
 int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
-    REAL(cm, rdma_get_request, "RDMACM_1.0");
-    const Call nesting;
+    REAL_WAIT(cm, rdma_get_request, "RDMACM_1.0");
+    const Nesting nesting;
+    call.with(arguments_of(listen, nothing));
     const int rc = real(listen, id);
-    EventWriter event = cm_call(call, rc == 0 ? *id : listen);
-    if (rc == 0)
-        add_address(event, "peer", rdma_get_peer_addr(*id));
-    return cm_done(call, rc, event);
+    return cm_done(call, rc, arguments_of(rc == 0 ? *id : listen, [&](EventWriter& event) {
+                       if (rc == 0)
+                           add_address(event, "peer", rdma_get_peer_addr(*id));
+                   }));
 }
 
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
@@ -246,13 +264,13 @@ int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
 }
 
 int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
-    REAL(cm, rdma_get_cm_event, "RDMACM_1.0");
+    REAL_WAIT(cm, rdma_get_cm_event, "RDMACM_1.0");
     const int rc = real(channel, event);
     const int error = errno;
     if (rc == 0)
-        log_event(**event);
+        log_event(call, **event);
     else if (error != EAGAIN && error != EINTR)
-        log(failure(call, error));
+        call.log_failure(error);
     errno = error;
     return rc;
 }

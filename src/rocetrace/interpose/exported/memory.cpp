@@ -16,8 +16,8 @@ using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
 
-void log_pd(const ibv_pd& pd) {
-    log(EventWriter(Category::pd, "pd").add("handle", pd.handle));
+EventWriter event_of(const ibv_pd& pd) {
+    return EventWriter(Category::pd, "pd").add("handle", pd.handle);
 }
 
 // libibverbs' functions that register memory call each other through the dynamic linker: only the
@@ -32,12 +32,12 @@ ibv_mr* registered(Call call) {
     return mr;
 }
 
-ibv_mr* log_mr(const char* call, ibv_mr* mr, const void* address, std::size_t length,
+ibv_mr* log_mr(OpenCall& call, ibv_mr* mr, const void* address, std::size_t length,
                std::uint64_t iova, unsigned access) {
     if (registrations != 0)
         return mr;
     const int error = errno;
-    EventWriter event = mr == nullptr ? failure(call, error) : EventWriter(Category::mr, "mr");
+    EventWriter event(Category::mr, "mr");
     event.add("va", iova).add("len", length);
     if (mr != nullptr)
         event.add("lkey", mr->lkey).add("rkey", mr->rkey);
@@ -46,7 +46,10 @@ ibv_mr* log_mr(const char* call, ibv_mr* mr, const void* address, std::size_t le
         event.add("memory", address_of(address));
     if (mr != nullptr)
         event.add("handle", mr->handle).add("pd", mr->pd->handle);
-    log(event);
+    if (mr != nullptr)
+        call.log_made(event);
+    else
+        call.log_failure(error, &event);
     errno = error;
     return mr;
 }
@@ -59,17 +62,17 @@ extern "C" {
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {
     REAL(verbs, ibv_alloc_pd, "IBVERBS_1.1");
-    return made(call, real(context), log_pd);
+    return made(call, real(context), event_of);
 }
 
 ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
     REAL(verbs, ibv_import_pd, "IBVERBS_1.10");
-    return made(call, real(context, handle), log_pd);
+    return made(call, real(context, handle), event_of);
 }
 
 int ibv_dealloc_pd(ibv_pd* pd) {
     REAL(verbs, ibv_dealloc_pd, "IBVERBS_1.1");
-    const EventWriter event = destroyed(Category::pd, "pd", "handle", pd->handle);
+    const EventWriter event = destroyed(call, Category::pd, "pd", "handle", pd->handle);
     return done(call, real(pd), event);
 }
 
@@ -122,7 +125,7 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t l
 
 int ibv_dereg_mr(ibv_mr* mr) {
     REAL(verbs, ibv_dereg_mr, "IBVERBS_1.1");
-    EventWriter event = destroyed(Category::mr, "mr", "va", address_of(mr->addr));
+    EventWriter event = destroyed(call, Category::mr, "mr", "va", address_of(mr->addr));
     event.add("len", mr->length).add("lkey", mr->lkey).add("rkey", mr->rkey);
     return done(call, real(mr), event);
 }

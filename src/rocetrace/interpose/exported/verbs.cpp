@@ -15,17 +15,18 @@ using tracelog::Category;
 using tracelog::EventWriter;
 using tracelog::Type;
 
-ibv_context* opened(const char* call, ibv_context* context) {
+ibv_context* opened(OpenCall& call, ibv_context* context) {
     if (!is_tracing())
         return context;
     if (context != nullptr)
         adopt(context);
     return made(call, context, [](const ibv_context& made) {
-        log(EventWriter(Category::device, "device").add_text("device", made.device->name));
+        return EventWriter(Category::device, "device").add_text("device", made.device->name);
     });
 }
 
-int log_group(const char* call, int rc, const ibv_qp& qp, const char* what, const ibv_gid* gid) {
+int log_group(const OpenCall& call, int rc, const ibv_qp& qp, const char* what,
+              const ibv_gid* gid) {
     return done(call, rc,
                 EventWriter(Category::ah, "group")
                     .add("qpn", qp.qp_num)
@@ -52,7 +53,7 @@ ibv_context* ibv_import_device(int cmd_fd) {
 int ibv_close_device(ibv_context* context) {
     REAL(verbs, ibv_close_device, "IBVERBS_1.1");
     const EventWriter event =
-        destroyed(Category::device, "device", "device", context->device->name);
+        destroyed(call, Category::device, "device", "device", context->device->name);
     Context* known = detach(context);
     const int rc = real(context);
     if (rc != 0)
@@ -63,14 +64,14 @@ int ibv_close_device(ibv_context* context) {
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
     REAL(verbs, ibv_create_comp_channel, "IBVERBS_1.0");
     return made(call, real(context), [](const ibv_comp_channel& channel) {
-        log(EventWriter(Category::cq, "comp_channel")
-                .add("fd", static_cast<std::uint64_t>(channel.fd)));
+        return EventWriter(Category::cq, "comp_channel")
+            .add("fd", static_cast<std::uint64_t>(channel.fd));
     });
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
     REAL(verbs, ibv_destroy_comp_channel, "IBVERBS_1.0");
-    const EventWriter event = destroyed(Category::cq, "comp_channel", "fd", channel->fd);
+    const EventWriter event = destroyed(call, Category::cq, "comp_channel", "fd", channel->fd);
     return done(call, real(channel), event);
 }
 
@@ -78,10 +79,10 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
                       int comp_vector) {
     REAL(verbs, ibv_create_cq, "IBVERBS_1.1");
     return made(call, real(context, cqe, cq_context, channel, comp_vector), [&](const ibv_cq& cq) {
-        log(EventWriter(Category::cq, "cq")
-                .add("cq", cq.handle)
-                .add("entries", static_cast<std::uint64_t>(cq.cqe))
-                .add("asked", static_cast<std::uint64_t>(cqe)));
+        return EventWriter(Category::cq, "cq")
+            .add("cq", cq.handle)
+            .add("entries", static_cast<std::uint64_t>(cq.cqe))
+            .add("asked", static_cast<std::uint64_t>(cqe));
     });
 }
 
@@ -97,7 +98,7 @@ int ibv_resize_cq(ibv_cq* cq, int cqe) {
 
 int ibv_destroy_cq(ibv_cq* cq) {
     REAL(verbs, ibv_destroy_cq, "IBVERBS_1.1");
-    const EventWriter event = destroyed(Category::cq, "cq", "cq", cq->handle);
+    const EventWriter event = destroyed(call, Category::cq, "cq", "cq", cq->handle);
     const int rc = real(cq);
     if (rc == 0)
         forget(cq);  // the address is only compared
@@ -105,7 +106,7 @@ int ibv_destroy_cq(ibv_cq* cq) {
 }
 
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
-    REAL(verbs, ibv_get_cq_event, "IBVERBS_1.1");
+    REAL_WAIT(verbs, ibv_get_cq_event, "IBVERBS_1.1");
     const int rc = real(channel, cq, cq_context);
     if (rc != 0)
         return rc;  // a non-blocking channel often has no event
@@ -115,9 +116,9 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
     REAL(verbs, ibv_create_srq, "IBVERBS_1.1");
     return made(call, real(pd, attr), [&](const ibv_srq& srq) {
-        log(EventWriter(Category::srq, "srq_made")
-                .add("srq", srq.handle)
-                .add("max_wr", attr->attr.max_wr));
+        return EventWriter(Category::srq, "srq_made")
+            .add("srq", srq.handle)
+            .add("max_wr", attr->attr.max_wr);
     });
 }
 
@@ -129,29 +130,32 @@ int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int mask) {
         event.add("limit", attr->srq_limit);
     if ((mask & IBV_SRQ_MAX_WR) != 0)
         event.add("max_wr", attr->max_wr);
+    call.with(event);
     return done(call, real(srq, attr, mask), event);
 }
 
 int ibv_destroy_srq(ibv_srq* srq) {
     REAL(verbs, ibv_destroy_srq, "IBVERBS_1.1");
-    const EventWriter event = destroyed(Category::srq, "srq", "srq", srq->handle);
+    const EventWriter event = destroyed(call, Category::srq, "srq", "srq", srq->handle);
     return done(call, real(srq), event);
 }
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(verbs, ibv_create_qp, "IBVERBS_1.1");
-    ibv_qp* qp = real(pd, attr);
     if (!is_tracing())
-        return qp;
+        return real(pd, attr);
+    EventWriter arguments(Category::qp, "qp");
+    arguments.add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
+        .add("max_send_wr", attr->cap.max_send_wr)
+        .add("max_recv_wr", attr->cap.max_recv_wr)
+        .add("max_inline_data", attr->cap.max_inline_data);
+    call.with(arguments);
+    ibv_qp* qp = real(pd, attr);
     const int error = errno;
     if (qp == nullptr)
-        log(failure(call, error)
-                .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
-                .add("max_send_wr", attr->cap.max_send_wr)
-                .add("max_recv_wr", attr->cap.max_recv_wr)
-                .add("max_inline_data", attr->cap.max_inline_data));
+        call.log_failure(error);
     else
-        adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap}, nullptr);
+        adopt(qp, {attr->sq_sig_all != 0, attr->srq, attr->cap}, nullptr, &call);
     errno = error;
     return qp;
 }
@@ -163,25 +167,26 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
         return real(qp, attr, mask);
     // Held across the call, as for a post, so that the first request after RTS gets its PSN.
     const PairGuard guard(*pair, &sink());
-    const int rc = real(qp, attr, mask);
-    const int error = errno;
     const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
-    if (rc == 0)
-        pair->modified(*attr, mask);
     if (has_path)
         log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
+    EventWriter arguments(Category::qp, "qp_state");
+    arguments.add("qpn", qp->qp_num)
+        .add("from", static_cast<std::uint64_t>(pair->state), Type::qp_state);
+    if ((mask & IBV_QP_STATE) != 0)
+        arguments.add("to", static_cast<std::uint64_t>(attr->qp_state), Type::qp_state);
+    if (has_path)
+        arguments.add("gid_index", attr->ah_attr.grh.sgid_index)
+            .add_gid("dest_gid", &attr->ah_attr.grh.dgid);
+    call.with(arguments.add("mask", static_cast<std::uint64_t>(mask)));
+    call.begin_again();
+    const int rc = real(qp, attr, mask);
+    const int error = errno;
     if (rc == 0) {
-        log_state(*pair);
+        pair->modified(*attr, mask);
+        log_state(*pair, &call);
     } else {
-        EventWriter event = failure(call, rc > 0 ? rc : error);
-        event.add("qpn", qp->qp_num)
-            .add("from", static_cast<std::uint64_t>(pair->state), Type::qp_state);
-        if ((mask & IBV_QP_STATE) != 0)
-            event.add("to", static_cast<std::uint64_t>(attr->qp_state), Type::qp_state);
-        if (has_path)
-            event.add("gid_index", attr->ah_attr.grh.sgid_index)
-                .add_gid("dest_gid", &attr->ah_attr.grh.dgid);
-        log(event.add("mask", static_cast<std::uint64_t>(mask)));
+        call.log_failure(rc > 0 ? rc : error);
     }
     errno = error;
     return rc;
@@ -190,14 +195,15 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 int ibv_destroy_qp(ibv_qp* qp) {
     REAL(verbs, ibv_destroy_qp, "IBVERBS_1.1");
     QueuePair* pair = detach(qp);
-    const std::uint32_t qpn = qp->qp_num;
+    call.with(EventWriter(Category::qp, "destroyed").add("qpn", qp->qp_num));
+    call.destroys();
     const int rc = real(qp);
     const int error = errno;
     if (rc == 0) {
-        bury(pair);
+        bury(pair, &call);
     } else {
         attach_again(pair);
-        log(failure(call, rc).add("qpn", qpn));
+        call.log_failure(rc);
     }
     errno = error;
     return rc;
@@ -205,14 +211,16 @@ int ibv_destroy_qp(ibv_qp* qp) {
 
 ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
     REAL(verbs, ibv_create_ah, "IBVERBS_1.1");
+    if (attr->is_global != 0) {
+        log_gid(pd->context, attr->port_num, attr->grh.sgid_index);
+        call.begin_again();
+    }
     return made(call, real(pd, attr), [&](const ibv_ah& ah) {
         EventWriter event(Category::ah, "ah");
         event.add("address", address_of(&ah)).add("port", attr->port_num);
-        if (attr->is_global != 0) {
-            log_gid(pd->context, attr->port_num, attr->grh.sgid_index);
+        if (attr->is_global != 0)
             event.add("gid_index", attr->grh.sgid_index).add_gid("dest_gid", &attr->grh.dgid);
-        }
-        log(event);
+        return event;
     });
 }
 
@@ -223,13 +231,13 @@ ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t
         event.add("address", address_of(&ah)).add("port", port).add("src_qp", wc->src_qp);
         if (grh != nullptr)
             event.add_gid("dest_gid", &grh->sgid);
-        log(event);
+        return event;
     });
 }
 
 int ibv_destroy_ah(ibv_ah* ah) {
     REAL(verbs, ibv_destroy_ah, "IBVERBS_1.1");
-    const EventWriter event = destroyed(Category::ah, "ah", "address", address_of(ah));
+    const EventWriter event = destroyed(call, Category::ah, "ah", "address", address_of(ah));
     return done(call, real(ah), event);
 }
 
@@ -244,7 +252,7 @@ int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t lid) {
 }
 
 int ibv_get_async_event(ibv_context* context, ibv_async_event* async) {
-    REAL(verbs, ibv_get_async_event, "IBVERBS_1.1");
+    REAL_WAIT(verbs, ibv_get_async_event, "IBVERBS_1.1");
     const int rc = real(context, async);
     if (rc != 0)
         return rc;
