@@ -1,75 +1,126 @@
-// Lesson 08, the client: one client, or many independent ones in one process. Each phase ends for all
-// clients before the next one begins.
-#include <memory>
-#include <optional>
-#include <vector>
+// Lesson 08, the client: many clients of lesson 07 in one process. All of them have a request
+// outstanding at the same time.
+#include <algorithm>
+#include <list>
 
 #include <fmt/format.h>
 
-#include "crowd.hpp"
 #include "examples/07_secure_psn/tls.hpp"
+#include "examples/common/memory.hpp"
 #include "examples/common/program.hpp"
+#include "examples/common/request.hpp"
 #include "examples/common/tracer.hpp"
-#include "one_client.hpp"
-#include "util/limits.hpp"
+#include "rdma/completion.hpp"
+#include "resources.hpp"
 
 namespace {
 
-using lesson08::OneClient;
+constexpr std::uint64_t size = 10'000;  // of each WRITE and READ; the server exposes 16 KiB
 
-struct Options {
-    common::ClientOptions client;
-    common::SecureOptions secure;
-    std::uint64_t clients = 3;
-    std::uint64_t at_once = 32;
-    std::uint64_t operations = 1;
-    std::uint64_t length = 10'000;
+struct Client {
+    net::TlsChannel channel;
+    std::vector<std::byte> memory;  // what it writes, what it reads back, and what it SENDs
+    rdma::Pd pd;
+    rdma::Mr mr;
+    rdma::Cq cq;
+    rdma::Qp qp;
+    net::Endpoint theirs;
+    std::uint64_t requests = 0;
+
+    Client(unsigned number, net::TlsContext& tls, net::Socket socket, const lesson06::Port& port,
+           const net::TimeLimit& limit)
+        : channel(tls, std::move(socket), limit),
+          memory(common::pattern(2 * size + lesson08::message_size,
+                                 fmt::format("Client {}. ", number))),
+          pd(CHECK_PTR(ibv_alloc_pd(port.context.get()))),
+          mr(CHECK_PTR(ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE))),
+          cq(CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))),
+          qp(lesson08::make_qp(pd.get(), cq.get(), 1)) {
+        std::ranges::fill(part(IBV_WR_RDMA_READ), std::byte{0});
+        const net::Endpoint mine = lesson08::endpoint_of(*qp, port, *mr);
+        net::send_endpoint(channel, mine, limit);
+        theirs = net::receive_endpoint(channel, limit);
+        lesson06::to_init(qp.get(), port, 0);
+        lesson06::to_rtr(qp.get(), port, theirs);
+        lesson06::to_rts(qp.get(), mine.psn);
+        net::barrier(channel, limit);
+    }
+
+    std::span<std::byte> part(ibv_wr_opcode opcode) {
+        return opcode == IBV_WR_RDMA_WRITE  ? std::span(memory).first(size)
+               : opcode == IBV_WR_RDMA_READ ? std::span(memory).subspan(size, size)
+                                            : std::span(memory).last(lesson08::message_size);
+    }
+
+    void post(ibv_wr_opcode opcode) {
+        ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(part(opcode).data()),
+                    .length = static_cast<std::uint32_t>(part(opcode).size()),
+                    .lkey = mr->lkey};
+        ibv_send_wr wr{.wr_id = ++requests,
+                       .sg_list = &sge,
+                       .num_sge = 1,
+                       .opcode = opcode,
+                       .send_flags = IBV_SEND_SIGNALED,
+                       .wr = {.rdma = {.remote_addr = theirs.va, .rkey = theirs.rkey}}};
+        ibv_send_wr* bad_wr = nullptr;
+        CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
+    }
 };
 
-constexpr unsigned most_in_log = 10;  // clients whose exchange is logged
+void run(std::uint64_t count, std::uint64_t rounds, const common::ClientOptions& options,
+         net::TlsContext& tls, runlog::Log& log, util::StopSignal& stop) {
+    const auto deadline = [&] { return util::deadline_in(options.timeout); };
+    const util::Address server = options.resolve_server();
+    const auto source = options.local.resolve(0, server.is_ipv6());
+    const auto port = lesson06::open_port(source ? *source : net::local_address_towards(server));
 
-int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    util::need_open_files(options.clients + 32, fmt::format("--clients {}", options.clients));
-    const util::Address server = options.client.resolve_server();
-    const auto source = options.client.local.resolve(0, server.is_ipv6());
-    const auto tls = lesson07::open_tls(net::TlsRole::Client, options.secure, log);
-    const lesson08::Process process{
-        stop,
-        *tls,
-        server,
-        source,
-        lesson06::open_port(source ? *source : net::local_address_towards(server)),
-        options.client.timeout,
-        options.operations,
-        options.length};
-    std::vector<std::unique_ptr<OneClient>> clients;
-    for (unsigned number = 1; number <= options.clients; ++number)
-        clients.push_back(
-            std::make_unique<OneClient>(process, number <= most_in_log ? &log : nullptr, number));
-    lesson08::Crowd<OneClient> crowd(std::move(clients), options.at_once, log);
-    crowd.each("are connected", &OneClient::connect);
-    crowd.log_setup();
-    crowd.each("have exchanged data", &OneClient::work);
-    crowd.each("have disconnected", &OneClient::disconnect);
-    return crowd.failures() == 0 ? 0 : 1;
+    // 1. Connect the clients, one after another.
+    std::list<Client> clients;
+    for (unsigned number = 1; number <= count; ++number) {
+        const net::TimeLimit limit{stop, deadline()};
+        clients.emplace_back(number, tls, net::connect_tcp(server, source, limit), port, limit);
+    }
+    log.note(fmt::format("{} clients are connected", count));
+
+    // 2. WRITE and READ involve only the server's device; the SEND tells its program about them.
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_SEND}) {
+            for (Client& client : clients)
+                client.post(opcode);
+            for (const Client& client : clients)
+                rdma::expect_success(common::next_completion(client.cq.get(), stop, deadline()),
+                                     "a request");
+        }
+        for (Client& client : clients)
+            if (!std::ranges::equal(client.part(IBV_WR_RDMA_WRITE), client.part(IBV_WR_RDMA_READ)))
+                throw util::Error("the bytes READ back differ from the bytes written.");
+    }
+    log.note(fmt::format("{} clients have exchanged data", count));
+
+    // 3. No request of a client is outstanding: the server may drain and destroy its queue pair.
+    for (Client& client : clients) {
+        net::finish(client.channel, {stop, deadline()});
+        client.qp.reset();
+        client.channel.close({stop, deadline()});
+    }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line(
-        "client", "Lesson 08, client: one or many clients, each with a queue pair of its own.");
-    Options options;
-    options.client.timeout = std::chrono::seconds(30);  // for a thousand clients
-    command_line.add(options.client);
-    command_line.add(options.secure);
-    command_line.number("--clients", options.clients, 1, 100'000, "Clients to run concurrently");
-    command_line.number("--at-once", options.at_once, 1, 100'000, "Threads that run these clients");
-    command_line.number("--operations", options.operations, 1, 1'000'000'000,
-                        "Rounds of WRITE, READ and SEND per client");
-    command_line.number("--length", options.length, 1, 1u << 30, "Bytes to write and read back");
-    return command_line.main(argc, argv,
-                             common::traced([&](runlog::Log& log, util::StopSignal& stop) {
-                                 return run(options, log, stop);
-                             }));
+    common::CommandLine command_line("client", "Lesson 08, client: many clients in one process.");
+    common::ClientOptions options{.timeout = std::chrono::seconds(30)};
+    common::SecureOptions secure;
+    std::uint64_t clients = 3;
+    std::uint64_t operations = 1;
+    command_line.add(options);
+    command_line.add(secure);
+    command_line.number("--clients", clients, 1, 100'000, "Clients to run concurrently");
+    command_line.number("--operations", operations, 1, 1u << 30, "Rounds of requests per client");
+    return command_line.main(
+        argc, argv, common::traced([&](runlog::Log& log, util::StopSignal& stop) {
+            const auto tls = lesson07::open_tls(net::TlsRole::Client, secure, log);
+            run(clients, operations, options, *tls, log, stop);
+            return 0;
+        }));
 }

@@ -1,4 +1,5 @@
-// Shared by the tests of lesson 08: a server in the lab, and clients that the tests build themselves.
+// Shared by the tests of lesson 08: the hardened server in the lab, and clients that the tests build
+// themselves.
 #pragma once
 
 #include <chrono>
@@ -18,8 +19,8 @@ using support::LabRun;
 using support::rows;
 using Strings = std::vector<std::string>;
 
-constexpr const char* client = "build/examples/08_secure_multi_client/client";
-constexpr const char* server = "build/examples/08_secure_multi_client/server";
+constexpr const char* client = "build/examples/08_secure_multi_client/hardened/client";
+constexpr const char* server = "build/examples/08_secure_multi_client/hardened/server";
 
 class Lesson08 : public testing::Test {
   protected:

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
-#include "examples/08_secure_multi_client/hub.hpp"
+#include "examples/08_secure_multi_client/hardened/hub.hpp"
 #include "support/certificates.hpp"
 #include "support/temp_path.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "examples/08_secure_multi_client/setup_times.hpp"
+#include "examples/08_secure_multi_client/hardened/setup_times.hpp"
 
 namespace lesson08_setup_times_test {
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "examples/08_secure_multi_client/workers.hpp"
+#include "examples/08_secure_multi_client/hardened/workers.hpp"
 
 namespace lesson08_workers_test {
 

@@ -1,4 +1,4 @@
-// Lesson 08, the server: threads for calls that may block, so that the thread with all the
+// Lesson 08, hardened, the server: threads for calls that may block, so that the thread with all the
 // connections does not. ibv_modify_qp to RTR is such a call: on RoCE the kernel resolves the peer's
 // GID in it, which takes a second if there is no reply.
 #pragma once

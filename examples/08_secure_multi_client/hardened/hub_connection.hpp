@@ -1,4 +1,4 @@
-// Lesson 08, the server: the life of a connection in the hub, from its first byte to the close.
+// Lesson 08, hardened, the server: the life of a connection in the hub, from its first byte to the close.
 #pragma once
 
 #include <utility>

@@ -1,11 +1,11 @@
-// Lesson 08, the server: the state of a client, and its log events.
+// Lesson 08, hardened, the server: the state of a client, and its log events.
 #pragma once
 
 #include <array>
 #include <memory>
 #include <string_view>
 
-#include "private_set.hpp"
+#include "examples/08_secure_multi_client/resources.hpp"
 #include "statistics.hpp"
 
 namespace lesson08 {

@@ -1,4 +1,4 @@
-// Lesson 08, the client: a client as in lesson 07, with timing, a SEND per round, and an orderly close.
+// Lesson 08, hardened, the client: a client as in lesson 07, with timing, a SEND per round, and an orderly close.
 #pragma once
 
 #include <algorithm>

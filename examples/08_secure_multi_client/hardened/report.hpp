@@ -1,4 +1,4 @@
-// Lesson 08, both sides: what a client SENDs after each round: the number of one-sided requests that
+// Lesson 08, hardened, both sides: what a client SENDs after each round: the number of one-sided requests that
 // the server's program does not see. Four 8-byte numbers in network byte order.
 #pragma once
 
@@ -6,13 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "examples/08_secure_multi_client/resources.hpp"
 #include "util/cursor.hpp"
 
 namespace lesson08 {
 
 /// Counts since the previous report.
 struct Report {
-    static constexpr std::size_t size = 32;
+    static constexpr std::size_t size = message_size;
 
     std::uint64_t writes = 0;
     std::uint64_t write_bytes = 0;

@@ -1,4 +1,4 @@
-// Lesson 08, the client: many clients in one process.
+// Lesson 08, hardened, the client: many clients in one process.
 #pragma once
 
 #include <algorithm>

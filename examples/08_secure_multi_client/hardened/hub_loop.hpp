@@ -1,4 +1,4 @@
-// Lesson 08, the server: the hub's event loop, which also accepts connections.
+// Lesson 08, hardened, the server: the hub's event loop, which also accepts connections.
 #pragma once
 
 #include <algorithm>

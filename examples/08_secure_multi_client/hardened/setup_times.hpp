@@ -1,4 +1,4 @@
-// Lesson 08, both sides: the duration of client setup, by phase.
+// Lesson 08, hardened, both sides: the duration of client setup, by phase.
 #pragma once
 
 #include <array>

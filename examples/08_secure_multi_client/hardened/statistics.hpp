@@ -1,4 +1,4 @@
-// Lesson 08, the server: its statistics.
+// Lesson 08, hardened, the server: its statistics.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Lesson 08, the server: connections whose peer has not presented a certificate yet. Limits their
+// Lesson 08, hardened, the server: connections whose peer has not presented a certificate yet. Limits their
 // number, and selects the next handshake and the connection to drop when a new one needs room.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Lesson 08, the server: from a client's endpoint to a queue pair in RTS.
+// Lesson 08, hardened, the server: from a client's endpoint to a queue pair in RTS.
 #pragma once
 
 #include <exception>
@@ -24,7 +24,6 @@ class Connecting {
         net::check_gid(theirs, client.peer);
         client.set = std::make_unique<PrivateSet>(
             clients_.device_of(hub_.socket(client.id).local()), &client, memory_);
-        client.set->prepare();
         client.dest_qpn = theirs.qpn;
         client.state = State::Connecting;
         // The client stays in `clients_` until end() is called: see Service::on_lost().

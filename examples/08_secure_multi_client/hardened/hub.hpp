@@ -1,4 +1,4 @@
-// Lesson 08, the server: many TLS connections and other descriptors on one thread. The hub accepts
+// Lesson 08, hardened, the server: many TLS connections and other descriptors on one thread. The hub accepts
 // connections, runs their handshakes and passes their messages to its handler. It never blocks on a
 // single connection: it waits for one epoll instance or a deadline.
 #pragma once

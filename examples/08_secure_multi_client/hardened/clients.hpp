@@ -1,4 +1,4 @@
-// Lesson 08, the server: one thread polls the completions of all clients and tracks their states.
+// Lesson 08, hardened, the server: one thread polls the completions of all clients and tracks their states.
 #pragma once
 
 #include <array>
@@ -110,7 +110,9 @@ class Clients {
         --client.set->posted;
         if (wc.status == IBV_WC_SUCCESS && wc.byte_len == Report::size) {
             client.sends.add(1, Report::size);
-            statistics_.add(Report::parse(client.set->slot(wc.wr_id)));
+            statistics_.add(Report::parse(std::span(client.set->inbox)
+                                              .subspan(wc.wr_id * Report::size)
+                                              .first<Report::size>()));
             if (client.state == State::Draining)
                 return;
             client.set->post_receive(wc.wr_id);

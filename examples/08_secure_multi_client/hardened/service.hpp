@@ -1,4 +1,4 @@
-// Lesson 08, the server: how it handles each message, deadline and loss of a client.
+// Lesson 08, hardened, the server: how it handles each message, deadline and loss of a client.
 #pragma once
 
 #include <string>
