@@ -1,13 +1,11 @@
 // Lesson 10, the client: how a program learns that its requests are complete, in five parts.
-#include "credit_sender.hpp"
+#include "credits.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
-#include "full_queue.hpp"
 #include "inline_data.hpp"
-#include "overrun_responder.hpp"
+#include "overrun.hpp"
 #include "signalling.hpp"
 #include "waiting.hpp"
-#include "wake_up.hpp"
 
 namespace {
 

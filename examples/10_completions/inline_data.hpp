@@ -2,6 +2,7 @@
 // the completion.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -9,99 +10,104 @@
 #include <fmt/format.h>
 
 #include "ask.hpp"
-#include "examples/common/memory.hpp"
 #include "rdma/completion.hpp"
 
 namespace lesson10 {
 
 inline constexpr std::size_t inline_message_size = 32;
 
-/// The client.
+/// One byte more than max_inline_data, and a max_inline_data of 1 MiB.
+inline void exceed_inline(const Side& side, Connection& to) {
+    const auto log_refusal = [&](std::string_view what, int error) {
+        side.log.event("inline",
+                       {{"what", what}, {"error", error == 0 ? "none" : strerrorname_np(error)}});
+    };
+    std::vector<std::byte> one_more(to.cap.max_inline_data + 1);
+    to.all = {.addr = reinterpret_cast<std::uintptr_t>(one_more.data()),
+              .length = to.cap.max_inline_data + 1,
+              .lkey = 0};
+    ibv_send_wr wr = to.write(0, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
+    ibv_send_wr* bad_wr = nullptr;
+    log_refusal(fmt::format("ibv_post_send of {} B inline", to.all.length),
+                ibv_post_send(to.qp.get(), &wr, &bad_wr));
+    ibv_qp_init_attr attributes{
+        .send_cq = to.cq.get(), .recv_cq = to.cq.get(), .cap = to.cap, .qp_type = IBV_QPT_RC};
+    attributes.cap.max_inline_data = 1 << 20;
+    const rdma::Qp refused{ibv_create_qp(side.pd, &attributes)};
+    log_refusal(fmt::format("ibv_create_qp with max_inline_data {}", 1 << 20), refused ? 0 : errno);
+}
+
+/// The client: posts a message, and overwrites it before the server has posted its receive.
 inline void send_inline(const Side& side) {
     // 1. max_inline_data: the number of bytes that fit into a request itself.
     constexpr std::uint32_t asked = 64;
-    constexpr std::uint32_t messages = 3;
-    Ask{.task = Task::ReceiveLate, .messages = messages}.send(side);
-    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(side.context(), 8, nullptr, nullptr, 0))};
-    ibv_qp_cap cap{.max_send_wr = 8,
-                   .max_recv_wr = 1,
-                   .max_send_sge = 1,
-                   .max_recv_sge = 1,
-                   .max_inline_data = asked};
-    const rdma::Qp qp = make_qp(side, cq.get(), cap);
-    const common::RemoteMemory remote = connect(side, qp.get());
-    std::vector<std::byte> registered(inline_message_size);
-    std::vector<std::byte> elsewhere(inline_message_size);
+    Ask{.task = Task::ReceiveLate, .messages = 3}.send(side);
+    Connection to(side, {.cqe = 8, .max_send_wr = 8, .max_inline_data = asked},
+                  std::vector<std::byte>(inline_message_size));
+    std::vector<std::byte> elsewhere(inline_message_size);  // not registered
     std::vector<std::byte> returned(inline_message_size);
-    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(side.pd, registered.data(), registered.size(), 0))};
     const rdma::Mr returned_mr{
         CHECK_PTR(ibv_reg_mr(side.pd, returned.data(), returned.size(), IBV_ACCESS_LOCAL_WRITE))};
     side.barrier();
-    side.log.event("inline", {{"asked", asked}, {"got", cap.max_inline_data}});
+    side.log.event("inline", {{"asked", asked}, {"got", to.cap.max_inline_data}});
 
-    // 2. Post each message and overwrite it immediately. The server posts its receive only after
-    // the barrier; until then its RNR NAKs make the device retransmit the message.
     struct Message {
         std::string_view what;
-        std::vector<std::byte>& buffer;
+        std::span<std::byte> buffer;
         std::uint32_t lkey;
         unsigned flags;
     };
-    const std::array<Message, messages> all{
-        {{"not inline", registered, mr->lkey, 0},
-         {"inline", registered, mr->lkey, IBV_SEND_INLINE},
+    const std::array<Message, 3> all{
+        {{"not inline", to.bytes, to.mr->lkey, 0},
+         {"inline", to.bytes, to.mr->lkey, IBV_SEND_INLINE},
          {"inline, of memory never registered", elsewhere, 0, IBV_SEND_INLINE}}};
     std::uint64_t wr_id = 0;
-    for (const Message& message : all) {
-        std::ranges::copy(common::pattern(inline_message_size, "Before. "), message.buffer.begin());
-        ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(message.buffer.data()),
+    for (const auto& [what, buffer, lkey, flags] : all) {
+        // 2. Post, and overwrite. Until the server has posted a receive, its RNR NAKs make the
+        // device retransmit the message.
+        std::ranges::copy(common::pattern(buffer.size(), "Before. "), buffer.begin());
+        ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(buffer.data()),
                     .length = inline_message_size,
-                    .lkey = message.lkey};
-        ibv_send_wr wr{};
-        wr.wr_id = ++wr_id;
-        wr.opcode = IBV_WR_SEND;
-        wr.send_flags = IBV_SEND_SIGNALED | message.flags;
-        wr.sg_list = &sge;
-        wr.num_sge = 1;
+                    .lkey = lkey};
+        ibv_send_wr wr{.wr_id = ++wr_id,
+                       .sg_list = &sge,
+                       .num_sge = 1,
+                       .opcode = IBV_WR_SEND,
+                       .send_flags = IBV_SEND_SIGNALED | flags};
         ibv_send_wr* bad_wr = nullptr;
-        CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
-        std::ranges::copy(common::pattern(inline_message_size, "After. "), message.buffer.begin());
+        CHECK_RC(ibv_post_send(to.qp.get(), &wr, &bad_wr));
+        std::ranges::copy(common::pattern(buffer.size(), "After. "), buffer.begin());
         side.barrier();
-        rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()), "SEND");
+        rdma::expect_success(common::next_completion(to.cq.get(), side.stop, side.deadline()),
+                             "SEND");
 
         // 3. READ the message that arrived at the server.
-        common::transfer(qp.get(), ++wr_id, IBV_WR_RDMA_READ, *returned_mr, remote, side.stop,
+        common::transfer(to.qp.get(), ++wr_id, IBV_WR_RDMA_READ, *returned_mr, to.remote, side.stop,
                          side.time);
         const std::string_view arrived(reinterpret_cast<const char*>(returned.data()), 5);
-        side.log.event("inline", {{"what", message.what},
+        side.log.event("inline", {{"what", what},
                                   {"arrived", arrived == "Befor"   ? "what was posted"
                                               : arrived == "After" ? "what was written later"
                                                                    : "something else"}});
         side.barrier();
     }
-
-    // 4. The device refuses one byte more than max_inline_data, and a max_inline_data of 1 MiB.
-    const auto log_refusal = [&](std::string_view what, int error) {
-        side.log.event("inline",
-                       {{"what", what}, {"error", error == 0 ? "none" : strerrorname_np(error)}});
-    };
-    const std::vector<std::byte> one_more(cap.max_inline_data + 1);
-    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(one_more.data()),
-                .length = cap.max_inline_data + 1,
-                .lkey = 0};
-    ibv_send_wr wr = write_request(0, sge, remote, IBV_SEND_SIGNALED | IBV_SEND_INLINE);
-    ibv_send_wr* bad_wr = nullptr;
-    log_refusal(fmt::format("ibv_post_send of {} B inline", sge.length),
-                ibv_post_send(qp.get(), &wr, &bad_wr));
-    ibv_qp_init_attr attributes{};
-    attributes.qp_type = IBV_QPT_RC;
-    attributes.send_cq = cq.get();
-    attributes.recv_cq = cq.get();
-    attributes.cap = cap;
-    attributes.cap.max_inline_data = 1 << 20;
-    const rdma::Qp refused{ibv_create_qp(side.pd, &attributes)};
-    log_refusal(fmt::format("ibv_create_qp with max_inline_data {}", 1 << 20), refused ? 0 : errno);
+    exceed_inline(side, to);
     side.barrier();
+}
+
+/// The server: posts each receive after the client has overwritten its buffer.
+inline void receive_late(const Side& side, const Ask& ask) {
+    Connection to(side, {.cqe = 2}, std::vector<std::byte>(inline_message_size));
+    side.barrier();
+    for (std::uint64_t i = 0; i < ask.messages; ++i) {
+        side.barrier();
+        to.post_receive(i, to.bytes);
+        rdma::expect_success(common::next_completion(to.cq.get(), side.stop, side.deadline()),
+                             "RECV");
+        side.log.event("memory", common::describe_memory(to.bytes));
+        side.barrier();
+    }
+    side.last_barrier();
 }
 
 }  // namespace lesson10

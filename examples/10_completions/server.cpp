@@ -2,12 +2,12 @@
 // memory.
 #include <vector>
 
-#include "credit_receiver.hpp"
+#include "credits.hpp"
 #include "examples/common/exchange_server.hpp"
 #include "examples/common/program.hpp"
 #include "examples/common/tracer.hpp"
 #include "inline_data.hpp"
-#include "overrun_responder.hpp"
+#include "overrun.hpp"
 
 namespace {
 
@@ -18,45 +18,10 @@ using lesson10::Task;
 constexpr std::chrono::milliseconds time_limit{10'000};
 
 void expose(const Side& side) {
-    std::vector<std::byte> memory(4096);
-    const rdma::Mr mr{CHECK_PTR(
-        ibv_reg_mr(side.pd, memory.data(), memory.size(),
-                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ))};
-    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(side.context(), 1, nullptr, nullptr, 0))};
-    ibv_qp_cap cap{.max_send_wr = 1,
-                   .max_recv_wr = 1,
-                   .max_send_sge = 1,
-                   .max_recv_sge = 1,
-                   .max_inline_data = 0};
-    const rdma::Qp qp = make_qp(side, cq.get(), cap);
-    connect(side, qp.get(), {}, mr.get());
+    const lesson10::Connection to(side, {}, std::vector<std::byte>(4096));
     side.barrier();
     side.last_barrier();
-    side.log.event("memory", common::describe_memory(memory));
-}
-
-// Part 3: posts each receive after the client has overwritten its buffer.
-void receive_late(const Side& side, const Ask& ask) {
-    std::vector<std::byte> bytes(lesson10::inline_message_size);
-    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(side.pd, bytes.data(), bytes.size(),
-                                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ))};
-    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(side.context(), 2, nullptr, nullptr, 0))};
-    ibv_qp_cap cap{.max_send_wr = 1,
-                   .max_recv_wr = 1,
-                   .max_send_sge = 1,
-                   .max_recv_sge = 1,
-                   .max_inline_data = 0};
-    const rdma::Qp qp = make_qp(side, cq.get(), cap);
-    connect(side, qp.get(), {}, mr.get());
-    side.barrier();
-    for (std::uint64_t i = 0; i < ask.messages; ++i) {
-        side.barrier();
-        lesson10::post_receive(qp.get(), i, bytes, mr->lkey);
-        rdma::expect_success(common::next_completion(cq.get(), side.stop, side.deadline()), "RECV");
-        side.log.event("memory", common::describe_memory(bytes));
-        side.barrier();
-    }
-    side.last_barrier();
+    side.log.event("memory", common::describe_memory(to.bytes));
 }
 
 void serve(const Side& side) {
@@ -67,7 +32,7 @@ void serve(const Side& side) {
                 expose(side);
                 break;
             case Task::ReceiveLate:
-                receive_late(side, ask);
+                lesson10::receive_late(side, ask);
                 break;
             case Task::Overrun:
                 lesson10::be_overrun(side, ask);

@@ -1,128 +1,121 @@
-// Lesson 10, part 2: not every request needs a completion. A successful completion also reports all
-// earlier requests, and frees their slots in the send queue.
+// Lesson 10, part 2: not every request needs a completion; and a full send queue.
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "ask.hpp"
 #include "events.hpp"
-#include "examples/common/memory.hpp"
 #include "examples/common/tracer.hpp"
 #include "rdma/completion.hpp"
-#include "side_by_side.hpp"
 #include "util/thread_usage.hpp"
 
 namespace lesson10 {
 
-// A request holds its slot until its own or a later completion has been polled: a program may rely
-// on no more. mlx5 counts like this (rdma-core, providers/mlx5/qp.c, mlx5_wq_overflow()); some
-// devices free the slot earlier.
-class SlotCount {
-  public:
-    explicit SlotCount(std::uint64_t slots) : slots_(slots) {}
-
-    bool has_free() const { return posted_ - completed_ < slots_; }
-    void posted() { ++posted_; }
-    /// `wr_id`: the request's number, from 1.
-    void completed(std::uint64_t wr_id) { completed_ = wr_id; }
-
-  private:
-    std::uint64_t slots_;
-    std::uint64_t posted_ = 0;
-    std::uint64_t completed_ = 0;
-};
+constexpr std::uint32_t slots = 16;  // of the send queue, as requested
 
 struct SignallingOptions {
     std::uint64_t writes = 96;
     std::uint64_t every = 16;
 };
 
-struct SignallingCost {
+/// Posts `writes` WRITEs and waits until all have completed. Every `every`-th is signalled, and the
+/// last one: otherwise nothing reports that all are done. Returns the number of completions.
+inline std::int64_t write_all(const Side& side, Connection& to, Events& events,
+                              std::uint64_t writes, std::uint64_t every) {
     std::int64_t completions = 0;
-    util::ThreadUsage used;
-
-    std::int64_t cpu_us(std::uint64_t writes) const {
-        return used.cpu.count() / 1000 / static_cast<std::int64_t>(writes);
+    std::uint64_t posted = 0;
+    std::uint64_t done = 0;
+    while (done < writes) {
+        // A request holds its slot until its own or a later completion has been polled. mlx5 counts
+        // like this (rdma-core, providers/mlx5/qp.c, mlx5_wq_overflow()); some devices free the
+        // slot earlier.
+        while (posted < writes && posted - done < to.cap.max_send_wr) {
+            const bool is_signalled = ++posted % every == 0 || posted == writes;
+            ibv_send_wr wr = to.write(posted, is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U);
+            ibv_send_wr* bad_wr = nullptr;
+            CHECK_RC(ibv_post_send(to.qp.get(), &wr, &bad_wr));
+        }
+        // A completion also reports all earlier requests.
+        done = rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE").wr_id;
+        ++completions;
     }
-};
+    return completions;
+}
 
 inline void signal_some(const Side& side, const SignallingOptions& options) {
-    // 1. A connection with a send queue of at least 16 slots.
-    constexpr std::uint32_t slots = 16;
     Ask{.task = Task::Expose}.send(side);
     const rdma::CompChannel channel{CHECK_PTR(ibv_create_comp_channel(side.context()))};
-    const rdma::Cq cq{
-        CHECK_PTR(ibv_create_cq(side.context(), 4 * slots, nullptr, channel.get(), 0))};
-    std::vector<std::byte> bytes = common::pattern(64, "Signal. ");
-    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0))};
-    ibv_qp_cap cap{.max_send_wr = slots,
-                   .max_recv_wr = 1,
-                   .max_send_sge = 1,
-                   .max_recv_sge = 1,
-                   .max_inline_data = 0};
-    const rdma::Qp qp = make_qp(side, cq.get(), cap);
-    const common::RemoteMemory remote = connect(side, qp.get());
+    Connection to(side, {.cqe = 4 * slots, .channel = channel.get(), .max_send_wr = slots},
+                  common::pattern(64, "Signal. "));
     side.barrier();
-    if (options.every > cap.max_send_wr)
+    if (options.every > to.cap.max_send_wr)
         throw util::Error(
             fmt::format("--signal-every {}: the send queue has {} slots, and would be full before "
                         "the first completion. Choose a smaller number.",
-                        options.every, cap.max_send_wr));
+                        options.every, to.cap.max_send_wr));
 
-    // 2. WRITEs, of which every `every`-th is signalled, and the last one: otherwise nothing
-    // reports that all are done.
-    Events events(cq.get(), channel.get(), side.stop);
-    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
-                .length = static_cast<std::uint32_t>(bytes.size()),
-                .lkey = mr->lkey};
-    const auto write = [&](std::uint64_t writes, std::uint64_t every, SignallingCost& cost) {
-        SlotCount count(cap.max_send_wr);
-        const auto before = util::ThreadUsage::now();
-        std::uint64_t posted = 0;
-        for (std::uint64_t done = 0; done < writes;) {
-            while (posted < writes && count.has_free()) {
-                const bool is_signalled = ++posted % every == 0 || posted == writes;
-                ibv_send_wr wr = write_request(posted, sge, remote,
-                                               is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U);
-                ibv_send_wr* bad_wr = nullptr;
-                CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
-                count.posted();
-            }
-            const auto wc = rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
-            ++cost.completions;
-            count.completed(done = wc.wr_id);
-        }
-        cost.used += util::ThreadUsage::now() - before;
-    };
-
-    // 3. Alternate between all signalled and some signalled, as in part 1.
-    constexpr std::uint64_t turn = 32;
-    constexpr std::uint64_t turns_to_write = 10;
-    SignallingCost all;
-    SignallingCost some;
-    {
-        common::HeldTrace held;
-        for (std::uint64_t done = 0; done < options.writes; done += turn) {
+    Events events(to.cq.get(), channel.get(), side.stop);
+    for (const std::uint64_t every : {std::uint64_t{1}, options.every}) {
+        constexpr std::uint64_t most_held = 320;
+        std::int64_t completions = 0;
+        util::ThreadUsage used;
+        for (std::uint64_t done = 0; done < options.writes; done += most_held) {
             side.check_stop();
-            if (done % (turn * turns_to_write) == 0)
-                held.write();
-            write(std::min(turn, options.writes - done), 1, all);
-            write(std::min(turn, options.writes - done), options.every, some);
+            common::HeldTrace held;  // the log is written after so many WRITEs, not between them
+            const auto before = util::ThreadUsage::now();
+            completions +=
+                write_all(side, to, events, std::min(most_held, options.writes - done), every);
+            used += util::ThreadUsage::now() - before;
         }
-    }
-    const auto log_cost = [&](std::uint64_t every, const SignallingCost& cost) {
         side.log.event("signalling", {{"every", every},
                                       {"writes", options.writes},
-                                      {"completions", cost.completions},
-                                      {"cpu_us", cost.cpu_us(options.writes)}});
-    };
-    log_cost(1, all);
-    log_cost(options.every, some);
-    SideBySide table(side.log, fmt::format("{} WRITEs, signalled:", options.writes), "all",
-                     fmt::format("1 in {}", options.every));
-    table.row("completions", all.completions, some.completions);
-    table.row("CPU time a WRITE, µs", all.cpu_us(options.writes), some.cpu_us(options.writes));
+                                      {"completions", completions},
+                                      {"cpu_us", used.cpu.count() / 1000 /
+                                                     static_cast<std::int64_t>(options.writes)}});
+    }
+    side.barrier();
+}
+
+inline void fill_the_queue(const Side& side) {
+    Ask{.task = Task::Expose}.send(side);
+    Connection to(side, {.cqe = 1, .max_send_wr = slots}, common::pattern(64, "Full. "));
+    side.barrier();
+    side.log.event("send_queue", {{"asked", slots}, {"slots", to.cap.max_send_wr}});
+
+    // 1. Four times as many unsignalled requests in one list, so that no ACK arrives in between.
+    // bad_wr is the first request that was rejected.
+    std::vector<ibv_send_wr> list(std::size_t{4} * to.cap.max_send_wr);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        list[i] = to.write(i + 1, 0);
+        list[i].next = i + 1 < list.size() ? &list[i + 1] : nullptr;
+    }
+    ibv_send_wr* bad_wr = nullptr;
+    const int error = ibv_post_send(to.qp.get(), list.data(), &bad_wr);
+    const std::size_t taken = error == 0 ? list.size() : bad_wr->wr_id - 1;
+    side.log.event("send_queue", {{"list", list.size()},
+                                  {"taken", taken},
+                                  {"error", error == 0 ? "none" : strerrorname_np(error)}});
+
+    // 2. One more, signalled. There is no completion to poll that reports the ACKs: the program
+    // retries for two seconds until the request is accepted.
+    ibv_send_wr more = to.write(taken + 1, IBV_SEND_SIGNALED);
+    const util::Deadline deadline = util::deadline_in(std::chrono::seconds(2));
+    int later = 0;
+    do {
+        static_cast<void>(util::wait_readable(side.stop.fd(), side.stop,
+                                              util::deadline_in(std::chrono::milliseconds(10))));
+        later = ibv_post_send(to.qp.get(), &more, &bad_wr);
+    } while (later == ENOMEM && !util::is_past(deadline) && !side.stop.requested());
+    side.log.event("send_queue",
+                   {{"polled", 0}, {"later", later == 0 ? "taken" : strerrorname_np(later)}});
+    if (later == 0)  // otherwise the queue stays full: no completion will free a slot
+        rdma::expect_success(common::next_completion(to.cq.get(), side.stop, side.deadline()),
+                             "RDMA_WRITE");
     side.barrier();
 }
 

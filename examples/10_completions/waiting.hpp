@@ -1,15 +1,15 @@
-// Lesson 10, part 1: the cost of the two ways to wait.
+// Lesson 10, part 1: polling or events, and how a program can sleep although its completion is there.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "ask.hpp"
 #include "events.hpp"
-#include "examples/common/memory.hpp"
 #include "examples/common/tracer.hpp"
 #include "rdma/completion.hpp"
-#include "side_by_side.hpp"
 #include "util/thread_usage.hpp"
 
 namespace lesson10 {
@@ -19,111 +19,123 @@ struct WaitingOptions {
     std::uint64_t idle_ms = 50;
 };
 
-struct WaitingCost {
-    std::vector<std::chrono::nanoseconds> latencies;
+using Nanoseconds = std::chrono::nanoseconds;
+
+/// By nearest rank.
+inline std::int64_t percentile_us(std::vector<Nanoseconds>& all, std::size_t of_hundred) {
+    const std::size_t rank = std::max<std::size_t>((all.size() * of_hundred + 99) / 100, 1);
+    const auto nth = all.begin() + static_cast<std::ptrdiff_t>(rank - 1);
+    std::ranges::nth_element(all, nth);
+    return nth->count() / 1000;
+}
+
+/// A ping: a WRITE, and the wait for its completion. `next` waits.
+template <typename Next>
+Nanoseconds ping(const Side& side, Connection& to, std::uint64_t wr_id, const Next& next) {
+    ibv_send_wr wr = to.write(wr_id, IBV_SEND_SIGNALED);
+    ibv_send_wr* bad_wr = nullptr;
+    const auto began = util::Clock::now();
+    CHECK_RC(ibv_post_send(to.qp.get(), &wr, &bad_wr));
+    const auto wc = next(side.deadline());
+    const auto took = util::Clock::now() - began;
+    rdma::expect_success(wc, "RDMA_WRITE");
+    return took;
+}
+
+/// Pings, and then waits without work.
+template <typename Next>
+void measure(const Side& side, Connection& to, std::string_view way, const WaitingOptions& options,
+             const Next& next) {
+    std::vector<Nanoseconds> latencies;
     util::ThreadUsage pings;
-    util::ThreadUsage idle;
-
-    /// Microseconds, by nearest rank.
-    std::int64_t percentile(std::size_t of_hundred) {
-        const std::size_t rank =
-            std::max<std::size_t>((latencies.size() * of_hundred + 99) / 100, 1);
-        const auto nth = latencies.begin() + static_cast<std::ptrdiff_t>(rank - 1);
-        std::ranges::nth_element(latencies, nth);
-        return nth->count() / 1000;
+    while (latencies.size() < options.pings) {
+        side.check_stop();
+        common::HeldTrace held;  // the log is written after each hundred pings, not between them
+        const auto before = util::ThreadUsage::now();
+        do
+            latencies.push_back(ping(side, to, latencies.size() + 1, next));
+        while (latencies.size() < options.pings && latencies.size() % 100 != 0);
+        pings += util::ThreadUsage::now() - before;
     }
-    std::int64_t cpu_us() const {
-        return pings.cpu.count() / 1000 / static_cast<std::int64_t>(latencies.size());
-    }
-    std::int64_t idle_cpu_us() const { return idle.cpu.count() / 1000; }
-};
-
-inline void log_cost(const Side& side, std::string_view way, const WaitingOptions& options,
-                     WaitingCost& cost) {
-    side.log.event("waiting", {{"way", way},
-                               {"pings", cost.latencies.size()},
-                               {"p50_us", cost.percentile(50)},
-                               {"p99_us", cost.percentile(99)},
-                               {"cpu_us", cost.cpu_us()},
-                               {"sleeps", cost.pings.sleeps},
-                               {"idle_ms", options.idle_ms},
-                               {"idle_cpu_us", cost.idle_cpu_us()}});
+    const auto before = util::ThreadUsage::now();
+    if (next(util::deadline_in(std::chrono::milliseconds(options.idle_ms))))
+        throw util::Error("a completion arrived although no request was posted.");
+    const auto idle = util::ThreadUsage::now() - before;
+    side.log.event("waiting",
+                   {{"way", way},
+                    {"pings", options.pings},
+                    {"p50_us", percentile_us(latencies, 50)},
+                    {"p99_us", percentile_us(latencies, 99)},
+                    {"cpu_us", pings.cpu.count() / 1000 / static_cast<std::int64_t>(options.pings)},
+                    {"sleeps", pings.sleeps},
+                    {"idle_ms", options.idle_ms},
+                    {"idle_cpu_us", idle.cpu.count() / 1000}});
 }
 
 inline void compare_waiting(const Side& side, const WaitingOptions& options) {
-    // 1. A completion queue with an event channel, and a connection.
     Ask{.task = Task::Expose}.send(side);
     const rdma::CompChannel channel{CHECK_PTR(ibv_create_comp_channel(side.context()))};
-    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(side.context(), 4, nullptr, channel.get(), 0))};
-    std::vector<std::byte> bytes = common::pattern(64, "Ping. ");
-    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(side.pd, bytes.data(), bytes.size(), 0))};
-    ibv_qp_cap cap{.max_send_wr = 2,
-                   .max_recv_wr = 1,
-                   .max_send_sge = 1,
-                   .max_recv_sge = 1,
-                   .max_inline_data = 0};
-    const rdma::Qp qp = make_qp(side, cq.get(), cap);
-    const common::RemoteMemory remote = connect(side, qp.get());
+    Connection to(side, {.cqe = 4, .channel = channel.get(), .max_send_wr = 2},
+                  common::pattern(64, "Ping. "));
     side.barrier();
 
-    // 2. Pings: a WRITE and the wait for its completion. The two ways alternate every ten pings, so
-    // that other load on the host affects both.
-    Events events(cq.get(), channel.get(), side.stop);
-    const auto by_polling = [&](util::Deadline deadline) {
-        return next_by_polling(cq.get(), side.stop, deadline);
-    };
-    const auto by_events = [&](util::Deadline deadline) { return events.next(deadline); };
-    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(bytes.data()),
-                .length = static_cast<std::uint32_t>(bytes.size()),
-                .lkey = mr->lkey};
+    measure(side, to, "polling", options, [&](util::Deadline deadline) {
+        return next_by_polling(to.cq.get(), side.stop, deadline);
+    });
+    Events events(to.cq.get(), channel.get(), side.stop);
+    measure(side, to, "events", options,
+            [&](util::Deadline deadline) { return events.next(deadline); });
+    side.barrier();
+}
+
+/// Polls an empty queue, posts a WRITE, and stays busy for a `time` in which it should complete.
+inline void poll_and_be_busy(const Side& side, Connection& to, std::uint64_t wr_id,
+                             std::chrono::milliseconds time) {
+    if (poll_once(to.cq.get()))
+        throw util::Error("a completion arrived although no request was posted.");
+    ibv_send_wr wr = to.write(wr_id, IBV_SEND_SIGNALED);
+    ibv_send_wr* bad_wr = nullptr;
+    CHECK_RC(ibv_post_send(to.qp.get(), &wr, &bad_wr));
+    static_cast<void>(util::wait_readable(side.stop.fd(), side.stop, util::deadline_in(time)));
+}
+
+inline void miss_a_wake_up(const Side& side) {
+    Ask{.task = Task::Expose}.send(side);
+    const rdma::CompChannel channel{CHECK_PTR(ibv_create_comp_channel(side.context()))};
+    Connection to(side, {.cqe = 4, .channel = channel.get(), .max_send_wr = 2},
+                  common::pattern(64, "Ping. "));
+    side.barrier();
+    Events events(to.cq.get(), channel.get(), side.stop);
     std::uint64_t wr_id = 0;
-    const auto ping = [&](const auto& next, std::uint64_t count, WaitingCost& cost) {
-        const auto before = util::ThreadUsage::now();
-        for (std::uint64_t i = 0; i < count; ++i) {
-            ibv_send_wr wr = write_request(++wr_id, sge, remote, IBV_SEND_SIGNALED);
-            ibv_send_wr* bad_wr = nullptr;
-            const auto began = util::Clock::now();
-            CHECK_RC(ibv_post_send(qp.get(), &wr, &bad_wr));
-            const auto wc = next(side.deadline());
-            cost.latencies.push_back(util::Clock::now() - began);
-            rdma::expect_success(wc, "RDMA_WRITE");
-        }
-        cost.pings += util::ThreadUsage::now() - before;
-    };
-    constexpr std::uint64_t turn = 10;
-    constexpr std::uint64_t turns_to_write = 10;
-    WaitingCost polled;
-    WaitingCost woken;
-    {
-        common::HeldTrace held;  // writing and sending the log would take CPU time from the pings
-        for (std::uint64_t done = 0; done < options.pings; done += turn) {
-            side.check_stop();
-            if (done % (turn * turns_to_write) == 0)
-                held.write();
-            ping(by_polling, std::min(turn, options.pings - done), polled);
-            ping(by_events, std::min(turn, options.pings - done), woken);
-        }
+
+    // 1. The wrong order: poll, arm, sleep. The busy time must be long enough for the completion to
+    // arrive; if it was not, the next attempt doubles it.
+    bool was_woken = true;
+    for (std::chrono::milliseconds busy{20}; was_woken && busy < std::chrono::seconds(2);
+         busy *= 2) {
+        poll_and_be_busy(side, to, ++wr_id, busy);
+        events.arm();
+        was_woken = events.sleep(util::deadline_in(10 * busy));
+        side.log.event(
+            "wake_up",
+            {{"order", "poll, arm, sleep"},
+             {"outcome",
+              was_woken
+                  ? "woken: the completion arrived after arming"
+                  : fmt::format("still asleep after {} ms, although the completion had arrived",
+                                10 * busy.count())}});
+        rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
     }
 
-    // 3. Wait without any completion.
-    const auto idle = [&](const auto& next, WaitingCost& cost) {
-        const auto before = util::ThreadUsage::now();
-        if (next(util::deadline_in(std::chrono::milliseconds(options.idle_ms))))
-            throw util::Error("a completion arrived although no request was posted.");
-        cost.idle += util::ThreadUsage::now() - before;
-    };
-    idle(by_polling, polled);
-    idle(by_events, woken);
-
-    // 4. The results.
-    log_cost(side, "polling", options, polled);
-    log_cost(side, "events", options, woken);
-    SideBySide table(side.log, "", "polling", "events");
-    table.row("a WRITE to its completion, p50, µs", polled.percentile(50), woken.percentile(50));
-    table.row("a WRITE to its completion, p99, µs", polled.percentile(99), woken.percentile(99));
-    table.row("CPU time for it, µs", polled.cpu_us(), woken.cpu_us());
-    table.row(fmt::format("CPU time of {} idle ms, µs", options.idle_ms), polled.idle_cpu_us(),
-              woken.idle_cpu_us());
+    // 2. The right order: poll, arm, poll again, and only then sleep.
+    poll_and_be_busy(side, to, ++wr_id, std::chrono::milliseconds(20));
+    events.arm();
+    const auto wc = poll_once(to.cq.get());
+    side.log.event("wake_up", {{"order", "poll, arm, poll, sleep"},
+                               {"outcome", wc ? "the second poll has found the completion"
+                                              : "no completion yet: it will cause an event"}});
+    if (!wc)
+        rdma::expect_success(events.next(side.deadline()), "RDMA_WRITE");
     side.barrier();
 }
 
