@@ -58,11 +58,14 @@ std::vector<Excerpt> excerpts_of(const fs::path& document) {
 }
 
 // Replaces each number and its sign with '#' and each run of spaces with one space, and removes
-// leading spaces: the width of numbers changes the alignment of columns.
+// leading spaces: the width of numbers changes the alignment of columns. Removes the duration of a
+// call, which a line has only from 10 ms on.
 std::string masked(const std::string& line) {
+    static const std::regex duration("  took [0-9]+ ms");
     static const std::regex number("0x[0-9a-f]*|[-+]?[0-9]+");
     static const std::regex spaces(" +");
-    const std::string text = std::regex_replace(std::regex_replace(line, number, "#"), spaces, " ");
+    std::string text = std::regex_replace(line, duration, "");
+    text = std::regex_replace(std::regex_replace(text, number, "#"), spaces, " ");
     return text.starts_with(' ') ? text.substr(1) : text;
 }
 
