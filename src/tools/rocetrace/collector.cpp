@@ -1,5 +1,6 @@
 #include "tools/rocetrace/collector.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -11,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -94,19 +97,50 @@ Collector::Folder::~Folder() {
 }
 
 void Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {
-    if (!mask_) {
+    if (!mask_ && !prints_text_) {
         events_ += renderer_.append(log_.buffer(), record, writer);
     } else if (auto event = tracelog::decode(record, role_, writer)) {
-        mask_->hide(*event);
-        log_.buffer().append(runlog::to_json(*event)).push_back('\n');
-        ++events_;
+        if (mask_)
+            mask_->hide(*event);
+        write(*event);
     }
     log_.write(false);
 }
 
-void Collector::note(std::int64_t t_ns, const char* name, runlog::Fields fields) {
-    log_.buffer().append(runlog::to_json({t_ns, role_, name, std::move(fields)})).push_back('\n');
+void Collector::write(const runlog::Event& event) {
+    log_.buffer().append(runlog::to_json(event)).push_back('\n');
     ++events_;
+    if (!prints_text_)
+        return;
+    // As runlog::Log prints it: an error without its time.
+    if (event.name == "error" && !event.fields.empty())
+        text_ += fmt::format("{}: {}\n", role_,
+                             util::printable(std::get<std::string>(event.fields[0].value)));
+    else
+        text_ += fmt::format("{} {} {}\n", runlog::time_of_day(event.t_ns), role_,
+                             runlog::to_text(event));
+}
+
+void Collector::note(std::int64_t t_ns, const char* name, runlog::Fields fields) {
+    write({t_ns, role_, name, std::move(fields)});
+}
+
+void Collector::note_in_order(std::int64_t t_ns, const char* name, runlog::Fields fields) {
+    waiting_.push_back({t_ns, role_, name, std::move(fields)});
+}
+
+void Collector::write_until(std::int64_t t_ns) {
+    for (; !waiting_.empty() && waiting_.front().t_ns <= t_ns; waiting_.pop_front()) {
+        merge_.take(regions(), waiting_.front().t_ns);
+        write(waiting_.front());
+    }
+    merge_.take(regions(), t_ns);
+}
+
+void Collector::flush() {
+    log_.write(true);
+    if (!text_.empty())
+        util::print_error(std::exchange(text_, {}));
 }
 
 bool Collector::take_up_one() {
@@ -184,7 +218,9 @@ void Collector::step() {
     // If the clock was set back, records written before have times in the future.
     const auto left_ns = merge_.earliest_left();
     const bool clock_was_set = now < last_step_ns_ || (left_ns && *left_ns > now + second);
-    merge_.take(regions(), clock_was_set ? all_times : last_step_ns_);
+    // What a program printed comes before its end.
+    const bool has_last = !waiting_.empty() && std::ranges::any_of(processes_, &Process::has_ended);
+    write_until(clock_was_set || has_last ? all_times : last_step_ns_);
     for (const Process& process : processes_)
         if (process.has_ended)
             merge_.take(*process.region, all_times);
@@ -195,7 +231,7 @@ void Collector::step() {
         return process.has_ended;
     });
     last_step_ns_ = now;
-    log_.write(true);
+    flush();
 }
 
 std::size_t Collector::running() const {
@@ -214,9 +250,9 @@ void Collector::finish() {
     take_up();
     for (const Process& process : processes_)
         process.region->end();
-    merge_.take(regions(), all_times);
+    write_until(all_times);
     note_dropped();
-    log_.write(true);
+    flush();
 }
 
 }  // namespace rocetrace

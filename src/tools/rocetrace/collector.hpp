@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,6 +22,8 @@ class Collector {
     /// `path`: of the run log. Throws util::Error, and std::system_error if the socket cannot be
     /// created.
     Collector(const std::string& path, std::string role, bool mask_psns);
+    /// Prints each event as text, too, to standard error.
+    void print_text() { prints_text_ = true; }
     ~Collector() = default;
     Collector(const Collector&) = delete;
     Collector& operator=(const Collector&) = delete;
@@ -38,6 +41,9 @@ class Collector {
     std::vector<int> watched() const;
     /// Writes an event of rocetrace itself.
     void note(std::int64_t t_ns, const char* name, runlog::Fields fields);
+    /// The same, in the order of time with the records: written as soon as the records before it
+    /// are. `t_ns` is not before that of the previous call.
+    void note_in_order(std::int64_t t_ns, const char* name, runlog::Fields fields);
     /// Writes all remaining records.
     void finish();
 
@@ -72,9 +78,16 @@ class Collector {
     void look_for_ended();
     void note_dropped();
     void write(std::span<const std::byte> record, const tracelog::Writer& writer);
+    void write(const runlog::Event& event);
+    /// Writes the events up to this time, with those of note_in_order() in between.
+    void write_until(std::int64_t t_ns);
+    void flush();
     std::vector<tracelog::Region*> regions();
 
     LogFile log_;
+    bool prints_text_ = false;
+    std::string text_;  // for standard error
+    std::deque<runlog::Event> waiting_;
     std::string role_;
     tracelog::JsonRenderer renderer_;
     std::optional<runlog::PsnMask> mask_;

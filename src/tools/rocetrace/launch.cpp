@@ -56,6 +56,8 @@ void prepare(const Environment& environment) {
 [[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment,
                          const sigset_t& mask, int report) {
     prepare(environment);
+    for (const ProgramOutput& output : environment.outputs)
+        dup2(output.write_end(), output.stream());
     std::signal(SIGPIPE, SIG_DFL);
     std::signal(SIGXFSZ, SIG_DFL);
     sigprocmask(SIG_SETMASK, &mask, nullptr);

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "tools/rocetrace/program_output.hpp"
 #include "util/fd.hpp"
 
 namespace rocetrace {
@@ -16,6 +17,7 @@ struct Environment {
     std::string only;                    // a number; empty: all categories
     std::string buffer;                  // MiB; empty: the library's default
     std::vector<std::string> variables;  // the user's, as NAME=VALUE
+    std::vector<ProgramOutput> outputs;  // the streams that rocetrace reads
 };
 
 /// Removes and returns the NAME=VALUE arguments before the program, as in env(1).

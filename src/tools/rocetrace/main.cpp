@@ -63,6 +63,7 @@ struct Options {
     std::vector<std::string> only;
     std::uint32_t buffer = 16;
     bool mask_psns = false;
+    bool text = false;
     bool no_audit = false;
     bool summary = false;
     bool explain = false;
@@ -128,24 +129,52 @@ class Politeness {
     int nice_ = 0;
 };
 
+// A line gets its time when rocetrace reads it: with a low priority, this is after the program's next
+// calls. Without permission for a high priority, rocetrace keeps that of the program.
+void raise_priority() {
+    setpriority(PRIO_PROCESS, 0, -10);
+}
+
+// The lines of standard output become notes, those of standard error errors, without the name of the
+// program before them.
+void take_lines(Collector& collector, std::vector<ProgramOutput>& outputs, const std::string& role,
+                bool all) {
+    for (ProgramOutput& output : outputs)
+        for (ProgramOutput::Line& line : output.take(all)) {
+            const bool is_error = output.stream() == STDERR_FILENO;
+            if (is_error && line.text.starts_with(role + ": "))
+                line.text.erase(0, role.size() + 2);
+            collector.note_in_order(line.t_ns, is_error ? "error" : "note", {{"text", line.text}});
+        }
+}
+
 // Collects until the program and all traced processes that it started have ended.
-void collect(Collector& collector, Child& child) {
+void collect(Collector& collector, Child& child, std::vector<ProgramOutput>& outputs,
+             const std::string& role) {
     // Milliseconds. Each step takes the CPU away from the program twice.
     constexpr int longest = 100;
     constexpr int shortest = 10;
     constexpr unsigned filling = 10;  // percent of a ring: poll more often
     int pause = shortest;
-    Politeness politeness;
+    std::optional<Politeness> politeness;
+    if (outputs.empty())
+        politeness.emplace();
+    else
+        raise_priority();
     while (true) {
         std::vector<pollfd> ready{{child.signals(), POLLIN, 0}, {collector.listener(), POLLIN, 0}};
         for (const int fd : collector.watched())
             ready.push_back({fd, POLLIN, 0});
+        for (const ProgramOutput& output : outputs)
+            ready.push_back({output.read_end(), POLLIN, 0});
         poll(ready.data(), ready.size(), pause);
         child.take_signals();
+        take_lines(collector, outputs, role, child.has_ended());
         collector.step();
         const unsigned fill = collector.fill();
         pause = fill > filling ? shortest : std::min(2 * pause, longest);
-        politeness.judge(fill);
+        if (politeness)
+            politeness->judge(fill);
         const bool all_ended = child.has_ended() && collector.running() == 0;
         if (all_ended || child.is_asked_to_end())
             break;
@@ -245,12 +274,18 @@ int run(Options options) {
     const std::string output = options.output.empty()
                                    ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
                                    : options.output;
-    std::optional<Collector> collector(std::in_place, output,
-                                       options.role.empty() ? base_name(program) : options.role,
-                                       options.mask_psns);
+    const std::string role = options.role.empty() ? base_name(program) : options.role;
+    std::optional<Collector> collector(std::in_place, output, role, options.mask_psns);
     environment.socket = collector->socket_path();
+    if (options.text) {
+        collector->print_text();
+        environment.outputs.emplace_back(STDOUT_FILENO);
+        environment.outputs.emplace_back(STDERR_FILENO);
+    }
     Child child(options.command, environment);
-    collect(*collector, child);
+    for (ProgramOutput& stream : environment.outputs)
+        stream.close_write_end();
+    collect(*collector, child, environment.outputs, role);
     tell_result(*collector, program);
     child.accept_signals();
     if (options.summary)
@@ -274,6 +309,9 @@ int main(int argc, char** argv) {
         ->type_name("NAME");
     app.add_flag("--mask-psn", options.mask_psns,
                  "Write no PSNs to the log, only distances from the first");
+    app.add_flag("--text", options.text,
+                 "Print each event as a line of text to standard error,\nand log what the program "
+                 "prints as notes and errors");
     app.add_option("--only", options.only, "Log only these categories")
         ->delimiter(',')
         ->type_name("CATEGORIES");

@@ -1,4 +1,5 @@
 // Runs rocetrace like a user, on a host without an RDMA device: the calls fail and are logged.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -98,6 +99,28 @@ TEST_F(Launcher, follows_dlsym_and_logs_a_call_that_fails) {
     EXPECT_TRUE(failed[0].number("pid"));
     EXPECT_EQ(events("process").size(), 1U);
     EXPECT_EQ(events("process_end").size(), 1U);
+}
+
+TEST_F(Launcher, with_text_prints_each_event_and_logs_what_the_program_prints) {
+    if (std::filesystem::exists("/dev/infiniband/rdma_cm"))
+        GTEST_SKIP() << "the call would not fail here";
+    const auto outcome =
+        trace(python("os.write(1, b'one line\\nand its end'); os.write(2, b'end: it failed\\n')"),
+              {"--text"});
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(" end failed    rdma_create_event_channel: "), std::string::npos)
+        << outcome.err;
+    EXPECT_NE(outcome.err.find(" end note      one line\n"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("\nend: it failed\n"), std::string::npos) << outcome.err;
+    std::vector<std::string> order;
+    runlog::Tail tail(log_.str());
+    while (auto event = tail.next())
+        order.push_back(event->name + " " + std::string(event->text("text")));
+    ASSERT_EQ(order.size(), 6U) << fmt::format("{}", fmt::join(order, ", "));
+    std::ranges::sort(order.begin() + 2, order.begin() + 5);
+    EXPECT_EQ(order,
+              (std::vector<std::string>{"process ", "failed ", "error it failed",
+                                        "note and its end", "note one line", "process_end "}));
 }
 
 TEST_F(Launcher, without_audit_does_not_follow_dlsym) {
