@@ -90,7 +90,7 @@ FUZZ_BIN := $(patsubst %.cpp,$(BUILD)/%,$(filter-out %_test.cpp tests/fuzz/check
 # CLI11 makes these the slowest to compile: they come before the library.
 MAINS    := $(O)/src/tools/rocecap.o $(O)/src/tools/rocewire.o
 # The programs of STEPS. A lesson's name without its number finds it if its number has changed.
-no_lesson = $(or $(patsubst examples/%,lesson '$1' is now '%',$(wildcard examples/??_$(if $(findstring _,$1),$(patsubst $(firstword $(subst _, ,$1))_%,%,$1)))),there is no lesson '$1' in examples/)
+no_lesson = $(or $(if $(filter 00_devices,$1),lesson '$1' is now '00_hello'),$(patsubst examples/%,lesson '$1' is now '%',$(wildcard examples/??_$(if $(findstring _,$1),$(patsubst $(firstword $(subst _, ,$1))_%,%,$1)))),there is no lesson '$1' in examples/)
 wanted_steps = $(foreach s,$(STEPS),$(or $(filter $(BUILD)/examples/$s%,$(STEP_BIN)),$(error $(call no_lesson,$s))))
 # Sources that belong to no unit.
 ALONE    := examples/common/tracer.cpp tests/browser/shoot.cpp $(COUNTER) $(patsubst $(BUILD)/%,%.cpp,$(BENCH) $(SETUP) $(TRANSFER))
@@ -261,8 +261,9 @@ $(TOOL):     $(O)/src/tools/rocecap.o
 $(EMULATOR): $(O)/src/tools/rocewire.o
 $(TRACER):   $(O)/src/tools/rocetrace.o
 $(STEP_BIN): $(BUILD)/%: $(O)/%.o
-# Lessons are linked with the interposing library, which logs their calls. These two send nothing.
-$(filter-out $(BUILD)/examples/00_% $(BUILD)/examples/05_%,$(STEP_BIN)): $(O)/examples/common/tracer.o \
+# Lessons are linked with the interposing library, which logs their calls; not lesson 05, which sends nothing, and not those whose
+# programs log nothing: the lab runs them with rocetrace.
+$(filter-out $(BUILD)/examples/05_% $(patsubst %/traced,$(BUILD)/%/%,$(wildcard examples/*/traced)),$(STEP_BIN)): $(O)/examples/common/tracer.o \
     $(filter %/interpose.o %/exported.o,$(PIC_OBJ))
 $(BENCH):    $(BUILD)/%: $(O)/%.o $(T)/bench.o
 $(SETUP):    $(BUILD)/%: $(O)/%.o $(T)/bench.o $(T)/bench/setup.o

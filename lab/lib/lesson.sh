@@ -6,6 +6,7 @@ list_lessons() { find "$LAB_ROOT/examples" -mindepth 1 -maxdepth 1 -type d -name
 # find_lesson NAME: 01 or 01_cm_write_read. Sets LESSON (the folder's name) and LESSON_DIR (below the repository).
 find_lesson() {
     local found=() moved=()
+    [[ $1 != 00_devices ]] || usage_error "lesson $1 is now 00_hello."
     if [[ $1 =~ ^[0-9]{2}$ ]]; then
         found=("$LAB_ROOT/examples/$1"_*/)
     elif [[ $1 =~ ^[0-9]{2}_[a-z0-9_]+$ ]]; then
@@ -20,16 +21,30 @@ find_lesson() {
     LESSON_DIR=$LAB_BUILD/examples/$LESSON
 }
 
+# program_of ROLE: prints the program of the lesson for the server or the client: the one with that name, or a program for both sides,
+# which is the client if it gets an address; or the only program, main.
+program_of() {
+    local name
+    for name in "$1" hello main; do
+        [[ ! -x $LAB_ROOT/$LESSON_DIR/$name ]] || break
+    done
+    printf '%s' "$LESSON_DIR/$name"
+}
+
+# A lesson whose programs log nothing has a file `traced`: rocetrace logs their calls, and what they print.
+is_traced() { [[ -e $LAB_ROOT/examples/$LESSON/traced ]]; }
+
 # Files of the repository that a host needs for the run.
-programs_of_run() { printf '%s\n' "$LESSON_DIR"; }
+programs_of_run() {
+    printf '%s\n' "$LESSON_DIR"
+    ! is_traced || printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so}
+}
 
 # A lesson whose programs have the option --certs.
-needs_certificates() { [[ $("$LAB_ROOT/$LESSON_DIR/client" --help 2>/dev/null) == *--certs* ]]; }
+needs_certificates() { ! is_traced && [[ $("$LAB_ROOT/$LESSON_DIR/client" --help 2>/dev/null) == *--certs* ]]; }
 
-two_sided() { [[ -x $LAB_ROOT/$LESSON_DIR/server ]]; }
-
-# A lesson with one program runs on the client. Lesson 00 shows a host's devices, and runs on both hosts.
-main_hosts() { if [[ $LESSON == 00_* ]]; then echo server client; else echo client; fi; }
+# A lesson with one program, main, runs on the client.
+two_sided() { [[ $(program_of server) != */main ]]; }
 
 # A lesson for all client machines has a file `clients` in its folder; other lessons use only the first client.
 choose_hosts() {
@@ -63,7 +78,10 @@ make_commands() {
     set -- "${more[@]}" "$@"
     bind=$(choice CAPTURE_BIND_IP "$CAPTURE_BIND_IP" "${HOST_ADDRESS[server]}")
     CLIENT_ARGUMENTS=("$@")
-    if two_sided; then
+    if is_traced; then
+        traced_command server "${server_args[@]}"
+        SERVER_COMMAND=("${TRACED_COMMAND[@]}")
+    elif two_sided; then
         SERVER_COMMAND=("$LESSON_DIR/server" --run-log - ${bind:+--bind "$bind"} "${server_args[@]}")
     else
         SERVER_COMMAND=("$LESSON_DIR/main" --run-log - "$@")
@@ -74,7 +92,11 @@ make_commands() {
 # client_command HOST: sets CLIENT_COMMAND. If there are several clients, it includes their number.
 client_command() {
     local source clients=$((${#LAB_HOSTS[@]} - 1))
-    if ! two_sided; then
+    if is_traced; then
+        traced_command "$1" "${HOST_ADDRESS[server]}" "${CLIENT_ARGUMENTS[@]}"
+        CLIENT_COMMAND=("${TRACED_COMMAND[@]}")
+        return
+    elif ! two_sided; then
         CLIENT_COMMAND=("${SERVER_COMMAND[@]}")
         return
     fi
@@ -82,4 +104,11 @@ client_command() {
     CLIENT_COMMAND=("$LESSON_DIR/client" "${HOST_ADDRESS[server]}" --run-log - ${source:+--source "$source"})
     ((clients == 1)) || CLIENT_COMMAND+=(--clients "$clients")
     CLIENT_COMMAND+=("${CLIENT_ARGUMENTS[@]}")
+}
+
+# traced_command HOST ARGUMENT...: sets TRACED_COMMAND. These programs have neither --run-log nor --bind nor --source.
+traced_command() {
+    local role=$1
+    shift
+    TRACED_COMMAND=("$LAB_BUILD/rocetrace" --text -o - --role "$role" -- "$(program_of "${role%%[0-9]*}")" "$@")
 }

@@ -115,7 +115,7 @@ end_asking() {
 # record_commands: records the commands of the run, word by word.
 record_commands() {
     local client
-    if two_sided || [[ $(main_hosts) == *server* ]]; then
+    if two_sided; then
         record_command server "${SERVER_COMMAND[@]}"
     fi
     for client in "${LAB_HOSTS[@]:1}"; do

@@ -79,10 +79,7 @@ await_server() {
 
 # Most servers end with their client.
 after_clients() {
-    local deadline=$(($(now_ms) + 5000))
-    while job_running server && (($(now_ms) < deadline)); do
-        pause 0.1
-    done
+    await_server_end
     if job_running server; then
         SERVER_GOES_ON=1
     else
