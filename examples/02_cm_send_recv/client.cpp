@@ -1,81 +1,73 @@
 // Lesson 02, the client: SENDs. It knows no address or rkey of the server's memory, and it does not
 // know whether the server is ready.
-#include <string>
-#include <vector>
+#include <iostream>
+#include <thread>
 
-#include "examples/common/cm_client.hpp"
 #include "examples/common/memory.hpp"
-#include "examples/common/request.hpp"
-#include "examples/common/tracer.hpp"
-#include "rdma/names.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/sync_cm.hpp"
+#include "rdma/handles.hpp"
 #include "util/check.hpp"
 #include "util/error.hpp"
 
-namespace {
-
-struct Options {
-    common::ClientOptions client;
-    std::uint64_t length = 64;
-    std::uint64_t count = 2;
-    std::uint64_t rnr_retries = 7;
-};
-
-void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local, util::StopSignal& stop,
-          std::chrono::milliseconds time) {
+void send(ibv_qp* qp, std::uint64_t wr_id, const ibv_mr& local) {
     ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(local.addr),
                 .length = static_cast<std::uint32_t>(local.length),
                 .lkey = local.lkey};
-    ibv_send_wr wr{};
-    wr.wr_id = wr_id;
-    wr.opcode = IBV_WR_SEND;
-    wr.send_flags = IBV_SEND_SIGNALED;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_send_wr wr{.wr_id = wr_id,
+                   .sg_list = &sge,
+                   .num_sge = 1,
+                   .opcode = IBV_WR_SEND,
+                   .send_flags = IBV_SEND_SIGNALED};
     ibv_send_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_send(qp, &wr, &bad_wr));
-    const auto wc = common::next_completion(qp->send_cq, stop, util::deadline_in(time));
-    if (wc && wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
+    const ibv_wc wc = common::next_completion(qp->send_cq);
+    if (wc.status == IBV_WC_RNR_RETRY_EXC_ERR)
         throw util::Error(
-            "the server had no receive posted, and all RNR retries of the device were used "
-            "(RNR_RETRY_EXC_ERR). Try a larger --rnr-retries; 7 means \"without limit\".");
-    rdma::expect_success(wc, rdma::name_of(wr.opcode));
+            "the server had no receive posted, and all RNR retries of the device were used. Try a "
+            "larger --rnr-retries; 7 means \"without limit\".");
+    if (wc.status != IBV_WC_SUCCESS)
+        throw util::Error(std::string("the SEND failed: ") + ibv_wc_status_str(wc.status));
 }
 
-int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    // 1. Connect. In rdma_cm, each side sets the RNR retries of the *other* side's device: the
-    // request carries the number, and the server accepts with it.
-    common::CmClient client(options.client, 2, log, stop);
-    std::vector<std::byte> bytes = common::pattern(options.length, "Are you ready? ");
-    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(client.pd(), bytes.data(), bytes.size(), 0))};
-    client.make_qp({.max_send_wr = 2,
-                    .max_recv_wr = 1,
-                    .max_send_sge = 1,
-                    .max_recv_sge = 1,
-                    .max_inline_data = 0});
-    const auto request = static_cast<std::byte>(options.rnr_retries);
-    client.connect({&request, 1});
+void run(const std::string& server, std::size_t length, std::uint8_t rnr_retries) {
+    // 1. Memory and queues as in lesson 01.
+    const rdma::CmId id = common::resolve(server);
+    std::vector<std::byte> bytes = common::pattern(length, "Are you ready? ");
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(id->verbs))};
+    const rdma::Mr mr{CHECK_PTR(ibv_reg_mr(pd.get(), bytes.data(), bytes.size(), 0))};
+    const rdma::CompChannel channel{CHECK_PTR(ibv_create_comp_channel(id->verbs))};
+    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(id->verbs, 2, nullptr, channel.get(), 0))};
+    ibv_qp_init_attr queues{.send_cq = cq.get(),
+                            .recv_cq = cq.get(),
+                            .cap = {.max_send_wr = 2, .max_send_sge = 1},
+                            .qp_type = IBV_QPT_RC};
+    CHECK_ERRNO(rdma_create_qp(id.get(), pd.get(), &queues));
+    const rdma::CmQp qp{id.get()};
 
-    // 2. The first SEND is too early. The device retries until the server has posted a receive;
-    // this program only sees that the completion takes long.
-    for (std::uint64_t wr_id = 1; wr_id <= options.count; ++wr_id)
-        send(client.qp(), wr_id, *mr, stop, options.client.timeout);
+    // 2. Connect. Each side of rdma_cm sets the RNR retries of the *other* side's device: the
+    // request carries our number, and the server accepts with it.
+    rdma_conn_param parameters{
+        .private_data = &rnr_retries, .private_data_len = 1, .retry_count = 7};
+    CHECK_ERRNO(rdma_connect(id.get(), &parameters));
 
-    client.disconnect();
-    log.note(std::to_string(options.count) + " messages arrived");
-    return 0;
+    // 3. The first SEND is too early: the server has set its RNR timer by now, but posted no receive.
+    // The device retries until it has; this program only sees that the completion takes long.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    send(id->qp, 1, *mr);
+    send(id->qp, 2, *mr);
+    CHECK_ERRNO(rdma_disconnect(id.get()));
+    std::cout << "two messages have arrived" << std::endl;
 }
-
-}  // namespace
 
 int main(int argc, char** argv) {
-    common::CommandLine command_line("client",
-                                     "Lesson 02, client: SENDs to a server that is not ready.");
-    Options options;
-    command_line.add(options.client);
-    command_line.number("--length", options.length, 1, 1u << 20, "Bytes of each message");
-    command_line.number("--count", options.count, 1, 1000, "Messages");
-    command_line.number("--rnr-retries", options.rnr_retries, 0, 7,
-                        "Retries of the device after an RNR NAK;\n7: without limit");
-    return command_line.main(
-        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+    common::CommandLine line("client", "Lesson 02, client: SENDs to a server that is not ready.");
+    std::string server;
+    line.server(server);
+    std::uint64_t length = 64, rnr_retries = 7;
+    line.number("--length", length, 1, 1 << 20, "Bytes of each message");
+    line.number("--rnr-retries", rnr_retries, 0, 7,
+                "Retries of the device after an RNR NAK;\n7: without limit");
+    return line.main_without_log(
+        argc, argv, [&] { run(server, length, static_cast<std::uint8_t>(rnr_retries)); });
 }

@@ -1,116 +1,96 @@
-// Lesson 02, the server: two-sided communication. A SEND contains no remote address; it consumes the
-// next receive in the queue. If there is none, the device responds "receiver not ready". This
-// program provokes that.
-#include <string>
-#include <vector>
+// Lesson 02, the server: a SEND contains no remote address; it consumes the next receive in the
+// queue. If there is none, the device responds "receiver not ready". This program provokes that.
+#include <array>
+#include <iostream>
+#include <poll.h>
+#include <thread>
 
-#include "examples/common/cm_server.hpp"
 #include "examples/common/memory.hpp"
-#include "examples/common/tracer.hpp"
+#include "examples/common/program.hpp"
+#include "examples/common/sync_cm.hpp"
+#include "rdma/handles.hpp"
 #include "util/check.hpp"
-#include "util/stop_signal.hpp"
 
-namespace {
+constexpr std::size_t buffer_size = 4096;
+constexpr std::uint64_t receives = 4;
 
-struct Options {
-    common::ServerOptions server;
-    std::uint64_t late_ms = 200;
-    std::uint64_t rnr_timer = 14;
-    std::uint64_t buffer = 4096;
-};
-
-constexpr std::uint32_t receives = 4;
-
-// Returns the part of the memory that belongs to this receive.
-std::span<std::byte> buffer_of(std::span<std::byte> memory, std::uint64_t wr_id) {
-    const std::size_t size = memory.size() / receives;
-    return memory.subspan(wr_id % receives * size, size);
-}
-
-void post_receive(ibv_qp* qp, const ibv_mr& mr, std::span<std::byte> buffer, std::uint64_t wr_id) {
-    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(buffer.data()),
-                .length = static_cast<std::uint32_t>(buffer.size()),
+// Posts the buffer with this number. It becomes the wr_id, which the completion carries.
+void post_receive(ibv_qp* qp, const ibv_mr& mr, std::uint64_t number) {
+    ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(mr.addr) + number * buffer_size,
+                .length = buffer_size,
                 .lkey = mr.lkey};
-    ibv_recv_wr wr{};
-    wr.wr_id = wr_id;
-    wr.sg_list = &sge;
-    wr.num_sge = 1;
+    ibv_recv_wr wr{.wr_id = number, .sg_list = &sge, .num_sge = 1};
     ibv_recv_wr* bad_wr = nullptr;
     CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
 }
 
-void serve(common::CmSession& session, const Options& options, runlog::Log& log,
-           util::StopSignal& stop) {
+void serve(rdma_cm_id* id, std::chrono::milliseconds late, std::uint8_t rnr_timer) {
     // 1. The server sends no rkey: only its own receives refer to its memory.
-    std::vector<std::byte> memory(receives * options.buffer);
+    std::vector<std::byte> memory(receives * buffer_size);
+    const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(id->verbs))};
     const rdma::Mr mr{
-        CHECK_PTR(ibv_reg_mr(session.pd(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE))};
-    session.make_qp({.max_send_wr = 1,
-                     .max_recv_wr = receives,
-                     .max_send_sge = 1,
-                     .max_recv_sge = 1,
-                     .max_inline_data = 0});
+        CHECK_PTR(ibv_reg_mr(pd.get(), memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE))};
+    const rdma::CompChannel channel{CHECK_PTR(ibv_create_comp_channel(id->verbs))};
+    const rdma::Cq cq{CHECK_PTR(ibv_create_cq(id->verbs, receives, nullptr, channel.get(), 0))};
+    ibv_qp_init_attr queues{.send_cq = cq.get(),
+                            .recv_cq = cq.get(),
+                            .cap = {.max_recv_wr = receives, .max_recv_sge = 1},
+                            .qp_type = IBV_QPT_RC};
+    CHECK_ERRNO(rdma_create_qp(id, pd.get(), &queues));
+    const rdma::CmQp qp{id};
 
-    // 2. Accept. rnr_retry_count is for the client's device: rdma_connect and rdma_accept each set
-    // the other side's.
-    rdma_conn_param parameters{};
-    const auto capability = rdma::Capability{}.serialize();  // nothing is exposed
-    parameters.private_data = capability.data();
-    parameters.private_data_len = capability.size();
-    parameters.rnr_retry_count =
-        session.request().empty() ? 7 : std::to_integer<std::uint8_t>(session.request()[0]) & 7U;
-    CHECK_ERRNO(rdma_accept(session.id(), &parameters));
+    // 2. Accept, with the RNR retries that the client's device shall have.
+    rdma_conn_param parameters{
+        .rnr_retry_count = *static_cast<const std::uint8_t*>(id->event->param.conn.private_data)};
+    CHECK_ERRNO(rdma_accept(id, &parameters));
 
-    // 3. The delay that an RNR NAK requests from the sender: a 5-bit code (IBTA volume 1, table
-    // 45). The kernel's rdma_cm leaves 0, which is 655 ms.
-    ibv_qp_attr attr{};
-    attr.min_rnr_timer = static_cast<std::uint8_t>(options.rnr_timer);
-    CHECK_RC(ibv_modify_qp(session.qp(), &attr, IBV_QP_MIN_RNR_TIMER));
-    log.note("an RNR NAK asks the sender to wait: RNR timer code " +
-             std::to_string(options.rnr_timer));
-    session.await_established();
+    // 3. The wait that an RNR NAK requests from the sender: a 5-bit code (IBTA volume 1, table 45).
+    // The kernel's rdma_cm leaves 0, which is 655 ms.
+    ibv_qp_attr attr{.min_rnr_timer = rnr_timer};
+    CHECK_RC(ibv_modify_qp(id->qp, &attr, IBV_QP_MIN_RNR_TIMER));
 
-    // 4. Be late, like a program that has other work to do.
-    log.note("busy for " + std::to_string(options.late_ms) + " ms, with no receive posted");
-    const util::Deadline ready = util::deadline_in(std::chrono::milliseconds(options.late_ms));
-    static_cast<void>(util::wait_readable(stop.fd(), stop, ready));
+    // 4. Be late, like a program that has other work to do. From then on, receives are posted.
+    std::cout << "busy for " << late.count() << " ms, with no receive posted" << std::endl;
+    std::this_thread::sleep_for(late);
+    CHECK_RC(ibv_req_notify_cq(cq.get(), 0));
+    for (std::uint64_t number = 0; number < receives; ++number)
+        post_receive(id->qp, *mr, number);
 
-    // 5. From now on, receives are always posted. Messages consume them in order.
-    for (std::uint64_t wr_id = 0; wr_id < receives; ++wr_id)
-        post_receive(session.qp(), *mr, buffer_of(memory, wr_id), wr_id);
-    bool is_connected = true;
-    while (is_connected) {
-        is_connected = session.stays_connected();  // before polling, to get the last completions
-        ibv_wc wc{};
-        while (ibv_poll_cq(session.cq(), 1, &wc) > 0) {
+    // 5. Sleep until a message has arrived or the client disconnects.
+    std::array<pollfd, 2> fds{{{channel->fd, POLLIN, 0}, {id->channel->fd, POLLIN, 0}}};
+    for (bool is_connected = true; is_connected;) {
+        CHECK_ERRNO(poll(fds.data(), fds.size(), -1));
+        is_connected = fds[1].revents == 0;
+        if (fds[0].revents != 0) {
+            ibv_cq* signalled = nullptr;
+            void* context = nullptr;
+            CHECK_ERRNO(ibv_get_cq_event(channel.get(), &signalled, &context));
+            ibv_ack_cq_events(signalled, 1);
+            CHECK_RC(ibv_req_notify_cq(signalled, 0));
+        }
+        for (ibv_wc wc{}; ibv_poll_cq(cq.get(), 1, &wc) > 0;) {
             if (wc.status != IBV_WC_SUCCESS)
-                continue;  // disconnected: the remaining receives complete as flushed
-            const auto buffer = buffer_of(memory, wc.wr_id);
-            log.event("memory", common::describe_memory(buffer.first(wc.byte_len)));
-            post_receive(session.qp(), *mr, buffer, wc.wr_id + receives);
+                continue;  // the connection has failed: the other receives complete as flushed
+            std::cout << "a message: "
+                      << common::memory_text(
+                             std::span(memory).subspan(wc.wr_id * buffer_size, wc.byte_len))
+                      << std::endl;
+            post_receive(id->qp, *mr, wc.wr_id);
         }
     }
 }
 
-int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
-    common::CmServer server(options.server, log, stop);
-    server.serve_each([&](common::CmSession& session) { serve(session, options, log, stop); });
-    return 0;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-    common::CommandLine command_line(
-        "server", "Lesson 02, server: receives messages; posts its first receive late.");
-    Options options;
-    command_line.add(options.server);
-    command_line.number("--late", options.late_ms, 0, 60'000,
-                        "Milliseconds before the first receive is posted");
-    command_line.number("--rnr-timer", options.rnr_timer, 0, 31,
-                        "RNR timer code, the wait that an RNR NAK asks for:\n1 is 0.01 ms, 14 is "
-                        "1.28 ms, 0 is 655.36 ms");
-    command_line.number("--buffer", options.buffer, 1, 1u << 20, "Bytes of each receive buffer");
-    return command_line.main(
-        argc, argv, common::traced([&](auto& log, auto& stop) { return run(options, log, stop); }));
+    common::CommandLine line("server", "Lesson 02, server: posts its first receive late.");
+    std::uint64_t late_ms = 200, rnr_timer = 14;
+    line.number("--late", late_ms, 0, 60'000, "Milliseconds before the first receive is posted");
+    line.number(
+        "--rnr-timer", rnr_timer, 0, 31,
+        "RNR timer code, the wait that an RNR NAK asks for:\n1 is 0.01 ms, 14 is 1.28 ms, 0 "
+        "is 655.36 ms");
+    return line.main_without_log(argc, argv, [&] {
+        common::serve_each([&](rdma_cm_id* id) {
+            serve(id, std::chrono::milliseconds(late_ms), static_cast<std::uint8_t>(rnr_timer));
+        });
+    });
 }

@@ -20,7 +20,7 @@ Link link_to_itself(ibv_context* context) {
         if (gid.type == IBV_GID_TYPE_ROCE_V2 || gid.type == IBV_GID_TYPE_IB)
             return {.gid = gid};
     throw util::Error(
-        "the device has no RoCE v2 address. Run 00_devices to find out what is missing.");
+        "the device has no RoCE v2 address. Run 00_hello/devices to find out what is missing.");
 }
 
 int run(ibv_context* context, const Link& link, runlog::Log& log, util::StopSignal& stop) {
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
         const auto names = rdma::device_names();
         if (device.empty() && names.empty())
             throw util::Error(
-                "this host has no RDMA device. Run 00_devices to find out what is missing.");
+                "this host has no RDMA device. Run 00_hello/devices to find out what is missing.");
         const rdma::Context context = rdma::open_device(device.empty() ? names[0] : device);
         const Link link = link_to_itself(context.get());
         log.event("device", rdma::describe_device(context.get(), link.gid.port, &link.gid));

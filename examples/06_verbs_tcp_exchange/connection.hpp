@@ -58,9 +58,10 @@ inline Port open_port(const util::Address& address) {
                     static_cast<std::uint16_t>(rdma::bytes_of(port.active_mtu))};
         }
     }
-    throw util::Error("no RDMA device of this host has the address " + address.host() +
-                      ": connect through an interface that has one (00_devices lists them and "
-                      "reports what is missing).");
+    throw util::Error(
+        "no RDMA device of this host has the address " + address.host() +
+        ": connect through an interface that has one (00_hello/devices lists them and "
+        "reports what is missing).");
 }
 
 /// INIT: binds the queue pair to a port and sets the access rights for the peer's requests.

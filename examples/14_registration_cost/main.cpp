@@ -68,7 +68,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     const auto names = rdma::device_names();
     if (options.device.empty() && names.empty())
         throw util::Error(
-            "this host has no RDMA device. Run 00_devices to find out what is missing.");
+            "this host has no RDMA device. Run 00_hello/devices to find out what is missing.");
     const rdma::Context context =
         rdma::open_device(options.device.empty() ? names[0] : options.device);
     const auto gids = rdma::gid_table(context.get());
@@ -77,7 +77,7 @@ int run(const Options& options, runlog::Log& log, util::StopSignal& stop) {
     });
     if (gid == gids.end())
         throw util::Error(
-            "the device has no RoCE v2 address. Run 00_devices to find out what is missing.");
+            "the device has no RoCE v2 address. Run 00_hello/devices to find out what is missing.");
     log.event("device", rdma::describe_device(context.get(), gid->port, &*gid));
     const rdma::Pd pd{CHECK_PTR(ibv_alloc_pd(context.get()))};
     const Host host{context.get(), pd.get(), {.gid = *gid}, log, stop};

@@ -17,25 +17,36 @@ struct Row {
 };
 
 constexpr std::string_view no_device =
-    " This host has no usable RDMA device: run 00_devices to find out what is missing.";
+    " This host has no usable RDMA device: run 00_hello/devices to find out what is missing.";
 constexpr std::string_view no_permission =
     " This user may not open /dev/infiniband: run as root or as a member of the group that owns it "
     "(ls -l /dev/infiniband).";
+
+constexpr std::string_view unreachable =
+    " Check that the address is right and that the host is up (ping).";
 
 constexpr std::array rows{
     Row{"", EACCES, no_permission},
     Row{"", EPERM, no_permission},
     Row{"rdma_bind_addr", EADDRINUSE,
-        " Another program listens there: choose another --port, or stop it."},
+        " Another program listens there: stop it, or choose another port."},
     Row{"rdma_bind_addr", EADDRNOTAVAIL,
         " Either this host does not have that address (ip addr lists them), or another program "
-        "listens on that port at all addresses: then choose another --port."},
-    Row{"rdma_bind_addr", ENODEV, " No RDMA device serves that address: run 00_devices."},
+        "listens on that port at all addresses: then choose another port."},
+    Row{"rdma_bind_addr", ENODEV, " No RDMA device serves that address: run 00_hello/devices."},
     Row{"rdma_listen", EADDRINUSE,
-        " Another program listens there: choose another --port, or stop it."},
+        " Another program listens there: stop it, or choose another port."},
     Row{"rdma_resolve_addr", ENODEV,
-        " No RDMA device serves the interface that leads there: run 00_devices."},
+        " No RDMA device serves the interface that leads there: run 00_hello/devices."},
     Row{"rdma_resolve_addr", ENETUNREACH, " This host has no route there (ip route get ADDRESS)."},
+    Row{"rdma_resolve_addr", ETIMEDOUT, unreachable},
+    Row{"rdma_resolve_addr", EHOSTUNREACH, unreachable},
+    Row{"rdma_connect", ECONNREFUSED,
+        " No program listens on this port there, or it rejects this client: start the server "
+        "first."},
+    Row{"rdma_connect", ETIMEDOUT,
+        " Does that host have an RDMA device on that address (00_hello/devices), and does its "
+        "firewall let UDP 4791 through?"},
     Row{"rdma_resolve_addr", EADDRNOTAVAIL,
         " This host does not have the --source address (ip addr lists them)."},
     Row{"rdma_create_event_channel", ENODEV, no_device},

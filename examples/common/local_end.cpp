@@ -14,7 +14,7 @@ std::string only_device() {
     const auto names = rdma::device_names();
     if (names.empty())
         throw util::Error(
-            "this host has no RDMA device. Run 00_devices to find out what is missing.");
+            "this host has no RDMA device. Run 00_hello/devices to find out what is missing.");
     if (names.size() > 1)
         throw util::Error(
             fmt::format("this host has several RDMA devices: choose one with --device ({}).",

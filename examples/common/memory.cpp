@@ -48,4 +48,10 @@ runlog::Fields describe_memory(std::span<const std::byte> memory) {
             {"begins", begins}};
 }
 
+std::string memory_text(std::span<const std::byte> memory) {
+    const runlog::Event event{0, "", "memory", describe_memory(memory)};
+    const std::string text = to_text(event);
+    return text.substr(text.find("0x"));
+}
+
 }  // namespace common

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,5 +26,8 @@ std::uint32_t crc_of(std::span<const std::byte> bytes);
 /// Fields of a run log "memory" event: address, length, CRC-32 (ISO-HDLC, as in zlib) and the first
 /// bytes, unprintable ones as '.'.
 runlog::Fields describe_memory(std::span<const std::byte> memory);
+
+/// The same as text: "0x7f393f03d010: 10000 of 1048576 B in use, CRC-32 0x991cf230, "Hello…"".
+std::string memory_text(std::span<const std::byte> memory);
 
 }  // namespace common

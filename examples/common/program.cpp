@@ -32,16 +32,16 @@ CommandLine::CommandLine(std::string role, const std::string& about)
     impl_->app.description(about);
     // The last occurrence of an option counts, so a script's defaults can be overridden.
     impl_->app.option_defaults()->take_last();
-    impl_->app
-        .add_option("--run-log", impl_->run_log,
-                    "Also write each event as a JSON line to this file;\n'-': to standard output, "
-                    "the text to "
-                    "standard error")
-        ->type_name("FILE");
     impl_->app.get_formatter()->column_width(30);
 }
 
 CommandLine::~CommandLine() = default;
+
+void CommandLine::server(std::string& value) {
+    impl_->app.add_option("server", value, "The server's address or name, IPv4 or IPv6")
+        ->required()
+        ->type_name("");
+}
 
 void CommandLine::add(ServerOptions& options) {
     add_local(options.local, "--bind", "Listen on this address only (default: all, IPv4 and IPv6)");
@@ -52,9 +52,7 @@ void CommandLine::add(ServerOptions& options) {
 }
 
 void CommandLine::add(ClientOptions& options) {
-    impl_->app.add_option("server", options.server, "The server's address or name, IPv4 or IPv6")
-        ->required()
-        ->type_name("");
+    server(options.server);
     impl_->app.add_option("--port", options.port, "Port the server listens on")
         ->check(CLI::Range(1, 65535).description(""))
         ->capture_default_str()
@@ -98,7 +96,7 @@ void CommandLine::add_local(LocalEnd& local, const std::string& flag, const std:
     impl_->app.add_option(flag, local.address, help)->type_name("ADDRESS");
     impl_->app
         .add_option("--device", local.device,
-                    "Use this RDMA device's address (00_devices lists them)")
+                    "Use this RDMA device's address (00_hello/devices lists them)")
         ->type_name("NAME");
     impl_->app
         .add_option("--gid-index", local.gid_index,
@@ -138,10 +136,11 @@ void CommandLine::text(const std::string& flag, std::string& value, const std::s
     impl_->app.add_option(flag, value, help)->type_name("TEXT");
 }
 
-int CommandLine::main(int argc, char** argv, const Run& run) {
-    const auto complain = [this](std::string_view text) {
-        util::print_error(fmt::format("{}: {}\n", impl_->role, text));
-    };
+void CommandLine::complain(std::string_view text) const {
+    util::print_error(fmt::format("{}: {}\n", impl_->role, text));
+}
+
+std::optional<int> CommandLine::parse(int argc, char** argv) {
     try {
         impl_->app.parse(argc, argv);
     } catch (const CLI::Success& success) {
@@ -153,6 +152,46 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
         complain(fmt::format("{}. --help lists the options.", what));
         return 2;
     }
+    return std::nullopt;
+}
+
+namespace {
+
+std::string sentence_of(const std::exception& error) {
+    const auto* failed_call = dynamic_cast<const std::system_error*>(&error);
+    if (failed_call == nullptr)
+        return error.what();
+    return fmt::format("{} failed: {}.{}", call_of(*failed_call), failed_call->code().message(),
+                       hint_for(*failed_call));
+}
+
+}  // namespace
+
+void print_failure(std::string_view role, const std::exception& error) {
+    util::print_error(fmt::format("{}: {}\n", role, sentence_of(error)));
+}
+
+int CommandLine::main_without_log(int argc, char** argv, const std::function<void()>& run) {
+    if (const auto exit_code = parse(argc, argv))
+        return *exit_code;
+    try {
+        run();
+        return 0;
+    } catch (const std::exception& error) {
+        print_failure(impl_->role, error);
+        return 1;
+    }
+}
+
+int CommandLine::main(int argc, char** argv, const Run& run) {
+    impl_->app
+        .add_option("--run-log", impl_->run_log,
+                    "Also write each event as a JSON line to this file;\n'-': to standard output, "
+                    "the text to "
+                    "standard error")
+        ->type_name("FILE");
+    if (const auto exit_code = parse(argc, argv))
+        return *exit_code;
     if (impl_->local != nullptr && !impl_->local->address.empty() &&
         (!impl_->local->device.empty() || impl_->local->gid_index)) {
         complain(
@@ -169,11 +208,8 @@ int CommandLine::main(int argc, char** argv, const Run& run) {
         runlog::Log log(impl_->role, impl_->run_log);
         try {
             return run(log, stop);
-        } catch (const std::system_error& error) {
-            log.error(fmt::format("{} failed: {}.{}", call_of(error), error.code().message(),
-                                  hint_for(error)));
         } catch (const std::exception& error) {
-            log.error(error.what());
+            log.error(sentence_of(error));
         }
     } catch (const std::exception& error) {
         complain(error.what());  // the run log itself could not be written

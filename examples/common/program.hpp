@@ -6,10 +6,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "examples/common/secure.hpp"
 #include "runlog/log.hpp"
@@ -51,6 +53,9 @@ struct ClientOptions {
     util::Address resolve_server() const { return util::Address::resolve(server, port, timeout); }
 };
 
+/// Prints an exception as main() does: as one sentence on standard error.
+void print_failure(std::string_view role, const std::exception& error);
+
 /// Sleeps for a millisecond. Returns false if the deadline has passed or a stop was requested.
 bool nap(util::StopSignal& stop, util::Deadline deadline);
 
@@ -65,6 +70,8 @@ class CommandLine {
     CommandLine(CommandLine&&) = delete;
     CommandLine& operator=(CommandLine&&) = delete;
 
+    /// The server's address as the first argument.
+    void server(std::string& value);
     void add(ServerOptions& options);
     void add(ClientOptions& options);
     void add(SecureOptions& options);
@@ -83,8 +90,12 @@ class CommandLine {
     /// Parses, opens the run log, calls `run`, and prints an exception as a sentence on standard
     /// error.
     int main(int argc, char** argv, const Run& run);
+    /// The same for programs that write no run log and leave the signals as they are.
+    int main_without_log(int argc, char** argv, const std::function<void()>& run);
 
   private:
+    std::optional<int> parse(int argc, char** argv);
+    void complain(std::string_view text) const;
     void add_local(LocalEnd& local, const std::string& flag, const std::string& help);
 
     struct Impl;

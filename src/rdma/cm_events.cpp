@@ -42,9 +42,10 @@ std::string_view verb_of(rdma_cm_event_type wanted) {
 
 constexpr std::string_view is_it_reachable =
     "Check that the address is right and that the host is up (ping), and that the route to it "
-    "leaves through an RDMA device (00_devices).";
+    "leaves through an RDMA device (00_hello/devices).";
 constexpr std::string_view does_it_listen =
-    "Does that host have an RDMA device on that address (00_devices), and does its firewall let "
+    "Does that host have an RDMA device on that address (00_hello/devices), and does its firewall "
+    "let "
     "UDP 4791 through?";
 
 std::string_view hint_of(const rdma_cm_event& event) {

@@ -96,7 +96,7 @@ Context open_device(const std::string& name) {
             return open(device);
     const auto names = list.names();
     throw util::Error(names.empty() ? fmt::format("no RDMA device '{}': this host has none. Run "
-                                                  "00_devices to find out what is missing.",
+                                                  "00_hello/devices to find out what is missing.",
                                                   name)
                                     : fmt::format("no RDMA device '{}': this host has {}.", name,
                                                   fmt::join(names, ", ")));
@@ -144,9 +144,9 @@ DevicePort open_device_of(const util::Address& address) {
     const auto names = list.names();
     throw util::Error(
         names.empty()
-            ? "this host has no RDMA device. Run 00_devices to find out what is missing."
+            ? "this host has no RDMA device. Run 00_hello/devices to find out what is missing."
             : fmt::format("no RDMA device here ({}) has the address {}: connect through an "
-                          "interface that has one (00_devices lists them).",
+                          "interface that has one (00_hello/devices lists them).",
                           fmt::join(names, ", "), address.host()));
 }
 

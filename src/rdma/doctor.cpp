@@ -171,9 +171,10 @@ void check_gid_of(const util::Address& address, const HostFacts& host, Report& r
     else
         report.wrong(
             fmt::format("no RDMA device has a GID for {}", address.host()),
-            fmt::format("sudo ip addr add {}/{} dev {} (or use an address that 00_devices lists)",
-                        address.host(), address.is_ipv6() ? 64 : 24,
-                        port->netdev.empty() ? "NETDEV" : port->netdev));
+            fmt::format(
+                "sudo ip addr add {}/{} dev {} (or use an address that 00_hello/devices lists)",
+                address.host(), address.is_ipv6() ? 64 : 24,
+                port->netdev.empty() ? "NETDEV" : port->netdev));
 }
 
 void check_memlock(const HostFacts& host, Report& report) {

@@ -80,7 +80,7 @@ TEST_F(Site, begins_with_the_readme_and_has_every_document_in_its_contents) {
 
 TEST_F(Site, shows_code_as_the_document_and_the_source_have_it) {
     for (const auto& [document, file] :
-         {std::pair{"examples/00_devices/README.md", "examples/00_devices/index.html"},
+         {std::pair{"examples/00_hello/README.md", "examples/00_hello/index.html"},
           std::pair{"examples/21_congestion/README.md", "examples/21_congestion/index.html"},
           std::pair{"docs/wire-format.md", "docs/wire-format.html"},
           std::pair{"docs/rocecap.md", "docs/rocecap.html"}}) {

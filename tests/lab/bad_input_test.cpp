@@ -10,8 +10,13 @@ namespace bad_input_test {
 
 using namespace std::chrono_literals;
 
-const std::string server = "build/examples/01_cm_write_read/server";
-const std::string client = "build/examples/01_cm_write_read/client";
+const std::string client01 = "build/examples/01_cm_write_read/client";
+const std::string server01 = "build/examples/01_cm_write_read/server";
+// Also with rdma_cm, and with all options of later lessons.
+const std::string client04 = "build/examples/04_access_denied/client";
+const std::string server04 = "build/examples/04_access_denied/server";
+const std::string client06 = "build/examples/06_verbs_tcp_exchange/client";
+const std::string server06 = "build/examples/06_verbs_tcp_exchange/server";
 
 struct Case {
     const char* name;
@@ -40,62 +45,65 @@ TEST_P(BadInput, is_one_sentence_and_an_exit_code_in_time) {
     EXPECT_LT(outcome.took, start + wrong.within);
 }
 
-// The time limits: --timeout, plus up to 3 seconds for an emulated machine. They do not include the
+// The time limits: that of the program, plus up to 3 seconds for an emulated machine. They do not include the
 // time to start the program, which is measured with --help.
 INSTANTIATE_TEST_SUITE_P(
-    Lesson01, BadInput,
+    Lessons01And04, BadInput,
     testing::Values(
-        Case{"unknown_option", {client, "192.0.2.1", "--prot", "1"}, 2, "--prot", 2s},
-        Case{"no_server_named", {client}, 2, "server is required", 2s},
-        Case{"port_out_of_range", {client, "192.0.2.1", "--port", "65536"}, 2, "--port", 2s},
+        Case{"unknown_option", {client01, "192.0.2.1", "--prot", "1"}, 2, "--prot", 2s},
+        Case{"no_server_named", {client01}, 2, "server is required", 2s},
+        Case{"port_out_of_range", {client04, "192.0.2.1", "--port", "65536"}, 2, "--port", 2s},
         Case{"unknown_host",
-             {client, "no-such-host.invalid"},
+             {client01, "no-such-host.invalid"},
              1,
              "cannot resolve 'no-such-host.invalid'",
              8s},
-        Case{"nothing_listens",
-             {client, "192.0.2.1", "--port", "9"},
+        Case{"nothing_listens", {client01, "192.0.2.1"}, 1, "No program listens on this port", 3s},
+        Case{"no_such_neighbour", {client01, "192.0.2.77"}, 1, "192.0.2.77", 5s},
+        Case{"no_route", {client01, "198.51.100.1"}, 1, "198.51.100.1", 5s},
+        Case{"source_not_ours",
+             {client04, "192.0.2.1", "--source", "192.0.2.99"},
              1,
-             "no program listens on this port",
+             "--source",
              3s},
-        Case{"no_such_neighbour", {client, "192.0.2.77", "--timeout", "2"}, 1, "192.0.2.77", 5s},
-        Case{"no_route", {client, "198.51.100.1", "--timeout", "2"}, 1, "198.51.100.1", 5s},
-        Case{"source_not_ours", {client, "192.0.2.1", "--source", "192.0.2.99"}, 1, "--source", 3s},
         Case{"source_no_address",
-             {client, "192.0.2.1", "--source", "192.0.2"},
+             {client04, "192.0.2.1", "--source", "192.0.2"},
              1,
              "'192.0.2' is not",
              3s},
         Case{"unknown_device",
-             {client, "192.0.2.1", "--device", "mlx5_9"},
+             {client04, "192.0.2.1", "--device", "mlx5_9"},
              1,
              "this host has rxe0",
              3s},
         Case{"unknown_gid_index",
-             {client, "192.0.2.1", "--gid-index", "200"},
+             {client04, "192.0.2.1", "--gid-index", "200"},
              1,
              "rxe0 has no GID with index 200. The GID table has:",
              3s,
              4},
         Case{"run_log_in_no_folder",
-             {client, "192.0.2.1", "--run-log", "/nonexistent/x"},
+             {client04, "192.0.2.1", "--run-log", "/nonexistent/x"},
              1,
              "/nonexistent/x",
              3s},
         Case{"no_device",
              {"bash", "-c",
-              "rdma link delete rxe0; " + client +
+              "rdma link delete rxe0; " + client01 +
                   " 192.0.2.1; code=$?; rdma link add rxe0 type rxe netdev eth0; exit $code"},
              1,
              "This host has no usable RDMA device",
              5s},
-        Case{
-            "bind_to_a_strange_address", {server, "--bind", "198.51.100.1"}, 1, "198.51.100.1", 3s},
+        Case{"bind_to_a_strange_address",
+             {server04, "--bind", "198.51.100.1"},
+             1,
+             "198.51.100.1",
+             3s},
         Case{"no_permission",
              {"bash", "-c",
               "chmod 600 /dev/infiniband/uverbs*; setpriv --reuid=65534 --clear-groups "
               "--inh-caps=-all " +
-                  client + " 192.0.2.1; code=$?; chmod 666 /dev/infiniband/uverbs*; exit $code"},
+                  client01 + " 192.0.2.1; code=$?; chmod 666 /dev/infiniband/uverbs*; exit $code"},
              1,
              "/dev/infiniband",
              3s}),
@@ -109,19 +117,35 @@ class Server : public testing::Test {
     }
 };
 
+TEST_F(Server, without_signal_handling_serves_one_client_after_the_other_and_leaves_nothing) {
+    support::Process serving = support::start("server", {server01});
+    ASSERT_TRUE(serving.await("listening on", 10s));
+    support::Process a(support::on("client", {client01, "192.0.2.1"}));
+    support::Process b(support::on("client", {client01, "2001:db8::1", "--length", "100000"}));
+    EXPECT_EQ(a.wait(20s).exit_code, 0);
+    EXPECT_EQ(b.wait(20s).exit_code, 0);
+    serving.close_input();
+    const auto outcome = serving.wait(10s);
+    EXPECT_EQ(outcome.exit_code, 128 + SIGTERM) << outcome.all();
+    for (const char* bytes : {": 10000 of 1048576 B in use", ": 100000 of 1048576 B in use"})
+        EXPECT_NE(outcome.out.find(bytes), std::string::npos) << outcome.all();
+    const auto left = support::exec("server", {"rdma", "resource", "show", "mr"});
+    EXPECT_EQ(left.all(), "exit 0\n");
+}
+
 TEST_F(Server, says_that_its_port_is_taken) {
-    support::Process first = support::start("server", {server, "--port", "4242"});
+    support::Process first = support::start("server", {server04, "--port", "4242"});
     ASSERT_TRUE(first.await("listening on", 10s));
-    const auto second = support::exec("server", {server, "--port", "4242"});
+    const auto second = support::exec("server", {server04, "--port", "4242"});
     EXPECT_EQ(second.exit_code, 1);
-    EXPECT_NE(second.err.find("choose another --port"), std::string::npos) << second.all();
+    EXPECT_NE(second.err.find("choose another port"), std::string::npos) << second.all();
 }
 
 TEST_F(Server, serves_several_clients_and_ends_cleanly_on_sigterm) {
-    support::Process serving = support::start("server", {server});
+    support::Process serving = support::start("server", {server06});
     ASSERT_TRUE(serving.await("listening on", 10s));
-    support::Process a(support::on("client", {client, "192.0.2.1"}));
-    support::Process b(support::on("client", {client, "2001:db8::1", "--length", "100000"}));
+    support::Process a(support::on("client", {client06, "192.0.2.1"}));
+    support::Process b(support::on("client", {client06, "2001:db8::1", "--length", "100000"}));
     EXPECT_EQ(a.wait(20s).exit_code, 0);
     EXPECT_EQ(b.wait(20s).exit_code, 0);
     serving.close_input();
@@ -136,26 +160,27 @@ TEST_F(Server, serves_several_clients_and_ends_cleanly_on_sigterm) {
 
 TEST_F(Server, outlives_a_client_that_is_killed) {
     support::Process serving =
-        support::start("server", {server, "--port", "4243", "--memory", "150000000"});
+        support::start("server", {server06, "--port", "4243", "--memory", "40000000"});
     ASSERT_TRUE(serving.await("listening on", 10s));
     // The client is killed while it is connected, during a WRITE that takes seconds.
     const auto killed = support::exec(
         "client",
         {"bash", "-c",
-         client + " 192.0.2.1 --port 4243 --length 150000000 >/tmp/killed.log & pid=$!; "
-                  "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
-                  "kill -KILL $pid; wait $pid"});
+         client06 + " 192.0.2.1 --port 4243 --length 40000000 >/tmp/killed.log & pid=$!; "
+                    "until grep -q post_send /tmp/killed.log; do kill -0 $pid || break; done; "
+                    "kill -KILL $pid; wait $pid"});
     EXPECT_EQ(killed.exit_code, 128 + SIGKILL) << killed.all();
-    const auto next = support::exec("client", {client, "192.0.2.1", "--port", "4243"});
+    const auto next =
+        support::exec("client", {client06, "192.0.2.1", "--port", "4243", "--timeout", "30"});
     EXPECT_EQ(next.exit_code, 0) << next.all();
 }
 
 TEST_F(Server, a_client_told_to_write_more_than_is_lent_is_told_so) {
     support::Process serving =
-        support::start("server", {server, "--port", "4244", "--memory", "100"});
+        support::start("server", {server06, "--port", "4244", "--memory", "100"});
     ASSERT_TRUE(serving.await("listening on", 10s));
     const auto outcome =
-        support::exec("client", {client, "192.0.2.1", "--port", "4244", "--length", "101"});
+        support::exec("client", {client06, "192.0.2.1", "--port", "4244", "--length", "101"});
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.err.find("exposes 100 bytes"), std::string::npos) << outcome.all();
 }

@@ -5,7 +5,7 @@
 
 namespace doctor_test {
 
-const std::string devices = "build/examples/00_devices/main";
+const std::string devices = "build/examples/00_hello/devices";
 
 class Doctor : public testing::Test {
   protected:

@@ -61,9 +61,9 @@ std::string processes_of_runs() {
 
 // A WRITE that takes many seconds, so that the run can be interrupted during it. A busy host needs
 // more than the default of 5 s to register so much memory.
-const support::Argv long_write{"lab/lab",  "capture",   "01",        "--",
-                               "--length", "300000000", "--timeout", "60"};
-const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 300000000"};
+const support::Argv long_write{"lab/lab",  "capture",  "06",        "--",
+                               "--length", "60000000", "--timeout", "60"};
+const support::Argv enough_memory{"LAB_SERVER_ARGS=--memory 60000000"};
 
 TEST_F(Lifecycle, up_again_is_quick_and_changes_nothing) {
     const auto before = word_of("build/lab/server.pid") + " " + word_of("build/lab/client.pid");
@@ -185,7 +185,7 @@ TEST_P(LostInACapture, is_named_and_ends_the_run) {
     const std::string host = file == "server.pid" ? "server" : "client";
     const std::string cause = file == "link.process" ? "rocewire, the link emulator, has ended"
                                                      : "the " + host + " guest's QEMU has ended";
-    support::Process process({"lab/lab", "capture", "01", "--", "--length", "60000000"},
+    support::Process process({"lab/lab", "capture", "06", "--", "--length", "60000000"},
                              {"LAB_SERVER_ARGS=--memory 60000000"});
     // 60 packets of 4 KiB are in the capture.
     ASSERT_TRUE(process.await("client wr 1, 60 of ", 60s)) << process.output();
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Processes, LostInACapture,
 
 TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
     const LabRun run =
-        support::read_run(support::run({"lab/lab", "run", "01", "--", "--length", "300000000"},
+        support::read_run(support::run({"lab/lab", "run", "06", "--", "--length", "60000000"},
                                        {enough_memory[0], "CAPTURE_SECONDS=1"}));
     EXPECT_EQ(run.outcome.exit_code, 124) << run.outcome.err;
     EXPECT_NE(run.outcome.err.find("client stopped after 1 s, server ok"), std::string::npos)
@@ -221,7 +221,7 @@ TEST_F(Lifecycle, a_client_that_takes_too_long_is_stopped) {
 
 TEST_F(Lifecycle, a_server_that_does_not_start_is_named_with_its_reason_at_once) {
     const LabRun run =
-        support::read_run(support::run({"lab/lab", "run", "01"}, {"CAPTURE_BIND_IP=198.51.100.1"}));
+        support::read_run(support::run({"lab/lab", "run", "06"}, {"CAPTURE_BIND_IP=198.51.100.1"}));
     EXPECT_EQ(run.outcome.exit_code, 1);
     EXPECT_NE(run.outcome.err.find("the server ended before it was ready: server: "),
               std::string::npos)
@@ -274,7 +274,7 @@ std::size_t runs_in(const support::Outcome& outcome) {
 
 TEST_F(Lifecycle, the_first_of_several_steps_that_fails_is_the_last) {
     const auto outcome =
-        support::run({"lab/lab", "capture", "01", "06"}, {"CAPTURE_BIND_IP=198.51.100.1"}, 120s);
+        support::run({"lab/lab", "capture", "06", "07"}, {"CAPTURE_BIND_IP=198.51.100.1"}, 120s);
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(runs_in(outcome), 1U) << outcome.all();
     EXPECT_EQ(outcome.out.find("readable in"), std::string::npos) << outcome.out;

@@ -59,7 +59,7 @@ TEST(SanitizedCapture, has_nothing_to_report) {
 TEST(SanitizedClient, a_failing_connection_leaves_nothing_behind) {
     const auto problem = support::bring_up();
     ASSERT_FALSE(problem) << *problem;
-    const std::string client = build + "/examples/01_cm_write_read/client";
+    const std::string client = build + "/examples/04_access_denied/client";
     for (const support::Argv& command :
          {support::Argv{client, "192.0.2.1", "--port", "9"},
           support::Argv{client, "192.0.2.77", "--timeout", "1"},

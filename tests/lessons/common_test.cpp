@@ -20,9 +20,11 @@ TEST(Hint, names_the_call_without_the_systems_own_words) {
 }
 
 TEST(Hint, says_what_to_try_for_the_usual_failures) {
-    EXPECT_NE(hint(EADDRINUSE, "rdma_bind_addr(192.0.2.1 port 18515)").find("another --port"),
+    EXPECT_NE(hint(EADDRINUSE, "rdma_bind_addr(192.0.2.1 port 18515)").find("another port"),
               std::string::npos);
-    EXPECT_NE(hint(ENODEV, "rdma_create_event_channel").find("00_devices"), std::string::npos);
+    EXPECT_NE(hint(ENODEV, "rdma_create_event_channel").find("00_hello/devices"),
+              std::string::npos);
+    EXPECT_NE(hint(ECONNREFUSED, "rdma_connect").find("start the server first"), std::string::npos);
     EXPECT_NE(hint(EACCES, "ibv_open_device(rxe0)").find("/dev/infiniband"), std::string::npos);
     EXPECT_EQ(hint(EINVAL, "ibv_modify_qp"), "");
 }

@@ -77,7 +77,7 @@ TEST_F(Devices, are_listed_by_name) {
 
 TEST_F(Devices, are_opened_by_name_and_closed) {
     EXPECT_EQ(error_text([] { rdma::open_device("rxe0"); }),
-              "no RDMA device 'rxe0': this host has none. Run 00_devices to find out what is "
+              "no RDMA device 'rxe0': this host has none. Run 00_hello/devices to find out what is "
               "missing.");
     library_.add("rxe0");
     library_.add("rxe1");
@@ -170,7 +170,7 @@ TEST_F(Devices, have_a_gid_at_a_port_and_an_index) {
 
 TEST_F(Devices, are_found_by_an_address_of_this_host) {
     EXPECT_EQ(error_text([] { rdma::open_device_of(address("192.0.2.1")); }),
-              "this host has no RDMA device. Run 00_devices to find out what is missing.");
+              "this host has no RDMA device. Run 00_hello/devices to find out what is missing.");
     library_.add("rxe1").gids = {entry(1, 0, "::ffff:192.0.2.7", IBV_GID_TYPE_ROCE_V1),
                                  entry(1, 1, "::ffff:192.0.2.8")};
     two_ports();
@@ -179,7 +179,7 @@ TEST_F(Devices, are_found_by_an_address_of_this_host) {
     EXPECT_EQ(found.gid.index, 1U);
     EXPECT_EQ(error_text([] { rdma::open_device_of(address("192.0.2.7")); }),
               "no RDMA device here (rxe1, rxe0) has the address 192.0.2.7: connect through an "
-              "interface that has one (00_devices lists them).");
+              "interface that has one (00_hello/devices lists them).");
 }
 
 TEST_F(Devices, are_described_with_the_gid_in_use) {

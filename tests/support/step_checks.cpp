@@ -110,6 +110,14 @@ void expect_one_sentence(const Outcome& outcome, int exit_code, const std::strin
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.all();
 }
 
+std::vector<std::string> notes(const std::vector<runlog::Event>& log, std::string_view part) {
+    std::vector<std::string> found;
+    for (const auto& event : LabRun::all(log, "note"))
+        if (const auto text = event.text("text"); text.find(part) != std::string::npos)
+            found.emplace_back(text);
+    return found;
+}
+
 std::vector<std::string> statuses(const std::vector<runlog::Event>& log) {
     std::vector<std::string> all;
     for (const runlog::Event& completion : LabRun::all(log, "wc"))

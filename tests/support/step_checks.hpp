@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/lab.hpp"
@@ -40,6 +41,9 @@ Rows rows_once(const LabRun& run, const std::string& fields, const std::string& 
 
 /// Expects that a program ended with this code and one line with `says` on standard error.
 void expect_one_sentence(const Outcome& outcome, int exit_code, const std::string& says);
+
+/// Returns the texts of a log's notes that contain `part`.
+std::vector<std::string> notes(const std::vector<runlog::Event>& log, std::string_view part);
 
 /// Returns the statuses of the completions in a log, in order.
 std::vector<std::string> statuses(const std::vector<runlog::Event>& log);

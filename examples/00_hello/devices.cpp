@@ -1,4 +1,4 @@
-// Lesson 00: shows this host's RDMA devices, and diagnoses what is wrong with them. All queries are
+// Lesson 00, devices: shows this host's RDMA devices, and diagnoses what is wrong with them. All queries are
 // local: no connection, no packets.
 #include <algorithm>
 #include <memory>
@@ -114,7 +114,8 @@ int run(const std::string& address_text, bool quiet, runlog::Log& log) {
 int main(int argc, char** argv) {
     common::CommandLine command_line(
         "devices",
-        "Lesson 00: lists this host's RDMA devices, ports and GIDs, and reports problems of the "
+        "Lesson 00, devices: lists this host's RDMA devices, ports and GIDs, and reports problems "
+        "of the "
         "set-up.\nExit code: 0 ready, 1 problems found, 2 invalid options.");
     std::string address;
     command_line.text("--address", address,
