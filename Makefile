@@ -170,7 +170,7 @@ bench-setup: packages-build-lab ## Measure connection set-up in the lab, phase b
 	$(Q)bench/setup/run
 # $(call in_lab,COMMAND,MORE PACKAGES)
 in_lab = $(Q)lab/install-packages lab $(2) && lab/lab up && $(1)
-bench-clients: build; $(call in_lab,bench/clients) ## Measure lesson 08 in the lab with 10, 100 and 1,000 clients (minutes)
+bench-clients: build; $(call in_lab,bench/clients) ## Measure lesson 08's hardened server in the lab with 10, 100 and 1,000 clients (minutes)
 bench-trace: build; $(call in_lab,bench/tracing,bench) ## Measure the overhead of rocetrace in the lab (minutes)
 
 lint: packages-build-test-bench-lint; $(Q)tests/lint/run ## Check format, layers and scripts, and sources changed since LINT_BASE (main)
