@@ -55,7 +55,7 @@ end
 local function add_folder(all, page, folder, paths)
   all.files[folder] = { page = page }
   for _, path in ipairs(paths) do
-    local name = path:match('[^/]+$')
+    local name = path:sub(#folder + 2)
     page.doc.blocks:insert(Header(2, { pandoc.Code(name) }, pandoc.Attr(name)))
     page.doc.blocks:insert(listing(path, name .. '-line'))
     all.files[path] = { page = page, id = name }
