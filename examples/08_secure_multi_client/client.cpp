@@ -1,5 +1,4 @@
-// Lesson 08, the client: many clients of lesson 07 in one process. All of them have a request
-// outstanding at the same time.
+// Lesson 08, the client: many clients of lesson 07 in one process, each with a request outstanding.
 #include <algorithm>
 #include <list>
 
@@ -24,7 +23,7 @@ struct Client {
     rdma::Mr mr;
     rdma::Cq cq;
     rdma::Qp qp;
-    net::Endpoint theirs;
+    net::Endpoint mine, theirs;
     std::uint64_t requests = 0;
 
     Client(unsigned number, net::TlsContext& tls, net::Socket socket, const lesson06::Port& port,
@@ -37,7 +36,7 @@ struct Client {
           cq(CHECK_PTR(ibv_create_cq(port.context.get(), 1, nullptr, nullptr, 0))),
           qp(lesson08::make_qp(pd.get(), cq.get(), 1)) {
         std::ranges::fill(part(IBV_WR_RDMA_READ), std::byte{0});
-        const net::Endpoint mine = lesson08::endpoint_of(*qp, port, *mr);
+        mine = lesson08::endpoint_of(*qp, port, *mr);
         net::send_endpoint(channel, mine, limit);
         theirs = net::receive_endpoint(channel, limit);
         lesson06::to_init(qp.get(), port, 0);
@@ -79,6 +78,7 @@ void run(std::uint64_t count, std::uint64_t rounds, const common::ClientOptions&
     for (unsigned number = 1; number <= count; ++number) {
         const net::TimeLimit limit{stop, deadline()};
         clients.emplace_back(number, tls, net::connect_tcp(server, source, limit), port, limit);
+        log.event("psn", lesson08::describe_psn(clients.back().mine));
     }
     log.note(fmt::format("{} clients are connected", count));
 
@@ -95,7 +95,6 @@ void run(std::uint64_t count, std::uint64_t rounds, const common::ClientOptions&
             if (!std::ranges::equal(client.part(IBV_WR_RDMA_WRITE), client.part(IBV_WR_RDMA_READ)))
                 throw util::Error("the bytes READ back differ from the bytes written.");
     }
-    log.note(fmt::format("{} clients have exchanged data", count));
 
     // 3. No request of a client is outstanding: the server may drain and destroy its queue pair.
     for (Client& client : clients) {

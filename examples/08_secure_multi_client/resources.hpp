@@ -36,6 +36,10 @@ inline net::Endpoint endpoint_of(const ibv_qp& qp, const lesson06::Port& port, c
     return mine;
 }
 
+inline runlog::Fields describe_psn(const net::Endpoint& mine) {
+    return {{"qpn", mine.qpn}, {"psn", mine.psn}, {"source", "RAND_bytes"}};
+}
+
 /// Shared: the open device, and the channel for the events of all completion queues.
 struct SharedDevice {
     lesson06::Port port;
@@ -83,15 +87,13 @@ struct PrivateSet {
             post_receive(wr_id);
     }
 
-    /// Moves the queue pair to RTS. Blocks while the kernel resolves the client's GID: up to about a
-    /// second if no host responds.
+    /// Blocks while the kernel resolves the client's GID: about a second if no host responds.
     void connect(const net::Endpoint& theirs) const {
         lesson06::to_rtr(qp.get(), device.port, theirs);
         lesson06::to_rts(qp.get(), mine.psn);
     }
 
-    /// Moves the queue pair to ERR: all posted receives complete with WR_FLUSH_ERR. After the last
-    /// one the device no longer uses this memory.
+    /// All posted receives complete with WR_FLUSH_ERR. Then the device no longer uses this memory.
     void drain() const {
         ibv_qp_attr attr{.qp_state = IBV_QPS_ERR};
         util::check_rc(ibv_modify_qp(qp.get(), &attr, IBV_QP_STATE), "ibv_modify_qp(to ERR)");

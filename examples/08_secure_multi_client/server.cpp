@@ -20,7 +20,6 @@ struct Client {
     bool is_done = false;      // the client has said so
     bool is_draining = false;
     std::uint64_t sends = 0;
-
     Client(std::uint64_t its_number, net::TlsContext& tls, net::Socket socket,
            const net::TimeLimit& limit, const lesson08::SharedDevice& device)
         : number(its_number), channel(tls, std::move(socket), limit), set(device, this) {}
@@ -39,8 +38,7 @@ struct Server {
     std::map<std::uint64_t, std::unique_ptr<Client>> clients{};  // by number
     std::uint64_t numbers = 0;
 
-    // 1. The thread sleeps in one place, until a client connects, a completion arrives, or a client
-    // sends a message or disconnects.
+    // 1. The thread sleeps in one place, until a newcomer, a completion or a message arrives.
     void run() {
         poller.add(stop.fd(), EPOLLIN, stop_key);
         poller.add(listener.fd(), EPOLLIN, listener_key);
@@ -69,6 +67,7 @@ struct Server {
             client->set.connect(theirs);
             net::send_endpoint(client->channel, client->set.mine, limit);
             net::barrier(client->channel, limit);
+            log.event("psn", lesson08::describe_psn(client->set.mine));
             poller.add(client->channel.socket().fd.get(), EPOLLIN, numbers);
             clients.emplace(numbers, std::move(client));
         });
