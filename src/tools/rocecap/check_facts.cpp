@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "runlog/tail.hpp"
-#include "tools/rocecap/logged_queue_pairs.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
+#include "trace/logged/known_pairs.hpp"
 #include "util/error.hpp"
 #include "util/json.hpp"
 #include "util/printable.hpp"
@@ -37,7 +37,7 @@ conformance::Event event_of(std::string_view name) {
 }
 
 void read_queue_pairs(const std::string& path, RunFacts& facts) {
-    const auto found = queue_pairs_in(path);
+    const auto found = logged::queue_pairs_in(path);
     facts.queue_pairs.insert(facts.queue_pairs.end(), found.begin(), found.end());
 }
 

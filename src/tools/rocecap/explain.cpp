@@ -9,9 +9,9 @@
 #include "render/explain_text.hpp"
 #include "tools/rocecap/check_facts.hpp"
 #include "tools/rocecap/command.hpp"
-#include "tools/rocecap/logged_queue_pairs.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "trace/explain/explainer.hpp"
+#include "trace/logged/known_pairs.hpp"
 #include "trace/timeline/trace_input.hpp"
 #include "util/error.hpp"
 #include "util/printable.hpp"
@@ -56,7 +56,7 @@ class Explain {
         while (const auto event = input_.next_event())
             explainer_.learn(*event);
         for (const timeline::LogFile& log : files_.logs)
-            for (const flow::KnownQueuePair& pair : queue_pairs_in(log.path))
+            for (const flow::KnownQueuePair& pair : logged::queue_pairs_in(log.path))
                 explainer_.know(pair);
         context_.logs = files_.logs.size();
         place();

@@ -13,11 +13,15 @@
 #include "render/timeline_text.hpp"
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/input_lines.hpp"
-#include "tools/rocecap/predict_run.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "trace/predict/answer.hpp"
 #include "trace/predict/question_plan.hpp"
+#include "trace/predict/replay.hpp"
+#include "trace/predict/run.hpp"
 #include "trace/predict/score.hpp"
+#include "trace/timeline/finished_run.hpp"
 #include "util/error.hpp"
+#include "wire/text/summary.hpp"
 
 namespace rocecap {
 namespace {
@@ -32,20 +36,40 @@ constexpr std::size_t widest = 100;
 constexpr std::size_t number_width = 5;
 constexpr std::size_t who_width = 15;
 
+// Throws util::Error if there is nothing to predict.
+predict::Run read_run(const TraceArguments& arguments, util::TextStyle style) {
+    timeline::FinishedRun finished(files_of(arguments));
+    const std::string& name = finished.files().name;
+    predict::RunReader reader(finished.files(), {},
+                              [style](const wire::Packet& packet, util::Bytes frame) {
+                                  return wire::packet_summary(packet, style, frame);
+                              });
+    finished.each_row(reader);
+    if (!finished.has_capture())
+        throw util::Error(
+            fmt::format("{} has no capture: record a run with 'lab/lab capture'.", name));
+    check_trace(finished);
+    predict::Run run = reader.take();
+    if (run.packets.empty())
+        throw util::Error(fmt::format(
+            "{} has nothing to predict: no packet of a reliable connection (RC).", name));
+    return run;
+}
+
 class Dialogue {
   public:
     Dialogue(const PredictOptions& options, const Context& context)
         : style_(context.colour),
-          run_(read_predicted_run(options.trace, style_)),
+          run_(read_run(options.trace, style_)),
           columns_(context.columns == 0 ? widest : std::min(context.columns, widest)),
           text_(style_, run_.addresses, columns_ - std::min(columns_, number_width)),
           sink_(capture::Sink::standard_output()),
-          ends_(run_.connections.size()),
+          replay_(run_),
+          plan_(predict::plan_of(run_)),
           echoes_(isatty(STDIN_FILENO) == 0) {
-        for (const auto& [before, event] : run_.events)
-            course_.events.insert(before);
-        course_.asks_all = options.all;
-        course_.begin = begin(options.from);
+        plan_.asks_all = options.all;
+        if (options.from != 0)
+            plan_.begin = first_from(options.from);
         sink_.give_up_on(lines_.stop());
     }
 
@@ -59,7 +83,7 @@ class Dialogue {
         bool goes_on = true;
         for (std::size_t i = 0; i < run_.packets.size() && goes_on; ++i) {
             show_events(i);
-            const auto answer = is_asked(run_.packets, i, course_) ? ask(i) : std::nullopt;
+            const auto answer = is_asked(run_.packets, i, plan_) ? ask(i) : std::nullopt;
             goes_on = !has_ended_;
             if (goes_on)
                 reveal(i, answer);
@@ -73,36 +97,24 @@ class Dialogue {
     }
 
   private:
-    std::size_t begin(std::uint64_t from) const {
-        const std::size_t packets = run_.packets.size();
-        if (from != 0) {
-            const auto first =
-                std::ranges::lower_bound(run_.packets, from, {}, &predict::Packet::frame);
-            if (first == run_.packets.end())
-                throw util::Error(
-                    fmt::format("no packet of a reliable connection has number {} or higher: the "
-                                "last one is {}",
-                                from, run_.packets.back().frame));
-            return static_cast<std::size_t>(first - run_.packets.begin());
-        }
-        const bool has_event = !run_.events.empty() && run_.events.begin()->first < packets;
-        return has_event ? run_.events.begin()->first : 0;
+    std::size_t first_from(std::uint64_t frame) const {
+        const auto first =
+            std::ranges::lower_bound(run_.packets, frame, {}, &predict::Packet::frame);
+        if (first == run_.packets.end())
+            throw util::Error(
+                fmt::format("no packet of a reliable connection has number {} or higher: the "
+                            "last one is {}",
+                            frame, run_.packets.back().frame));
+        return static_cast<std::size_t>(first - run_.packets.begin());
     }
 
     void show_events(std::size_t before) {
-        const auto [first, last] = run_.events.equal_range(before);
-        for (auto event = first; event != last; ++event) {
-            const PredictedRun::LinkEvent& one = event->second;
+        for (const std::string& event : replay_.see_events(before)) {
             const std::string text = std::string(number_width + 11, ' ') +
-                                     util::padded("link", who_width) + "  " + one.text;
+                                     util::padded("link", who_width) + "  " + event;
             sink_.append(
                 style_(util::TextRole::Notice, util::wrapped(text, columns_, 2 * who_width)) +
                 "\n");
-            predict::ConnectionState& ends = ends_[one.place.connection];
-            if (one.is_request && one.is_missing)
-                ends.see_taken(one.place.offset);
-            if (one.is_request && !one.is_gone)
-                ends.see_held(one.place.offset);
         }
     }
 
@@ -111,10 +123,9 @@ class Dialogue {
         sink_.append(fmt::format("{} {}",
                                  style_(util::TextRole::Dim, fmt::format("{:4}", packet.frame)),
                                  text_.line(run_.rows[index], run_.rows[index].text)));
-        predict::ConnectionState& ends = ends_[packet.connection];
         if (answer)
-            judge(packet, *answer, ends);
-        ends.see(packet);
+            judge(packet, *answer, replay_.ends(index));
+        replay_.see(index);
     }
 
     void judge(const predict::Packet& packet, const predict::Answer& answer,
@@ -135,11 +146,7 @@ class Dialogue {
 
     // nullopt if the packet is to be shown without a prediction, or at the end.
     std::optional<predict::Answer> ask(std::size_t index) {
-        const predict::Packet& packet = run_.packets[index];
-        const std::string who = predict::begun(run_.name_of(packet.source));
-        const std::string to =
-            run_.connections.size() == 1 ? "" : fmt::format(", to QP {:#08x}", packet.dest_qpn);
-        sink_.append(fmt::format("\n{} sends the next packet{}. Which kind and PSN?\n", who, to));
+        sink_.append(fmt::format("\n{} Which kind and PSN?\n", replay_.sender(index)));
         while (true) {
             const predict::Input input = read_answer();
             if (const auto* answer = std::get_if<predict::Answer>(&input))
@@ -150,7 +157,7 @@ class Dialogue {
             }
             switch (std::get<predict::Command>(input)) {
                 case predict::Command::Help:
-                    help(packet);
+                    help(index);
                     break;
                 case predict::Command::Reveal:
                     score_.add_unanswered();
@@ -171,22 +178,19 @@ class Dialogue {
         return line ? predict::parse(*line) : predict::Command::Quit;
     }
 
-    void help(const predict::Packet& packet) {
-        const predict::Connection& connection = run_.connections[packet.connection];
+    void help(std::size_t index) {
         sink_.append(predict::help());
-        sink_.append(predict::hint(ends_[packet.connection], run_.name_of(connection.requester),
-                                   run_.name_of(connection.responder)) +
-                     "\n");
+        sink_.append(replay_.hint(index) + "\n");
     }
 
     util::TextStyle style_;
-    PredictedRun run_;
+    predict::Run run_;
     std::size_t columns_;
     render::TimelineText text_;
     InputLines lines_;
     capture::Sink sink_;
-    std::vector<predict::ConnectionState> ends_;
-    predict::QuestionPlan course_;
+    predict::Replay replay_;
+    predict::QuestionPlan plan_;
     bool echoes_;
     bool has_ended_ = false;
     predict::Score score_;
