@@ -11,8 +11,10 @@
 #include "render/page/assets.hpp"
 #include "render/page/details.hpp"
 #include "render/page/facts.hpp"
+#include "render/page/quiz.hpp"
 #include "render/page/rows.hpp"
 #include "render/page/secrets.hpp"
+#include "trace/predict/run.hpp"
 #include "trace/timeline/capability.hpp"
 #include "trace/timeline/finished_run.hpp"
 #include "trace/timeline/queue_pair_track.hpp"
@@ -27,13 +29,15 @@ using timeline::FinishedRun;
 // Collects the rows and the input of the tables.
 class Reader : public timeline::RowVisitor {
   public:
-    Reader(const FinishedRun& run, std::uint64_t most_packets) : rows_(run, most_packets) {}
+    Reader(const FinishedRun& run, std::uint64_t most_packets)
+        : rows_(run, most_packets), predicted_(run.files(), {.events = most_link_events}) {}
 
     void event(const runlog::Event& event, std::int64_t t_ns,
                const timeline::WorkRequest* request) override {
         tracks_.learn(event);
         capabilities_.learn(event);
         rows_.event(event, t_ns, request);
+        predicted_.event(event, t_ns, request);
     }
 
     void packet(const timeline::PacketRow& row, const wire::Packet& packet,
@@ -41,14 +45,23 @@ class Reader : public timeline::RowVisitor {
                 const timeline::WorkRequest* request) override {
         capabilities_.see(packet, frame.bytes, number, row.t_ns);
         rows_.packet(row, packet, frame, number, request);
+        if (rows_.left_out().packets == 0)
+            predicted_.packet(row, packet, frame, number, request);
+        else
+            predicted_.cut();
     }
 
     Rows& rows() { return rows_; }
+    predict::RunReader& predicted() { return predicted_; }
     const timeline::QueuePairTracks& tracks() const { return tracks_; }
     const timeline::Capabilities& capabilities() const { return capabilities_; }
 
   private:
+    // The time to place them among the packets grows with the product of their numbers.
+    static constexpr std::size_t most_link_events = 1000;
+
     Rows rows_;
+    predict::RunReader predicted_;
     timeline::QueuePairTracks tracks_;
     timeline::Capabilities capabilities_;
 };
@@ -137,6 +150,19 @@ util::Json run_json(const std::string& run_dir) {
     return json.is_object() ? json : util::Json::object();
 }
 
+// Without roles, the hosts are called as the columns of the ladder.
+void name_hosts(predict::Run& predicted, const timeline::Hosts& hosts) {
+    if (!predicted.addresses.empty() || hosts.server.empty() || hosts.clients.size() != 1)
+        return;
+    predicted.addresses = {{"server", hosts.server}, {"client", hosts.clients.begin()->first}};
+}
+
+util::Json questions(Reader& reader, const FinishedRun& run) {
+    predict::Run predicted = reader.predicted().take();
+    name_hosts(predicted, run.hosts());
+    return quiz_json(predicted);
+}
+
 util::Json describe(Reader& reader, const FinishedRun& run) {
     const timeline::TraceFiles& files = run.files();
     const util::Json beside = files.is_run_dir ? run_json(files.name) : util::Json::object();
@@ -154,7 +180,8 @@ util::Json describe(Reader& reader, const FinishedRun& run) {
             {"tracks", tracks_json(reader, rows, run)},
             {"throughput", throughput_json(rows)},
             {"capabilities", capabilities_json(reader.capabilities().all(), rows, run)},
-            {"first_psns", first_psns_json(files)}};
+            {"first_psns", first_psns_json(files)},
+            {"quiz", questions(reader, run)}};
 }
 
 std::string escaped(std::string_view text) {

@@ -25,6 +25,8 @@ const themes = {
 function pressed(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || byId("help").open)
         return;
+    if (quiz.isOn && !["?", "t", "Escape"].includes(event.key))
+        return;
     const search = byId("search");
     if (event.target === search) {
         if (event.key === "Escape")
@@ -37,16 +39,17 @@ function pressed(event) {
         }
         return;
     }
-    if (event.target.closest("select, input, textarea"))
+    if (event.target.closest("select, input, textarea") && !quiz.isOn)
         return;
     const acts = {
         "/": () => { search.focus(); search.select(); search.scrollIntoView({ block: "nearest" }); },
         "?": () => byId("help").showModal(),
         t: () => themes.next(),
+        q: () => quiz.enter(),
         n: () => ladder.notable(1),
         p: () => ladder.notable(-1),
         w: () => ladder.nextKin(),
-        Escape: () => ladder.showAll(),
+        Escape: () => (quiz.isOn ? quiz.leave() : ladder.showAll()),
     };
     if (event.target === byId("rows"))
         ladder.key(event);
@@ -56,11 +59,13 @@ function pressed(event) {
     }
 }
 
-// Goes to the URL's target: a section, or "#frame-4". Call it after the sections have their final size.
+// Goes to the URL's target: a section, "#frame-4", or "#quiz". Call it after the sections have their final size.
 async function goTo(hash) {
     const frame = Number(hash.match(/^#frame-(\d+)$/)?.[1]);
     if (byFrame.has(frame))
         await ladder.open(byFrame.get(frame));
+    else if (hash === "#quiz")
+        quiz.enter();
     else if (/^#[a-z]+$/.test(hash))
         scrollToSection(byId(hash.slice(1)));
 }
@@ -78,6 +83,7 @@ async function main() {
     ladder.start();
     charts.start();
     sections.start();
+    quiz.start();
     addEventListener("keydown", pressed);
     byId("help-button").addEventListener("click", () => byId("help").showModal());
     await goTo(location.hash);
