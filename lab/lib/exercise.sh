@@ -1,34 +1,43 @@
-# `lab/lab exercise`: asks the questions in a lesson's file `exercises`, and judges the answers from the learner's own capture.
+# `lab/lab exercise`: asks the questions of a lesson's file `exercises`, and judges the answers by the learner's own capture.
 # shellcheck shell=bash
 #
-# The file has one instruction a line; a line that begins with spaces continues the one before it:
-#   run VERB ARGUMENT...     lab/lab VERB ARGUMENT..., for example `run capture 01 -- --length 1`; a capture is what the next questions
-#                            are about. The words are separated as in a shell.
-#   ask TEXT                 the question. {FIELD where FILTER} in it is a value of the capture.
-#   count FILTER             the answer: how many packets match (rocecap's display filters)
-#   field FIELD where FILTER the answer: this field of the first packet that matches
-#   why TEXT                 printed after the answer, right or wrong
-#   predict                  `rocecap predict` on the capture: what comes next?
+# The file has one instruction a line. A line that begins with spaces continues the one before it, and # begins a comment.
+#   run COMMAND...            lab/lab COMMAND..., quoted as in a shell, with NAME=value before it where needed. `run capture 01` makes
+#                             the capture that the next questions are about. What `run wire` and `run netem` set is cleared at the end
+#   try COMMAND...            the same for a lesson whose program is to fail
+#   ask TEXT                  the question. The next instruction is its answer:
+#   count FILTER              how many packets of the capture match this filter of rocecap
+#   first FIELD where FILTER  the field of the first packet that matches and has it
+#   last FIELD where FILTER   the same of the last packet
+#   why TEXT                  printed after the answer, right or wrong
+#   predict [OPTION...]       `rocecap predict` on the capture
+# In the texts, {count FILTER}, {first FIELD where FILTER} and {last FIELD where FILTER} stand for these values.
 
 exercise() { # LESSON
+    local line
     (($# == 1)) || usage_error "exercise takes one lesson: lab/lab exercise 01. Lessons with questions: $(lessons_with_questions)"
     find_lesson "$1"
-    local file=$LAB_ROOT/examples/$LESSON/exercises line
-    [[ -r $file ]] || usage_error "lesson $LESSON has no questions that check themselves. Lessons with questions: $(lessons_with_questions)"
-    local -a instructions=()
-    while IFS= read -r line; do
-        case $line in
-            '' | '#'*) ;;
-            ' '*) instructions[-1]+=" ${line#"${line%%[! ]*}"}" ;;
-            *) instructions+=("$line") ;;
-        esac
-    done <"$file"
-    RUN='' ASKED=0 RIGHT=0 QUESTIONS=$(grep -c '^ask ' "$file")
-    say_wrapped "$(head -n 1 "${file%/*}/README.md" | sed 's/^# *//'): $QUESTIONS questions. Guess first; an empty line shows the answer, q ends."
-    for line in "${instructions[@]}"; do
-        "exercise_${line%% *}" "${line#* }" || break
+    cd "$LAB_ROOT" || exit
+    EXERCISES=examples/$LESSON/exercises ROCECAP=$LAB_BUILD/rocecap
+    [[ -r $EXERCISES ]] || usage_error "lesson $LESSON has no questions. Lessons with questions: $(lessons_with_questions)"
+    [[ -x $ROCECAP ]] || die "rocecap is not built: run make build."
+    # Prints the reason if the lab is down.
+    lab/lab exec server -- true </dev/null || exit
+    read_exercises "$EXERCISES"
+    prepare_state
+    RUN='' RUNS='' ASKED=0 RIGHT=0 IS_OVER='' CHILD='' LOG=$(mktemp "$LAB_STATE/exercise.XXXXXX")
+    declare -gA CHANGED=()
+    trap end_exercise EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    say_wrapped "$(sed -n '1s/^# *//p' "${EXERCISES%/*}/README.md"): $(grep -c '^ask ' "$EXERCISES") questions. Guess first; an empty line shows the answer, q ends."
+    for line in "${INSTRUCTIONS[@]}"; do
+        "exercise_${line%% *}" "${line#* }"
+        [[ -z $IS_OVER ]] || break
     done
     printf '\n%d of %d right.\n' "$RIGHT" "$ASKED"
+    [[ -z $RUNS ]] || printf 'Your captures:\n%s' "$RUNS"
 }
 
 lessons_with_questions() {
@@ -39,82 +48,179 @@ lessons_with_questions() {
     done
 }
 
-say_wrapped() { printf '%s\n' "$1" | fold -s -w 96; }
-
-exercise_run() { # VERB ARGUMENT...
-    local -a words=()
-    # The words of a file of this repository.
-    eval "words=($1)"
-    printf '\n(lab/lab %s)\n' "$1"
-    local output status=0
-    output=$("$LAB_ROOT/lab/lab" "${words[@]}" </dev/null 2>&1) || status=$?
-    if [[ ${words[0]} == capture ]]; then
-        RUN=$(sed -n 's/^lab: everything of this run: //p' <<<"$output" | tail -n 1)
-        # A run may fail on purpose.
-        [[ -n $RUN ]] || die "lab/lab $1 failed: ${output##*$'\n'}"
-    elif ((status != 0)); then
-        die "lab/lab $1 failed: ${output##*$'\n'}"
-    fi
+# read_exercises FILE: sets INSTRUCTIONS, one a line.
+read_exercises() {
+    local line
+    INSTRUCTIONS=()
+    while IFS= read -r line || [[ -n $line ]]; do
+        case $line in
+            '' | '#'*) ;;
+            ' '*)
+                ((${#INSTRUCTIONS[@]} > 0)) || die "$1 begins with a line that continues nothing."
+                INSTRUCTIONS[-1]+=" ${line#"${line%%[! ]*}"}"
+                ;;
+            *)
+                [[ ${line%% *} =~ ^(run|try|ask|count|first|last|why|predict)$ ]] || die "$1: '${line%% *}' is not an instruction."
+                INSTRUCTIONS+=("$line")
+                ;;
+        esac
+    done <"$1"
 }
 
-# Prints this field of the first packet that matches. PSNs and keys are hexadecimal, as in a listing.
-value_of() { # FIELD where FILTER
-    local field=${1%% where *} value
-    value=$("$LAB_ROOT/$LAB_BUILD/rocecap" decode "$RUN" --fields "$field" --where "${1#* where }" --count 1) || return
-    if [[ $field =~ (psn|qp|qpn|key|va)$ && $value =~ ^[0-9]+$ ]]; then
-        printf '0x%06x\n' "$value"
+say_wrapped() { fold -s -w 96 <<<"$1" | sed 's/ $//'; }
+
+# Runs at every exit: leaves no run, no rule and no file.
+end_exercise() {
+    local verb
+    trap '' HUP INT TERM
+    if [[ -n $CHILD ]]; then
+        say "stopping the run"
+        kill "$CHILD" 2>/dev/null || true
+        wait "$CHILD" || true
+    fi
+    for verb in "${!CHANGED[@]}"; do
+        lab/lab "$verb" clear </dev/null >/dev/null || true
+    done
+    rm -f "$LOG"
+}
+
+# run_lab COMMAND...: runs it with its output in LOG, and sets STATUS. Sets RUN if it left a run's directory.
+run_lab() {
+    local environment='' command=$1 directory
+    local -a words assignments=()
+    while [[ $command =~ ^([A-Z_]+=(\'[^\']*\'|[^ ]*)\ )(.*)$ ]]; do
+        environment+=${BASH_REMATCH[1]} command=${BASH_REMATCH[3]}
+    done
+    mapfile -t words < <(xargs printf '%s\n' <<<"$command")
+    [[ -z $environment ]] || mapfile -t assignments < <(xargs printf '%s\n' <<<"$environment")
+    printf '\n(%slab/lab %s)\n' "$environment" "$command"
+    case $command in
+        'wire clear' | 'netem clear') unset "CHANGED[${words[0]}]" ;;
+        'wire '*)
+            [[ -n ${CHANGED[wire]:-} || $(lab/lab wire </dev/null) != *' rule '* ]] ||
+                die "the link emulator has rules already: lab/lab wire clear removes them."
+            CHANGED[wire]=yes
+            ;;
+        'netem '*) CHANGED[netem]=yes ;;
+    esac
+    # bash runs a trap while it waits for a child in the background, and not before one in the foreground has ended.
+    setpriv --pdeathsig TERM env "${assignments[@]}" lab/lab "${words[@]}" </dev/null >"$LOG" 2>&1 &
+    CHILD=$! STATUS=0
+    wait "$CHILD" || STATUS=$?
+    CHILD=''
+    directory=$(sed -n 's/^lab: everything of this run: //p' "$LOG" | tail -n 1)
+    if [[ -n $directory ]]; then
+        RUN=$directory
+        RUNS+="  $RUN  ($environment$command)"$'\n'
+    fi
+    [[ ${words[0]} != capture || -s $directory/wire.pcapng ]] || STATUS=failed
+}
+
+exercise_run() { # COMMAND...
+    run_lab "$1"
+    [[ $STATUS == 0 ]] || die "lab/lab $1 failed: $(sed 's/^lab: //' "$LOG" | tail -n 1)"
+}
+
+exercise_try() { # COMMAND...
+    run_lab "$1"
+    [[ $STATUS != failed ]] || die "lab/lab $1 left no capture: $(sed 's/^lab: //' "$LOG" | tail -n 1)"
+}
+
+# value_of count FILTER | first FIELD where FILTER | last FIELD where FILTER: prints the value. PSNs, keys and the like are hexadecimal,
+# as in a listing.
+value_of() {
+    local field=frame filter=${1#* } values value
+    if [[ $1 != 'count '* ]]; then
+        field=${filter%% where *} filter=${filter#* where }
+    fi
+    values=$("$ROCECAP" decode "$RUN" --fields "$field" --where "$filter" 2>&1) || die "$EXERCISES, '$1': ${values#rocecap: }"
+    values=$(sed '/^$/d' <<<"$values")
+    case $1 in
+        'count '*) value=$(grep -c . <<<"$values" || true) ;;
+        'first '*) value=${values%%$'\n'*} ;;
+        'last '*) value=${values##*$'\n'} ;;
+    esac
+    [[ -n $value ]] || die "$EXERCISES, '$1': there is no such packet in $RUN."
+    if [[ $field =~ (psn|qp|qpn|key|va|syndrome)$ && $value =~ ^[0-9]+$ ]]; then
+        printf '0x%x\n' "$value"
     else
         printf '%s\n' "$value"
     fi
 }
 
-exercise_ask() { # TEXT
+# say_filled TEXT: prints it, with values for what is in braces.
+say_filled() {
     local text=$1 value
     while [[ $text =~ ^(.*)\{([^}]*)\}(.*)$ ]]; do
-        value=$(value_of "${BASH_REMATCH[2]}") || die "the capture in $RUN cannot be read."
+        value=$(value_of "${BASH_REMATCH[2]}")
         text=${BASH_REMATCH[1]}$value${BASH_REMATCH[3]}
     done
-    ANSWER='' ASKED=$((ASKED + 1))
+    say_wrapped "$text"
+}
+
+exercise_ask() { # TEXT
     echo
-    say_wrapped "$ASKED. $text"
+    say_filled "$((ASKED + 1)). $1"
     printf '> '
-    IFS= read -r ANSWER || ANSWER=q
-    [[ -t 0 ]] || echo "$ANSWER"
-    if [[ $ANSWER == q ]]; then
-        ASKED=$((ASKED - 1))
-        return 1
+    IFS= read -r ANSWER || [[ -n $ANSWER ]] || ANSWER=q
+    [[ -t 0 ]] || printf '%s\n' "$ANSWER"
+    if [[ ${ANSWER,,} =~ ^\ *q(uit)?\ *$ ]]; then
+        IS_OVER=yes
+    else
+        ASKED=$((ASKED + 1))
     fi
 }
 
-exercise_count() { # FILTER
-    judge "$("$LAB_ROOT/$LAB_BUILD/rocecap" decode "$RUN" --fields frame --where "$1" | wc -l)"
+exercise_count() { answer_is "count $1"; }
+exercise_first() { answer_is "first $1"; }
+exercise_last() { answer_is "last $1"; }
+answer_is() {
+    local value
+    value=$(value_of "$1")
+    judge "$value"
 }
 
-exercise_field() { # FIELD where FILTER
-    judge "$(value_of "$1")"
-}
-
-# Numbers are compared as numbers, 0x10 equals 16. A text is right if it is the end of the right one: "only" for "RC RDMA WRITE Only".
-judge() { # RIGHT
-    local right=${1,,} given=${ANSWER,,}
-    given=$(xargs <<<"${given//[\'\"]/}")
-    if [[ $given =~ ^(0x[0-9a-f]+|[0-9]+)$ && $right =~ ^(0x[0-9a-f]+|[0-9]+)$ ]]; then
-        [[ $given == 0x* ]] || given=$((10#$given))
-        ((given == right)) && given=$right
-    fi
-    if [[ -n $given && ($given == "$right" || $right == *" $given") ]]; then
+# judge VALUE: compares ANSWER with the right value, and counts it if it is right.
+judge() {
+    if is_right "$1" "$ANSWER"; then
         RIGHT=$((RIGHT + 1))
         echo "Right: $1."
-    elif [[ -z $given ]]; then
-        echo "It is $1."
-    else
+    elif [[ $ANSWER == *[!\ ]* ]]; then
         echo "No: it is $1."
+    else
+        echo "It is $1."
     fi
 }
 
-exercise_why() { say_wrapped "$1"; }
+# is_right VALUE ANSWER: numbers are compared as numbers, in hexadecimal or decimal, and a unit after them does not matter. A text is
+# right if it ends the right one: "only" for "RC RDMA WRITE Only".
+is_right() {
+    local right=${1,,} given number='^(0x[0-9a-f]{1,16}|[0-9]{1,19})$'
+    local -a words
+    read -r -a words <<<"${2,,}"
+    given=${words[*]} given=${given//[\'\"]/} given=${given%.}
+    [[ -n $given ]] || return
+    if [[ $right =~ ^[0-9] ]]; then
+        given=${given%% *}
+        words=(zero one two three four five six seven eight nine ten)
+        [[ ! $right =~ ^[0-9]$|^10$ || $given != "${words[right]}" ]] || return 0
+        # A PSN without its 0x.
+        [[ $right != 0x* || ! $given =~ ^[0-9a-f]{1,16}$ || $((16#$given)) != $((right)) ]] || return 0
+    fi
+    if [[ $right =~ $number && $given =~ $number ]]; then
+        [[ $right == 0x* ]] || right=$((10#$right))
+        [[ $given == 0x* ]] || given=$((10#$given))
+        ((right == given))
+    else
+        [[ $right == "$given" || $right == *" $given" ]]
+    fi
+}
 
-exercise_predict() {
-    printf '\nWhat comes next? (rocecap predict; q ends)\n'
-    "$LAB_ROOT/$LAB_BUILD/rocecap" predict "$RUN" || true
+exercise_why() { say_filled "$1"; }
+
+exercise_predict() { # [OPTION...]
+    local -a options=()
+    [[ $1 == predict ]] || read -r -a options <<<"$1"
+    printf '\nWhat comes next? (rocecap predict)\n'
+    "$ROCECAP" predict "$RUN" "${options[@]}"
 }
