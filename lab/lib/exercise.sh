@@ -11,7 +11,7 @@
 #   last FIELD where FILTER   the same of the last packet
 #   why TEXT                  printed after the answer, right or wrong
 #   predict [OPTION...]       `rocecap predict` on the capture
-# In the texts, {count FILTER}, {first FIELD where FILTER} and {last FIELD where FILTER} stand for these values.
+# In texts and filters, {count FILTER}, {first FIELD where FILTER} and {last FIELD where FILTER} stand for these values.
 
 exercise() { # LESSON
     local line
@@ -21,6 +21,8 @@ exercise() { # LESSON
     EXERCISES=examples/$LESSON/exercises ROCECAP=$LAB_BUILD/rocecap
     [[ -r $EXERCISES ]] || usage_error "lesson $LESSON has no questions. Lessons with questions: $(lessons_with_questions)"
     [[ -x $ROCECAP ]] || die "rocecap is not built: run make build."
+    # Some filters name IPv4 fields.
+    export LAB_FAMILY=ipv4
     # Prints the reason if the lab is down.
     lab/lab exec server -- true </dev/null || exit
     read_exercises "$EXERCISES"
@@ -97,7 +99,7 @@ run_lab() {
     case $command in
         'wire clear' | 'netem clear') unset "CHANGED[${words[0]}]" ;;
         'wire '*)
-            [[ -n ${CHANGED[wire]:-} || $(lab/lab wire </dev/null) != *' rule '* ]] ||
+            [[ -n ${CHANGED[wire]:-} || $(lab/lab wire </dev/null) != *'rule  '* ]] ||
                 die "the link emulator has rules already: lab/lab wire clear removes them."
             CHANGED[wire]=yes
             ;;
@@ -148,19 +150,20 @@ value_of() {
     fi
 }
 
-# say_filled TEXT: prints it, with values for what is in braces.
-say_filled() {
-    local text=$1 value
-    while [[ $text =~ ^(.*)\{([^}]*)\}(.*)$ ]]; do
+# fill TEXT: sets FILLED to the text with values for what is in braces, the inner ones first.
+fill() {
+    local value
+    FILLED=$1
+    while [[ $FILLED =~ ^(.*)\{((count|first|last)\ [^{}]*)\}(.*)$ ]]; do
         value=$(value_of "${BASH_REMATCH[2]}")
-        text=${BASH_REMATCH[1]}$value${BASH_REMATCH[3]}
+        FILLED=${BASH_REMATCH[1]}$value${BASH_REMATCH[4]}
     done
-    say_wrapped "$text"
 }
 
 exercise_ask() { # TEXT
+    fill "$((ASKED + 1)). $1"
     echo
-    say_filled "$((ASKED + 1)). $1"
+    say_wrapped "$FILLED"
     printf '> '
     IFS= read -r ANSWER || [[ -n $ANSWER ]] || ANSWER=q
     [[ -t 0 ]] || printf '%s\n' "$ANSWER"
@@ -176,7 +179,8 @@ exercise_first() { answer_is "first $1"; }
 exercise_last() { answer_is "last $1"; }
 answer_is() {
     local value
-    value=$(value_of "$1")
+    fill "$1"
+    value=$(value_of "$FILLED")
     judge "$value"
 }
 
@@ -216,7 +220,10 @@ is_right() {
     fi
 }
 
-exercise_why() { say_filled "$1"; }
+exercise_why() { # TEXT
+    fill "$1"
+    say_wrapped "$FILLED"
+}
 
 exercise_predict() { # [OPTION...]
     local -a options=()
