@@ -136,7 +136,7 @@ TEST(Exercise, replaces_nested_values_in_a_text) {
         "EXERCISES=the-file ROCECAP=build/rocecap RUN=$0; fill \"$1\"; echo \"$FILLED\"",
         {"captures/samples/01_cm_write_read",
          "{count bth.psn == {first bth.psn where bth.opcode == 8}} of {A, B}"});
-    EXPECT_EQ(outcome.out, "1 of {A, B}\n") << outcome.all();
+    EXPECT_EQ(outcome.out, "2 of {A, B}\n") << outcome.all();
 }
 
 // ---- The questions of the lessons
