@@ -205,7 +205,7 @@ is_right() {
     given=${words[*]} given=${given//[\'\"]/} given=${given%.}
     [[ -n $given ]] || return
     if [[ $right =~ ^[0-9] ]]; then
-        given=${given%% *}
+        given=${given%% *} given=${given/#none/zero}
         words=(zero one two three four five six seven eight nine ten)
         [[ ! $right =~ ^[0-9]$|^10$ || $given != "${words[right]}" ]] || return 0
         # A PSN without its 0x.

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         Answer{"decimal_with_leading_zeros", "8", "008", true},
         Answer{"spaces", "16", "  16 ", true}, Answer{"unit", "4096", "4096 bytes", true},
         Answer{"word", "2", "Two packets.", true}, Answer{"another_word", "2", "three", false},
-        Answer{"full_stop", "2", "2.", true}, Answer{"zero", "0", "none of them", false},
+        Answer{"full_stop", "2", "2.", true}, Answer{"none", "0", "none of them", true},
         Answer{"64_bits", "0xffffffffffffffff", "0xffffffffffffffff", true},
         Answer{"too_long", "5", "18446744073709551621", false},
         Answer{"no_number", "2", "$(touch x)", false}, Answer{"option", "2", "-n", false},
