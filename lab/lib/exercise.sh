@@ -99,7 +99,7 @@ run_lab() {
     case $command in
         'wire clear' | 'netem clear') unset "CHANGED[${words[0]}]" ;;
         'wire '*)
-            [[ -n ${CHANGED[wire]:-} || $(lab/lab wire </dev/null) != *'rule  '* ]] ||
+            [[ -n ${CHANGED[wire]:-} || $(lab/lab wire </dev/null 2>/dev/null) != *'rule  '* ]] ||
                 die "the link emulator has rules already: lab/lab wire clear removes them."
             CHANGED[wire]=yes
             ;;
@@ -135,8 +135,8 @@ value_of() {
     if [[ $1 != 'count '* ]]; then
         field=${filter%% where *} filter=${filter#* where }
     fi
-    values=$("$ROCECAP" decode "$RUN" --fields "$field" --where "$filter" 2>&1) || die "$EXERCISES, '$1': ${values#rocecap: }"
-    values=$(sed '/^$/d' <<<"$values")
+    values=$("$ROCECAP" decode "$RUN" --fields "$field" --where "$filter" 2>"$LOG" | sed '/^$/d') ||
+        die "$EXERCISES, '$1': $(sed 's/^rocecap: //' "$LOG")"
     case $1 in
         'count '*) value=$(grep -c . <<<"$values" || true) ;;
         'first '*) value=${values%%$'\n'*} ;;

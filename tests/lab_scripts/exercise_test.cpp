@@ -107,10 +107,15 @@ TEST(Exercise, refuses_a_file_that_is_not_well_formed) {
     }
 }
 
-// value_of, with the capture of a run.
+// Runs a command with the functions and the sample of lesson 01 as the run.
+support::Outcome with_run(const std::string& command, const std::string& argument) {
+    const support::TempPath log("exercise_log");
+    return with_functions("EXERCISES=the-file ROCECAP=build/rocecap RUN=$0 LOG=$1; " + command,
+                          {"captures/samples/01_cm_write_read", log.str(), argument});
+}
+
 support::Outcome value_of(const std::string& value) {
-    return with_functions("EXERCISES=the-file ROCECAP=build/rocecap RUN=$0; value_of \"$1\"",
-                          {"captures/samples/01_cm_write_read", value});
+    return with_run("value_of \"$2\"", value);
 }
 
 TEST(Exercise, takes_values_from_the_capture) {
@@ -133,10 +138,9 @@ TEST(Exercise, names_the_file_and_the_filter_if_no_packet_matches) {
 }
 
 TEST(Exercise, replaces_nested_values_in_a_text) {
-    const auto outcome = with_functions(
-        "EXERCISES=the-file ROCECAP=build/rocecap RUN=$0; fill \"$1\"; echo \"$FILLED\"",
-        {"captures/samples/01_cm_write_read",
-         "{count bth.psn == {first bth.psn where bth.opcode == 8}} of {A, B}"});
+    const auto outcome =
+        with_run("fill \"$2\"; echo \"$FILLED\"",
+                 "{count bth.psn == {first bth.psn where bth.opcode == 8}} of {A, B}");
     EXPECT_EQ(outcome.out, "2 of {A, B}\n") << outcome.all();
 }
 
