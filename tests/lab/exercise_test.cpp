@@ -95,6 +95,10 @@ TEST_F(ExerciseInLab, stops_a_run_in_order_when_it_is_interrupted) {
     const auto outcome = exercise.wait(60s);
     EXPECT_EQ(outcome.exit_code, 130) << outcome.all();
     EXPECT_EQ(outcome.err, "lab: stopping the run\n");
+    const auto run =
+        std::filesystem::directory_iterator(runs.path())->path().string() + "/run.json";
+    EXPECT_EQ(support::run({"jq", "-c", "[.ended != null, .hosts.client.exit_code == 0]", run}).out,
+              "[true,false]\n");
     EXPECT_EQ(left_of(mark), "");
     EXPECT_NE(support::run({"lab/lab", "wire"}).out.find("no rules"), std::string::npos);
     EXPECT_EQ(support::run({"bash", "-c", "ls build/lab/exercise.* 2>/dev/null"}).out, "");
