@@ -129,7 +129,7 @@ TEST(PredictCommand, says_what_it_cannot_predict) {
         EXPECT_NE(outcome.err.find(text), std::string::npos) << outcome.all();
     };
     says("/nonexistent", "cannot open '/nonexistent'");
-    says("captures/samples/05_qp_states", "has neither run.json nor a capture");
+    says("captures/samples/05_qp_states", "has no capture: record a run with 'lab/lab capture'.");
     const LostPacket lost;
     says(lost.path() + " --from 18",
          "no packet of a reliable connection has number 18 or higher: the last one is 17");
