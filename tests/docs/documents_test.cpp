@@ -1,5 +1,6 @@
-// Links in all documents lead to existing files and headings, the diagrams in docs/concepts.md are
-// those of the script, and the glossary is sorted.
+// Links in all documents lead to existing files and headings, the excerpts of runs are those of the
+// reference runs, the diagrams in docs/concepts.md are those of the script, and the glossary is
+// sorted.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -13,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/excerpts.hpp"
 #include "support/process.hpp"
 #include "support/temp_path.hpp"
 
@@ -89,6 +91,45 @@ TEST(Documents, link_to_what_exists) {
                 ++links;
             }
     EXPECT_GT(links, 500);
+}
+
+// Returns the file of the reference run of a lesson, "client.log" and "01"; empty if it has none.
+fs::path reference_file(const std::string& name, const std::string& lesson) {
+    for (const auto& folder : fs::directory_iterator("captures/samples"))
+        if (folder.path().filename().string().starts_with(lesson + '_') &&
+            fs::exists(folder.path() / name))
+            return folder.path() / name;
+    return {};
+}
+
+// So a number in one listing is found in the others of the page.
+TEST(Documents, take_the_listings_of_a_page_from_one_run) {
+    std::size_t compared = 0;
+    for (const std::string& document : support::documents())
+        for (const support::Excerpt& excerpt : support::excerpts_of(document)) {
+            std::smatch match;
+            if (excerpt.is_of_another_run ||
+                !std::regex_match(excerpt.source, match,
+                                  std::regex("([a-z.]+) of lesson ([0-9]+)")))
+                continue;
+            const fs::path file = reference_file(match[1], match[2]);
+            if (file.empty())
+                continue;
+            const std::string text = '\n' + text_of(file);
+            for (const std::string& line : excerpt.lines) {
+                constexpr std::string_view more = "…";
+                const bool is_cut = line.ends_with(more);
+                std::string wanted =
+                    '\n' + line.substr(0, line.size() - (is_cut ? more.size() : 0));
+                while (is_cut && wanted.ends_with(' '))
+                    wanted.pop_back();
+                EXPECT_NE(text.find(is_cut ? wanted : wanted + '\n'), std::string::npos)
+                    << document << ": not in " << file << ", see captures/refresh-excerpts:\n"
+                    << line;
+                ++compared;
+            }
+        }
+    EXPECT_GT(compared, 100U);
 }
 
 // Returns the key by which the glossary is sorted: "rqpsn" for "`rq_psn`", "ack req" for "ack-req".

@@ -1,17 +1,10 @@
 // The documents show what the programs print: each excerpt is compared with the output of a new
-// run. All numbers are masked.
-//
-// An excerpt is a code block after a comment that gives its source:
-//   <!-- from: COMMAND -->                a shell command, run in the root of the repository
-//   <!-- from: FILE of lesson NN -->      a file in a run's directory
-//   <!-- from: COMMAND of lessons NN… -->   the command, followed by the directories of these runs
-// A source may end with ", if CONDITION", a shell command. If it fails, for example on another
-// kernel, the excerpt is not compared.
+// run. All numbers are masked. support/excerpts.hpp explains the form of an excerpt.
 // Each line of an excerpt must be in the real output. A line that ends with "…" must be the
 // beginning of a real line.
+#include "support/excerpts.hpp"
+
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -22,39 +15,11 @@
 
 namespace excerpts_test {
 
-namespace fs = std::filesystem;
-
-struct Excerpt {
-    std::string source;
-    std::vector<std::string> lines;
-};
-
 std::vector<std::string> lines_of(std::istream& text) {
     std::vector<std::string> lines;
     for (std::string line; std::getline(text, line);)
         lines.push_back(line);
     return lines;
-}
-
-std::vector<Excerpt> excerpts_of(const fs::path& document) {
-    std::ifstream file(document);
-    std::vector<Excerpt> excerpts;
-    std::string source;
-    bool inside = false;
-    for (const std::string& line : lines_of(file)) {
-        std::smatch match;
-        if (std::regex_match(line, match, std::regex("<!-- from: (.*) -->"))) {
-            source = match[1];
-        } else if (line.starts_with("```")) {
-            inside = !inside && !source.empty();
-            if (inside)
-                excerpts.push_back({source, {}});
-            source.clear();
-        } else if (inside) {
-            excerpts.back().lines.push_back(line);
-        }
-    }
-    return excerpts;
 }
 
 // Replaces each number and its sign with '#' and each run of spaces with one space, and removes
@@ -93,26 +58,11 @@ std::string text_from(const std::string& source) {
     return output_of(command);
 }
 
-// Returns whether the excerpt can be compared on this machine. Removes the condition from its
-// source.
-bool applies(std::string& source) {
-    std::smatch match;
-    if (!std::regex_match(source, match, std::regex("(.*), if (.*)")))
-        return true;
-    const std::string condition = match[2];
-    source = std::string(match[1]);
-    return support::run({"bash", "-c", condition}, {}, std::chrono::minutes(1)).exit_code == 0;
-}
-
-std::vector<std::string> documents() {
-    std::vector<std::string> found{"README.md"};
-    for (const char* folder : {"docs", "examples", "lab", "captures", "wireshark"})
-        if (fs::exists(folder))
-            for (const auto& entry : fs::recursive_directory_iterator(folder))
-                if (entry.path().extension() == ".md")
-                    found.push_back(entry.path().string());
-    std::ranges::sort(found);
-    return found;
+// Returns whether the excerpt can be compared on this machine.
+bool applies(const support::Excerpt& excerpt) {
+    return excerpt.condition.empty() ||
+           support::run({"bash", "-c", excerpt.condition}, {}, std::chrono::minutes(1)).exit_code ==
+               0;
 }
 
 class Excerpts : public testing::TestWithParam<std::string> {
@@ -124,8 +74,8 @@ class Excerpts : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Excerpts, are_what_the_programs_print) {
-    for (Excerpt& excerpt : excerpts_of(GetParam())) {
-        if (!applies(excerpt.source))
+    for (const support::Excerpt& excerpt : support::excerpts_of(GetParam())) {
+        if (!applies(excerpt))
             continue;
         std::istringstream text(text_from(excerpt.source));
         std::set<std::string> real;
@@ -150,11 +100,12 @@ TEST_P(Excerpts, are_what_the_programs_print) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Documents, Excerpts, testing::ValuesIn(documents()), [](const auto& test) {
-    std::string name = test.param;
-    std::ranges::replace_if(
-        name, [](char c) { return std::isalnum(c) == 0; }, '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Documents, Excerpts, testing::ValuesIn(support::documents()),
+                         [](const auto& test) {
+                             std::string name = test.param;
+                             std::ranges::replace_if(
+                                 name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                             return name;
+                         });
 
 }  // namespace excerpts_test
