@@ -92,7 +92,7 @@ std::int64_t Merge::look_at_open_calls(Region::Ring& ring, bool has_ended, std::
         if (begin_ns == 0 || begin_ns == ring.told_ns.at(i) || (waits && !has_ended))
             continue;
         if (!has_ended && (until_ns == all_times || until_ns - begin_ns < patience_ns))
-            return std::min(until_ns, until_ns == all_times ? until_ns : begin_ns - 1);
+            return until_ns == all_times ? all_times : std::min(until_ns, begin_ns - 1);
         const std::uint32_t size = slot.size.load(std::memory_order_relaxed);
         if (size == 0 || size > sizeof slot.bytes)
             continue;
