@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "rocetrace/tracelog/record.hpp"
 
@@ -26,7 +25,11 @@ class EventWriter {
         put(other.data(), other.size());
     }
     EventWriter& operator=(const EventWriter&) = delete;
-    EventWriter(EventWriter&& other) noexcept : EventWriter(std::as_const(other)) {}
+    // It has no memory of its own that a move could take over.
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): as above
+    EventWriter(EventWriter&& other) noexcept : category_(other.category_) {
+        put(other.data(), other.size());
+    }
     EventWriter& operator=(EventWriter&&) = delete;
     ~EventWriter() = default;
 

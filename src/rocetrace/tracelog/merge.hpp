@@ -95,9 +95,9 @@ class Merge {
   private:
     // A record, or the bytes of `begun`.
     struct Next {
-        std::int64_t t_ns;
-        Region::Ring* ring;
-        const Header* record;  // nullptr: one of `begun_`
+        std::int64_t t_ns = 0;
+        Region::Ring* ring = nullptr;
+        const Header* record = nullptr;  // one of `begun_` if null
         std::size_t begun = 0;
         bool operator>(const Next& other) const { return t_ns > other.t_ns; }
     };

@@ -30,7 +30,7 @@ inline std::string text_of(const runlog::Sges& sges) {
 }
 
 /// "sges=4096+100/7 send_flags=SIGNALED": the fields with these keys.
-inline std::string fields_of(const runlog::Event& event, std::set<std::string_view> keys) {
+inline std::string fields_of(const runlog::Event& event, const std::set<std::string_view>& keys) {
     std::vector<std::string> texts;
     for (const runlog::Field& field : event.fields)
         if (keys.contains(field.key))

@@ -185,9 +185,10 @@ TEST(CheckCommand, says_why_it_cannot_run) {
               "rocecap: cannot open '/nonexistent': No such file or directory.\n");
     const support::TempPath empty("check_empty");
     std::filesystem::create_directories(empty.str());
-    EXPECT_EQ(support::run({support::rocecap(), "check", empty.str()}).err,
-              "rocecap: " + empty.str() +
-                  " has no capture: neither wire.pcapng nor annotated.pcapng is in this directory.\n");
+    EXPECT_EQ(
+        support::run({support::rocecap(), "check", empty.str()}).err,
+        "rocecap: " + empty.str() +
+            " has no capture: neither wire.pcapng nor annotated.pcapng is in this directory.\n");
     LinkRun run("nothing");
     const auto outcome = run.check();
     EXPECT_EQ(outcome.exit_code, 2);
