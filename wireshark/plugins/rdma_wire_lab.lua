@@ -1,6 +1,6 @@
 -- RDMA Wire Lab for Wireshark 4.0: dissectors for the messages that the lessons exchange before RDMA.
 --
---   rwl    the capability in rdma_cm's private data (lessons 01 to 04, 13, 17 and 23 to 25): src/rdma/capability.hpp
+--   rwl    the capability in rdma_cm's private data (lessons 01, 03, 04, 13, 17 and 23 to 25): src/rdma/capability.hpp
 --   rwlx   the exchange of endpoints over TCP or TLS (from lesson 06 on): src/net/message.hpp
 --
 -- Integers are in network order. Both begin with a mark, which identifies them on any port.
