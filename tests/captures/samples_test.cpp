@@ -55,7 +55,7 @@ std::vector<std::string> comments(const fs::path& capture) {
     return all;
 }
 
-TEST(Samples, every_step_has_one_and_the_list_names_it) {
+TEST(Samples, every_lesson_has_one_and_the_list_names_it) {
     const std::string list = text_of(samples / "README.md");
     for (const auto& entry : fs::directory_iterator("examples")) {
         const std::string step = entry.path().filename().string();

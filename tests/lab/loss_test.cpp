@@ -132,7 +132,7 @@ TEST_P(Loss, every_packet_that_comes_again_belongs_to_its_work_request) {
     support::expect_effects_after_causes(finished);
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, Loss, testing::Values("01", "06"),
-                         [](const auto& test) { return "step" + std::string(test.param); });
+INSTANTIATE_TEST_SUITE_P(Lessons, Loss, testing::Values("01", "06"),
+                         [](const auto& test) { return "lesson" + std::string(test.param); });
 
 }  // namespace loss_test

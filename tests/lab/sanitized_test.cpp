@@ -43,11 +43,11 @@ void expect_no_finding(const support::LabRun& run) {
     EXPECT_EQ(run.outcome.all().find("Sanitizer"), std::string::npos) << run.outcome.all();
 }
 
-TEST_P(Sanitized, step_has_nothing_to_report) {
+TEST_P(Sanitized, lesson_has_nothing_to_report) {
     expect_no_finding(support::run_without_capture(GetParam(), {"LAB_BUILD=" + build}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, Sanitized, testing::ValuesIn(steps()),
+INSTANTIATE_TEST_SUITE_P(Lessons, Sanitized, testing::ValuesIn(steps()),
                          [](const auto& test) { return test.param; });
 
 TEST(SanitizedCapture, has_nothing_to_report) {
