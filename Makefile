@@ -109,7 +109,7 @@ endef
 # make runs builds nothing.
 make = mkdir -p $(BUILD) && exec 9>>$(BUILD)/.lock && { flock -n 9 || { echo 'waiting for another build in $(BUILD) to finish'; flock 9; }; } && \
        export LAB_BUILDING=1 && started=$$(date +%s); export TO_MAKE=$$($(MAKE) --no-print-directory -n $(1) | grep -c "^printf '\[%2d/"); \
-       $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$$(($$(nproc) + 0$(2)))) $(1) && \
+       $(MAKE) --no-print-directory $(if $(V),,-s) $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$$(($$(nproc) + 0$(2)))) $(1) && \
        { [ "$$TO_MAKE" = 0 ] || echo "built in $$(($$(date +%s) - started)) s"; }
 
 .DELETE_ON_ERROR:

@@ -47,7 +47,7 @@ TEST_F(Lesson13Delivery, no_more_are_on_their_way_than_the_responder_has_resourc
     const Strings arguments{"--clients", "2", "--adds", "16", "--in-flight", "8"};
     for (const std::uint64_t resources : {1U, 4U}) {
         const LabRun run = support::capture(
-            "11", {"LAB_SERVER_ARGS=--responder-resources " + std::to_string(resources)},
+            "13", {"LAB_SERVER_ARGS=--responder-resources " + std::to_string(resources)},
             arguments);
         ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
         support::expect_words(run, 32, 4);

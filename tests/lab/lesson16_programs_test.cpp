@@ -24,7 +24,7 @@ class Lesson16Programs : public testing::Test {
 
 TEST_F(Lesson16Programs, send_over_one_transport_alone) {
     const LabRun run = support::capture(
-        "10", {}, {"--transport", "uc", "--messages", "20", "--length", "100", "--messages-only"});
+        "16", {}, {"--transport", "uc", "--messages", "20", "--length", "100", "--messages-only"});
     ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
     EXPECT_EQ(LabRun::all(run.client, "transport").size(), 1U);
     EXPECT_EQ(LabRun::find(run.client, "transport")->number("arrived"), 20U);

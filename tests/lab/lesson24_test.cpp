@@ -211,7 +211,7 @@ TEST_F(Lesson24, any_number_of_ranks_meets_and_any_may_be_late) {
     for (const auto& [number, late] :
          {std::pair<unsigned, const char*>{2, "1"}, {3, "0"}, {16, "9"}}) {
         const LabRun run = support::capture(
-            "17", {}, {"--ranks", std::to_string(number), "--late", late, "--barriers", "2"});
+            "24", {}, {"--ranks", std::to_string(number), "--late", late, "--barriers", "2"});
         ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
         support::expect_barriers_held({run.server, run.client}, number, 6);
         EXPECT_EQ(LabRun::all(run.client, "check").size(), number - 1U);

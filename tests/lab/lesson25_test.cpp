@@ -152,7 +152,7 @@ TEST_F(Lesson25, figures_are_those_of_the_batches_in_the_log) {
 TEST_F(Lesson25, nobody_writes_into_a_slot_in_use_however_many_there_are) {
     for (const std::uint32_t depth : {1U, 3U}) {
         const LabRun run = support::capture(
-            "18", {"LAB_SERVER_ARGS=--launch-us 5000"},
+            "25", {"LAB_SERVER_ARGS=--launch-us 5000"},
             {"--batch", "2", "--requests", "24", "--depth", std::to_string(depth)});
         ASSERT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
         expect_all_right(run);
