@@ -45,7 +45,7 @@ TEST(FullDisk, a_capture_that_does_not_fit_fails_and_keeps_what_was_written) {
     const auto problem = support::bring_up();
     ASSERT_FALSE(problem) << *problem;
     const auto outcome =
-        support::run({"lab/lab", "capture", "01"}, {"LAB_RUNS=" + disk.path()}, 120s);
+        support::run({"lab/lab", "capture", "06"}, {"LAB_RUNS=" + disk.path()}, 120s);
     EXPECT_EQ(outcome.exit_code, 1) << outcome.all();
     EXPECT_NE(outcome.err.find("lab: capture incomplete: "), std::string::npos) << outcome.all();
     EXPECT_NE(outcome.err.find("No space left on device"), std::string::npos) << outcome.all();

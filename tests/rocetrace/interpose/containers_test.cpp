@@ -182,4 +182,37 @@ TEST(Clock, of_the_counter_is_mostly_within_a_tenth_of_a_millisecond_and_does_no
     EXPECT_LT(errors[errors.size() / 2], 100'000);
 }
 
+// Clocks of a thread that loses the CPU for 3 ms now and then, just before it reads the kernel's.
+struct InterruptedClocks {
+    static inline std::int64_t true_ns = 0;
+    static inline int until_interruption = 0;
+
+    static std::int64_t now() {
+        true_ns += 1'000;
+        if (--until_interruption <= 0) {
+            until_interruption = 7;
+            true_ns += 3'000'000;
+        }
+        return true_ns;
+    }
+    static std::uint64_t count(unsigned& cpu) {
+        cpu = 0;
+        true_ns += 20;
+        return static_cast<std::uint64_t>(true_ns) * 3;  // 3 GHz
+    }
+};
+
+// Otherwise the pause would count as the counter's speed, and a post be logged after its packets.
+TEST(Clock, of_the_counter_is_right_after_an_interruption) {
+    interpose::ClockOf<InterruptedClocks> clock(true);
+    std::int64_t last = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        InterruptedClocks::true_ns += 50'000;
+        const std::int64_t read = clock.read();
+        ASSERT_LT(std::abs(read - InterruptedClocks::true_ns), 200'000) << i;
+        ASSERT_GE(read, last);
+        last = read;
+    }
+}
+
 }  // namespace containers_test
