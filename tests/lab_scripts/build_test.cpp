@@ -12,7 +12,6 @@
 namespace {
 
 namespace fs = std::filesystem;
-using std::string_literals::operator""s;
 
 constexpr const char* makefile = R"(
 programs := $(patsubst %.cpp,$(BUILD)/%,$(wildcard examples/*/*.cpp))
@@ -72,7 +71,7 @@ TEST_F(LabBuild, builds_what_is_missing_and_prints_one_line) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, "lab: building lessons 01, 02 (0 s)\n");
     for (const char* program : {"01_write/client", "01_write/server", "02_send/main"})
-        EXPECT_TRUE(exists("build/examples/"s + program)) << program;
+        EXPECT_TRUE(exists(std::string("build/examples/") + program)) << program;
 }
 
 TEST_F(LabBuild, is_silent_if_all_is_built_and_builds_again_after_a_change) {
