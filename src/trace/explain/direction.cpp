@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/flow/host.hpp"
+
 namespace explain {
 namespace {
 
@@ -92,6 +94,12 @@ class Builder {
             if (made.is_datagram())
                 return pair.qpn == stream.key.src_qpn ? 1 : -1;
             if (pair.dest_qpn != made.dest_qpn || pair.role == made.responder_role)
+                return -1;
+            // The log of the sender is missing: a queue pair of another host may have a peer with
+            // the same number.
+            const auto peer = flow::host_of_gid(pair.dest_gid);
+            if (made.requester_role.empty() && peer && *peer != stream.key.dst &&
+                (first == nullptr || pair.sq_psn != first->psn))
                 return -1;
             int score = 0;
             if (first != nullptr && pair.sq_psn == first->psn)
