@@ -24,6 +24,16 @@ void post_receive(ibv_qp* qp, const ibv_mr& mr, std::uint64_t number) {
     CHECK_RC(ibv_post_recv(qp, &wr, &bad_wr));
 }
 
+// Moves the queue pair to the next state, with the attributes that rdma_cm has for it, but with our
+// RNR timer: the wait that an RNR NAK requests from the sender, a 5-bit code (IBTA volume 1, table 45).
+void move_to(ibv_qp_state state, rdma_cm_id* id, ibv_qp* qp, std::uint8_t rnr_timer) {
+    ibv_qp_attr attr{.qp_state = state};
+    int mask = 0;
+    CHECK_ERRNO(rdma_init_qp_attr(id, &attr, &mask));
+    attr.min_rnr_timer = rnr_timer;  // set in RTR; rdma_cm has 0 there, which is 655 ms
+    CHECK_RC(ibv_modify_qp(qp, &attr, mask));
+}
+
 void serve(rdma_cm_id* id, std::chrono::milliseconds late, std::uint8_t rnr_timer) {
     // 1. The server sends no rkey: only its own receives refer to its memory.
     std::vector<std::byte> memory(receives * buffer_size);
@@ -36,25 +46,25 @@ void serve(rdma_cm_id* id, std::chrono::milliseconds late, std::uint8_t rnr_time
                             .recv_cq = cq.get(),
                             .cap = {.max_recv_wr = receives, .max_recv_sge = 1},
                             .qp_type = IBV_QPT_RC};
-    CHECK_ERRNO(rdma_create_qp(id, pd.get(), &queues));
-    const rdma::CmQp qp{id};
+    const rdma::Qp qp{CHECK_PTR(ibv_create_qp(pd.get(), &queues))};
 
-    // 2. Accept, with the RNR retries that the client's device shall have.
+    // 2. The queue pair is ours, so rdma_accept does not move it: the timer is set before the client
+    // learns that it may send.
+    for (const auto state : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS})
+        move_to(state, id, qp.get(), rnr_timer);
+
+    // 3. Accept, with the RNR retries that the client's device shall have.
     rdma_conn_param parameters{
-        .rnr_retry_count = *static_cast<const std::uint8_t*>(id->event->param.conn.private_data)};
+        .rnr_retry_count = *static_cast<const std::uint8_t*>(id->event->param.conn.private_data),
+        .qp_num = qp->qp_num};
     CHECK_ERRNO(rdma_accept(id, &parameters));
-
-    // 3. The wait that an RNR NAK requests from the sender: a 5-bit code (IBTA volume 1, table 45).
-    // The kernel's rdma_cm leaves 0, which is 655 ms.
-    ibv_qp_attr attr{.min_rnr_timer = rnr_timer};
-    CHECK_RC(ibv_modify_qp(id->qp, &attr, IBV_QP_MIN_RNR_TIMER));
 
     // 4. Be late, like a program that has other work to do. From then on, receives are posted.
     std::cout << "busy for " << late.count() << " ms, with no receive posted" << std::endl;
     std::this_thread::sleep_for(late);
     CHECK_RC(ibv_req_notify_cq(cq.get(), 0));
     for (std::uint64_t number = 0; number < receives; ++number)
-        post_receive(id->qp, *mr, number);
+        post_receive(qp.get(), *mr, number);
 
     // 5. Sleep until a message has arrived or the client disconnects.
     std::array<pollfd, 2> fds{{{channel->fd, POLLIN, 0}, {id->channel->fd, POLLIN, 0}}};
@@ -75,7 +85,7 @@ void serve(rdma_cm_id* id, std::chrono::milliseconds late, std::uint8_t rnr_time
                       << common::memory_text(
                              std::span(memory).subspan(wc.wr_id * buffer_size, wc.byte_len))
                       << std::endl;
-            post_receive(id->qp, *mr, wc.wr_id);
+            post_receive(qp.get(), *mr, wc.wr_id);
         }
     }
 }
