@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,7 +26,11 @@ class Analysis {
   public:
     Analysis(const HalfConnection& half, const Responder& responder, const Requester& requester,
              const Findings& findings)
-        : half_(half), responder_(responder), requester_(requester), findings_(findings) {
+        : half_(half), responder_(responder), requester_(requester) {
+        for (const Finding& finding : findings) {
+            found_at_.insert(finding.frame);
+            found_at_.insert(finding.because.begin(), finding.because.end());
+        }
         for (const Arrival& arrival : responder.arrivals())
             if (arrival.of == Class::InOrder && !is_refused(arrival))
                 accepted_[arrival.request.psn.value()].push_back(arrival.request.frame);
@@ -70,18 +75,26 @@ class Analysis {
 
     /// Returns the first resend that began after the frame and contains the PSN.
     const Resend* resend_of(wire::Psn psn, std::uint64_t frame) const {
-        for (const Resend& resend : requester_.resends())
-            if (resend.first.frame > frame && is_within(psn, resend.first.psn, resend.last_psn))
-                return &resend;
-        return nullptr;
+        const auto& resends = requester_.resends();
+        const auto after = std::ranges::upper_bound(
+            resends, frame, {}, [](const Resend& resend) { return resend.first.frame; });
+        const auto found = std::find_if(after, resends.end(), [&](const Resend& resend) {
+            return is_within(psn, resend.first.psn, resend.last_psn);
+        });
+        return found == resends.end() ? nullptr : &*found;
+    }
+
+    /// Returns the first arrival from this frame on.
+    std::vector<Arrival>::const_iterator arrival_from(std::uint64_t frame) const {
+        return std::ranges::lower_bound(responder_.arrivals(), frame, {},
+                                        [](const Arrival& one) { return one.request.frame; });
     }
 
     /// Returns the first packet after the gap that a loss opened, before the requester went back.
     const Arrival* gap_of(wire::Psn psn, std::uint64_t frame, std::uint64_t until) const {
-        const auto& arrivals = responder_.arrivals();
-        auto arrival = std::ranges::lower_bound(
-            arrivals, frame, {}, [](const Arrival& one) { return one.request.frame; });
-        for (; arrival != arrivals.end() && arrival->request.frame < until; ++arrival)
+        const auto end = responder_.arrivals().end();
+        for (auto arrival = arrival_from(frame); arrival != end && arrival->request.frame < until;
+             ++arrival)
             if (arrival->opens_gap && arrival->expected == psn)
                 return &*arrival;
         return nullptr;
@@ -111,24 +124,22 @@ class Analysis {
     // Each copy is a request; the later one is a duplicate or out of sequence.
     void doubled_request(Recovery& recovery) const {
         recovery.prediction = "the response is repeated, and no request is retransmitted";
-        const auto& arrivals = responder_.arrivals();
-        for (const Arrival& arrival : arrivals)
-            if (arrival.request.frame > recovery.packet.frame &&
-                arrival.request.psn == recovery.packet.psn && arrival.of == Class::Duplicate) {
-                if (arrival.answer)
-                    recovery.ended_by = arrival.answer->frame;
-                return;
-            }
+        const auto duplicate = std::find_if(
+            arrival_from(recovery.packet.frame + 1), responder_.arrivals().end(),
+            [&](const Arrival& arrival) {
+                return arrival.request.psn == recovery.packet.psn && arrival.of == Class::Duplicate;
+            });
+        if (duplicate != responder_.arrivals().end() && duplicate->answer)
+            recovery.ended_by = duplicate->answer->frame;
     }
 
     // The receiver cannot detect the change. Returns false if the original is missing nevertheless,
     // because it arrived with another PSN or at another queue pair.
     bool changed_request(Recovery& recovery) const {
-        const auto& arrivals = responder_.arrivals();
-        const auto arrival = std::ranges::find(
-            arrivals, recovery.packet.copy, [](const Arrival& one) { return one.request.frame; });
-        if (arrival == arrivals.end() || arrival->request.psn != recovery.packet.psn ||
-            arrival->of != Class::InOrder)
+        const auto arrival = arrival_from(recovery.packet.copy);
+        if (arrival == responder_.arrivals().end() ||
+            arrival->request.frame != recovery.packet.copy ||
+            arrival->request.psn != recovery.packet.psn || arrival->of != Class::InOrder)
             return false;
         const bool is_nak = arrival->answer && arrival->answer->is_fatal_nak();
         if (is_nak)
@@ -251,21 +262,19 @@ class Analysis {
     }
 
     bool arrived_as_answer(const ObservedPacket& sent) const {
-        return std::ranges::any_of(responses_, [&](const ObservedPacket* one) {
-            return one->frame == sent.copy && one->opcode == sent.opcode && one->psn == sent.psn &&
-                   one->aeth == sent.aeth;
-        });
+        const auto found =
+            std::ranges::lower_bound(responses_, sent.copy, {}, &ObservedPacket::frame);
+        if (found == responses_.end())
+            return false;
+        const ObservedPacket& one = **found;
+        return one.frame == sent.copy && one.opcode == sent.opcode && one.psn == sent.psn &&
+               one.aeth == sent.aeth;
     }
 
     void judge(Recovery& recovery) const {
-        const std::set<std::uint64_t> frames = evidence(recovery);
-        const auto concerns = [&](const Finding& finding) {
-            return frames.contains(finding.frame) ||
-                   std::ranges::any_of(finding.because,
-                                       [&](std::uint64_t frame) { return frames.contains(frame); });
-        };
+        const auto is_found = [&](std::uint64_t frame) { return found_at_.contains(frame); };
         const ObservedPacket& packet = recovery.packet;
-        if (std::ranges::any_of(findings_, concerns))
+        if (std::ranges::any_of(evidence(recovery), is_found))
             recovery.verdict = Verdict::Deviation;
         else if (recovery.resend)
             recovery.verdict =
@@ -277,20 +286,20 @@ class Analysis {
             recovery.verdict = Verdict::Undetermined;
     }
 
-    static std::set<std::uint64_t> evidence(const Recovery& recovery) {
-        std::set<std::uint64_t> frames{recovery.packet.frame};
+    static std::vector<std::uint64_t> evidence(const Recovery& recovery) {
+        std::vector<std::uint64_t> frames{recovery.packet.frame};
         if (recovery.packet.copy != 0)
-            frames.insert(recovery.packet.copy);
+            frames.push_back(recovery.packet.copy);
         if (recovery.behind)
-            frames.insert(*recovery.behind);
+            frames.push_back(*recovery.behind);
         if (recovery.nak)
-            frames.insert(*recovery.nak);
+            frames.push_back(*recovery.nak);
         if (recovery.nak_copy != 0)
-            frames.insert(recovery.nak_copy);
+            frames.push_back(recovery.nak_copy);
         if (recovery.resend) {
-            frames.insert(recovery.resend->first.frame);
+            frames.push_back(recovery.resend->first.frame);
             if (recovery.resend->asked_by)
-                frames.insert(recovery.resend->asked_by->frame);
+                frames.push_back(recovery.resend->asked_by->frame);
         }
         return frames;
     }
@@ -298,7 +307,7 @@ class Analysis {
     const HalfConnection& half_;
     const Responder& responder_;
     const Requester& requester_;
-    const Findings& findings_;
+    std::unordered_set<std::uint64_t> found_at_;  // frames of the findings and of their reasons
     std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> accepted_;  // by PSN: frames
     std::vector<const ObservedPacket*> responses_;                            // that arrived
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -158,7 +159,9 @@ void Requester::advance(ExtendedPsn next, const ObservedPacket& response) {
         return;
     acknowledged_ = next;
     timeouts_in_a_row_ = 0;
-    advances_.push_back({next, response.t_ns});
+    // A capture's times may step back a little.
+    const std::int64_t earliest = advances_.empty() ? response.t_ns : advances_.back().t_ns;
+    advances_.push_back({next, std::max(earliest, response.t_ns)});
     while (advances_.size() > 1 && advances_[1].t_ns < response.t_ns - 2 * lag_ns)
         advances_.pop_front();
     while (ended_ < resends_.size() && sequence_.extend(resends_[ended_].last_psn) < acknowledged_)
@@ -166,11 +169,8 @@ void Requester::advance(ExtendedPsn next, const ObservedPacket& response) {
 }
 
 ExtendedPsn Requester::acknowledged_at(std::int64_t t_ns) const {
-    ExtendedPsn place = 0;
-    for (const Advance& one : advances_)
-        if (one.t_ns <= t_ns)
-            place = one.acknowledged;
-    return place;
+    const auto behind = std::ranges::upper_bound(advances_, t_ns, {}, &Advance::t_ns);
+    return behind == advances_.begin() ? 0 : std::prev(behind)->acknowledged;
 }
 
 void Requester::finish(std::int64_t end_ns) {

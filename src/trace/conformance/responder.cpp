@@ -34,18 +34,53 @@ void Responder::response(const ObservedPacket& sent) {
     if (continue_reading(sent))
         return;
     Scan scanned;
+    if (state_.is_dead && is_judged_dead_)
+        return;
+    if (outlook_ && !may_explain(sent)) {
+        const State later = outlook_->later;
+        wrong(scanned, later, sent);
+        return;
+    }
     const State before = state_;
     if (scan(sent, scanned)) {
         commit(scanned, sent);
         return;
     }
     const State later = std::exchange(state_, before);
+    outlook_.emplace(Outlook{.later = later, .requests = scanned.size()});
+    for (const Expectation& expectation : scanned)
+        outlook_->add(expectation);
     unexplained(scanned, later, sent);
+}
+
+void Responder::Outlook::add(const Expectation& expectation) {
+    has_damage |= expectation.arrival.of == Class::Damaged;
+    has_gap |= expectation.owed == Owed::SequenceNak;
+    has_data |= expectation.owed == Owed::Data;
+    has_refusable |= may_refuse(expectation) || expectation.owed == Owed::InvalidRequest;
+    if (expectation.owed != Owed::Nothing)
+        lowest = std::min(lowest, expectation.place);
+}
+
+// Returns false if no waiting request explains the response, and none of the findings about it
+// depends on them.
+bool Responder::may_explain(const ObservedPacket& sent) {
+    const State before = std::exchange(state_, outlook_->later);
+    for (; outlook_->requests < waiting_.size(); ++outlook_->requests)
+        outlook_->add(process(waiting_[outlook_->requests]));
+    outlook_->later = std::exchange(state_, before);
+    if (outlook_->has_damage || outlook_->later.is_dead)
+        return true;
+    if (sent.is_ack())
+        return sequence_.extend(sent.psn) >= outlook_->lowest;
+    if (sent.is_data())
+        return outlook_->has_data;
+    return sent.is_sequence_nak() ? outlook_->has_gap : outlook_->has_refusable;
 }
 
 // Without the beginning, the first ACK of a captured request determines the responder's state.
 void Responder::synchronise(const ObservedPacket& sent) {
-    if (!sent.is_ack())
+    if (!sent.is_ack() || !waiting_with_.contains(sent.psn.value()))
         return;
     const auto acknowledged = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
         return !request.damaged && request.psn == sent.psn && !request.wants_data();
@@ -65,7 +100,7 @@ void Responder::synchronise(const ObservedPacket& sent) {
                              .expected = {},
                              .opens_gap = false,
                              .answer = std::nullopt});
-    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    forget(static_cast<std::size_t>(count));
 }
 
 bool Responder::continue_reading(const ObservedPacket& sent) {
@@ -84,6 +119,7 @@ bool Responder::continue_reading(const ObservedPacket& sent) {
 // Processes requests in order, up to the first that explains the response. `state_` is then the
 // state after that request.
 bool Responder::scan(const ObservedPacket& sent, Scan& scanned) {
+    outlook_.reset();
     for (const ObservedPacket& request : waiting_) {
         scanned.push_back(process(request));
         if (explains(scanned.back(), sent))
@@ -114,8 +150,18 @@ void Responder::commit(Scan& scanned, const ObservedPacket& sent) {
 }
 
 void Responder::take(std::size_t count) {
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(count));
+    forget(count);
     sequence_.move_to(state_.expected);
+}
+
+void Responder::forget(std::size_t count) {
+    outlook_.reset();
+    for (; count > 0; --count) {
+        const auto same = waiting_with_.find(waiting_.front().psn.value());
+        if (--same->second == 0)
+            waiting_with_.erase(same);
+        waiting_.pop_front();
+    }
 }
 
 void Responder::pass_over(const Expectation& expectation) {
@@ -199,7 +245,6 @@ void Responder::finish(std::int64_t end_ns) {
         if (expectation.is_required && is_late(request) && !silent_since_)
             silent_since_ = request;
     }
-    waiting_.clear();
     if (reading_ && is_late(reading_->request) && !silent_since_)
         silent_since_ = reading_->request;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/conformance/finding.hpp"
@@ -34,7 +35,10 @@ class Responder {
   public:
     Responder(const HalfConnectionFacts& facts, Findings& findings);
 
-    void request(const ObservedPacket& arrived) { waiting_.push_back(arrived); }
+    void request(const ObservedPacket& arrived) {
+        waiting_.push_back(arrived);
+        ++waiting_with_[arrived.psn.value()];
+    }
     void response(const ObservedPacket& sent);
     void finish(std::int64_t end_ns);
 
@@ -82,6 +86,16 @@ class Responder {
         std::size_t executed = 0;  // for data: 1 + index in executed_
     };
     using Scan = std::vector<Expectation>;
+    // Which responses the waiting requests can explain, after a scan found none for one: most of
+    // such responses need no scan.
+    struct Outlook {
+        State later;               // after these requests
+        std::size_t requests = 0;  // of waiting_, from its front
+        ExtendedPsn lowest = INT64_MAX;
+        bool has_gap = false, has_data = false, has_refusable = false, has_damage = false;
+
+        void add(const Expectation& expectation);
+    };
     struct Reading {  // data that is being sent
         ObservedPacket request;
         ExtendedPsn first = 0, next = 0, end = 0;
@@ -100,7 +114,9 @@ class Responder {
     void synchronise(const ObservedPacket& sent);
     bool continue_reading(const ObservedPacket& sent);
     bool scan(const ObservedPacket& sent, Scan& scanned);
+    bool may_explain(const ObservedPacket& sent);
     void take(std::size_t count);
+    void forget(std::size_t count);
     void commit(Scan& scanned, const ObservedPacket& sent);
     void settle(Expectation& expectation, const ObservedPacket& sent);
     void settle_data(const Expectation& expectation, const ObservedPacket& sent);
@@ -109,6 +125,7 @@ class Responder {
 
     // Findings about responses that no request explains: responder_findings.cpp.
     void unexplained(Scan& scanned, const State& later, const ObservedPacket& sent);
+    void wrong(Scan& scanned, const State& later, const ObservedPacket& sent);
     void answer_of_the_dead(const Scan& scanned, const State& later, const ObservedPacket& sent);
     bool answers_damaged(const ObservedPacket& sent);
     void wrong_nak(Scan& scanned, const State& later, const ObservedPacket& sent);
@@ -126,6 +143,8 @@ class Responder {
     Sequence sequence_;
     State state_;
     std::deque<ObservedPacket> waiting_;
+    std::unordered_map<std::uint32_t, std::uint32_t> waiting_with_;  // by PSN: number in waiting_
+    std::optional<Outlook> outlook_;
     std::vector<Executed> executed_;
     std::vector<Arrival> arrivals_;
     std::optional<Reading> reading_;

@@ -23,12 +23,15 @@ void Responder::report(Code code, const ObservedPacket& at, std::string text,
 }
 
 void Responder::unexplained(Scan& scanned, const State& later, const ObservedPacket& sent) {
-    if (answers_damaged(sent))
+    if (outlook_->has_damage && answers_damaged(sent))
         return;
-    if (later.is_dead) {
+    if (later.is_dead)
         answer_of_the_dead(scanned, later, sent);
-        return;
-    }
+    else
+        wrong(scanned, later, sent);
+}
+
+void Responder::wrong(Scan& scanned, const State& later, const ObservedPacket& sent) {
     if (sent.is_ack())
         wrong_ack(later, sent);
     else if (sent.is_data())
@@ -179,7 +182,8 @@ void Responder::missing(const Expectation& expectation) {
 // Reports a request for an ACK that the requester had to retransmit.
 void Responder::late_ack(const Expectation& expectation, const ObservedPacket& sent) {
     const ObservedPacket& request = expectation.arrival.request;
-    if (!expectation.is_required || expectation.owed != Owed::Ack)
+    if (!expectation.is_required || expectation.owed != Owed::Ack ||
+        waiting_with_.at(request.psn.value()) == 1)
         return;
     const std::int64_t timeout = facts_.retry.ack_timeout_ns.value_or(usual_timeout_ns);
     for (const ObservedPacket& other : waiting_) {

@@ -1,5 +1,7 @@
 // Expected responses to a request.
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 #include "trace/conformance/responder.hpp"
 
@@ -78,15 +80,16 @@ void Responder::duplicate(const ObservedPacket& request, Expectation& expectatio
     }
     expectation.owed = Owed::Data;
     expectation.psns = psns_of(request, facts_.path_mtu);
-    for (std::size_t i = state_.executed; i-- > 0;) {
-        const Executed& one = executed_[i];
-        if (expectation.place < one.first || expectation.place >= one.first + one.psns)
-            continue;
-        expectation.executed = i + 1;
-        expectation.is_required = true;
-        expectation.msn_low = one.msn_before;
+    const auto valid = std::span(executed_).first(state_.executed);
+    const auto behind = std::ranges::upper_bound(valid, expectation.place, {}, &Executed::first);
+    if (behind == valid.begin())
         return;
-    }
+    const Executed& one = *std::prev(behind);
+    if (expectation.place >= one.first + one.psns)
+        return;
+    expectation.executed = static_cast<std::size_t>(behind - valid.begin());
+    expectation.is_required = true;
+    expectation.msn_low = one.msn_before;
 }
 
 bool Responder::breaks_message(const ObservedPacket& request) const {
