@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "trace/flow/connect.hpp"
@@ -137,6 +139,7 @@ class Reader {
         std::string source, destination;  // IP addresses; empty: unknown
         bool has_request = false;
     };
+    using Indexes = std::vector<std::size_t>;
     struct SeenAnnouncement {
         Announcement what;
         std::string source;
@@ -147,8 +150,20 @@ class Reader {
         for (FirstPsn& first : log_.directions()) {
             const std::string source = log_.address_of(first.from);
             const std::string destination = log_.address_of(first.to);
-            directions_.push_back({std::move(first), source, destination});
+            add({std::move(first), source, destination});
         }
+    }
+
+    void add(Direction direction) {
+        to_[{direction.destination, direction.first.dest_qpn}].push_back(directions_.size());
+        from_[{direction.source, direction.first.qpn}].push_back(directions_.size());
+        directions_.push_back(std::move(direction));
+    }
+
+    // The directions with requests to this queue pair.
+    std::span<const std::size_t> to(const std::string& address, std::uint32_t qpn) const {
+        const auto found = to_.find({address, qpn});
+        return found == to_.end() ? std::span<const std::size_t>() : found->second;
     }
 
     void add(const capture::Frame& frame) {
@@ -168,8 +183,11 @@ class Reader {
             return;
         if (!all_.has_logs)
             make_if_new(*row.key);
-        for (Direction& direction : directions_)
-            note(direction, *row.key);
+        const auto& index = row.key->is_response ? from_ : to_;
+        if (const auto found = index.find({row.key->destination, row.key->dest_qpn});
+            found != index.end())
+            for (const std::size_t direction : found->second)
+                note(directions_[direction], *row.key);
     }
 
     // Adds both directions of a connection set up by the connection manager.
@@ -184,16 +202,16 @@ class Reader {
     void make(const flow::StreamKey& stream, std::uint32_t qpn, std::uint32_t psn) {
         const std::string source = flow::text(stream.src);
         const std::string destination = flow::text(stream.dst);
-        const auto is_it = [&](const Direction& other) {
+        const auto is_it = [&](std::size_t index) {
+            const Direction& other = directions_[index];
             const FirstPsn& first = other.first;
-            return first.qpn == qpn && first.dest_qpn == stream.dest_qpn &&
-                   (other.source.empty() || other.source == source) &&
-                   (other.destination.empty() || other.destination == destination) &&
+            return first.qpn == qpn && (other.source.empty() || other.source == source) &&
                    // Another connection on the same queue pairs has its own PSN.
                    (first.from != source || first.psn == psn);
         };
-        if (std::ranges::any_of(directions_, is_it))
-            return;
+        for (const std::string& address : {destination, std::string()})
+            if (std::ranges::any_of(to(address, stream.dest_qpn), is_it))
+                return;
         Direction direction{{}, source, destination};
         direction.first.from = source;
         direction.first.to = destination;
@@ -203,18 +221,17 @@ class Reader {
         direction.first.chosen_by = "the connection manager";
         for (const SeenAnnouncement& said : said_)
             note(direction, said);
-        directions_.push_back(std::move(direction));
+        add(std::move(direction));
     }
 
     // Adds the direction of a request if it is not known yet.
     void make_if_new(const PacketKey& key) {
         if (key.is_response || key.source_qpn || key.source.empty())
             return;
-        const auto is_its = [&](const Direction& direction) {
-            return direction.source == key.source && direction.destination == key.destination &&
-                   direction.first.dest_qpn == key.dest_qpn;
+        const auto is_its = [&](std::size_t index) {
+            return directions_[index].source == key.source;
         };
-        if (std::ranges::any_of(directions_, is_its))
+        if (std::ranges::any_of(to(key.destination, key.dest_qpn), is_its))
             return;
         Direction direction{{}, key.source, key.destination};
         direction.first.from = key.source;
@@ -224,7 +241,7 @@ class Reader {
             direction.first.psn = key.psn;
         for (const SeenAnnouncement& said : said_)
             note(direction, said);
-        directions_.push_back(std::move(direction));
+        add(std::move(direction));
     }
 
     static void note(Direction& direction, const SeenAnnouncement& said) {
@@ -244,12 +261,6 @@ class Reader {
 
     void note(Direction& direction, const PacketKey& key) const {
         FirstPsn& first = direction.first;
-        const bool goes_along =
-            key.is_response
-                ? key.destination == direction.source && key.dest_qpn == first.qpn
-                : key.destination == direction.destination && key.dest_qpn == first.dest_qpn;
-        if (!goes_along)
-            return;
         // If the capture begins within a message, its first packet does not show the first PSN.
         if (!key.is_response && !std::exchange(direction.has_request, true) && !first.psn &&
             key.starts_message)
@@ -265,6 +276,9 @@ class Reader {
     std::set<std::uint64_t> connections_;
     std::vector<SeenAnnouncement> said_;
     std::vector<Direction> directions_;
+    // Indexes of directions_: by address and number of the queue pair that requests go to, and that
+    // they come from.
+    std::map<std::pair<std::string, std::uint32_t>, Indexes> to_, from_;
     FirstPsns all_;
     std::uint64_t number_ = 0;
 };
