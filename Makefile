@@ -134,7 +134,7 @@ build: packages-build ## Build rocecap, rocetrace, rocewire, and all lessons or 
 	$(Q)+$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
 tools: $(MAINS) $(TOOL) $(EMULATOR) $(TRACER) $(TRACED); @:
 binaries: tools $(STEP_BIN); @:
-tests: binaries $(TESTS) $(FAULTY) $(SETUP) $(TRANSFER) $(BUILD)/bench/whole $(BUILD)/bench/make_run; @:
+tests: binaries $(TESTS) $(FAULTY) $(SETUP) $(TRANSFER) $(addprefix $(BUILD)/bench/,whole make_run make_capture); @:
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)

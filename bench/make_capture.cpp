@@ -1,5 +1,5 @@
-// make_capture PACKETS FILE: a pcap file of synthetic traffic, for the benchmarks; "-" is standard
-// output.
+// make_capture PACKETS FILE [KIND]: a pcap file of synthetic traffic, for the benchmarks; "-" is
+// standard output. KIND: traffic of hostile.hpp instead.
 #include <array>
 #include <charconv>
 #include <cstdio>
@@ -8,15 +8,20 @@
 
 #include <pcap/pcap.h>
 
+#include "bench/hostile.hpp"
 #include "bench/traffic.hpp"
 
 int main(int argc, char** argv) {
     std::uint64_t packets = 0;
-    const std::string_view count(argc == 3 ? argv[1] : "");
+    const std::string_view count(argc == 3 || argc == 4 ? argv[1] : "");
+    const auto kind = argc == 4 ? bench::hostile(argv[3]) : std::nullopt;
     if (const auto [end, error] =
             std::from_chars(count.data(), count.data() + count.size(), packets);
-        argc != 3 || error != std::errc() || end != count.data() + count.size()) {
-        std::fputs("usage: make_capture PACKETS FILE\n", stderr);
+        count.empty() || error != std::errc() || end != count.data() + count.size() ||
+        (argc == 4 && !kind)) {
+        std::fputs(
+            "usage: make_capture PACKETS FILE [naks|descending|random|queue-pairs|reads|acks]\n",
+            stderr);
         return 2;
     }
     constexpr int snaplen = 262144;
@@ -30,8 +35,9 @@ int main(int argc, char** argv) {
         return 1;
     }
     bench::Traffic traffic;
+    bench::HostileTraffic hostile(kind.value_or(bench::Hostile::Naks));
     for (std::uint64_t i = 0; i < packets; ++i) {
-        const auto frame = traffic.next();
+        const auto frame = kind ? hostile.next() : traffic.next();
         pcap_pkthdr header{};
         header.ts.tv_sec = static_cast<time_t>(frame.time.count() / 1'000'000'000);
         header.ts.tv_usec = static_cast<suseconds_t>(frame.time.count() % 1'000'000'000);

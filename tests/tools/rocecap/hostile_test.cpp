@@ -1,0 +1,63 @@
+// Captures whose packets are right one by one but follow no protocol: each command takes time
+// proportional to their number.
+#include <sys/resource.h>
+
+#include <gtest/gtest.h>
+
+#include "support/process.hpp"
+#include "support/temp_path.hpp"
+#include "support/tool.hpp"
+
+namespace hostile_test {
+
+// User CPU time of the children that have ended, in seconds.
+double children_s() {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec) +
+           static_cast<double>(usage.ru_utime.tv_usec) / 1e6;
+}
+
+class Hostile : public testing::TestWithParam<const char*> {
+  protected:
+    // A capture of this many packets.
+    static std::string make(std::uint64_t packets, const support::TempPath& path) {
+        const auto made = support::run({(support::build_dir() / "bench/make_capture").string(),
+                                        std::to_string(packets), path.str(), GetParam()});
+        EXPECT_EQ(made.exit_code, 0) << made.all();
+        return path.str();
+    }
+
+    static double seconds(const support::Argv& command, const std::string& capture) {
+        support::Argv argv{support::rocecap()};
+        argv.insert(argv.end(), command.begin(), command.end());
+        argv.push_back(capture);
+        const double before = children_s();
+        const auto outcome = support::run(argv);
+        EXPECT_FALSE(outcome.timed_out) << argv.at(1);
+        EXPECT_LE(outcome.exit_code, 1) << outcome.err;
+        return children_s() - before;
+    }
+};
+
+// Four times as many packets: 4 times the time if it is linear, 16 times if it is quadratic.
+TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
+    const std::uint64_t packets = support::is_sanitized() ? 2'500 : 10'000;
+    const support::TempPath few("hostile_few.pcap"), many("hostile_many.pcap"),
+        page("hostile.html");
+    const std::string capture = make(packets, few), larger = make(4 * packets, many);
+    for (const support::Argv& command :
+         {support::Argv{"flows"}, support::Argv{"check", "--at", "192.0.2.2"},
+          support::Argv{"explain"}, support::Argv{"timeline"}, support::Argv{"psns"},
+          support::Argv{"report", "-o", page.str()}}) {
+        SCOPED_TRACE(command.front());
+        const double once = seconds(command, capture);
+        EXPECT_LE(seconds(command, larger), 8 * once + 0.2);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Hostile,
+                         testing::Values("naks", "descending", "random", "queue-pairs", "reads",
+                                         "acks"));
+
+}  // namespace hostile_test
