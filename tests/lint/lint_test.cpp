@@ -112,6 +112,28 @@ TEST_F(Lint, finds_a_source_that_uses_what_it_does_not_include) {
         0);
 }
 
+TEST_F(Lint, precompiles_only_headers_that_a_source_includes_itself) {
+    std::string sources;
+    for (int i = 0; i < 8; ++i)
+        sources +=
+            file("with" + std::to_string(i) + ".cpp",
+                 "#include <fmt/format.h>\nstd::string text() { return fmt::format(\"\"); }\n") +
+            "\n";
+    const std::string without = file("without.cpp", "std::string text();\n");
+    file("list", sources + without + "\n");
+    const auto headers =
+        shell("tests/lint/headers " + (root_ / "pch").string() + " <" + (root_ / "list").string());
+    EXPECT_EQ(headers.exit_code, 0) << headers.err;
+    EXPECT_NE(headers.out.find("/with7.cpp " + (root_ / "pch").string() + "/fmt_format.h.hpp\n"),
+              std::string::npos)
+        << headers.out;
+    EXPECT_TRUE(headers.out.ends_with(without + "\n")) << headers.out;
+    file("checked", headers.out);
+    const auto outcome = shell("xargs -L 1 tests/lint/alone <" + (root_ / "checked").string());
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.err.find("with0.cpp"), std::string::npos) << outcome.err;
+}
+
 TEST_F(Lint, finds_a_word_that_is_not_the_field_s_term) {
     const std::string text = file("text.md", "Two WRITEs are\nUnder way.\nA mender understood.\n");
     const auto outcome = shell("tests/lint/terms " + text);
@@ -165,8 +187,8 @@ class LintChanged : public Lint {
                      {"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"});
     }
 
-    std::string changed(const std::string& base = "") const {
-        return shell((root_ / "tests/lint/changed").string(), {"LINT_BASE=" + base}).out;
+    std::string changed(const std::string& base = "", const std::string& ci = "CI=") const {
+        return shell((root_ / "tests/lint/changed").string(), {"LINT_BASE=" + base, ci}).out;
     }
 };
 
@@ -185,13 +207,19 @@ TEST_F(LintChanged, names_the_sources_beside_a_header_that_include_it_and_their_
     EXPECT_EQ(changed(), "src/a/one.cpp\ntests/a/one_test.cpp\n");
 }
 
-TEST_F(LintChanged, on_main_names_what_the_last_day_brought) {
+TEST_F(LintChanged, in_continuous_integration_on_main_names_what_the_last_day_brought) {
     file("src/a/two.cpp", "int two;\n");
     git("status -s && " + commit("second", "2026-01-03T00:00:00Z"));
     file("src/b/far.cpp", "");
     git("status -s && " + commit("third", "2026-01-03T01:00:00Z"));
-    EXPECT_EQ(changed(), "src/a/two.cpp\nsrc/b/far.cpp\n");
+    EXPECT_EQ(changed("", "CI=true"), "src/a/two.cpp\nsrc/b/far.cpp\n");
     EXPECT_EQ(changed("HEAD~1"), "src/b/far.cpp\n");
+}
+
+// A fresh clone of a project whose history is shorter than a day, too.
+TEST_F(LintChanged, names_nothing_on_main_without_a_change) {
+    EXPECT_EQ(changed(), "");
+    EXPECT_NE(changed("", "CI=true"), "");
 }
 
 TEST_F(LintChanged, rejects_a_base_that_does_not_exist) {
