@@ -105,8 +105,7 @@ class Walk {
     void come_again(const Seen& request, std::uint32_t width) {
         const auto known = sent_.find(request.psn.value());
         const auto gap = gap_with(request.psn);
-        const bool continues =
-            in_episode_ && last_ != nullptr && request.psn == last_->psn + width_of(*last_);
+        const bool continues = in_episode_ && last_ != nullptr && follows(request, *last_);
         asked_again_ += asks_for_ack(request) ? 1 : 0;
         if (!continues)
             sequence_.reset();
@@ -130,6 +129,15 @@ class Walk {
             judge(request, known->second);
         known->second.last = &request;
         in_episode_ = true;
+    }
+
+    // Whether the request continues the retransmission that `last` belongs to. If packets between
+    // the two were lost again, only their next retransmission counts.
+    bool follows(const Seen& request, const Seen& last) const {
+        const std::int32_t missing = distance(last.psn + width_of(last), request.psn);
+        const bool was_asked_for = nak_ != nullptr && nak_->frame > last.frame;
+        return missing == 0 ||
+               (missing > 0 && !was_asked_for && request.t_ns - last.t_ns < soon_ns);
     }
 
     // Searches the newest gaps. Returns gaps_.end() if none has the PSN.

@@ -83,6 +83,25 @@ loss likely, 3 us
 )");
 }
 
+// The capture is at the responder: it lacks the packets that were lost, also of a retransmission.
+TEST_F(Recovery, of_a_packet_lost_again_counts_it_once_more) {
+    connect();
+    works(100);
+    send(102);
+    nak(101, syndrome::psn_error);
+    for (std::uint32_t psn = 103; psn < 107; ++psn)
+        send(psn);
+    for (const std::uint32_t psn : {101, 102, 104, 105, 106})
+        send(psn);
+    nak(103, syndrome::psn_error);
+    for (std::uint32_t psn = 103; psn < 107; ++psn)
+        send(psn);
+    ack(106);
+    EXPECT_NE(causes().find("packets were lost 2 times, and 9 packets were retransmitted."),
+              std::string::npos)
+        << causes();
+}
+
 // Distances between the lost packets, in packets.
 struct Distances {
     std::vector<std::uint32_t> between;
