@@ -9,8 +9,9 @@
 namespace util {
 namespace {
 
+// Whether a char is signed depends on the machine: the upper bound excludes UTF-8's bytes on each.
 bool is_unescaped(char c) {
-    return c >= ' ' && c != '"' && c != '\\' && c != '\x7f';
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
 }
 
 // Number of bytes at the start of `text` that are ASCII and need no escape. Checks word by word:

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Documents, Excerpts, testing::ValuesIn(support::documen
                          [](const auto& test) {
                              std::string name = test.param;
                              std::ranges::replace_if(
-                                 name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                                 name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
                              return name;
                          });
 

@@ -1,12 +1,11 @@
 #include "tools/rocecap/check_ends.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "tools/rocecap/check_facts.hpp"
+#include "util/digest.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
@@ -52,8 +51,7 @@ std::optional<conformance::LinkSide> CheckEnds::side_of(const capture::Frame& fr
 
 void CheckEnds::see(conformance::LinkSide side, const flow::StreamKey& key, std::int64_t t_ns,
                     util::Bytes bytes) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    Flight& flight = flights_[flow::mixed(key.hash(), std::hash<std::string_view>{}(text))];
+    Flight& flight = flights_[flow::mixed(key.hash(), util::digest_of(bytes))];
     auto& seen = side == conformance::LinkSide::Ingress ? flight.sent : flight.arrived;
     // It is unknown which of several retransmissions arrived.
     if (flight.is_paired || seen)

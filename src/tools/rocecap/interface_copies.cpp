@@ -1,12 +1,11 @@
 #include "tools/rocecap/interface_copies.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "trace/flow/key.hpp"
+#include "util/digest.hpp"
 #include "util/printable.hpp"
 
 namespace rocecap {
@@ -22,8 +21,7 @@ std::uint64_t digest_of(const flow::StreamKey& key, const wire::Packet& packet) 
     if (packet.aeth)
         digest = flow::mixed(digest, packet.aeth->msn << 8U | packet.aeth->syndrome);
     const util::Bytes payload = packet.payload.first(std::min(most, packet.payload.size()));
-    const std::string_view text(reinterpret_cast<const char*>(payload.data()), payload.size());
-    return flow::mixed(digest, std::hash<std::string_view>{}(text));
+    return flow::mixed(digest, util::digest_of(payload));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "trace/conformance/frame_matcher.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <string_view>
 
+#include "util/digest.hpp"
 #include "wire/header_span.hpp"
 
 namespace conformance {
@@ -11,11 +10,6 @@ namespace {
 
 // A changed frame is searched for among this many frames that entered last.
 constexpr std::size_t most_recent = 4096;
-
-std::uint64_t digest(util::Bytes bytes) {
-    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return std::hash<std::string_view>{}(text);
-}
 
 }  // namespace
 
@@ -32,7 +26,7 @@ util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame) {
 }
 
 void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes) {
-    by_digest_[digest(bytes)].push_back(frame);
+    by_digest_[util::digest_of(bytes)].push_back(frame);
     recent_.push_back({frame, bytes.size()});
     if (recent_.size() > most_recent)
         recent_.pop_front();
@@ -40,7 +34,7 @@ void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes) {
 
 std::optional<FrameMatcher::Origin> FrameMatcher::left(std::uint64_t frame, util::Bytes bytes) {
     std::optional<Origin> origin;
-    if (const auto same = by_digest_.find(digest(bytes)); same != by_digest_.end()) {
+    if (const auto same = by_digest_.find(util::digest_of(bytes)); same != by_digest_.end()) {
         std::optional<std::uint64_t> waiting;
         std::optional<std::uint64_t> passed;
         for (auto one = same->second.rbegin(); one != same->second.rend() && !waiting; ++one) {

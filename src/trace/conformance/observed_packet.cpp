@@ -2,33 +2,16 @@
 
 #include <array>
 
+#include "util/digest.hpp"
+
 namespace conformance {
 namespace {
 
-/// FNV-1a, 64 bits: compares packets with the same PSN, not safe against an adversary.
-class Digest {
-  public:
-    void add(std::uint64_t value) {
-        for (int i = 0; i < 8; ++i)
-            add_byte(static_cast<std::uint8_t>(value >> (8 * i)));
-    }
-    void add(util::Bytes bytes) {
-        for (const std::byte one : bytes)
-            add_byte(std::to_integer<std::uint8_t>(one));
-    }
-    std::uint64_t value() const { return value_; }
-
-  private:
-    void add_byte(std::uint8_t byte) { value_ = (value_ ^ byte) * 0x100000001b3; }
-
-    std::uint64_t value_ = 0xcbf29ce484222325;
-};
-
 // Excludes the AckReq bit, which only a retransmission may have, and FECN and BECN, which the
 // network sets.
-Digest form_of(const wire::Packet& packet) {
+util::Digest form_of(const wire::Packet& packet) {
     const wire::Bth& bth = *packet.bth;
-    Digest digest;
+    util::Digest digest;
     digest.add(bth.opcode | std::uint64_t{bth.se} << 8 | std::uint64_t{bth.padcnt} << 16 |
                std::uint64_t{bth.p_key} << 24 | std::uint64_t{bth.dest_qpn} << 40);
     if (packet.reth) {
@@ -108,7 +91,7 @@ ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
     }
     if (packet.atomic_ack_eth)
         seen.value = packet.atomic_ack_eth->origremdt;
-    Digest digest = form_of(packet);
+    util::Digest digest = form_of(packet);
     seen.form = digest.value();
     digest.add(packet.payload);
     seen.digest = digest.value();
