@@ -216,4 +216,45 @@ TEST_F(ReportLooks, stays_responsive_with_a_hundred_thousand_packets) {
     EXPECT_LT(nodes, 30'000);
 }
 
+// In a window, and where the page is a frame of the web site.
+TEST_F(ReportLooks, an_event_keeps_its_words_off_the_lifelines) {
+    const auto opened = open(run());
+    auto& page = *opened;
+    for (const int width : {1280, 740}) {
+        page.set_viewport(width, 800, 1);
+        page.wait_until(
+            "Math.abs(document.querySelector('#ladder .lanes').offsetWidth - ladder.width "
+            "- document.querySelector('#ladder .lanes span').offsetWidth - 16) < 4");
+        EXPECT_EQ(page.evaluate(
+                      "(() => { const [, client, , server] = [...document.querySelectorAll("
+                      "'#ladder .lanes span')].map(head => head.getBoundingClientRect());"
+                      "const bad = [...document.querySelectorAll('#rows .item')].filter(item => {"
+                      "  const row = rows[item.dataset.id];"
+                      "  if (row.isPacket) return false;"
+                      "  const parts = [...item.querySelectorAll('.event')];"
+                      "  return parts.map(part => part.textContent).join(' ') !== row.text ||"
+                      "    parts.some(part => { const cell = part.closest('.cell');"
+                      "      const box = cell.getBoundingClientRect();"
+                      "      return cell.matches('.client') ? box.right > client.right + 2"
+                      "        : cell.matches('.server') ? box.left < server.left - 2"
+                      "        : box.left < client.right - 2 || box.right > server.left + 2; });"
+                      "}); return bad.map(item => item.textContent); })()"),
+                  Json::array())
+            << width;
+        EXPECT_EQ(page.evaluate("['.ladder-frame', '#rows'].map(name => "
+                                "document.querySelector(`#ladder ${name}`))"
+                                ".filter(box => box.scrollWidth > box.clientWidth).length"),
+                  0)
+            << width;
+    }
+}
+
+TEST_F(ReportLooks, a_page_says_that_it_loads_until_it_has_loaded) {
+    std::ifstream file(run().file());
+    const std::string html(std::istreambuf_iterator<char>(file), {});
+    EXPECT_TRUE(contains(html, ">Loading the run…<"));
+    const auto opened = open(run());
+    EXPECT_EQ(opened->evaluate("document.getElementById('loading')"), nullptr);
+}
+
 }  // namespace

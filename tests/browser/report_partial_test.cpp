@@ -93,4 +93,25 @@ TEST_F(Report, shows_a_run_of_which_there_is_nothing_yet) {
     EXPECT_EQ(shown(page), 0u);
 }
 
+TEST_F(Report, gives_the_link_rows_of_its_own) {
+    const ReportedRun run(20);
+    const auto events = [&](auto& page) {
+        return page.evaluate("rows.filter(row => row.group === 'server').length");
+    };
+    run.report();
+    const auto without = events(*open(run));
+    run.log("link",
+            R"({"t_ns":1,"role":"link","event":"drop","rule":1,"from":"server","frame":3})");
+    run.report();
+    const auto opened = open(run);
+    auto& page = *opened;
+    EXPECT_EQ(events(page), without);
+    EXPECT_EQ(text_of(page, "[data-kind=link]"), "link's events 1");
+    EXPECT_FALSE(contains(text_of(page, "#server-log"), "link: drop"));
+    EXPECT_EQ(page.evaluate("getComputedStyle(document.querySelector('.by-link')).color === "
+                            "getComputedStyle(document.querySelector('#rows')).color"),
+              false);
+    EXPECT_EQ(page.evaluate("document.querySelector('.by-link').classList.contains('bad')"), false);
+}
+
 }  // namespace

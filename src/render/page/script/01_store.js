@@ -18,6 +18,7 @@ function toRow(fields, index) {
     const row = { index, isPacket: isPacket === 1, t, side, kind, text, request, notable: notable === 1 };
     if (row.isPacket)
         [row.frame, row.cause, row.seen, row.psns, row.psn, row.payload, row.isResponse] = fields.slice(7);
+    row.isLink = !row.isPacket && text.startsWith("link: ");
     row.searched = (row.isPacket ? `${row.text} ${row.cause} frame ${row.frame}` : row.text).toLowerCase();
     return row;
 }

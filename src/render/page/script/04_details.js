@@ -8,8 +8,8 @@ function requestText(index) {
 
 // The role that wrote an event. The text begins with the role if the role has no column of its own.
 function writerOf(row) {
-    const named = [...run.roles, "link"].find(role => row.text.startsWith(`${role}: `));
-    return named ?? (row.side === 0 ? "client" : "server");
+    const named = run.roles.find(role => row.text.startsWith(`${role}: `));
+    return row.isLink ? "link" : named ?? (row.side === 0 ? "client" : "server");
 }
 
 // Links to the rows of a work request: its post, its packets, its completion.

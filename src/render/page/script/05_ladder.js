@@ -3,6 +3,7 @@
 
 // Kinds of rows that can be hidden. A row belongs to the first kind that matches.
 const kinds = [
+    { id: "link", text: "link's events", has: row => row.isLink },
     { id: "client", text: "client's events", has: row => !row.isPacket && row.side === 0 },
     { id: "server", text: "server's events", has: row => !row.isPacket },
     { id: "cm", text: "connection", has: row => row.kind === "cm" },
@@ -27,6 +28,14 @@ function parseSearch(text) {
     return parts;
 }
 
+// Removes the first words that fit into `room` characters, and returns them.
+function taken(words, room) {
+    let count = 0;
+    for (let used = -1; count < words.length && used + 1 + words[count].length <= room; ++count)
+        used += 1 + words[count].length;
+    return words.splice(0, count);
+}
+
 const ladder = {
     hidden: new Set(),
     sender: "",
@@ -41,6 +50,7 @@ const ladder = {
             open: async index => (rows[index].isPacket ? packetDetail : eventDetail)(rows[index], await details.of(index)),
             selected: index => this.showKin(index),
         });
+        new ResizeObserver(() => this.resized()).observe(byId("rows"));
         this.addKinds();
         this.addSenders();
         byId("search").addEventListener("input", () => {
@@ -187,20 +197,64 @@ const ladder = {
     },
 
     render(row) {
-        const wide = row.isPacket ? "" : " wide";
-        const side = row.isPacket ? this.causeSide(row) : row.side;
-        const said = row.isPacket ? el("span", { class: "tag" }, ...this.marked(row.cause)) : this.eventText(row);
         const element = el("div", { role: "row", "aria-level": 1 }, el("div", { class: "row" },
             el("span", { role: "gridcell", class: "cell time" }, seconds(row.t)),
-            row.isPacket ? this.arrow(row) : el("span", { role: "gridcell", class: "cell wire" }),
-            el("span", { role: "gridcell", class: `cell ${["client", "server"][side]}${wide}` }, said)));
+            row.isPacket ? this.packetCells(row) : this.eventCells(row)));
         element.classList.toggle("kin", this.isKin(row.index));
         element.title = row.isPacket ? `${row.text}${row.cause ? `  ← ${row.cause}` : ""}` : row.text;
         return element;
     },
 
-    eventText(row) {
-        return el("span", { class: `event${row.notable ? " bad" : ""}` }, ...this.marked(row.text));
+    packetCells(row) {
+        const cause = el("span", { class: "tag" }, ...this.marked(row.cause));
+        return [this.arrow(row), el("span", { role: "gridcell", class: `cell ${["client", "server"][this.causeSide(row)]}` }, cause)];
+    },
+
+    // The event in its host's lane or, if it is longer, in the lanes beside it, too: no word crosses a lifeline.
+    eventCells(row) {
+        const kind = row.isLink ? " by-link" : `${row.side === 0 ? " by-client" : " by-server"}${row.notable ? " bad" : ""}`;
+        return this.laid(row).map((text, lane) => el("span", { role: "gridcell", class: `cell ${["client", "wire", "server"][lane]}` },
+            text && el("span", { class: `event${kind}` }, ...this.marked(text))));
+    },
+
+    // The event's text in the three lanes.
+    laid(row) {
+        const [client, wire, server] = this.lanes();
+        const own = row.isLink ? 1 : row.side === 0 ? 0 : 2;
+        if (row.text.length <= [client, wire, server][own])
+            return ["", "", ""].with(own, row.text);
+        const words = row.text.split(" ");
+        if (own === 2) {
+            const last = taken(words.reverse(), server).reverse().join(" ");
+            const rest = words.reverse().join(" ");
+            if (rest.length <= wire)
+                return ["", rest, last];
+            return this.laid({ ...row, side: 0 });
+        }
+        return [taken(words, client).join(" "), taken(words, wire).join(" "), words.join(" ")];
+    },
+
+    // The characters that fit into each lane.
+    lanes() {
+        const heads = [...document.querySelectorAll("#ladder .lanes span")].slice(1);
+        const width = heads.reduce((sum, head) => sum + head.offsetWidth, 0);
+        if (width !== this.width) {
+            const pen = document.createElement("canvas").getContext("2d");
+            pen.font = getComputedStyle(byId("rows")).font;
+            const padding = 1.5 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+            this.room = heads.map(head => Math.floor((head.offsetWidth - padding) / pen.measureText("0").width));
+            this.width = width;
+        }
+        return this.room;
+    },
+
+    resized() {
+        const before = this.width;
+        this.lanes();
+        if (this.width !== before && this.width > 0) {
+            this.list.forget();
+            this.list.draw();
+        }
     },
 
     // The lane of a packet's cause: that of the host that posted the request; for connection setup, the sender's.

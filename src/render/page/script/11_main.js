@@ -86,11 +86,13 @@ async function main() {
     quiz.start();
     addEventListener("keydown", pressed);
     byId("help-button").addEventListener("click", () => byId("help").showModal());
+    byId("loading").remove();
     await goTo(location.hash);
     document.documentElement.dataset.ready = "yes";
 }
 
 main().catch(error => {
+    byId("loading")?.remove();
     byId("left-out").hidden = false;
     byId("left-out").textContent = `This page could not show its run: ${error}. It needs a browser from 2023 or later.`;
     throw error;
