@@ -16,16 +16,14 @@ class Counted {
     explicit Counted(const ibv_context* context, const rdma::Gid& gid)
         : device_(ibv_get_device_name(context->device)), port_(gid.port), before_(read()) {}
 
-    /// Returns the increase since construction. The kernel's values are up to 12 ms old
-    /// (hw_counters/lifespan).
+    /// Returns the increase since construction or, if the counter was reset since then, its value.
+    /// The kernel's values are up to 12 ms old (hw_counters/lifespan).
     std::uint64_t since(const std::string& name) const {
         if (now_.empty()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(15));
             now_ = read();
         }
-        const auto now = now_.find(name);
-        const auto before = before_.find(name);
-        return now == now_.end() || before == before_.end() ? 0 : now->second - before->second;
+        return rdma::increase(before_, now_, name);
     }
 
   private:

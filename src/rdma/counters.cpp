@@ -21,4 +21,12 @@ Counters read_counters(const std::string& device, unsigned port,
     return counters;
 }
 
+std::uint64_t increase(const Counters& before, const Counters& after, const std::string& name) {
+    const auto begin = before.find(name);
+    const auto end = after.find(name);
+    if (begin == before.end() || end == after.end())
+        return 0;
+    return end->second < begin->second ? end->second : end->second - begin->second;
+}
+
 }  // namespace rdma

@@ -15,4 +15,7 @@ using Counters = std::map<std::string, std::uint64_t>;
 Counters read_counters(const std::string& device, unsigned port,
                        const std::filesystem::path& root = "/sys/class/infiniband");
 
+/// The counter's increase: its value if it was reset in between, 0 if one of the two lacks it.
+std::uint64_t increase(const Counters& before, const Counters& after, const std::string& name);
+
 }  // namespace rdma

@@ -24,4 +24,10 @@ TEST(Counters, are_read_by_the_names_the_driver_gives) {
     EXPECT_TRUE(rdma::read_counters("none", 1, root.str()).empty());
 }
 
+TEST(Counters, a_counter_that_was_reset_has_increased_by_its_value) {
+    EXPECT_EQ(rdma::increase({{"sent_pkts", 7}}, {{"sent_pkts", 9}}, "sent_pkts"), 2U);
+    EXPECT_EQ(rdma::increase({{"sent_pkts", 7}}, {{"sent_pkts", 3}}, "sent_pkts"), 3U);
+    EXPECT_EQ(rdma::increase({}, {{"sent_pkts", 3}}, "sent_pkts"), 0U);
+}
+
 }  // namespace

@@ -58,8 +58,16 @@ void read_events(const std::string& path, RunFacts& facts) {
     }
 }
 
+std::uint64_t count_of(const Json& counters, const std::string& counter, const std::string& role) {
+    if (!counters[counter].is_number_unsigned())
+        throw util::Error(
+            fmt::format("run.json: the counter '{}' of '{}' is not a whole number of 0 or more.",
+                        util::printable(counter), role));
+    return counters[counter].get<std::uint64_t>();
+}
+
 // How much a port's counters grew.
-conformance::Counts growth_of(const Json& host) {
+conformance::Counts growth_of(const Json& host, const std::string& role) {
     conformance::Counts counts;
     const auto text = [&](const char* key) {
         return host.contains(key) && host[key].is_string() ? host[key].get<std::string>()
@@ -73,10 +81,19 @@ conformance::Counts growth_of(const Json& host) {
     const Json::json_pointer after = Json::json_pointer("/counters/after") / name;
     if (!host.contains(before) || !host.contains(after) || !host.at(after).is_object())
         return counts;
-    for (const auto& [counter, value] : host.at(after).items()) {
-        const Json& first = host.at(before);
-        if (first.contains(counter) && first[counter].is_number() && value.is_number())
-            counts[counter] = value.get<std::uint64_t>() - first[counter].get<std::uint64_t>();
+    for (const auto& item : host.at(after).items()) {
+        const std::string& counter = item.key();
+        if (!host.at(before).contains(counter))
+            continue;
+        const std::uint64_t begin = count_of(host.at(before), counter, role);
+        const std::uint64_t end = count_of(host.at(after), counter, role);
+        if (begin <= end)
+            counts[counter] = end - begin;
+        else
+            util::complain("rocecap",
+                           fmt::format("run.json: the counter '{}' of '{}' was reset during the "
+                                       "run, so it is not compared.",
+                                       counter, role));
     }
     return counts;
 }
@@ -134,7 +151,7 @@ RunFacts read_facts(const std::string& run_dir) {
         const std::string name = util::printable(role);
         if (host.contains("address") && host["address"].is_string())
             facts.roles[host["address"].get<std::string>()] = name;
-        facts.counters[name] = growth_of(host);
+        facts.counters[name] = growth_of(host, name);
         facts.packets_may_be_missing |= hides_packets(host);
         read_queue_pairs(fmt::format("{}/{}.jsonl", run_dir, role), facts);
     }

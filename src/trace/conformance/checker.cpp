@@ -7,8 +7,12 @@ namespace conformance {
 
 void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
                   util::Bytes bytes) {
-    if (report_.frames++ == 0)
+    if (report_.frames == 0)
         report_.begin_ns = t_ns;
+    // A frame of a capture at one point is added twice.
+    if (frame != last_frame_)
+        ++report_.frames;
+    last_frame_ = frame;
     report_.end_ns = std::max(report_.end_ns, t_ns);
     const auto key = flow::StreamKey::of(packet);
     ObservedPacket seen = observe(frame, t_ns, packet);

@@ -131,6 +131,7 @@ class Checker {
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
     std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number
+    std::uint64_t last_frame_ = 0;
     Report report_;
 };
 

@@ -196,4 +196,33 @@ TEST(CheckCommand, says_why_it_cannot_run) {
                                "' has no packet of a reliable connection (RC).\n");
 }
 
+TEST(CheckCommand, does_not_compare_a_counter_that_was_reset) {
+    LinkRun run("reset");
+    run.pass(send_one(0));
+    run.pass(acknowledge(0, 1));
+    run.tell({{"sent_pkts", 3}, {"rcvd_pkts", 11}, {"completer_retry_err", 0}});
+    const auto outcome = run.check({"--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.all();
+    EXPECT_EQ(outcome.err,
+              "rocecap: run.json: the counter 'sent_pkts' of 'client' was reset during the run, so "
+              "it is not compared.\n");
+    const json counters = json::parse(outcome.out)["counters"];
+    ASSERT_EQ(counters.size(), 2U) << counters;
+    EXPECT_EQ(counters[0]["counter"], "rcvd_pkts");
+    EXPECT_EQ(counters[0]["counted"], 1);
+}
+
+TEST(CheckCommand, refuses_a_counter_that_is_no_count) {
+    for (const json& value : {json(13.5), json(-1), json("13"), json(1e30)}) {
+        LinkRun run("no_count");
+        run.pass(send_one(0));
+        run.tell({{"sent_pkts", 11}, {"rcvd_pkts", value}, {"completer_retry_err", 0}});
+        const auto outcome = run.check();
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.all();
+        EXPECT_EQ(outcome.err,
+                  "rocecap: run.json: the counter 'rcvd_pkts' of 'client' is not a whole number of "
+                  "0 or more.\n");
+    }
+}
+
 }  // namespace check_command_test

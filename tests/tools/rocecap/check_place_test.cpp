@@ -74,6 +74,7 @@ TEST(CheckCommand, a_loss_elsewhere_is_no_deviation_of_a_capture_of_one_place) {
     const auto there = capture.check({"--at", responder_address, "--json"});
     EXPECT_EQ(there.exit_code, 1) << there.all();
     const json object = json::parse(there.out);
+    EXPECT_EQ(object["frames"], 8);
     EXPECT_EQ(object["captured_at"], "192.0.2.2");
     ASSERT_GE(object["deviations"].size(), 1U);
     EXPECT_EQ(object["deviations"][0]["code"], "nak-without-cause");
