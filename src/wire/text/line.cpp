@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t number_width = 5;
 constexpr std::size_t time_width = 10;
+constexpr std::size_t continuation_indent = number_width + time_width + 3;  // below the addresses
 
 // Appends the text that `write` writes, right-aligned to `width`. `write` returns the end.
 template <typename Write>
@@ -60,8 +61,19 @@ char* put_seconds(char* at, std::chrono::nanoseconds time) {
 
 }  // namespace
 
-void Listing::append(std::string& text, std::uint64_t number, std::chrono::nanoseconds time,
+void Listing::append(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
                      const Packet& packet, util::Bytes frame, std::string_view upper) {
+    const std::size_t begin = out.size();
+    compose(out, number, time, packet, frame, upper);
+    if (columns_ > continuation_indent)
+        out.replace(
+            begin, std::string::npos,
+            util::wrapped(std::string_view(out).substr(begin), columns_, continuation_indent));
+    out.push_back('\n');
+}
+
+void Listing::compose(std::string& text, std::uint64_t number, std::chrono::nanoseconds time,
+                      const Packet& packet, util::Bytes frame, std::string_view upper) {
     begin(time);
     util::Composer out(text);
     out.append(style_.before(util::TextRole::Dim));
@@ -79,7 +91,6 @@ void Listing::append(std::string& text, std::uint64_t number, std::chrono::nanos
         out.append(" | ");
         out.append(upper);
     }
-    out.append('\n');
 }
 
 std::string Listing::line(std::uint64_t number, std::chrono::nanoseconds time, const Packet& packet,

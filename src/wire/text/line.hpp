@@ -17,7 +17,9 @@ namespace wire {
 /// State shared by all lines: the start of time, and the current widths of the columns.
 class Listing {
   public:
-    explicit Listing(util::TextStyle style = util::TextStyle()) : style_(style) {}
+    /// `columns`: of the terminal, where lines are wrapped; 0: nowhere.
+    explicit Listing(util::TextStyle style = util::TextStyle(), std::size_t columns = 0)
+        : style_(style), columns_(columns) {}
 
     /// `time`: that of the capture's first packet, since 1970. Later calls have no effect.
     void begin(std::chrono::nanoseconds time) {
@@ -35,7 +37,11 @@ class Listing {
                 const Packet& packet, util::Bytes frame, std::string_view upper = {});
 
   private:
+    void compose(std::string& out, std::uint64_t number, std::chrono::nanoseconds time,
+                 const Packet& packet, util::Bytes frame, std::string_view upper);
+
     util::TextStyle style_;
+    std::size_t columns_;
     std::optional<std::chrono::nanoseconds> first_;
     std::size_t source_width_ = 0;
     std::size_t destination_width_ = 0;

@@ -1,6 +1,8 @@
 // The lines of a listing: columns, times and addresses, and the text for packets without them.
 #include "wire/text/line.hpp"
 
+#include <sstream>
+
 #include <gtest/gtest.h>
 
 #include "wire/sample_frames.hpp"
@@ -103,6 +105,22 @@ TEST(ListingColours, are_around_the_same_columns) {
     EXPECT_EQ(coloured.rfind("\033[2m    1   0.000000\033[0m  192.0.2.2", 0), 0U) << coloured;
     EXPECT_NE(coloured.find("\033[36mRC RDMA READ Request"), std::string::npos) << coloured;
     EXPECT_EQ(util::display_width(coloured), util::display_width(plain));
+}
+
+TEST(ListingWidth, a_line_is_wrapped_below_the_addresses) {
+    const auto frame =
+        wire::encode(wire_test::sample_packet(*wire::find_opcode(0x0c), Network::Ipv4, 0));
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    const auto whole = wire::Listing().line(1, 0ns, packet, frame);
+    const auto wrapped = wire::Listing(util::TextStyle(true), 80).line(1, 0ns, packet, frame);
+    ASSERT_GT(util::display_width(whole), 80U);
+    std::istringstream lines(wrapped);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+        EXPECT_LE(util::display_width(line), 80U) << line;
+        EXPECT_EQ(count > 0, line.starts_with(std::string(18, ' '))) << line;
+    }
+    EXPECT_GT(count, 1U);
 }
 
 }  // namespace line_test
