@@ -213,8 +213,8 @@ end_follow() {
         "$tool" timeline --color=never "$RUN_DIR" 2>/dev/null | write_file "$RUN_DIR/timeline.txt" ||
             incomplete timeline.txt "could not be written"
         [[ -z $NO_ROOM ]] || return 0
-        [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null
-        "$tool" report "$RUN_DIR" 2>/dev/null
+        [[ ! -s $RUN_DIR/wire.pcapng ]] || "$tool" annotate "$RUN_DIR" 2>/dev/null || :
+        "$tool" report "$RUN_DIR" 2>/dev/null || :
     else
         show_logs
     fi

@@ -92,9 +92,8 @@ std::optional<Frame> FileSource::next_of_pcapng() {
             parser_->filled(n);
             continue;
         }
-        if (parser_->inside_block())
-            throw util::Error(fmt::format("{} ends inside the block that begins at byte {}.",
-                                          input_.name(), parser_->offset()));
+        if (const std::string ending = parser_->ending(); !ending.empty())
+            throw util::Error(ending);
         parser_->require_chosen();
         break;
     }

@@ -307,6 +307,12 @@ std::string PcapngParser::name_of(std::size_t interface) const {
     return name.empty() ? std::to_string(interface) : fmt::format("{} ('{}')", interface, name);
 }
 
+std::string PcapngParser::ending() const {
+    return begin_ == end_
+               ? std::string()
+               : fmt::format("{} ends inside the block that begins at byte {}.", name_, offset_);
+}
+
 void PcapngParser::require_chosen() const {
     if (choice_.is_all() || was_chosen_)
         return;

@@ -33,9 +33,9 @@ class PcapngParser {
     /// is corrupted, and for a packet with a link type that is not decoded here.
     bool next(std::optional<Frame>& frame);
 
-    /// True if the bytes so far end inside a block, which begins at byte offset() of the file.
-    bool inside_block() const { return begin_ != end_; }
-    std::uint64_t offset() const { return offset_; }
+    /// If the bytes so far end inside a block: a sentence with the byte at which it begins. Empty
+    /// otherwise.
+    std::string ending() const;
 
     /// Whether a section has more than one interface.
     bool has_several_interfaces() const { return has_several_interfaces_; }

@@ -18,8 +18,8 @@ class PcapngTail : public Source {
     /// Never waits. Throws util::Error as PcapngParser does.
     std::optional<Frame> next() override;
 
-    /// True while the file ends inside a block: the writer is not finished, or stopped there.
-    bool inside_block() const { return parser_.inside_block(); }
+    /// A sentence while the file ends inside a block: the writer is not finished, or stopped there.
+    std::string ending() const { return parser_.ending(); }
 
   private:
     std::string name_;

@@ -117,7 +117,7 @@ std::string first_psns_text(std::span<const timeline::FirstPsns> runs, util::Tex
     for (const Cells& cells : std::span(rows).subspan(1))
         text += line_of(cells, widths) + '\n';
     for (const timeline::FirstPsns& run : runs)
-        if (run.capture_is_cut)
+        if (!run.capture_damage.empty())
             text += fmt::format("the capture of {} ends inside a packet\n",
                                 util::printable(label(run, runs)));
     return text;

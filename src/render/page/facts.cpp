@@ -111,9 +111,10 @@ class Facts {
         std::string text = fmt::format("{} packets", run_.joins().packets);
         if (!dropped.empty())
             text += fmt::format(", {} dropped by the capture", dropped);
-        if (run_.capture_is_cut())
+        const bool is_cut = !run_.capture_damage().empty();
+        if (is_cut)
             text += "; it ends inside a packet";
-        add("Capture", text, (!dropped.empty() && dropped != "0") || run_.capture_is_cut());
+        add("Capture", text, (!dropped.empty() && dropped != "0") || is_cut);
     }
 
     void causes() {

@@ -114,7 +114,8 @@ int annotate(const AnnotateOptions& options, const Context& /*context*/) {
     util::print_error(fmt::format("{}: {} packets, {} with a cause{}\n", util::printable(path),
                                   joins.packets, joins.packets - joins.causeless(),
                                   files.logs.empty() ? ": causes come from run logs (--log)" : ""));
-    return all_decoded;
+    require_whole(run.capture_damage());
+    return fine;
 }
 
 constexpr const char* annotate_footer =

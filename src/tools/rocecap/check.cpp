@@ -235,9 +235,8 @@ int check(const CheckOptions& options, const Context& context) {
                     ? render::check_json(report, check.context()).dump() + '\n'
                     : render::check_text(report, check.context(), util::TextStyle(context.colour)));
     sink.close();
-    if (!check.damage().empty())
-        throw util::Error(check.damage());
-    return report.findings.empty() ? all_decoded : malformed_seen;
+    require_whole(check.damage());
+    return report.findings.empty() ? fine : found;
 }
 
 constexpr const char* check_footer =
@@ -253,7 +252,8 @@ judges that host. A capture merged from both hosts' interfaces (mergecap -I none
 If a packet that is missing from the capture may explain a finding, rocecap counts the finding as
 'cannot be judged', not as a deviation. Run logs (--log) provide timers and first PSNs.
 
-Exit status: 0 no deviation, 1 deviations, 2 cannot run.)";
+Exit status: 0 no deviation, 1 deviations, 2 it cannot run, or the capture is damaged or ends too
+early.)";
 
 }  // namespace
 

@@ -11,8 +11,9 @@
 
 namespace rocecap {
 
-/// Exit codes, the same for every subcommand.
-enum ExitCode : int { all_decoded = 0, malformed_seen = 1, cannot_run = 2 };
+/// Exit codes: nothing to report; the command found what it reports, such as a malformed packet, a
+/// deviation or a failed connection; it cannot run, or its capture was not read to the end.
+enum ExitCode : int { fine = 0, found = 1, failed = 2 };
 
 struct Context {
     /// Whether standard output gets colours; set before `run` is called.

@@ -43,6 +43,7 @@ void print_all(const DecodeOptions& options, Printer& printer) {
 
 int decode(DecodeOptions& options, const Context& context) {
     options.display.colour = context.colour;
+    options.display.columns = context.columns;
     Printer printer(options.display);
     try {
         print_all(options, printer);

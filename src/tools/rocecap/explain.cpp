@@ -46,7 +46,7 @@ class Explain {
     }
 
     render::ExplainContext context() const { return context_; }
-    const std::string& damage() const { return input_.capture_damage(); }
+    std::string damage() const { return input_.capture_damage(); }
 
   private:
     void learn() {
@@ -106,9 +106,8 @@ int explain_run(const ExplainOptions& options, const Context& context) {
                              : render::explain_text(explanation, run.context(),
                                                     util::TextStyle(context.colour)));
     sink.close();
-    if (!run.damage().empty())
-        util::print_error(fmt::format("rocecap: {}\n", util::printable(run.damage())));
-    return explanation.has_failed ? malformed_seen : all_decoded;
+    require_whole(run.damage());
+    return explanation.has_failed ? found : fine;
 }
 
 constexpr const char* explain_footer =
@@ -125,7 +124,8 @@ Examples:
   rocecap explain run.pcapng --log server.jsonl --log client.jsonl
   rocecap explain run.pcapng --at 192.0.2.1 --json | jq -r '.causes[].code'
 
-Exit status: 0 nothing failed, 1 something failed, 2 cannot run.)";
+Exit status: 0 nothing failed, 1 something failed, 2 it cannot run, or the capture is damaged or
+ends too early.)";
 
 }  // namespace
 

@@ -71,7 +71,7 @@ class Flows {
         report();
         if (failure)
             std::rethrow_exception(failure);
-        return tracker_.totals().malformed == 0 ? all_decoded : malformed_seen;
+        return tracker_.totals().malformed == 0 ? fine : found;
     }
 
   private:

@@ -31,7 +31,7 @@ int print_list(bool json) {
     capture::Sink sink = capture::Sink::standard_output();
     sink.append(json ? list.json() : list.text());
     sink.close();
-    return all_decoded;
+    return fine;
 }
 
 // CLI11's own validator accepts "nan".
@@ -141,6 +141,7 @@ void add_live(CLI::App& app, Context& context) {
             if (*list)
                 return print_list(options->display.json);
             options->display.colour = context.colour;
+            options->display.columns = context.columns;
             return LiveRun(*options).run();
         };
     });

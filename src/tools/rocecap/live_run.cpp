@@ -126,7 +126,7 @@ int LiveRun::run() {
     say_end();
     if (failure)
         std::rethrow_exception(failure);
-    return printer_ ? printer_->exit_code() : all_decoded;
+    return printer_ ? printer_->exit_code() : fine;
 }
 
 void LiveRun::capture() {

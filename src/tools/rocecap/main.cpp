@@ -40,7 +40,13 @@ constexpr const char* main_footer = R"(Examples:
   rocecap psns run.pcapng                         first PSNs, and the packets that reveal them
 'rocecap COMMAND --help' lists the options of a command.
 
-Exit status: 0 all packets decoded, 1 malformed packets seen, 2 cannot run.)";
+Exit status: 0 nothing of what follows, 2 rocecap cannot run, or the capture is damaged or ends too
+early (the part before that is printed), and 1:
+  decode, live, flows  a malformed packet
+  verify               a bad ICRC, a malformed packet, or no ICRC to check
+  check                a deviation from the specification
+  explain              something failed
+  other commands       never)";
 
 // A file or socket opened later would get the number of a closed standard descriptor, and then the
 // output written to it. Opens /dev/null there for the wrong direction instead, so that use fails.
@@ -107,7 +113,7 @@ int main(int argc, char** argv) {
         std::fputs(
             "'rocecap --help' lists the commands, and 'rocecap COMMAND --help' its options.\n",
             stderr);
-        return cannot_run;
+        return failed;
     }
     context.colour = wants_colour(colour);
     context.columns = terminal_columns();
@@ -119,14 +125,14 @@ int main(int argc, char** argv) {
             util::enter_sandbox();
         return context.run();
     } catch (const capture::ReaderGone&) {
-        return all_decoded;
+        return fine;
     } catch (const filter::SyntaxError& error) {
         util::complain("rocecap", error.what());
         util::print_error(error.marked());
-        return cannot_run;
+        return failed;
     } catch (const std::exception& error) {
         util::complain("rocecap", error.what());
-        return cannot_run;
+        return failed;
     }
 }
 

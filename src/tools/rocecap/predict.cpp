@@ -50,6 +50,7 @@ predict::Run read_run(const TraceArguments& arguments, util::TextStyle style) {
             fmt::format("{} has no capture: record a run with 'lab/lab capture'.", name));
     check_trace(finished);
     predict::Run run = reader.take();
+    run.capture_damage = finished.capture_damage();
     if (run.packets.empty())
         throw util::Error(fmt::format(
             "{} has nothing to predict: no packet of a reliable connection (RC).", name));
@@ -94,6 +95,7 @@ class Dialogue {
         if (run_.is_cut)
             sink_.append("the run has more packets than these\n");
         sink_.close();
+        require_whole(run_.capture_damage);
     }
 
   private:
@@ -209,7 +211,7 @@ void add_predict(CLI::App& app, Context& context) {
         app, context, "predict", "Quiz: predict each packet before it is shown", predict_footer,
         [](const PredictOptions& chosen, const Context& with) {
             Dialogue(chosen, with).run();
-            return static_cast<int>(all_decoded);
+            return static_cast<int>(fine);
         });
     add_trace_arguments(*command, options->trace);
     add_count_option(*command, "--from", options->from,

@@ -51,7 +51,7 @@ void Printer::add_options(CLI::App& command, Options& options) {
 
 Printer::Printer(const Options& options)
     : sink_(capture::Sink::standard_output()),
-      listing_(util::TextStyle(options.colour)),
+      listing_(util::TextStyle(options.colour), options.columns),
       json_(options.json),
       row_(row_of(options)),
       where_(where_of(options)),
@@ -98,7 +98,7 @@ void Printer::list(const filter::View& view) {
 }
 
 int Printer::exit_code() const {
-    return malformed_ == 0 ? all_decoded : malformed_seen;
+    return malformed_ == 0 ? fine : found;
 }
 
 }  // namespace rocecap

@@ -1,6 +1,7 @@
 // Decodes frames and writes them to standard output: as text, JSON lines, or rows of chosen fields.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,13 +25,14 @@ class Printer {
     struct Options {
         bool json = false;
         bool colour = false;
+        std::size_t columns = 0;              ///< where lines of text are wrapped; 0: nowhere
         std::optional<std::string> fields{};  ///< "bth.psn,reth.r_key": rows instead of text
         bool csv = false;                     ///< rows are CSV instead of TSV
         bool header = false;                  ///< rows begin with a line of names
         std::optional<std::string> where{};   ///< only packets that match
         ServiceOptions services{};
     };
-    /// Adds all options except colour to a command.
+    /// Adds all options except colour and columns to a command.
     static void add_options(CLI::App& command, Options& options);
 
     /// Throws util::Error for a field or service that does not exist, filter::SyntaxError for a

@@ -41,7 +41,9 @@ int list_psns(const PsnsOptions& options, const Context& context) {
             for (const timeline::FirstPsn& direction : run.directions)
                 sink.append(render::first_psn_json(run, direction).dump() + '\n');
     sink.close();
-    return all_decoded;
+    for (const timeline::FirstPsns& run : runs)
+        require_whole(run.capture_damage);
+    return fine;
 }
 
 constexpr const char* psns_footer =

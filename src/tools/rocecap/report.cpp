@@ -35,7 +35,8 @@ int report(const ReportOptions& options, const Context& /*context*/) {
     if (page.left_out > 0)
         said += fmt::format("; {} more are omitted (--packets includes more)", page.left_out);
     util::print_error(said + '\n');
-    return all_decoded;
+    require_whole(run.capture_damage());
+    return fine;
 }
 
 constexpr const char* report_footer =

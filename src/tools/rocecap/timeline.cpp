@@ -58,11 +58,11 @@ class Watch {
 };
 
 std::string end_of_listing(bool has_capture, bool has_logs, const timeline::Matcher& run,
-                           bool capture_is_cut, std::uint64_t skipped_lines) {
+                           const std::string& damage, std::uint64_t skipped_lines) {
     std::string text;
     if (has_capture)
         text += "\n" + render::TimelineText::summary(run, has_logs);
-    if (capture_is_cut)
+    if (!damage.empty())
         text += "the capture ends inside a packet\n";
     if (skipped_lines != 0)
         text += fmt::format("{} lines of the run logs are not events\n", skipped_lines);
@@ -102,8 +102,9 @@ void list(const TimelineOptions& options, const Context& context) {
     Listing listing(run.info(), context);
     run.each_row(listing);
     listing.sink().append(end_of_listing(run.has_capture(), !run.files().logs.empty(),
-                                         run.matcher(), run.capture_is_cut(), run.skipped_lines()));
+                                         run.matcher(), run.capture_damage(), run.skipped_lines()));
     listing.sink().close();
+    require_whole(run.capture_damage());
 }
 
 class Follow {
@@ -129,8 +130,15 @@ class Follow {
         }
         take_in();
         print(timeline::Timeline::Arrival::max(), timeline::Timeline::Arrival::max());
-        sink_.append(stop.requested() ? sums_so_far() : sums());
+        if (stop.requested()) {
+            sink_.append(sums_so_far());
+            sink_.close();
+            return;
+        }
+        const timeline::FinishedRun run(timeline::trace_files(directory_));
+        sink_.append(sums(run));
         sink_.close();
+        require_whole(run.capture_damage());
     }
 
   private:
@@ -164,14 +172,13 @@ class Follow {
 
     std::string sums_so_far() const {
         return end_of_listing(input_.has_capture(), true, timeline_.matcher(),
-                              input_.capture_is_cut(), input_.skipped_lines());
+                              input_.capture_damage(), input_.skipped_lines());
     }
 
     // The sums of the complete files: rows of the listing may have missed events that came later.
-    std::string sums() const {
-        const timeline::FinishedRun run(timeline::trace_files(directory_));
+    std::string sums(const timeline::FinishedRun& run) const {
         std::string text = end_of_listing(run.has_capture(), true, run.matcher(),
-                                          run.capture_is_cut(), run.skipped_lines());
+                                          run.capture_damage(), run.skipped_lines());
         const timeline::JoinCount& joins = run.joins();
         if (const std::uint64_t all = joins.joined + joins.set_up; all > listed_with_cause_)
             text += fmt::format(
@@ -200,7 +207,7 @@ int list_timeline(const TimelineOptions& options, const Context& context) {
         Follow(files_of(options.trace), context).run();
     else
         list(options, context);
-    return all_decoded;
+    return fine;
 }
 
 constexpr const char* timeline_footer =

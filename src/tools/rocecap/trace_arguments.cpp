@@ -133,10 +133,13 @@ void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std
     warn(sentence);
 }
 
+void require_whole(const std::string& damage) {
+    if (!damage.empty())
+        throw util::Error(damage);
+}
+
 void check_trace(const timeline::FinishedRun& run) {
     const timeline::TraceFiles& files = run.files();
-    if (!run.capture_damage().empty())
-        warn(run.capture_damage());
     check_capture(files, run.joins().packets, run.joins().roce);
     if (files.is_run_dir || run.joins().roce == 0)
         return;

@@ -50,6 +50,9 @@ timeline::TraceFiles files_of(const TraceArguments& arguments);
 std::string output_of(const timeline::TraceFiles& files, const std::string& option,
                       const char* name);
 
+/// Call after the output: throws util::Error if the capture was not read to its end (`damage`).
+void require_whole(const std::string& damage);
+
 /// Prints a warning if the capture and the logs do not match: packets without RoCE, logs whose
 /// queue pairs are not in the capture. Throws util::Error if there is nothing to show. Run
 /// directories come from the lab and are not checked.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "capture/file_source.hpp"
 #include "capture/sink.hpp"
@@ -11,6 +12,7 @@
 #include "tools/rocecap/command.hpp"
 #include "tools/rocecap/trace_arguments.hpp"
 #include "util/error.hpp"
+#include "util/json.hpp"
 #include "wire/text/line.hpp"
 
 namespace rocecap {
@@ -25,10 +27,10 @@ struct VerifyOptions {
 
 class Verification {
   public:
-    Verification(const VerifyOptions& options, bool colour)
+    Verification(const VerifyOptions& options, const Context& context)
         : options_(options),
           source_(capture_of(options.file), capture::InterfaceChoice(options.interface)),
-          listing_(util::TextStyle(colour)) {}
+          listing_(util::TextStyle(context.colour), context.columns) {}
 
     /// Reports also what was read before an error.
     void run() {
@@ -45,9 +47,7 @@ class Verification {
     }
 
     int exit_code() const {
-        return tally_.bad() == 0 && tally_.malformed() == 0 && tally_.checked() != 0
-                   ? all_decoded
-                   : malformed_seen;
+        return tally_.bad() == 0 && tally_.malformed() == 0 && tally_.checked() != 0 ? fine : found;
     }
 
   private:
@@ -65,17 +65,18 @@ class Verification {
     }
 
     void list_json(const capture::Frame& frame, const wire::Packet& packet) {
-        first_.append(first_.empty() ? "" : ",");
+        std::string json;
         std::string scratch;
-        filter::append_json(first_, {frame.number, frame.time, packet, frame.bytes,
-                                     frame.original_length, scratch, frame.notes});
+        filter::append_json(json, {frame.number, frame.time, packet, frame.bytes,
+                                   frame.original_length, scratch, frame.notes});
+        first_.push_back(util::Json::parse(json));
     }
 
     void conclude() {
         if (options_.json) {
-            std::string json = tally_.json().dump();
-            json.pop_back();  // the closing brace
-            sink_.append(json + ",\"first\":[" + first_ + "]}\n");
+            util::Json json = tally_.json();
+            json["first"] = std::move(first_);
+            sink_.append(json.dump() + '\n');
         } else {
             if (listed_ > options_.first && options_.first != 0)
                 sink_.append("... and " + std::to_string(listed_ - options_.first) + " more\n");
@@ -91,12 +92,12 @@ class Verification {
     wire::Listing listing_;
     capture::Sink sink_ = capture::Sink::standard_output();
     render::IcrcTally tally_;
-    std::string first_;  // packets, as JSON
+    util::Json first_ = util::Json::array();  // packets
     std::uint64_t listed_ = 0;
 };
 
 int verify(const VerifyOptions& options, const Context& context) {
-    Verification verification(options, context.colour);
+    Verification verification(options, context);
     verification.run();
     return verification.exit_code();
 }
@@ -106,7 +107,7 @@ constexpr const char* verify_footer =
 not change. The ICRC of a packet that was not captured in full is not checked.
 
 Exit status: 0 all checked ICRCs are good, 1 a bad ICRC, a malformed packet, or nothing to check,
-2 cannot run.)";
+2 it cannot run, or the capture is damaged or ends too early.)";
 
 }  // namespace
 

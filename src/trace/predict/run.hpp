@@ -42,6 +42,7 @@ struct Run {
 
     std::map<std::string, std::string> addresses;  // role -> IP address
     bool is_cut = false;                           // the capture has more packets than are kept
+    std::string capture_damage;                    // as TraceInput::capture_damage()
 
     /// "the server", or the address if it has no role, or several.
     std::string name_of(const std::string& address) const;

@@ -73,7 +73,7 @@ void FinishedRun::read_capture() {
         has_strays |= packets_.back().of == Trace::Of::Nothing && (row.key || row.cm);
     }
     has_capture_ = input_.has_capture();
-    capture_is_cut_ = input_.capture_is_cut();
+    capture_damage_ = input_.capture_damage();
     if (has_strays)
         match_again();
 }

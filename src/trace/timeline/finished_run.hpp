@@ -64,9 +64,8 @@ class FinishedRun {
     /// By queue pair. The rows point to these.
     std::vector<const WorkRequest*> work_requests() const { return matcher_.work_requests(); }
     bool has_capture() const { return has_capture_; }
-    /// The capture ends inside a packet.
-    bool capture_is_cut() const { return capture_is_cut_; }
-    const std::string& capture_damage() const { return input_.capture_damage(); }
+    /// As TraceInput::capture_damage().
+    const std::string& capture_damage() const { return capture_damage_; }
     /// Roles whose queue pairs have no packet in the capture.
     std::vector<std::string> absent_roles() const;
     std::uint64_t skipped_lines() const { return input_.skipped_lines(); }
@@ -109,7 +108,7 @@ class FinishedRun {
     std::set<std::string> addresses_;                      // of the capture's packets
     std::string asked_;  // destination of the first connection request, or of the first request
     bool has_capture_ = false;
-    bool capture_is_cut_ = false;
+    std::string capture_damage_;
 };
 
 }  // namespace timeline

@@ -127,7 +127,7 @@ class Reader {
         all_.run = files_.short_name();
         all_.step = files_.info.step;
         all_.has_capture = input_.has_capture();
-        all_.capture_is_cut = input_.capture_is_cut();
+        all_.capture_damage = input_.capture_damage();
         for (Direction& direction : directions_)
             all_.directions.push_back(std::move(direction.first));
         return std::move(all_);

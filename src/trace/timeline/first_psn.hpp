@@ -46,7 +46,7 @@ struct FirstPsns {
     bool has_capture = false;
     std::uint64_t packets = 0;
     std::uint64_t roce_packets = 0;  // of these
-    bool capture_is_cut = false;     // ends inside a packet
+    std::string capture_damage;      // as TraceInput::capture_damage()
     std::vector<FirstPsn> directions;
 };
 

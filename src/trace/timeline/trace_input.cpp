@@ -59,9 +59,9 @@ std::optional<capture::Frame> TraceInput::next_frame() {
     }
 }
 
-bool TraceInput::capture_is_cut() const {
+std::string TraceInput::capture_damage() const {
     const auto* tail = dynamic_cast<const capture::PcapngTail*>(capture_.get());
-    return !damage_.empty() || (tail != nullptr && tail->inside_block());
+    return tail == nullptr ? damage_ : tail->ending();
 }
 
 std::uint64_t TraceInput::skipped_lines() const {

@@ -30,10 +30,9 @@ class TraceInput {
     void rewind_capture() { capture_.reset(); }
 
     bool has_capture() const { return capture_ != nullptr; }
-    /// True if the capture ends inside a packet, or is damaged after its first packet.
-    bool capture_is_cut() const;
-    /// Describes the damage; empty if there is none, or if the capture belongs to a run.
-    const std::string& capture_damage() const { return damage_; }
+    /// Why the capture was not read to its end: it ends inside a packet, or is damaged after its
+    /// first packet. Empty if it was.
+    std::string capture_damage() const;
     std::uint64_t skipped_lines() const;
 
   private:

@@ -197,7 +197,7 @@ TEST_F(ExplainCommand, explains_what_a_damaged_capture_has) {
     run_.keep_capture();
     std::filesystem::resize_file(capture(), std::filesystem::file_size(capture()) - 10);
     const auto outcome = explain({capture()});
-    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.exit_code, 2);
     EXPECT_TRUE(outcome.out.starts_with("Something failed, and the cause is unknown."))
         << outcome.out;
     EXPECT_TRUE(outcome.err.starts_with("rocecap: '" + capture() + "' ends inside the block"))

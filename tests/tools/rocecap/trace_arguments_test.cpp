@@ -249,9 +249,36 @@ TEST(TraceArguments, pcap_files_are_captures_too) {
     EXPECT_EQ(packets(whole.out), packets(rocecap({"timeline", run.wire()}).out));
     std::filesystem::resize_file(pcap, std::filesystem::file_size(pcap) - 3);
     const auto cut = rocecap({"timeline", pcap});
-    EXPECT_EQ(cut.exit_code, 0) << cut.all();
+    EXPECT_EQ(cut.exit_code, 2) << cut.all();
     EXPECT_TRUE(has(cut.out, "4 packets, 4 of them RoCE")) << cut.out;
     EXPECT_TRUE(cut.out.ends_with("the capture ends inside a packet\n")) << cut.out;
+}
+
+// A file and a run's directory; output goes to files where the command has no other.
+TEST(TraceArguments, a_cut_capture_has_results_and_status_2_with_every_command) {
+    const Written run("trace_cut");
+    std::filesystem::resize_file(run.wire(), std::filesystem::file_size(run.wire()) - 3);
+    for (const std::string& path : {run.wire(), run.path()})
+        for (const support::Argv& arguments : {support::Argv{"decode"},
+                                               {"flows"},
+                                               {"verify"},
+                                               {"check"},
+                                               {"explain"},
+                                               {"timeline"},
+                                               {"psns"},
+                                               {"predict"},
+                                               {"annotate", "-o", "-"},
+                                               {"report", "-o", "-"}}) {
+            support::Argv argv = arguments;
+            argv.insert(argv.begin() + 1, path);
+            const auto outcome = rocecap(argv);
+            EXPECT_EQ(outcome.exit_code, 2) << arguments.front() << '\n' << outcome.err;
+            EXPECT_GT(outcome.out.size(), 20U) << arguments.front();
+            EXPECT_TRUE(
+                has(outcome.err, run.wire() + "' ends inside the block that begins at byte"))
+                << arguments.front() << '\n'
+                << outcome.err;
+        }
 }
 
 TEST(TraceArguments, annotate_and_report_write_where_they_are_told) {
