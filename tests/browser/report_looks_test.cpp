@@ -225,21 +225,20 @@ TEST_F(ReportLooks, an_event_keeps_its_words_off_the_lifelines) {
         page.wait_until(
             "Math.abs(document.querySelector('#ladder .lanes').offsetWidth - ladder.width "
             "- document.querySelector('#ladder .lanes span').offsetWidth - 16) < 4");
-        EXPECT_EQ(page.evaluate(
-                      "(() => { const [, client, , server] = [...document.querySelectorAll("
-                      "'#ladder .lanes span')].map(head => head.getBoundingClientRect());"
-                      "const bad = [...document.querySelectorAll('#rows .item')].filter(item => {"
-                      "  const row = rows[item.dataset.id];"
-                      "  if (row.isPacket) return false;"
-                      "  const parts = [...item.querySelectorAll('.event')];"
-                      "  return parts.map(part => part.textContent).join(' ') !== row.text ||"
-                      "    parts.some(part => { const cell = part.closest('.cell');"
-                      "      const box = cell.getBoundingClientRect();"
-                      "      return cell.matches('.client') ? box.right > client.right + 2"
-                      "        : cell.matches('.server') ? box.left < server.left - 2"
-                      "        : box.left < client.right - 2 || box.right > server.left + 2; });"
-                      "}); return bad.map(item => item.textContent); })()"),
-                  Json::array())
+        EXPECT_EQ(
+            page.evaluate("(() => { const bad = [...document.querySelectorAll('#rows "
+                          ".item')].filter(item => {"
+                          "  const row = rows[item.dataset.id];"
+                          "  if (row.isPacket) return false;"
+                          "  const parts = [...item.querySelectorAll('.event')];"
+                          "  return parts.map(part => part.textContent).join(' ') !== row.text ||"
+                          "    parts.some(part => { const cell = part.closest('.cell');"
+                          "      const box = cell.getBoundingClientRect();"
+                          "      const wire = item.querySelector('.wire').getBoundingClientRect();"
+                          "      return (cell.matches('.client') && box.right > wire.left + 1) ||"
+                          "        (cell.matches('.server') && box.left < wire.right - 1); });"
+                          "}); return bad.map(item => item.textContent); })()"),
+            Json::array())
             << width;
         EXPECT_EQ(page.evaluate("['.ladder-frame', '#rows'].map(name => "
                                 "document.querySelector(`#ladder ${name}`))"
