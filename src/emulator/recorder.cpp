@@ -16,8 +16,9 @@ constexpr std::uint32_t after_rules = 1;
 std::string comment_of(const std::vector<Event>& events) {
     std::string comment;
     for (const Event& event : events)
-        comment += fmt::format("{}rule {}: {}{}{}", comment.empty() ? "" : "\n", event.rule,
-                               event.text, event.detail.empty() ? "" : ": ", event.detail);
+        if (event.copy == 0)
+            comment += fmt::format("{}rule {}: {}{}{}", comment.empty() ? "" : "\n", event.rule,
+                                   event.text, event.detail.empty() ? "" : ": ", event.detail);
     return comment;
 }
 
@@ -46,6 +47,7 @@ void Recorder::start(const std::string& capture, const std::string& log) {
 
 std::uint64_t Recorder::stop() {
     const std::uint64_t frames = std::exchange(frames_, 0);
+    earlier_ += frames;
     guarded([this] {
         if (writer_)
             writer_->close();
@@ -69,14 +71,11 @@ void Recorder::guarded(Function function) {
     }
 }
 
-void Recorder::before(const Arrival& arrival, const std::vector<Event>& events) {
+std::uint64_t Recorder::before(const Arrival& arrival, const std::vector<Event>& events) {
     if (!writer_)
-        return;
-    guarded([&] {
-        write(before_rules, arrival.time, arrival.bytes, comment_of(events));
-        if (log_ && !events.empty())
-            log_events(arrival, events);
-    });
+        return 0;
+    guarded([&] { write(before_rules, arrival.time, arrival.bytes, comment_of(events)); });
+    return earlier_ + frames_;
 }
 
 void Recorder::after(capture::Time time, util::Bytes bytes) {
@@ -92,25 +91,28 @@ void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes by
     ++frames_;
 }
 
-void Recorder::log_events(const Arrival& arrival, const std::vector<Event>& events) {
-    const wire::Packet packet = wire::decode(arrival.bytes, wire::LinkType::Ethernet,
-                                             arrival.bytes.size(), wire::IcrcCheck::Skip);
-    for (const Event& event : events) {
-        runlog::Fields fields{{"rule", event.rule},
-                              {"text", event.text},
-                              {"from", hosts_.at(arrival.from)},
-                              {"to", arrival.to ? hosts_.at(*arrival.to) : "all"},
-                              {"frame", frames_}};
-        if (!event.detail.empty())
-            fields.emplace_back("detail", event.detail);
-        if (packet.bth) {
-            if (packet.opcode != nullptr)
-                fields.emplace_back("opcode_name", std::string(packet.opcode->name));
-            fields.emplace_back("dest_qpn", packet.bth->dest_qpn);
-            fields.emplace_back("psn", packet.bth->psn.value());
-        }
-        log_->event_at(arrival.time.count(), event.name, std::move(fields));
+void Recorder::acted(const Sent& sent, const Event& event) {
+    if (!log_)
+        return;
+    runlog::Fields fields{{"rule", event.rule},
+                          {"text", event.text},
+                          {"from", hosts_.at(sent.from)},
+                          {"to", sent.to ? hosts_.at(*sent.to) : "all"}};
+    if (sent.recorded > earlier_)
+        fields.emplace_back("frame", sent.recorded - earlier_);
+    if (event.copy != 0)
+        fields.emplace_back("copy", event.copy);
+    if (!event.detail.empty())
+        fields.emplace_back("detail", event.detail);
+    const wire::Packet packet = wire::decode(sent.bytes, wire::LinkType::Ethernet,
+                                             sent.bytes.size(), wire::IcrcCheck::Skip);
+    if (packet.bth) {
+        if (packet.opcode != nullptr)
+            fields.emplace_back("opcode_name", std::string(packet.opcode->name));
+        fields.emplace_back("dest_qpn", packet.bth->dest_qpn);
+        fields.emplace_back("psn", packet.bth->psn.value());
     }
+    guarded([&] { log_->event_at(event.time.count(), event.name, std::move(fields)); });
 }
 
 void Recorder::flush() {

@@ -27,14 +27,15 @@ class Recorder {
     std::uint64_t frames() const { return frames_; }
 
     /// These do not throw: a write error ends the recording, and stop() reports it.
-    void before(const Arrival& arrival, const std::vector<Event>& events);
+    /// Returns a number for Sent::recorded; 0 if nothing is recorded.
+    std::uint64_t before(const Arrival& arrival, const std::vector<Event>& events);
+    void acted(const Sent& sent, const Event& event);
     void after(capture::Time time, util::Bytes bytes);
     void flush();
 
   private:
     void write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
                const std::string& comment);
-    void log_events(const Arrival& arrival, const std::vector<Event>& events);
     template <typename Function>
     void guarded(Function function);
 
@@ -43,7 +44,8 @@ class Recorder {
     std::string failure_;
     std::optional<capture::PcapngWriter> writer_;
     std::unique_ptr<runlog::Log> log_;
-    std::uint64_t frames_ = 0;
+    std::uint64_t frames_ = 0;   // in the file
+    std::uint64_t earlier_ = 0;  // in earlier files
 };
 
 }  // namespace emulator

@@ -148,26 +148,36 @@ class Parser : private RuleWords {
 
     void which(Rule& rule) {
         Which& which = rule.which;
-        if (take_if("the")) {
+        if (take_if("the") && !word().text.starts_with("packets")) {
             which.kind = Which::Kind::Range;
             which.first = which.last = ordinal();
             rule.any_frame = noun(false);
-        } else if (take_if("every")) {
-            which.kind = Which::Kind::Every;
-            which.every = ordinal();
+        } else if (take_if("every") || take_if("each")) {
+            if (is_number()) {
+                which.kind = Which::Kind::Every;
+                which.every = ordinal();
+            }
+            rule.any_frame = noun(false);
+        } else if (take_if("any")) {
             rule.any_frame = noun(false);
         } else if (is_number()) {
             which.kind = Which::Kind::Share;
             which.share = share();
             expect("of");
-            rule.any_frame = noun(true);
+            rule.any_frame = all();
             if (take_if("seed"))
                 which.seed = count("the seed", 0, UINT64_MAX);
         } else {
-            rule.any_frame = noun(true);
+            rule.any_frame = all();
             if (is_number())
                 range(which);
         }
+    }
+
+    bool all() {
+        take_if("all");
+        take_if("the");
+        return noun(true);
     }
 
     void range(Which& which) {

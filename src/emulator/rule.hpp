@@ -13,7 +13,7 @@
 //
 //   WHICH   packets | the Nth packet | packets N to M | every Nth packet |
 //           SHARE of packets [seed N], then [from HOST] [to HOST] [where EXPRESSION]
-//           (filter/where.hpp)
+//           (filter/where.hpp). "all packets" and "every packet" are "packets".
 //   TIME    200us, 20ms, 1s     RATE   500kbit/s, 10Mbit/s, 1Gbit/s     SHARE   0.5%
 //
 // "packet" means a RoCE packet; "frame" and "frames" in its place mean any Ethernet frame. A rule

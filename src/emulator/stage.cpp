@@ -21,26 +21,6 @@ std::string text_of(Nanoseconds time) {
 
 }  // namespace
 
-// The rules' decisions on one frame: collected first, then carried out.
-struct Stage::FrameState {
-    const Arrival& arrival;
-    std::vector<std::byte> edited{};  // empty: unchanged
-    std::vector<Event> events{};
-    bool goes_on = true;  // immediately; false: dropped or held
-    std::uint32_t copies = 0;
-    std::uint32_t overtaken_by = 0;
-    std::optional<Nanoseconds> copies_after{};
-    std::optional<util::Clock::time_point> at{};
-
-    std::span<std::byte> edit() {
-        if (edited.empty())
-            edited.assign(arrival.bytes.begin(), arrival.bytes.end());
-        return edited;
-    }
-    util::Bytes bytes() const { return edited.empty() ? arrival.bytes : util::Bytes(edited); }
-    Held held() const { return {arrival.from, arrival.to, {bytes().begin(), bytes().end()}}; }
-};
-
 std::uint32_t Stage::add(Rule rule) {
     const auto host = [this](const std::string& name) -> std::optional<Host> {
         if (name.empty())
@@ -56,12 +36,15 @@ std::uint32_t Stage::add(Rule rule) {
 }
 
 bool Stage::remove(std::uint32_t number) {
+    for (HostCut& cut : cuts_)
+        if (cut.event.rule == number)
+            cut = {};
     return rules_.remove_if([&](const RuleState& state) { return state.number == number; }) != 0;
 }
 
 void Stage::clear() {
     rules_.clear();
-    std::ranges::fill(cut_until_, util::Clock::time_point{});
+    std::ranges::fill(cuts_, HostCut{});
 }
 
 void Stage::restart() {
@@ -69,62 +52,58 @@ void Stage::restart() {
         state.seen = state.taken = 0;
         state.random.seed(state.rule.which.seed);
     }
-    std::ranges::fill(cut_until_, util::Clock::time_point{});
+    std::ranges::fill(cuts_, HostCut{});
 }
 
-void Stage::take(const Arrival& arrival, util::Clock::time_point now, StageOutput& out) {
-    FrameState frame{arrival};
-    if (!is_cut(arrival, now, frame) && !rules_.empty()) {
-        const bool needs_icrc = std::ranges::any_of(rules_, [](const RuleState& state) {
-            return state.rule.where && state.rule.where->needs_icrc();
-        });
-        const wire::Packet packet =
-            wire::decode(arrival.bytes, wire::LinkType::Ethernet, arrival.bytes.size(),
-                         needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip);
-        const filter::View view{0,       arrival.time, packet, arrival.bytes, arrival.bytes.size(),
-                                scratch_};
-        // Every rule counts the frame, even if an earlier rule has dropped it.
-        std::vector<RuleState*> picked;
-        for (RuleState& state : rules_)
-            if (picks(state, arrival, packet.is_roce(), view))
-                picked.push_back(&state);
-        for (RuleState* state : picked)
-            if (frame.goes_on && apply(*state, frame, now))
-                ++state->taken;
+void Stage::take(const Arrival& arrival, Time now, StageOutput& out) {
+    release(now, out);
+    if (rules_.empty()) {
+        out.arrived(arrival, {});
+        out.leaves(arrival.from, arrival.to, arrival.bytes);
+        return;
     }
-    out.arrived(arrival, frame.events);
-    pass(frame, out);
-    if (frame.overtaken_by > 0) {
-        Held held = frame.held();
-        held_bytes_ += held.bytes.size();
-        overtaken_.push_back({std::move(held), frame.overtaken_by, now + overtaking_time});
-    }
-    if (frame.at)
-        hold(*frame.at, frame.held());
-    if (frame.copies_after)
-        for (std::uint32_t i = 0; i < frame.copies; ++i)
-            hold(now + *frame.copies_after, frame.held());
+    const auto sent = std::make_shared<Sent>(Sent{arrival.time,
+                                                  now,
+                                                  arrival.from,
+                                                  arrival.to,
+                                                  {arrival.bytes.begin(), arrival.bytes.end()},
+                                                  pick(arrival)});
+    const HostCut* cut = cut_at(arrival.from, now);
+    if (cut == nullptr && arrival.to)
+        cut = cut_at(*arrival.to, now);
+    if (cut != nullptr)
+        log({sent}, cut->event, now);
+    else
+        pass({sent}, now);
+    std::vector<Event> events;
+    for (const Action& action : actions_)
+        if (action.sent == sent)
+            events.push_back(action.event);
+    sent->recorded = out.arrived(arrival, events);
+    flush(out);
 }
 
-void Stage::pass(FrameState& frame, StageOutput& out) {
-    const Arrival& arrival = frame.arrival;
-    if (frame.goes_on) {
-        out.leaves(arrival.from, arrival.to, frame.bytes());
-        if (!frame.copies_after)
-            for (std::uint32_t i = 0; i < frame.copies; ++i)
-                out.leaves(arrival.from, arrival.to, frame.bytes());
-        count_overtakers(arrival.from, out);
+void Stage::release(Time now, StageOutput& out) {
+    for (auto due = next(); due && *due <= now; due = next()) {
+        pass(take_first(), *due);
+        flush(out);
     }
 }
 
-bool Stage::is_cut(const Arrival& arrival, util::Clock::time_point now, FrameState& frame) {
-    for (const std::optional<Host> end : {std::optional(arrival.from), arrival.to})
-        if (end && now < cut_until_.at(*end)) {
-            frame.events.push_back(cut_by_.at(*end));
-            frame.goes_on = false;
-            return true;
-        }
-    return false;
+// Every rule counts the frame, whatever happens to it.
+std::vector<std::uint32_t> Stage::pick(const Arrival& arrival) {
+    const bool needs_icrc = std::ranges::any_of(rules_, [](const RuleState& state) {
+        return state.rule.where && state.rule.where->needs_icrc();
+    });
+    const wire::Packet packet =
+        wire::decode(arrival.bytes, wire::LinkType::Ethernet, arrival.bytes.size(),
+                     needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip);
+    const filter::View view{0, arrival.time, packet, arrival.bytes, arrival.bytes.size(), scratch_};
+    std::vector<std::uint32_t> picked;
+    for (RuleState& state : rules_)
+        if (picks(state, arrival, packet.is_roce(), view))
+            picked.push_back(state.number);
+    return picked;
 }
 
 bool Stage::picks(RuleState& state, const Arrival& arrival, bool is_roce,
@@ -159,108 +138,184 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 }  // namespace
 
-// Returns false if the action does not apply to this frame.
-bool Stage::apply(RuleState& state, FrameState& frame, util::Clock::time_point now) {
-    std::string detail;
-    const bool done = std::visit(
+// Takes the frame from the rule that it reached last to the next that holds or drops it, or out.
+void Stage::pass(Frame frame, Time now) {
+    std::vector<Frame> followers;  // its copies, and what it overtakes; those of later rules first
+    bool goes_on = true;
+    for (auto state = rules_.begin(); goes_on && state != rules_.end(); ++state) {
+        if (state->number <= frame.rule)
+            continue;
+        frame.rule = state->number;
+        if (std::ranges::binary_search(frame.sent->rules, state->number))
+            goes_on = apply(*state, frame, now, followers);
+        else if (std::holds_alternative<Reorder>(state->rule.action))
+            overtake(frame, followers);
+    }
+    if (goes_on)
+        leave(std::move(frame), now);
+    for (Frame& follower : followers)
+        pass(std::move(follower), now);
+}
+
+// Returns false if the rule drops or holds the frame.
+bool Stage::apply(RuleState& state, Frame& frame, Time now, std::vector<Frame>& followers) {
+    Event event{state.number, name_of(state.rule.action), state.rule.text, {}};
+    const auto act = [&](std::string detail) {
+        ++state.taken;
+        event.detail = std::move(detail);
+        log(frame, event, now);
+    };
+    return std::visit(
         Overloaded{
             [&](const Drop&) {
-                frame.goes_on = false;
-                return true;
+                act({});
+                return false;
             },
             [&](const Duplicate& duplicate) {
-                frame.copies += duplicate.copies;
-                if (duplicate.after.count() != 0) {
-                    frame.copies_after = duplicate.after;
+                std::uint32_t& made = frame.sent->copies;
+                const std::uint32_t copies = std::min(duplicate.copies, most_copies - made);
+                std::string detail;
+                if (duplicate.after.count() != 0)
                     detail = text_of(duplicate.after) + " later";
+                if (copies < duplicate.copies)
+                    detail += fmt::format("{}only {}: a packet has at most {} copies",
+                                          detail.empty() ? "" : ", ", copies, most_copies);
+                act(std::move(detail));
+                std::vector<Frame> more(copies, frame);
+                for (Frame& copy : more) {
+                    copy.copy = ++made;
+                    if (duplicate.after.count() != 0)
+                        hold(now + duplicate.after, copy);
                 }
+                if (duplicate.after.count() == 0)
+                    followers.insert(followers.begin(), more.begin(), more.end());
                 return true;
             },
             [&](const Delay& delay) {
-                frame.goes_on = false;
-                frame.at = now + delay.time;
-                detail = text_of(delay.time);
-                return true;
+                act(text_of(delay.time));
+                hold(now + delay.time, std::move(frame));
+                return false;
             },
             [&](const Reorder& reorder) {
-                frame.goes_on = false;
-                frame.overtaken_by = reorder.by;
-                detail = fmt::format("after the next {}", reorder.by);
-                return true;
+                act(fmt::format("after the next {}", reorder.by));
+                held_bytes_ += frame.bytes().size();
+                overtaken_.push_back({std::move(frame), reorder.by, now + overtaking_time});
+                return false;
             },
             [&](const Cut& cut) {
-                frame.goes_on = false;
-                const Host host = frame.arrival.from;
-                cut_until_.at(host) = now + cut.time;
-                detail = fmt::format("{}'s link, {}", hosts_.at(host), text_of(cut.time));
-                cut_by_.at(host) = {state.number, name_of(state.rule.action), state.rule.text,
-                                    detail};
-                return true;
+                const Host host = frame.sent->from;
+                act(fmt::format("{}'s link, {}", hosts_.at(host), text_of(cut.time)));
+                if (now + cut.time > cuts_.at(host).until)
+                    cuts_.at(host) = {now + cut.time, event};
+                return false;
             },
             [&](const Limit& limit) {
-                frame.goes_on = false;
                 while (!state.queue.empty() && state.queue.front() <= now)
                     state.queue.pop_front();
                 if (state.queue.size() >= limit.queue) {
-                    detail = "its queue is full: dropped";
-                    return true;
+                    act("its queue is full: dropped");
+                    return false;
                 }
                 const auto begin = state.queue.empty() ? now : state.queue.back();
-                const double seconds = static_cast<double>(frame.arrival.bytes.size()) * 8 /
+                const double seconds = static_cast<double>(frame.bytes().size()) * 8 /
                                        static_cast<double>(limit.bits_per_second);
-                frame.at = begin + Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
-                state.queue.push_back(*frame.at);
-                detail = text_of(*frame.at - now);
-                return true;
+                const Time until = begin + Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+                state.queue.push_back(until);
+                act(text_of(until - now));
+                hold(until, std::move(frame));
+                return false;
             },
             [&](const auto& edit) {  // Corrupt, Set, Mark
-                detail = emulator::apply(edit, frame.edit());
-                return !detail.empty();
+                std::string detail = emulator::apply(edit, frame.edit());
+                if (!detail.empty())
+                    act(std::move(detail));
+                return true;
             },
         },
         state.rule.action);
-    if (done)
-        frame.events.push_back(
-            {state.number, name_of(state.rule.action), state.rule.text, std::move(detail)});
-    return done;
 }
 
-void Stage::hold(util::Clock::time_point until, Held held) {
-    held_bytes_ += held.bytes.size();
-    delayed_.emplace(until, std::move(held));
-}
-
-void Stage::count_overtakers(Host from, StageOutput& out) {
+// Counts a frame at the frames that the rule holds which it just reached.
+void Stage::overtake(const Frame& by, std::vector<Frame>& followers) {
+    std::vector<Frame> passed;
     for (auto it = overtaken_.begin(); it != overtaken_.end();) {
-        if (it->held.from != from || --it->left != 0) {
+        const bool is_passed =
+            it->frame.rule == by.rule && it->frame.sent->from == by.sent->from && --it->left == 0;
+        if (!is_passed) {
             ++it;
             continue;
         }
-        held_bytes_ -= it->held.bytes.size();
-        out.leaves(it->held.from, it->held.to, it->held.bytes);
+        held_bytes_ -= it->frame.bytes().size();
+        passed.push_back(std::move(it->frame));
         it = overtaken_.erase(it);
     }
+    followers.insert(followers.begin(), passed.begin(), passed.end());
 }
 
-void Stage::release(util::Clock::time_point now, StageOutput& out) {
-    while (!delayed_.empty() && delayed_.begin()->first <= now) {
-        const Held held = std::move(delayed_.extract(delayed_.begin()).mapped());
-        held_bytes_ -= held.bytes.size();
-        out.leaves(held.from, held.to, held.bytes);
-        count_overtakers(held.from, out);
+void Stage::leave(Frame frame, Time now) {
+    const Sent& sent = *frame.sent;
+    const HostCut* cut = cut_at(sent.from, now);
+    std::vector<Host> reached;
+    for (Host host = 0; host < hosts_.size(); ++host) {
+        if (host == sent.from || (sent.to && *sent.to != host))
+            continue;
+        const HostCut* end = cut_at(host, now);
+        if (end == nullptr)
+            reached.push_back(host);
+        else if (cut == nullptr)
+            cut = end;
     }
-    while (!overtaken_.empty() && overtaken_.front().until <= now) {
-        const Held held = std::move(overtaken_.front().held);
+    if (cut == nullptr) {
+        departures_.push_back({std::move(frame), sent.to});
+        return;
+    }
+    log(frame, cut->event, now);
+    if (cut_at(sent.from, now) == nullptr)
+        for (const Host host : reached)
+            departures_.push_back({frame, host});
+}
+
+void Stage::log(const Frame& frame, Event event, Time now) {
+    event.copy = frame.copy;
+    event.time = frame.sent->time + std::chrono::duration_cast<capture::Time>(now - frame.sent->at);
+    actions_.push_back({frame.sent, std::move(event)});
+}
+
+// Returns null if the host's link is not cut.
+const Stage::HostCut* Stage::cut_at(Host host, Time now) const {
+    const HostCut& cut = cuts_.at(host);
+    return now < cut.until ? &cut : nullptr;
+}
+
+void Stage::hold(Time until, Frame frame) {
+    held_bytes_ += frame.bytes().size();
+    held_.emplace(until, std::move(frame));
+}
+
+Stage::Frame Stage::take_first() {
+    const bool is_overtaken = !overtaken_.empty() && overtaken_.front().until == *next();
+    Frame frame = std::move(is_overtaken ? overtaken_.front().frame : held_.begin()->second);
+    if (is_overtaken)
         overtaken_.pop_front();
-        held_bytes_ -= held.bytes.size();
-        out.leaves(held.from, held.to, held.bytes);
-    }
+    else
+        held_.erase(held_.begin());
+    held_bytes_ -= frame.bytes().size();
+    return frame;
+}
+
+void Stage::flush(StageOutput& out) {
+    for (const Action& action : actions_)
+        out.acted(*action.sent, action.event);
+    for (const Departure& one : departures_)
+        out.leaves(one.frame.sent->from, one.to, one.frame.bytes());
+    actions_.clear();
+    departures_.clear();
 }
 
 util::Deadline Stage::next() const {
     util::Deadline next;
-    if (!delayed_.empty())
-        next = delayed_.begin()->first;
+    if (!held_.empty())
+        next = held_.begin()->first;
     if (!overtaken_.empty() && (!next || overtaken_.front().until < *next))
         next = overtaken_.front().until;
     return next;

@@ -95,10 +95,18 @@ void Switch::ready(Host host, std::uint32_t events) {
     }
 }
 
-void Switch::arrived(const Arrival& arrival, const std::vector<Event>& events) {
-    recorder_.before(arrival, events);
+std::uint64_t Switch::arrived(const Arrival& arrival, const std::vector<Event>& events) {
+    const std::uint64_t number = recorder_.before(arrival, events);
     if (recorder_.is_recording() && !deadlines_.has({Wait::Flush, 0}))
         deadlines_.set({Wait::Flush, 0}, util::deadline_in(recorded_after));
+    return number;
+}
+
+void Switch::acted(const Sent& sent, const Event& event) {
+    // At the end, what is held is released before its time.
+    Event done = event;
+    done.time = std::min(event.time, now_of_day());
+    recorder_.acted(sent, done);
 }
 
 void Switch::leaves(Host from, std::optional<Host> to, util::Bytes bytes) {

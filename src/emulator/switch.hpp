@@ -44,7 +44,8 @@ class Switch : private StageOutput {
     void run(util::StopSignal& stop);
 
   private:
-    void arrived(const Arrival& arrival, const std::vector<Event>& events) override;
+    std::uint64_t arrived(const Arrival& arrival, const std::vector<Event>& events) override;
+    void acted(const Sent& sent, const Event& event) override;
     void leaves(Host from, std::optional<Host> to, util::Bytes bytes) override;
 
     void ready(Host host, std::uint32_t events);

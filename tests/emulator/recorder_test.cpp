@@ -53,7 +53,8 @@ TEST(Recorder, a_log_that_could_not_be_written_whole_says_so) {
     {
         const support::FileSizeLimit limit(500);
         for (int i = 0; i < 10; ++i)
-            recorder.before(arrival(), {{.rule = 1, .name = "drop", .text = "drop", .detail = ""}});
+            recorder.acted({.bytes = frame},
+                           {.rule = 1, .name = "drop", .text = "drop", .detail = ""});
     }
     testing::internal::GetCapturedStdout();
     EXPECT_EQ(error_text([&] { recorder.stop(); }),

@@ -1,5 +1,6 @@
 #include "emulator/rule.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/error_text.hpp"
@@ -83,6 +84,27 @@ TEST(Rule, counts_in_five_ways) {
     EXPECT_EQ(parsed("drop the first packet").which.last, 1U);
     EXPECT_TRUE(parsed("drop frames").any_frame);
     EXPECT_TRUE(parsed("drop the 2nd frame").any_frame);
+}
+
+TEST(Rule, all_packets_have_several_names_with_every_action) {
+    for (const char* action : {"drop", "duplicate 2 times", "delay 1ms", "reorder by 1", "corrupt",
+                               "set bth.psn to 1", "mark", "cut for 1s at", "limit to 1Mbit/s"}) {
+        for (const char* which : {"packets", "all packets", "all the packets", "the packets",
+                                  "every packet", "each packet", "any packet"}) {
+            const Rule rule = parsed(fmt::format("{} {} from client", action, which));
+            EXPECT_EQ(rule.which.kind, Which::Kind::All) << rule.text;
+            EXPECT_FALSE(rule.any_frame);
+            EXPECT_EQ(rule.from, "client");
+        }
+        for (const char* which : {"frames", "all frames", "every frame", "each frame"})
+            EXPECT_TRUE(parsed(fmt::format("{} {}", action, which)).any_frame);
+        EXPECT_EQ(parsed(fmt::format("{} each 3rd packet", action)).which.every, 3U);
+        EXPECT_EQ(parsed(fmt::format("{} 5% of all packets", action)).which.share, 0.05);
+    }
+    EXPECT_EQ(refusal("drop every packets"),
+              "'packet' or 'frame' is expected here, not 'packets' (column 12)");
+    EXPECT_EQ(refusal("drop all of them"),
+              "'packets' or 'frames' is expected here, not 'of' (column 10)");
 }
 
 TEST(Rule, points_at_what_it_does_not_understand) {

@@ -1,5 +1,6 @@
 #include "emulator/stage.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "emulator/frames.hpp"
@@ -45,13 +46,17 @@ class Link : private StageOutput {
 
     Stage stage{{"server", "client"}};
     util::Clock::time_point now{};
-    std::vector<Event> events;
-    std::size_t arrivals = 0;
+    std::vector<Event> events, on_arrival;
+    std::uint64_t arrivals = 0;
 
   private:
-    void arrived(const Arrival& /*arrival*/, const std::vector<Event>& taken) override {
-        ++arrivals;
-        events.insert(events.end(), taken.begin(), taken.end());
+    std::uint64_t arrived(const Arrival& /*arrival*/, const std::vector<Event>& taken) override {
+        on_arrival = taken;
+        return ++arrivals;
+    }
+    void acted(const Sent& sent, const Event& event) override {
+        EXPECT_TRUE(sent.recorded >= 1 && sent.recorded <= arrivals);
+        events.push_back(event);
     }
     void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes) override {
         left_.emplace_back(bytes.begin(), bytes.end());
@@ -225,6 +230,108 @@ TEST(Stage, rules_come_and_go_while_packets_pass) {
     link.stage.clear();
     link.send(6);
     EXPECT_EQ(link.left(), (Psns{1, 2, 4, 6}));
+}
+
+TEST(Stage, what_is_held_meets_the_rules_that_follow) {
+    Link link({"duplicate 2 times the 1st packet", "delay 10ms the 1st packet",
+               "drop the 1st packet where bth.psn == 1"});
+    link.send({1, 2});
+    link.wait(10ms);
+    EXPECT_EQ(link.left(), (Psns{2}));
+    std::vector<std::string> done;
+    for (const Event& event : link.events)
+        done.push_back(
+            fmt::format("{} {} at {}", event.name, event.copy,
+                        std::chrono::duration_cast<std::chrono::milliseconds>(event.time).count()));
+    EXPECT_EQ(done, (std::vector<std::string>{"duplicate 0 at 0", "delay 0 at 0", "delay 1 at 0",
+                                              "delay 2 at 0", "drop 0 at 10", "drop 1 at 10",
+                                              "drop 2 at 10"}));
+}
+
+TEST(Stage, tells_with_the_frame_what_is_done_to_it_on_arrival) {
+    Link link({"duplicate the 1st packet", "delay 10ms the 1st packet", "mark the 1st packet"});
+    link.send(1);
+    ASSERT_EQ(link.on_arrival.size(), 3U) << "the mark follows later";
+    EXPECT_EQ(link.on_arrival[0].name, "duplicate");
+    EXPECT_EQ(link.on_arrival[1].name, "delay");
+    EXPECT_EQ(link.on_arrival[2].copy, 1U);
+}
+
+TEST(Stage, a_cut_takes_what_would_leave_meanwhile) {
+    Link link({"delay 100ms packets 1 to 2 from client", "delay 50ms the 1st packet from server",
+               "cut for 80ms at the 3rd packet from client"});
+    link.send(1);
+    link.send(10, server);
+    link.wait(30ms);
+    link.send(3);
+    link.send(4);
+    link.wait(100ms);
+    EXPECT_EQ(link.left(), (Psns{3})) << "1 and 10 were due while the link was cut";
+    EXPECT_EQ(link.events.back().name, "cut");
+    link.send(5);
+    EXPECT_EQ(link.left(), (Psns{5}));
+}
+
+TEST(Stage, a_short_cut_does_not_end_a_longer_one) {
+    Link link({"delay 10ms the 1st packet", "cut for 20ms at the 1st packet",
+               "cut for 100ms at the 2nd packet"});
+    link.send({1, 2});
+    link.wait(60ms);
+    link.send(3);
+    EXPECT_EQ(link.left(), (Psns{}));
+    link.wait(40ms);
+    link.send(4);
+    EXPECT_EQ(link.left(), (Psns{4}));
+}
+
+TEST(Stage, a_removed_rule_ends_its_cut) {
+    Link link({"cut for 60s at the 1st packet", "drop the 3rd packet"});
+    link.send({1, 2});
+    link.stage.remove(1);
+    link.send({3, 4});
+    EXPECT_EQ(link.left(), (Psns{4})) << "a rule counts also what a cut takes";
+}
+
+TEST(Stage, what_is_overtaken_follows_at_the_place_of_the_rule) {
+    Link link({"duplicate the 2nd packet", "reorder by 1 the 1st packet", "delay 10ms packets"});
+    link.send({1, 2});
+    link.wait(10ms);
+    EXPECT_EQ(link.left(), (Psns{2, 1, 2}));
+}
+
+TEST(Stage, a_packet_has_a_thousand_copies_at_most) {
+    Link link({"duplicate 600 times packets", "duplicate 600 times packets"});
+    link.send(1);
+    EXPECT_EQ(link.left().size(), 1001U);
+    EXPECT_EQ(link.events[1].detail, "only 400: a packet has at most 1000 copies");
+}
+
+TEST(Stage, a_frame_to_all_reaches_those_whose_link_is_not_cut) {
+    class Hosts : public StageOutput {
+      public:
+        std::uint64_t arrived(const Arrival& /*arrival*/,
+                              const std::vector<Event>& /*events*/) override {
+            return 0;
+        }
+        void acted(const Sent& /*sent*/, const Event& event) override {
+            events.push_back(event.detail);
+        }
+        void leaves(Host /*from*/, std::optional<Host> to, util::Bytes /*bytes*/) override {
+            reached.push_back(to);
+        }
+        std::vector<std::optional<Host>> reached;
+        std::vector<std::string> events;
+    } hosts;
+    Stage stage({"a", "b", "c"});
+    stage.add(parse_rule("cut for 1s at the 1st frame from b", stage.hosts()));
+    const Bytes frame = arp_frame();
+    for (const Host from : {1U, 0U})
+        stage.take({{}, from, std::nullopt, frame}, {}, hosts);
+    EXPECT_EQ(hosts.reached, (std::vector<std::optional<Host>>{2U}));
+    EXPECT_EQ(hosts.events, (std::vector<std::string>(2, "b's link, 1000 ms")));
+    hosts.reached.clear();
+    stage.take({{}, 2, std::nullopt, frame}, util::Clock::time_point(1s), hosts);
+    EXPECT_EQ(hosts.reached, (std::vector<std::optional<Host>>{std::nullopt}));
 }
 
 TEST(Stage, holds_what_it_holds_when_rules_go) {

@@ -251,6 +251,41 @@ TEST_F(LinkSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
     EXPECT_FALSE(std::getline(lines, line));
 }
 
+TEST_F(LinkSwitch, logs_what_rules_do_later_with_the_frame_of_this_recording) {
+    ask({{"do", "add"},
+         {"rules", {"duplicate the 1st packet", "delay 60s packets", "drop the 1st packet"}}});
+    const auto events_of = [](const std::string& log) {
+        std::ifstream file(log);
+        std::vector<nlohmann::json> events;
+        for (std::string line; std::getline(file, line);)
+            events.push_back(nlohmann::json::parse(line));
+        return events;
+    };
+    const auto record = [&](const std::string& log, std::uint32_t psn) {
+        ask({{"do", "record"}, {"capture", dir_.str() + "/link.pcapng"}, {"log", log}});
+        host(0).send(host(0).frame(255, roce_frame(psn)));
+        while (events_of(log).size() < 3)
+            std::this_thread::yield();
+    };
+    record(dir_.str() + "/1.jsonl", 1);
+    record(dir_.str() + "/2.jsonl", 2);
+    stop();  // lets go what is held
+    EXPECT_EQ(events_of(dir_.str() + "/1.jsonl").size(), 3U);
+    const auto events = events_of(dir_.str() + "/2.jsonl");
+    ASSERT_EQ(events.size(), 7U);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const bool is_old = i == 3 || i == 4;
+        EXPECT_EQ(events[i]["event"], i == 0 ? "duplicate" : i < 3 ? "delay" : "drop");
+        EXPECT_EQ(events[i]["psn"], is_old ? 1 : 2);
+        EXPECT_EQ(events[i].contains("frame"), !is_old) << "it is in the previous recording";
+        EXPECT_EQ(events[i].value("frame", 1), 1);
+        EXPECT_EQ(events[i].value("copy", 0), i == 2 || i == 4 || i == 6 ? 1 : 0);
+    }
+    EXPECT_LT(events[5]["t_ns"].get<std::int64_t>() - events[1]["t_ns"].get<std::int64_t>(),
+              60'000'000'000)
+        << "when it was done, not when it was due";
+}
+
 TEST_F(LinkSwitch, adds_all_rules_of_a_request_or_none) {
     const auto answer = ask({{"do", "add"}, {"rules", {"drop packets", "drop it"}}});
     EXPECT_EQ(answer["ok"], false);

@@ -17,12 +17,14 @@ class Counter : public emulator::StageOutput {
     std::uint64_t left = 0;
     util::Bytes frame;  // the last one that arrived
 
-    void arrived(const emulator::Arrival& arrival,
-                 const std::vector<emulator::Event>& events) override {
-        ++came;
+    std::uint64_t arrived(const emulator::Arrival& arrival,
+                          const std::vector<emulator::Event>& /*events*/) override {
         frame = arrival.bytes;
-        for (const emulator::Event& event : events)
-            fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
+        return ++came;
+    }
+    void acted(const emulator::Sent& sent, const emulator::Event& event) override {
+        fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
+        fuzz::require(sent.recorded >= 1 && sent.recorded <= came, "an event has its frame");
     }
     void leaves(emulator::Host from, std::optional<emulator::Host> /*to*/,
                 util::Bytes bytes) override {

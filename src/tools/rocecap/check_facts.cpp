@@ -25,13 +25,8 @@ using util::Json;
 
 conformance::Event event_of(std::string_view name) {
     using conformance::Event;
-    constexpr auto names =
-        std::to_array<std::pair<std::string_view, Event>>({{"drop", Event::Drop},
-                                                           {"duplicate", Event::Duplicate},
-                                                           {"delay", Event::Delay},
-                                                           {"reorder", Event::Reorder},
-                                                           {"corrupt", Event::Corrupt},
-                                                           {"set", Event::Set}});
+    constexpr auto names = std::to_array<std::pair<std::string_view, Event>>(
+        {{"drop", Event::Drop}, {"corrupt", Event::Corrupt}, {"set", Event::Set}});
     const auto found = std::ranges::find(names, name, &std::pair<std::string_view, Event>::first);
     return found == names.end() ? Event::Other : found->second;
 }
@@ -45,7 +40,7 @@ void read_events(const std::string& path, RunFacts& facts) {
     runlog::Tail log(path);
     while (const auto event = log.next()) {
         const auto frame = event->number("frame");
-        if (!frame)
+        if (!frame || event->number("copy"))
             continue;
         const conformance::Event what = event_of(event->name);
         if (what != conformance::Event::Other)

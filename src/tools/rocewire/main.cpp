@@ -40,8 +40,8 @@ constexpr const char* footer =
   mark 10% of packets from client seed 7
   cut for 200ms at the 8th packet from client
   limit to 10Mbit/s queue 32 packets from client
-docs/rocewire.md explains each rule. A rule counts the packets that match it, starting from 1 when
-the rule is added and again when a recording starts.)";
+"packets" alone means all packets. docs/rocewire.md explains each rule. A rule counts the packets that
+match it, starting from 1 when the rule is added and again when a recording starts.)";
 
 struct Options {
     std::string control;

@@ -14,7 +14,7 @@
 namespace conformance {
 
 /// What the link emulator did to a frame, according to its log.
-enum class Event : std::uint8_t { Other, Drop, Duplicate, Delay, Reorder, Corrupt, Set };
+enum class Event : std::uint8_t { Other, Drop, Corrupt, Set };
 
 /// Returns the bytes that are equal at both ends of any path: from the BTH up to the ICRC, without
 /// it, because a host may leave it to its adapter. Empty if there is no BTH.

@@ -28,7 +28,7 @@ class Placer {
         const Indexes own = own_places(taken, stream);
         if (taken.passed_capture && !own.empty()) {
             const std::size_t index = choose(own, taken, turn);
-            packets_[index].is_lost = taken.is_missing;
+            packets_[index].is_lost |= taken.is_missing;
             placed.before = index + 1;
         } else if (const Indexes gaps = gaps_at(taken, stream);
                    taken.is_missing && turn < gaps.size()) {

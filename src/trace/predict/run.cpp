@@ -174,7 +174,8 @@ void RunReader::add(const runlog::Event& event, std::optional<std::int64_t> t_ns
     const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
     const auto psn = event.number32("psn");
     const auto dest_qpn = event.number32("dest_qpn");
-    if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn)
+    if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn ||
+        event.number("copy"))
         return;
     if (logged_.size() == limits_.events) {
         has_more_events_ = true;
