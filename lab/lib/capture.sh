@@ -41,33 +41,50 @@ need_wireshark() {
         die "CAPTURE_WIRESHARK=1, but wireshark is not installed here: install it (apt-get install wireshark), or open the run's wire.pcapng elsewhere."
 }
 
-# capture_tail: waits until the file contains all packets of the run. Both programs have ended, so the kernel has put the last packet
-# into the capture's ring. It reaches the file after the ring's read timeout (rocecap: 20 ms), a write, and the transfer to this host.
-# So wait until the file has not grown for 250 ms, at most 15 s.
+# capture_tail: waits until the file contains all packets of the run, at most 15 s. Both programs have ended; the last packets reach the
+# file after the link, the ring's read timeout (rocecap: 20 ms), a write, and the transfer to this host. The link emulator knows how many
+# packets these are; if the file has fewer and does not grow for 3 s, the kernel has dropped some. Without the emulator, wait until the file
+# has not grown for 250 ms.
 capture_tail() {
-    local size=-1 last quiet_since deadline
+    local size=-1 last quiet_since quiet=250 deadline
     deadline=$(($(now_ms) + 15000))
+    PASSED=$(passed_packets)
+    [[ -z $PASSED ]] || quiet=3000
     while job_running capture && (($(now_ms) < deadline)); do
         last=$size
         size=$(stat -c %s "$RUN_DIR/wire.pcapng")
         if ((size != last)); then
             quiet_since=$(now_ms)
-        elif (($(now_ms) - quiet_since >= 250)); then
+            [[ -z $PASSED ]] || (($(packets_in wire.pcapng) < PASSED)) || return 0
+        elif (($(now_ms) - quiet_since >= quiet)); then
             return
         fi
         sleep 0.05
     done
 }
 
-# stop_capture: stops the capture, and reads its packet counts from the last line of rocecap.
+# passed_packets: prints the packets that the link emulator has carried from and to the server; nothing if it does not record, or if the
+# capture has a filter of its own.
+passed_packets() {
+    [[ -n ${LINK_RECORDS:-} && -z ${CAPTURE_FILTER:-$(lesson_file capture.filter)} ]] || return 0
+    rocewire status --json 2>/dev/null | jq '.hosts[] | select(.name == "server").recorded_packets'
+}
+
+# packets_in FILE: prints the number of whole packets in this file of the run.
+packets_in() {
+    local found
+    found=$("$LAB_ROOT/$LAB_BUILD/rocecap" verify --json "$RUN_DIR/$1" 2>/dev/null | sed -n 's/^{"packets":\([0-9]*\),.*/\1/p')
+    printf '%s' "${found:-0}"
+}
+
+# stop_capture: stops the capture, and reads its packet counts, which rocecap prints at its end.
 stop_capture() {
-    local line
+    local counts='([0-9]+) packets captured, ([0-9]+) dropped by the kernel'
     [[ -n ${JOB_PID[capture]:-} ]] || return 0
     capture_tail
     job_running capture || CAPTURE_ENDED_EARLY=1
     stop_job capture
-    line=$(last_line "$RUN_DIR/capture.log")
-    if [[ $line =~ ([0-9]+)\ packets\ captured,\ ([0-9]+)\ dropped\ by\ the\ kernel ]]; then
+    if [[ $(grep -E "$counts" "$RUN_DIR/capture.log") =~ $counts ]]; then
         CAPTURED=${BASH_REMATCH[1]} DROPPED=${BASH_REMATCH[2]}
     fi
 }

@@ -7,7 +7,7 @@
 # guarded COMMAND...: runs the command in the worker, and returns its exit status. On SIGHUP, SIGINT or SIGTERM the worker exits with
 # 129, 130 or 143 at its next safe point. It reads this status from a pipe; the end of the pipe means that this process was killed.
 guarded() {
-    local status result
+    local status result line own=
     exec {TELL}<> <(:) {result}<> <(:)
     CAUGHT=
     trap 'tell 129' HUP
@@ -26,11 +26,14 @@ guarded() {
     status=0
     wait "$WORKER" || status=$?
     # bash 5.2 loses the status of a process that ends just when a trapped signal ends `wait`.
-    ! read -r -t 0 -u "$result" || read -r status <&"$result"
+    while read -r -t 0 -u "$result"; do
+        read -r line <&"$result"
+        [[ $line == own ]] && own=1 || status=$line
+    done
     trap - HUP INT TERM
     exec {TELL}>&- {result}>&-
-    # Statuses above this range are not signals: ssh exits with 255 if a client's connection is lost.
-    if ((status > 128 && status < 193)) && [[ -z $CAUGHT ]]; then
+    # Statuses above this range are not signals.
+    if ((status > 128 && status < 193)) && [[ -z $CAUGHT && -z $own ]]; then
         say "the lab's process was killed by signal $((status - 128)): run the command again"
         status=1
     fi
@@ -44,6 +47,12 @@ tell() { # STATUS
     fi
 }
 
+# exit_as STATUS: ends the worker with the exit status of another program. Above 128 it does not mean that the worker was killed.
+exit_as() {
+    [[ -z ${RESULT:-} ]] || echo own >&"$RESULT"
+    exit "$1"
+}
+
 # work_and_report DESCRIPTOR COMMAND...: runs the command, and writes the worker's exit status to the descriptor.
 work_and_report() {
     local status messages result=$1
@@ -54,7 +63,8 @@ work_and_report() {
     set +e
     (
         set -e
-        exec 2>&"$messages" {messages}>&- {result}>&-
+        exec 2>&"$messages" {messages}>&-
+        RESULT=$result
         work "${@:2}"
     )
     status=$?

@@ -199,7 +199,7 @@ end_run() {
         ((status != 0)) || status=1
     fi
     summary "$status"
-    exit "$status"
+    exit_as "$status"
 }
 
 end_follow() {
@@ -256,10 +256,25 @@ summary() { # STATUS
 }
 
 status_text() { # ROLE
-    case ${JOB_STATUS[$1]:-} in
+    local status=${JOB_STATUS[$1]:-} name
+    case $status in
         '') echo "not run" ;;
-        0) echo ok ;;
+        0) echo "ok$(logged_errors "$1")" ;;
         124) echo "stopped after $CAPTURE_SECONDS s" ;;
-        *) echo "failed (exit ${JOB_STATUS[$1]})" ;;
+        *)
+            name=$(kill -l $((status > 128 ? status - 128 : 0)) 2>/dev/null) || name=
+            echo "failed (exit $status$( ((status <= 128)) || [[ -z $name ]] || echo ", as after SIG$name"))"
+            ;;
+    esac
+}
+
+# logged_errors ROLE: prints how many errors the program logged although it ended with 0, and the first one.
+logged_errors() {
+    local errors
+    mapfile -t errors < <(jq -rR 'fromjson? | select(.event == "error") | .text // "" | tostring | gsub("\n"; " ")' "$RUN_DIR/$1.jsonl" | printable)
+    case ${#errors[@]} in
+        0) ;;
+        1) printf ', but it logged 1 error: %s' "${errors[0]}" ;;
+        *) printf ', but it logged %s errors, the first: %s' "${#errors[@]}" "${errors[0]}" ;;
     esac
 }

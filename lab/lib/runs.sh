@@ -54,7 +54,7 @@ run_in_turn() { # MODE LESSON...
         done
         wait "$TURN_PID" || status=$?
         TURN_PID=
-        ((status == 0)) || exit "$status"
+        ((status == 0)) || exit_as "$status"
     done
     [[ $mode == capture ]] || return 0
     while ((${#runs[@]} < $# - 1)) && read_line "$list" 1; do

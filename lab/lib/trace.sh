@@ -47,6 +47,9 @@ trace() {
 
 programs_of_run() { printf '%s\n' "$LAB_BUILD"/{rocetrace,librocetrace.so,librocetrace-audit.so} "${PROGRAMS[@]}" | sort -u; }
 
+# The text of these programs may end in the middle of a line.
+whole_files() { printf '%s\n' "$RUN_DIR"/*.jsonl; }
+
 # The lab provides no certificates for these programs.
 needs_certificates() { false; }
 
@@ -63,7 +66,8 @@ client_command() { # HOST
     CLIENT_COMMAND=(bash lab/host/traced "$1" "$LAB_BUILD/rocetrace" "${TRACE_OPTIONS[@]}" -- "${CLIENT_WORDS[@]//\{server\}/${HOST_ADDRESS[server]}}")
 }
 
-# Not every server reports that it is ready. Wait until it listens, on a TCP port or with rdma_listen.
+# Not every server reports that it is ready. Wait until it listens, on a TCP port or with rdma_listen. The line may follow text of the
+# server that does not end with a newline.
 await_server() {
     local status=0
     if [[ -n $AFTER ]]; then
@@ -71,7 +75,7 @@ await_server() {
         job_running server || return 1
         return
     fi
-    await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" '^lab: the server listens' || status=$?
+    await_line "$RUN_DIR/server.log" $(($(now_ms) + CAPTURE_SERVER_WAIT_SECONDS * 1000)) "${JOB_PID[server]}" 'lab: the server listens$' || status=$?
     ((status != 2)) ||
         die "after $CAPTURE_SERVER_WAIT_SECONDS s, the server listens neither on a new TCP port nor with rdma_listen: --after SECONDS starts the client without this check."
     return "$status"

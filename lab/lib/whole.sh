@@ -13,16 +13,23 @@ check_run() {
     INCOMPLETE=
     NO_ROOM=$(no_room "$RUN_DIR")
     check_capture
-    for file in "$RUN_DIR"/*.{log,jsonl}; do
-        # Programs write whole lines: if the last line has no end, the end of the file is missing.
+    while IFS= read -r file; do
+        # If the last line has no end, the end of the file is missing.
         [[ ! -s $file || -z $(tail -c 1 "$file") ]] || incomplete "${file##*/}" "ends in the middle of a line"
-    done
+    done < <(whole_files)
 }
+
+# whole_files: prints the files to which programs write whole lines.
+whole_files() { printf '%s\n' "$RUN_DIR"/*.{log,jsonl}; }
 
 check_capture() {
     [[ -n ${JOB_STATUS[capture]:-} && -s $RUN_DIR/capture.log ]] || return 0
     grep -q '^rocecap: ready' "$RUN_DIR/capture.log" || return 0
     check_packets wire.pcapng "${CAPTURED:-}"
+    # A busy kernel may drop packets, which the summary reports.
+    if [[ -n ${PASSED:-} && -n ${CAPTURED:-} ]] && ((CAPTURED + DROPPED < PASSED)); then
+        incomplete wire.pcapng "has $CAPTURED of the $PASSED packets that the link emulator carried from and to the server"
+    fi
     [[ -n ${CAPTURED:-} ]] || incomplete wire.pcapng "has no count of its packets: the capture on the server ended without one"
     [[ -z ${CAPTURE_ENDED_EARLY:-} ]] || incomplete wire.pcapng "ends before the run does"
     [[ ! -e $RUN_DIR/link.pcapng ]] || check_packets link.pcapng ''

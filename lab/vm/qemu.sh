@@ -133,8 +133,19 @@ others_read() {
     done
 }
 
-# start_guest HOST ACCEL: returns when QEMU runs and has opened the sockets to which another guest's QEMU connects.
+# start_guest HOST ACCEL: returns when QEMU runs and has opened the sockets to which another guest's QEMU connects. Returns 1 with the
+# reason in FAILURE.
 start_guest() {
+    local try
+    for try in 1 2 3; do
+        start_qemu "$@" && return
+        # Another process has taken the TCP port since free_port found it.
+        [[ $FAILURE == *'Address already in use'* ]] || break
+    done
+    return 1
+}
+
+start_qemu() { # HOST ACCEL
     local host=$1 accel=$2 cpu=max errors=$LAB_STATE/qemu-$1.log command
     [[ $accel == tcg ]] && accel=tcg,thread=multi || cpu=host
     # maxcpus is at least 2: with a single CPU, QEMU's emulator (before 8.1) omits the guest's memory barriers, including those towards
@@ -179,14 +190,14 @@ run_qemu() {
         -add-fd "fd=$console,set=1" -chardev file,id=console,path=/dev/fdset/1,append=on
 }
 
-# await_qemu HOST PID: waits until the process is QEMU. rocewire waits for QEMU's sockets, but the other end of a direct link does not:
-# for it, wait until the server's QEMU has opened its last socket, that of the control network.
+# await_qemu HOST PID: waits until the process is QEMU. rocewire waits for QEMU's sockets, but the other end of a direct link does not,
+# and a TCP port may be taken: then wait until QEMU has opened its last socket, that of the control network.
 await_qemu() {
     until guest_pid "$1" >/dev/null; do
         kill -0 "$2" 2>/dev/null || return 1
         sleep 0.02
     done
-    [[ $LAB_LINK == direct && $1 == server ]] || return 0
+    [[ ($LAB_LINK == direct && $1 == server) || ($LAB_LINK == wire && -z $QEMU_STREAM) ]] || return 0
     # ss reads all processes, which takes long on a busy host: do not run it before a socket exists.
     until [[ -z $QEMU_STREAM || -S $LAB_RUN/link/${LAB_HOSTS[-1]}.sock ]] && [[ -n $(control_port "$2") ]]; do
         kill -0 "$2" 2>/dev/null || return 1

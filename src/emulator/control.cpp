@@ -21,7 +21,7 @@ using util::Json;
 constexpr std::size_t longest_request = std::size_t{1} << 20U;
 constexpr std::chrono::milliseconds answer_time{2000};
 
-Json host_json(const Port& port) {
+Json host_json(const Port& port, std::uint64_t recorded) {
     const PortCounters& counters = port.counters();
     return {{"name", port.name()},
             {"address", port.address()},
@@ -32,13 +32,15 @@ Json host_json(const Port& port) {
             {"bytes_out", counters.bytes_out},
             {"waiting", port.backlog()},
             {"undelivered", counters.undelivered},
-            {"too_short", counters.too_short}};
+            {"too_short", counters.too_short},
+            {"recorded_packets", recorded}};
 }
 
 Json status(Switch& link) {
     Json answer{{"ok", true}, {"hosts", Json::array()}, {"rules", Json::array()}};
-    for (const Port& port : link.ports())
-        answer["hosts"].push_back(host_json(port));
+    for (std::size_t host = 0; host < link.ports().size(); ++host)
+        answer["hosts"].push_back(
+            host_json(link.ports()[host], link.recorder().packets().at(host)));
     for (const Stage::RuleState& state : link.stage().rules())
         answer["rules"].push_back({{"rule", state.number},
                                    {"text", state.rule.text},

@@ -1,5 +1,6 @@
 #include "emulator/recorder.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,6 +44,7 @@ void Recorder::start(const std::string& capture, const std::string& log) {
     writer_ = std::move(writer);
     path_ = capture;
     frames_ = 0;
+    std::ranges::fill(packets_, 0);
 }
 
 std::uint64_t Recorder::stop() {
@@ -75,12 +77,25 @@ std::uint64_t Recorder::before(const Arrival& arrival, const std::vector<Event>&
     if (!writer_)
         return 0;
     guarded([&] { write(before_rules, arrival.time, arrival.bytes, comment_of(events)); });
+    count(arrival.from, arrival.bytes);
     return earlier_ + frames_;
 }
 
-void Recorder::after(capture::Time time, util::Bytes bytes) {
-    if (writer_)
-        guarded([&] { write(after_rules, time, bytes, {}); });
+void Recorder::after(capture::Time time, std::size_t from, std::optional<std::size_t> to,
+                     util::Bytes bytes) {
+    if (!writer_)
+        return;
+    guarded([&] { write(after_rules, time, bytes, {}); });
+    if (!to && hosts_.size() == 2)
+        to = 1 - from;
+    if (to)
+        count(*to, bytes);
+}
+
+void Recorder::count(std::size_t host, util::Bytes bytes) {
+    if (wire::decode(bytes, wire::LinkType::Ethernet, bytes.size(), wire::IcrcCheck::Skip)
+            .is_roce())
+        ++packets_.at(host);
 }
 
 void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes bytes,

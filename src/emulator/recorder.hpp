@@ -15,7 +15,8 @@ namespace emulator {
 
 class Recorder {
   public:
-    explicit Recorder(std::vector<std::string> hosts) : hosts_(std::move(hosts)) {}
+    explicit Recorder(std::vector<std::string> hosts)
+        : hosts_(std::move(hosts)), packets_(hosts_.size()) {}
 
     /// Stops a current recording first. If `log` is empty, writes no log. Throws util::Error.
     void start(const std::string& capture, const std::string& log);
@@ -25,15 +26,21 @@ class Recorder {
     bool is_recording() const { return writer_.has_value(); }
     const std::string& path() const { return path_; }
     std::uint64_t frames() const { return frames_; }
+    /// The RoCE packets in the file that came from each host, before the rules, or left to it alone,
+    /// after them: a capture on the host has at least as many.
+    const std::vector<std::uint64_t>& packets() const { return packets_; }
 
     /// These do not throw: a write error ends the recording, and stop() reports it.
     /// Returns a number for Sent::recorded; 0 if nothing is recorded.
     std::uint64_t before(const Arrival& arrival, const std::vector<Event>& events);
     void acted(const Sent& sent, const Event& event);
-    void after(capture::Time time, util::Bytes bytes);
+    /// `to`: nullopt if the frame leaves to all other hosts.
+    void after(capture::Time time, std::size_t from, std::optional<std::size_t> to,
+               util::Bytes bytes);
     void flush();
 
   private:
+    void count(std::size_t host, util::Bytes bytes);
     void write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
                const std::string& comment);
     template <typename Function>
@@ -44,6 +51,7 @@ class Recorder {
     std::string failure_;
     std::optional<capture::PcapngWriter> writer_;
     std::unique_ptr<runlog::Log> log_;
+    std::vector<std::uint64_t> packets_;
     std::uint64_t frames_ = 0;   // in the file
     std::uint64_t earlier_ = 0;  // in earlier files
 };

@@ -112,7 +112,7 @@ void Switch::acted(const Sent& sent, const Event& event) {
 void Switch::leaves(Host from, std::optional<Host> to, util::Bytes bytes) {
     crossed_ += bytes.size();
     if (recorder_.is_recording())
-        recorder_.after(now_of_day(), bytes);
+        recorder_.after(now_of_day(), from, to, bytes);
     for (Host host = 0; host < ports_.size(); ++host) {
         if (host == from || (to && *to != host))
             continue;

@@ -112,10 +112,10 @@ TEST_F(ControlAnswer, each_command_does_what_it_says) {
     EXPECT_EQ(before["hosts"], json::parse(R"([
         {"name":"h1","address":")" + path_.str() +
                                            R"(1","connected":false,"frames_in":0,
-         "bytes_in":0,"frames_out":0,"bytes_out":0,"waiting":0,"undelivered":0,"too_short":0},
+         "bytes_in":0,"frames_out":0,"bytes_out":0,"waiting":0,"undelivered":0,"too_short":0,"recorded_packets":0},
         {"name":"h2","address":")" + path_.str() +
                                            R"(2","connected":false,"frames_in":0,
-         "bytes_in":0,"frames_out":0,"bytes_out":0,"waiting":0,"undelivered":0,"too_short":0}])"));
+         "bytes_in":0,"frames_out":0,"bytes_out":0,"waiting":0,"undelivered":0,"too_short":0,"recorded_packets":0}])"));
     EXPECT_EQ(before["rules"], json::parse(R"([
         {"rule":1,"text":"drop the 1st packet","seen":0,"taken":0},
         {"rule":2,"text":"drop frames","seen":0,"taken":0}])"));

@@ -251,6 +251,27 @@ TEST_F(LinkSwitch, takes_rules_while_it_runs_and_records_both_sides_of_them) {
     EXPECT_FALSE(std::getline(lines, line));
 }
 
+TEST_F(LinkSwitch, counts_the_packets_that_a_capture_on_each_host_must_have) {
+    ask({{"do", "add"}, {"rules", {"drop the 2nd packet", "duplicate 2 times the 3rd packet"}}});
+    const auto counts = [&] {
+        std::vector<std::uint64_t> found;
+        for (unsigned number = 0; number < 3; ++number)
+            found.push_back(counter(number, "recorded_packets"));
+        return found;
+    };
+    ask({{"do", "record"}, {"capture", dir_.str() + "/link.pcapng"}});
+    host(0).send(host(0).frame(255, roce_frame(1)));
+    EXPECT_EQ(psn_of(host(1).receive()), 1U);
+    EXPECT_EQ(counts(), (std::vector<std::uint64_t>{1, 0, 0})) << "a host may ignore what is to all";
+    for (const Bytes& frame : {roce_frame(2), roce_frame(3), arp_frame()})
+        host(1).send(host(1).frame(0, frame));
+    for (int i = 0; i < 4; ++i)
+        EXPECT_FALSE(host(0).receive().empty());
+    EXPECT_EQ(counts(), (std::vector<std::uint64_t>{4, 2, 0}));
+    ask({{"do", "record"}, {"capture", dir_.str() + "/link.pcapng"}});
+    EXPECT_EQ(counts(), (std::vector<std::uint64_t>{0, 0, 0}));
+}
+
 TEST_F(LinkSwitch, logs_what_rules_do_later_with_the_frame_of_this_recording) {
     ask({{"do", "add"},
          {"rules", {"duplicate the 1st packet", "delay 60s packets", "drop the 1st packet"}}});

@@ -204,17 +204,30 @@ TEST_F(Trace, a_server_that_goes_on_is_stopped_and_no_failure) {
     support::expect_every_packet_joined(run);
 }
 
+// The server's text has no line feed at its end.
+TEST_F(Trace, a_server_may_print_a_prompt_before_it_listens) {
+    const LabRun run = trace({"--", "sh", "-c", "printf 'ready for clients> '; exec rping -s -C 1",
+                              "::", "rping", "-c", "-C", "1", "-a", "{server}"},
+                             {"CAPTURE_SERVER_WAIT_SECONDS=20"});
+    EXPECT_EQ(run.outcome.exit_code, 0) << run.outcome.all();
+}
+
 TEST_F(Trace, says_what_is_wrong) {
     const auto says = [](const Argv& words, const std::string& sentence,
                          const Argv& settings = {}) {
         const LabRun run = trace(words, settings);
         EXPECT_NE(run.outcome.exit_code, 0);
         EXPECT_NE(run.outcome.all().find(sentence), std::string::npos) << run.outcome.all();
+        EXPECT_EQ(run.outcome.all().find("the lab's process was killed"), std::string::npos);
     };
     says({"--", "true"}, "two commands are needed, with :: between them");
     says({"--after", "soon", "--", "true", "::", "true"},
          "--after takes whole seconds, not 'soon'");
     says({"--", "no-such-program", "::", "true"}, "no-such-program");
+    says({"--after", "0", "--", "true", "::", "sh", "-c", "kill -ABRT $$"},
+         "client failed (exit 134, as after SIGABRT), server ok");
+    says({"--after", "0", "--", "true", "::", "sh", "-c", "exit 134"},
+         "client failed (exit 134, as after SIGABRT), server ok");
     says({"--", "sleep", "30", "::", "true"},
          "--after SECONDS starts the client without this check", {"CAPTURE_SERVER_WAIT_SECONDS=2"});
 }
