@@ -71,7 +71,7 @@ client_command() { # HOST
 await_server() {
     local status=0
     if [[ -n $AFTER ]]; then
-        pause "$AFTER"
+        ((10#$AFTER == 0)) || pause "$AFTER"
         job_running server || return 1
         return
     fi

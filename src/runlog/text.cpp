@@ -12,7 +12,8 @@ namespace runlog {
 namespace {
 
 constexpr std::string_view by_link_emulator =
-    "[{opcode_name} PSN {psn:6} to QP {dest_qpn:6} ]of the {from}, by rule {rule}[, copy {copy}][: {detail}]";
+    "[{opcode_name} PSN {psn:6} to QP {dest_qpn:6} ]of the {from}, by rule {rule}[, copy {copy}][: "
+    "{detail}]";
 
 constexpr std::array rows{
     TextRow{"ready", "listening on {address} port {port}"},

@@ -262,7 +262,8 @@ TEST_F(LinkSwitch, counts_the_packets_that_a_capture_on_each_host_must_have) {
     ask({{"do", "record"}, {"capture", dir_.str() + "/link.pcapng"}});
     host(0).send(host(0).frame(255, roce_frame(1)));
     EXPECT_EQ(psn_of(host(1).receive()), 1U);
-    EXPECT_EQ(counts(), (std::vector<std::uint64_t>{1, 0, 0})) << "a host may ignore what is to all";
+    EXPECT_EQ(counts(), (std::vector<std::uint64_t>{1, 0, 0}))
+        << "a host may ignore what is to all";
     for (const Bytes& frame : {roce_frame(2), roce_frame(3), arp_frame()})
         host(1).send(host(1).frame(0, frame));
     for (int i = 0; i < 4; ++i)
