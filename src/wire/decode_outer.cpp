@@ -27,6 +27,7 @@ constexpr unsigned version = 0x0007;
 constexpr std::uint16_t transparent_ethernet = 0x6558;
 constexpr std::uint16_t erspan = 0x88be;  // types I and II
 constexpr std::uint16_t erspan3 = 0x22eb;
+constexpr std::uint16_t switch_mirror = 0x8949;
 }  // namespace gre_header
 
 // Decodes the headers of an encapsulation, and turns them into an outer layer of the packet.
@@ -211,6 +212,14 @@ class Tunnel {
                type == ether_type::mac_control || is_vlan(type) || is_mpls(type);
     }
 
+    /// Returns whether it has the length of an LLC frame instead.
+    bool has_llc(std::size_t skipped) const {
+        constexpr std::uint16_t least = 3;
+        const auto type =
+            Ethernet::parse(reader_.rest().subspan(skipped).first<Ethernet::size>()).type;
+        return type >= least && type <= max_length_field;
+    }
+
     static bool is_ipv4_header(util::Bytes bytes) {
         return bytes.size() >= Ipv4::size &&
                internet_checksum(ones_sum(bytes.first(Ipv4::size))) == 0;
@@ -225,6 +234,8 @@ class Tunnel {
         const std::uint16_t type = layer.extra;
         if (type == gre_header::erspan || type == gre_header::erspan3)
             return erspan(type == gre_header::erspan3, (flags & gre_header::sequence) != 0);
+        if (type == gre_header::switch_mirror)
+            return switch_mirror(layer);
         if (type != gre_header::transparent_ethernet)
             return wrapped(layer, of_protocol_type(type));
         const bool has_key_alone =
@@ -235,6 +246,16 @@ class Tunnel {
             layer.id >>= 8;
         }
         return wrapped(layer, inner_ethernet);
+    }
+
+    // Some switches put metadata of a fixed size before the mirrored frame.
+    Inner switch_mirror(const OuterLayer& layer) {
+        constexpr std::size_t metadata = 22;
+        if (reader_.rest().size() >= metadata + Ethernet::size && !has_known_type(metadata) &&
+            !has_llc(metadata))
+            return wrapped(layer, inner_not_roce(NotRoce::Encapsulation));
+        return reader_.skip(metadata, "mirror metadata") ? wrapped(layer, inner_ethernet)
+                                                         : inner_missing;
     }
 
     Inner erspan(bool is_third, bool has_sequence) {

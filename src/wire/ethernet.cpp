@@ -42,6 +42,7 @@ std::string_view undecoded_encapsulation(std::uint16_t type) {
         {0x88e5, "MACsec"},
         {0x88e7, "PBB"},
         {0x893f, "802.1BR"},
+        {0x8949, "switch mirror"},
         {0x894f, "NSH"},
     });
     return util::name_in(names, type);

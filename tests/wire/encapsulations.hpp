@@ -168,6 +168,10 @@ inline std::vector<Encapsulation> encapsulations() {
              return gre_over_ipv4("100022eb 00000009 20070866 11223344 00000001 1400000000000001",
                                   frame);
          }},
+        {"gre of a switch's mirror", "GRE", true, false,
+         [=](Bytes frame) {
+             return gre_over_ipv4("00008949 0102030405060708 0000000000000000 000000000001", frame);
+         }},
         {"ip in ip", "IP in IP", false, false,
          [](Bytes frame) { return in_ethernet_ipv4(is_ipv4(frame) ? 4 : 41, packet_of(frame)); }},
         {"ip in ipv6", "IP in IP", false, false,

@@ -128,6 +128,8 @@ TEST(OuterDamage, what_is_inside_instead_of_roce_is_named) {
               "an encapsulation that is not decoded");
     EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("4000 0800 0000"))),
               "an encapsulation that is not decoded");
+    EXPECT_EQ(what(in_ethernet_ipv4(47, joined("0000 8949", Octets(60)))),
+              "GRE: switch mirror, which is not decoded");
     EXPECT_EQ(what(in_ethernet_ipv4(47, from_hex("1000 88be 00000001 7007 0064 00000000"))),
               "an encapsulation that is not decoded");
     EXPECT_EQ(what(in_ethernet("88e5", from_hex("0001"))), "MACsec, which is not decoded");
