@@ -73,8 +73,21 @@ Value icrc_computed(const View& view) {
     const auto& icrc = view.packet.icrc;
     return icrc && icrc->status == wire::IcrcStatus::Bad ? to_value(icrc->computed) : Value();
 }
+const wire::IcrcHint* hint_of(const View& view) {
+    return view.packet.icrc ? view.packet.icrc->hint : nullptr;
+}
+Value icrc_hint(const View& view) {
+    const wire::IcrcHint* hint = hint_of(view);
+    if (hint == nullptr)
+        return {};
+    view.scratch = hint->text();
+    return std::string_view(view.scratch);
+}
 Value icrc_srcport(const View& view) {
-    return to_value(wire::right_with_srcport(view.packet));
+    const wire::IcrcHint* hint = hint_of(view);
+    return hint != nullptr && hint->kind == wire::IcrcHint::Kind::SourcePort
+               ? Value(std::uint64_t{hint->port})
+               : Value();
 }
 Value icrc_reason(const View& view) {
     const auto& icrc = view.packet.icrc;
@@ -175,6 +188,7 @@ constexpr auto outcome_table = std::to_array<Field>({
     {"icrc.computed", Hex8, "if bad: the correct value", icrc_computed, needs_icrc},
     {"icrc.right_with_srcport", Decimal, "if bad: the UDP source port that makes it good",
      icrc_srcport, needs_icrc},
+    {"icrc.hint", Text, "if bad: what makes it good", icrc_hint, needs_icrc},
     {"icrc.reason", Text, "if unchecked: the reason", icrc_reason, needs_icrc},
     {"not_roce", Text, "what the packet is instead of RoCE", not_roce},
     {"truncated", Text, "what the capture lacks of the packet", truncated},

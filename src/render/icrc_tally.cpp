@@ -33,7 +33,14 @@ void IcrcTally::add(const wire::Packet& packet) {
 
 void IcrcTally::add_bad(const wire::Packet& packet) {
     ++bad_;
-    right_with_srcport_ += wire::right_with_srcport(packet) ? 1 : 0;
+    const wire::IcrcHint* hint = packet.icrc->hint;
+    if (hint == nullptr) {
+        ++unexplained_;
+        return;
+    }
+    if (hint->kind == wire::IcrcHint::Kind::SourcePort)
+        ++right_with_srcport_;
+    ++hints_[hint->cause()];
 }
 
 std::uint64_t IcrcTally::unchecked() const {
@@ -46,12 +53,11 @@ std::uint64_t IcrcTally::unchecked() const {
 std::string IcrcTally::text() const {
     std::string text = fmt::format("{}, {} of them RoCE\nICRC: {} good, {} bad, {} unchecked\n",
                                    packets_text(packets_), roce_, good_, bad_, unchecked());
-    // A few of many may be coincidence.
-    if (right_with_srcport_ * 2 > bad_)
-        text += fmt::format(
-            "  bad: {} of {} right with another UDP source port: a mirror or capture "
-            "driver may have changed it\n",
-            right_with_srcport_, packets_text(bad_));
+    // A source port that fits few of many may be coincidence.
+    const auto port_cause = wire::IcrcHint{.kind = wire::IcrcHint::Kind::SourcePort}.cause();
+    for (const auto& [cause, count] : hints_)
+        if (cause != port_cause || count > unexplained_)
+            text += fmt::format("  bad: {} of {} right {}\n", count, packets_text(bad_), cause);
     for (const auto& [reason, count] : unchecked_)
         text += fmt::format("  unchecked: {}: {}\n", reason, packets_text(count));
     if (malformed_ != 0)

@@ -37,7 +37,9 @@ class IcrcTally {
     std::uint64_t roce_ = 0;
     std::uint64_t good_ = 0;
     std::uint64_t bad_ = 0;
-    std::uint64_t right_with_srcport_ = 0;  // subset of bad_
+    std::uint64_t right_with_srcport_ = 0;             // subset of bad_
+    std::uint64_t unexplained_ = 0;                    // the same, without a hint
+    std::map<std::string_view, std::uint64_t> hints_;  // wire::IcrcHint::cause() -> packets
     std::uint64_t malformed_ = 0;
     std::uint64_t not_roce_ = 0;
     std::map<std::string_view, std::uint64_t> unchecked_;  // reason -> packets; few, static texts

@@ -148,4 +148,12 @@ std::string text(const Ipv6Address& address) {
     return out;
 }
 
+std::string text(const IpAddress& address) {
+    if (const auto* ipv4 = std::get_if<Ipv4Address>(&address))
+        return text(*ipv4);
+    if (const auto* ipv6 = std::get_if<Ipv6Address>(&address))
+        return text(*ipv6);
+    return {};
+}
+
 }  // namespace wire

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "util/cursor.hpp"
 
@@ -42,12 +43,18 @@ using Ipv6Address = AddressBytes<16, struct Ipv6Tag>;
 /// A GID is written like an IPv6 address; a RoCEv2 GID of an IPv4 address is ::ffff:a.b.c.d.
 using Gid = Ipv6Address;
 
+/// monostate: there is none.
+using IpAddress = std::variant<std::monostate, Ipv4Address, Ipv6Address>;
+
 /// "24:8a:07:a8:fa:22"
 std::string text(const MacAddress& address);
 /// "192.0.2.1"
 std::string text(const Ipv4Address& address);
 /// RFC 5952: "2001:db8::1", "::ffff:192.0.2.1"
 std::string text(const Ipv6Address& address);
+
+/// The same; empty if there is none.
+std::string text(const IpAddress& address);
 
 /// Maximum length of an address as text: eight groups of four digits (IPv6).
 inline constexpr std::size_t longest_address = 39;

@@ -32,6 +32,8 @@ enum class IcrcStatus : std::uint8_t { Good, Bad, Unchecked };
 /// long packets. Skip leaves it unchecked, with its value from the packet.
 enum class IcrcCheck : std::uint8_t { Compute, Skip };
 
+struct IcrcHint;
+
 struct Icrc {
     /// The packet's ICRC, in the form of compute_icrc's result; nullopt if not captured.
     std::optional<std::uint32_t> value;
@@ -40,6 +42,8 @@ struct Icrc {
     IcrcStatus status = IcrcStatus::Unchecked;
     /// Why it is unchecked, static text; otherwise empty.
     std::string_view reason;
+    /// What makes a bad ICRC right; set by RoceFlows, as long as its next packet is not decoded.
+    const IcrcHint* hint = nullptr;
 };
 
 /// "good", "bad", "unchecked".

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "util/cursor.hpp"
 #include "wire/address.hpp"
@@ -30,9 +29,6 @@ std::string_view name(OuterKind kind);
 
 /// "IP in IP", "GRE", "NVGRE", "ERSPAN", "VXLAN", "GENEVE", "GTP-U", "MPLS", "PPPoE".
 std::string_view label(OuterKind kind);
-
-/// monostate: there is none.
-using IpAddress = std::variant<std::monostate, Ipv4Address, Ipv6Address>;
 
 /// One encapsulation: its header and the IP header that carries it.
 struct OuterLayer {

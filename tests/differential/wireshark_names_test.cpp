@@ -94,6 +94,7 @@ const Names only_ours{
     "icrc.status",
     "icrc.computed",
     "icrc.right_with_srcport",
+    "icrc.hint",
     "icrc.reason",
     "not_roce",
     "truncated",

@@ -1,6 +1,7 @@
 // A decoded frame as input for fields and filters.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "filter/json.hpp"
 #include "upper/message.hpp"
 #include "util/json.hpp"
+#include "wire/icrc_hint.hpp"
 #include "wire/sample_set.hpp"
 
 namespace query_test {
@@ -22,7 +24,12 @@ class Sample {
                     wire::LinkType link = wire::LinkType::Ethernet)
         : frame_(std::move(frame)),
           length_(std::max(length, frame_.size())),
-          packet_(wire::decode(frame_, link, length_)) {}
+          packet_(wire::decode(frame_, link, length_)) {
+        if (const auto found = wire::icrc_hint(packet_)) {
+            hint_ = std::make_unique<wire::IcrcHint>(*found);
+            packet_.icrc->hint = hint_.get();
+        }
+    }
     explicit Sample(const wire_test::SampleFrame& frame) : Sample(frame.bytes, 0, frame.link) {}
 
     // The packet refers to the frame's memory, which a move keeps and a copy does not.
@@ -50,6 +57,7 @@ class Sample {
     std::vector<std::byte> frame_;
     std::size_t length_;
     wire::Packet packet_;
+    std::unique_ptr<wire::IcrcHint> hint_;
     std::string scratch_;
     wire::CaptureNotes notes_;
     upper::Message upper_;

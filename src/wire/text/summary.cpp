@@ -157,8 +157,8 @@ std::string bad_icrc(const Packet& packet) {
     std::string text =
         fmt::format("ICRC 0x{:08x} is wrong: 0x{:08x} expected", packet.icrc->value.value_or(0),
                     packet.icrc->computed.value_or(0));
-    if (const auto port = right_with_srcport(packet))
-        text += fmt::format(", right with UDP source port {}", *port);
+    if (packet.icrc->hint != nullptr)
+        text += ", " + packet.icrc->hint->text();
     return text;
 }
 
