@@ -7,6 +7,7 @@
 
 #include "util/cursor.hpp"
 #include "wire/packet.hpp"
+#include "wire/roce_flows.hpp"
 
 namespace capture {
 
@@ -29,7 +30,13 @@ struct Frame {
     std::uint64_t number = 0;    ///< in its file, from 1; 0 in a live capture
 };
 
-/// The result points into the frame's bytes.
+/// The result points into the frame's bytes. `flows`: of the capture, whose frames are decoded in
+/// order.
+inline wire::Packet decode(const Frame& frame, wire::RoceFlows& flows,
+                           wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
+    return flows.decode(frame.bytes, frame.link_type, frame.original_length, icrc);
+}
+/// The same without the other packets: all to UDP port 4791 are RoCE.
 inline wire::Packet decode(const Frame& frame, wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
     return wire::decode(frame.bytes, frame.link_type, frame.original_length, icrc);
 }

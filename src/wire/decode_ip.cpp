@@ -158,8 +158,12 @@ void FrameDecoder::udp(std::string_view fragmented) {
     if (!bytes)
         return;
     const Udp& udp = util::emplace_result(packet_.udp, [&] { return Udp::parse(*bytes); });
-    if (udp.dst_port != roce_v2_port)
+    if (udp.dst_port != roce_v2_port || ports_ == RocePorts::None)
         return other_port(udp, fragmented);
+    roce_v2(udp, fragmented);
+}
+
+void FrameDecoder::roce_v2(const Udp& udp, std::string_view fragmented) {
     if (udp.length < Udp::size)
         return reader_.fault(Fault::LengthTooSmall, "UDP", udp.length, Udp::size);
     if (!fragmented.empty()) {
@@ -173,6 +177,8 @@ void FrameDecoder::udp(std::string_view fragmented) {
 
 void FrameDecoder::other_port(const Udp& udp, std::string_view fragmented) {
     const std::uint16_t port = udp.dst_port;
+    if (udp.src_port == roce_v2_port && ports_ == RocePorts::Either)
+        return roce_v2(udp, fragmented);
     if (!is_tunnel_port(port))
         return not_roce(NotRoce::OtherUdpPort);
     if (udp.length >= Udp::size && udp.length - Udp::size < reader_.left())
@@ -181,7 +187,8 @@ void FrameDecoder::other_port(const Udp& udp, std::string_view fragmented) {
         reader_.cut();
     inner(decode_udp_tunnel(port, reader_, place(), packet_));
     // Other programs may use the port: report only RoCE packets as malformed.
-    const bool is_roce = packet_.grh || (packet_.udp && packet_.udp->dst_port == roce_v2_port);
+    const bool is_roce =
+        packet_.grh || packet_.bth || (packet_.udp && packet_.udp->dst_port == roce_v2_port);
     if (packet_.malformed && !packet_.truncated && !is_roce)
         not_roce(packet_.udp ? NotRoce::OtherUdpPort : NotRoce::Undecodable);
 }

@@ -152,9 +152,10 @@ void FrameDecoder::inner(const Inner& inner) {
     }
 }
 
-Packet decode(util::Bytes frame, LinkType link, std::size_t original_length, IcrcCheck icrc) {
+Packet decode(util::Bytes frame, LinkType link, std::size_t original_length, IcrcCheck icrc,
+              RocePorts ports) {
     Packet packet;
-    FrameDecoder(frame, original_length, icrc, packet).link(link);
+    FrameDecoder(frame, original_length, icrc, ports, packet).link(link);
     return packet;
 }
 

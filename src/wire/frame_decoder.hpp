@@ -18,8 +18,13 @@ namespace wire {
 
 class FrameDecoder {
   public:
-    FrameDecoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, Packet& packet)
-        : frame_(frame), reader_(frame, original_length, packet), icrc_(icrc), packet_(packet) {}
+    FrameDecoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, RocePorts ports,
+                 Packet& packet)
+        : frame_(frame),
+          reader_(frame, original_length, packet),
+          icrc_(icrc),
+          ports_(ports),
+          packet_(packet) {}
 
     /// Decodes the whole frame.
     void link(LinkType type);
@@ -48,6 +53,7 @@ class FrameDecoder {
     void other_protocol(std::uint8_t protocol);
     void grh();
     void udp(std::string_view fragmented);
+    void roce_v2(const Udp& udp, std::string_view fragmented);
     [[gnu::noinline]] void other_port(const Udp& udp, std::string_view fragmented);
     void udp_length(std::size_t length);
 
@@ -67,6 +73,7 @@ class FrameDecoder {
     util::Bytes frame_;
     FrameReader reader_;
     IcrcCheck icrc_;
+    RocePorts ports_;
     IcrcCover cover_;
     Packet& packet_;
 };

@@ -143,12 +143,19 @@ struct CaptureNotes {
 /// later fragment, or in an unknown encapsulation.
 bool may_hide_roce(const Packet& packet);
 
+/// Which UDP ports make a packet RoCEv2.
+enum class RocePorts : std::uint8_t {
+    Destination,  ///< to 4791, as in annex A17
+    Either,       ///< also from 4791: some devices swap the ports of a request in their responses
+    None,
+};
+
 /// `frame`: the captured bytes, which must outlive the result. `original_length`: bytes of the
 /// frame on the wire; more than frame.size() if the snap length cut it. If the IP length exceeds
 /// that, it counts as the packet's length: the packet was sliced before the capture. Never throws
 /// or allocates.
 Packet decode(util::Bytes frame, LinkType link, std::size_t original_length,
-              IcrcCheck icrc = IcrcCheck::Compute);
+              IcrcCheck icrc = IcrcCheck::Compute, RocePorts ports = RocePorts::Destination);
 
 /// Decodes a completely captured frame.
 inline Packet decode(util::Bytes frame, LinkType link) {

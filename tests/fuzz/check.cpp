@@ -7,6 +7,7 @@
 #include "upper/message.hpp"
 #include "util/json.hpp"
 #include "wire/packet_invariants.hpp"
+#include "wire/roce_flows.hpp"
 #include "wire/text/line.hpp"
 
 namespace fuzz {
@@ -77,6 +78,21 @@ void check_without_icrc(const wire::Packet& packet, util::Bytes frame, wire::Lin
             "a packet is the same without its ICRC computed");
 }
 
+// A packet of an unknown flow is as decoded, one to another UDP port, or a reply from port 4791.
+void check_flow(const wire::Packet& packet, util::Bytes frame, wire::LinkType link,
+                std::size_t length) {
+    static wire::RoceFlows flows, skipping;
+    const auto decided = flows.decode(frame, link, length);
+    require(wire_test::broken_invariant(decided, frame).empty(), "a packet of a flow");
+    require(decided.bth == packet.bth || decided.not_roce == wire::NotRoce::OtherUdpPort ||
+                (decided.udp && decided.udp->src_port == wire::roce_v2_port),
+            "a flow does not change a packet");
+    require(flows.left_out_text().empty() == (flows.left_out() == 0), "what is left out is told");
+    const auto skipped = skipping.decode(frame, link, length, wire::IcrcCheck::Skip);
+    require(skipped.is_roce() == decided.is_roce(),
+            "whether a packet is RoCE does not depend on the ICRC's computation");
+}
+
 // Returns an empty message, and the packet's messages of all services.
 std::vector<upper::Message> messages_of(const wire::Packet& packet) {
     std::vector<upper::Message> messages(1);
@@ -100,6 +116,7 @@ void look_at(util::Bytes frame, wire::LinkType link, std::size_t length,
     const auto broken = wire_test::broken_invariant(packet, frame);
     require(broken.empty(), std::string(broken));
     check_without_icrc(packet, frame, link, length);
+    check_flow(packet, frame, link, length);
 
     std::string scratch;
     filter::View view{1, time, packet, frame, length, scratch};

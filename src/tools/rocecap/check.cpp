@@ -50,13 +50,16 @@ std::optional<conformance::LinkSide> side_of(const capture::Frame& frame) {
 class Check {
   public:
     explicit Check(const CheckOptions& options)
-        : options_(options), file_(judged_capture(options.trace.path)) {}
+        : options_(options),
+          file_(judged_capture(options.trace.path)),
+          flows_(options.trace.trust_port) {}
 
     conformance::Report report() {
         learn();
         if (options_.lossy || facts_.packets_may_be_missing)
             checker_.packets_may_be_missing();
         read();
+        print_left_out(flows_.left_out_text());
         conformance::Report report = checker_.finish();
         if (report.connections.empty())
             throw util::Error(
@@ -119,7 +122,7 @@ class Check {
                                 "where they captured is unknown: choose one with --interface.",
                                 file_));
             has_before |= side == conformance::LinkSide::Ingress;
-            checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame),
+            checker_.add(frame->number, *side, frame->time.count(), capture::decode(*frame, flows_),
                          frame->bytes);
         }
         if (!has_before)
@@ -132,14 +135,14 @@ class Check {
             throw util::Error("--end needs a capture of both ends: omit --at and --interface.");
         CheckEnds ends(options_.ends);
         for (std::optional frame(first); frame; frame = next()) {
-            wire::Packet packet = capture::decode(*frame, wire::IcrcCheck::Skip);
+            wire::Packet packet = capture::decode(*frame, flows_, wire::IcrcCheck::Skip);
             const auto key = flow::StreamKey::of(packet);
             const auto side = key ? ends.side_of(*frame, *key) : std::nullopt;
             if (!side)
                 continue;
             // As in add().
             if (side == conformance::LinkSide::Egress)
-                packet = capture::decode(*frame);
+                packet = flows_.decode_again();
             const util::Bytes bytes = conformance::invariant_bytes(packet, frame->bytes);
             ends.see(*side, *key, frame->time.count(), bytes);
             checker_.add(frame->number, *side, frame->time.count(), packet, bytes);
@@ -161,13 +164,13 @@ class Check {
     }
 
     void add(const capture::Frame& frame) {
-        wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        wire::Packet packet = capture::decode(frame, flows_, wire::IcrcCheck::Skip);
         const auto key = flow::StreamKey::of(packet);
         if (key && packet.sll && !place_)
             place_ = local_end(*key, *packet.sll);
         // The sender may leave the ICRC to its adapter, and a mirror may rewrite fields it covers.
         if (key && key->dst == place_)
-            packet = capture::decode(frame);
+            packet = flows_.decode_again();
         if (source_->has_several_interfaces())
             copies_.see(frame, packet);
         for (const auto side : {conformance::LinkSide::Ingress, conformance::LinkSide::Egress})
@@ -219,6 +222,7 @@ class Check {
     const CheckOptions& options_;
     std::string file_;
     std::optional<capture::FileSource> source_;
+    wire::RoceFlows flows_;
     RunFacts facts_;
     conformance::Checker checker_;
     std::optional<flow::Host> place_;  // of a capture from one place

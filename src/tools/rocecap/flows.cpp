@@ -35,6 +35,7 @@ struct FlowsOptions {
     flow::Limits limits;
     bool json = false;
     bool icrc = false;
+    bool trust_port = false;
 };
 
 flow::Tracker tracker(const flow::Limits& limits) {
@@ -53,6 +54,7 @@ class Flows {
         : options_(options),
           style_(colour),
           source_(capture_of(options.file), capture::InterfaceChoice(options.interface)),
+          udp_flows_(options.trust_port),
           tracker_(tracker(options.limits)) {
         if (options.where)
             where_ = filter::Where::parse(*options.where);
@@ -93,7 +95,7 @@ class Flows {
     }
 
     void add(const capture::Frame& frame, wire::IcrcCheck icrc) {
-        const wire::Packet packet = capture::decode(frame, icrc);
+        const wire::Packet packet = capture::decode(frame, udp_flows_, icrc);
         if (where_ &&
             !where_->matches({frame.number, frame.time, packet, frame.bytes, frame.original_length,
                               scratch_, frame.notes, &services_.see(packet)}))
@@ -114,12 +116,14 @@ class Flows {
         sink_.append(options_.json ? render::flow_totals_json(tracker_.totals()).dump() + '\n'
                                    : render::flow_totals_text(tracker_.totals(), style_));
         sink_.close();
+        print_left_out(udp_flows_.left_out_text());
         copies_.warn("--interface chooses one of the two");
     }
 
     const FlowsOptions& options_;
     util::TextStyle style_;
     capture::FileSource source_;
+    wire::RoceFlows udp_flows_;
     flow::Tracker tracker_;
     InterfaceCopies copies_;
     std::optional<filter::Where> where_;
@@ -160,6 +164,7 @@ void add_flows(CLI::App& app, Context& context) {
                      "Read only packets that match: see 'rocecap fields'")
         ->type_name("FILTER");
     add_interface_option(*command, options->interface);
+    add_trust_port_option(*command, options->trust_port);
     command
         ->add_option("--log,--run-log", options->run_logs,
                      "A run log, which names queue pairs and their peers;\nrepeat it for each log")

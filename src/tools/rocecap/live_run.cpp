@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "util/check.hpp"
 #include "util/printable.hpp"
 #include "util/sandbox.hpp"
@@ -237,6 +238,8 @@ void LiveRun::say_end() const {
                            packets_, counters.dropped_by_kernel, counters.dropped_by_interface)
                    .c_str(),
                stderr);
+    if (printer_)
+        print_left_out(printer_->left_out());
 }
 
 }  // namespace rocecap

@@ -2,6 +2,7 @@
 
 #include "filter/json.hpp"
 #include "tools/rocecap/command.hpp"
+#include "tools/rocecap/trace_arguments.hpp"
 #include "util/error.hpp"
 
 namespace rocecap {
@@ -46,6 +47,7 @@ void Printer::add_options(CLI::App& command, Options& options) {
                     "Print only packets that match: 'aeth.type == NAK',\n"
                     "'bth.psn in 0x10..0x20 and reth.r_key == 0x220'")
         ->type_name("FILTER");
+    add_trust_port_option(command, options.trust_port);
     options.services.add_to(command);
 }
 
@@ -56,6 +58,7 @@ Printer::Printer(const Options& options)
       row_(row_of(options)),
       where_(where_of(options)),
       icrc_(needs_icrc(row_, where_) ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip),
+      flows_(options.trust_port),
       services_(options.services.told()) {
     if (row_ && options.header)
         sink_.append(row_->header());
@@ -63,7 +66,7 @@ Printer::Printer(const Options& options)
 
 void Printer::print(const capture::Frame& frame) {
     listing_.begin(frame.time);
-    const wire::Packet packet = capture::decode(frame, icrc_);
+    const wire::Packet packet = capture::decode(frame, flows_, icrc_);
     others_.add(packet);
     const std::uint64_t number = frame.number != 0 ? frame.number : packets_ + 1;
     ++packets_;
@@ -95,6 +98,13 @@ void Printer::list(const filter::View& view) {
     upper_text_.clear();
     upper::append_text(upper_text_, *view.upper);
     listing_.append(text_, view.number, view.time, view.packet, view.frame, upper_text_);
+}
+
+std::vector<std::string> Printer::others() const {
+    std::vector<std::string> lines = others_.lines();
+    if (flows_.left_out() != 0)
+        lines.push_back(left_out());
+    return lines;
 }
 
 int Printer::exit_code() const {

@@ -30,6 +30,7 @@ class Printer {
         bool csv = false;                     ///< rows are CSV instead of TSV
         bool header = false;                  ///< rows begin with a line of names
         std::optional<std::string> where{};   ///< only packets that match
+        bool trust_port = false;
         ServiceOptions services{};
     };
     /// Adds all options except colour and columns to a command.
@@ -46,7 +47,9 @@ class Printer {
     std::uint64_t packets() const { return packets_; }  ///< decoded
     std::uint64_t printed() const { return printed_; }
     /// What was decoded besides RoCE, as lines.
-    std::vector<std::string> others() const { return others_.lines(); }
+    std::vector<std::string> others() const;
+    /// As wire::RoceFlows::left_out_text().
+    std::string left_out() const { return flows_.left_out_text(); }
     /// The exit code for what was printed.
     int exit_code() const;
 
@@ -59,6 +62,7 @@ class Printer {
     std::optional<filter::Row> row_;
     std::optional<filter::Where> where_;
     wire::IcrcCheck icrc_;
+    wire::RoceFlows flows_;
     wire::OtherTally others_;
     service::Services services_;
     std::uint64_t packets_ = 0;

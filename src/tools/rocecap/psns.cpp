@@ -16,13 +16,14 @@ struct PsnsOptions {
     std::vector<std::string> paths;
     std::vector<std::string> logs;
     std::string interface;
+    bool trust_port = false;
     bool json = false;
 };
 
 timeline::FirstPsns first_psns_of(const TraceArguments& arguments) {
     const timeline::TraceFiles files = files_of(arguments);
     timeline::FirstPsns found = timeline::first_psns(files);
-    check_capture(files, found.packets, found.roce_packets);
+    check_capture(files, found.packets, found.roce_packets, found.left_out);
     return found;
 }
 
@@ -32,7 +33,7 @@ int list_psns(const PsnsOptions& options, const Context& context) {
             "--log needs a single capture: run this command for each capture separately.");
     std::vector<timeline::FirstPsns> runs;
     for (const std::string& path : options.paths)
-        runs.push_back(first_psns_of({path, options.logs, options.interface}));
+        runs.push_back(first_psns_of({path, options.logs, options.interface, options.trust_port}));
     capture::Sink sink = capture::Sink::standard_output();
     if (!options.json)
         sink.append(render::first_psns_text(runs, util::TextStyle(context.colour)));
@@ -67,6 +68,7 @@ void add_psns(CLI::App& app, Context& context) {
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(*command, options->logs);
     add_interface_option(*command, options->interface);
+    add_trust_port_option(*command, options->trust_port);
     command->add_flag("--json", options->json,
                       "Print one JSON object per direction instead of text");
 }

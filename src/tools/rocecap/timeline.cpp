@@ -111,6 +111,7 @@ class Follow {
   public:
     Follow(const timeline::TraceFiles& files, const Context& context)
         : directory_(files.name),
+          trust_port_(files.trust_port),
           input_(files),
           style_(context.colour),
           timeline_(files.info.offsets, files.capture_role),
@@ -133,11 +134,15 @@ class Follow {
         if (stop.requested()) {
             sink_.append(sums_so_far());
             sink_.close();
+            print_left_out(input_.left_out());
             return;
         }
-        const timeline::FinishedRun run(timeline::trace_files(directory_));
+        timeline::TraceFiles files = timeline::trace_files(directory_);
+        files.trust_port = trust_port_;
+        const timeline::FinishedRun run(files);
         sink_.append(sums(run));
         sink_.close();
+        print_left_out(input_.left_out());
         require_whole(run.capture_damage());
     }
 
@@ -155,8 +160,8 @@ class Follow {
         }
     }
 
-    timeline::PacketRow row(const capture::Frame& frame) const {
-        const wire::Packet packet = capture::decode(frame);
+    timeline::PacketRow row(const capture::Frame& frame) {
+        const wire::Packet packet = input_.decode(frame);
         return timeline::row_of(packet, frame.bytes, frame.time.count(),
                                 wire::packet_summary(packet, style_, frame.bytes));
     }
@@ -189,6 +194,7 @@ class Follow {
     }
 
     std::string directory_;
+    bool trust_port_;
     timeline::TraceInput input_;
     util::TextStyle style_;
     timeline::Timeline timeline_;

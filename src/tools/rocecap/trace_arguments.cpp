@@ -38,6 +38,19 @@ void add_trace_arguments(CLI::App& command, TraceArguments& arguments) {
         ->type_name("CAPTURE|RUN_DIR");
     add_log_option(command, arguments.logs);
     add_interface_option(command, arguments.interface);
+    add_trust_port_option(command, arguments.trust_port);
+}
+
+void add_trust_port_option(CLI::App& command, bool& all) {
+    command.add_flag(
+        "--trust-port", all,
+        "Decode all packets to UDP port 4791 as RoCE, also\nthose of flows that do not "
+        "look like it");
+}
+
+void print_left_out(const std::string& text) {
+    if (!text.empty())
+        warn(text);
 }
 
 void add_interface_option(CLI::App& command, std::string& interface) {
@@ -102,6 +115,7 @@ timeline::TraceFiles files_of(const TraceArguments& arguments) {
     timeline::TraceFiles files = timeline::trace_files(arguments.path, arguments.logs);
     print_warnings(files);
     files.interface = capture::InterfaceChoice(arguments.interface);
+    files.trust_port = arguments.trust_port;
     return files;
 }
 
@@ -118,16 +132,20 @@ std::string output_of(const timeline::TraceFiles& files, const std::string& opti
     return option.empty() ? files.name + "/" + name : option;
 }
 
-void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce) {
+void check_capture(const timeline::TraceFiles& files, std::uint64_t packets, std::uint64_t roce,
+                   const std::string& left_out) {
+    print_left_out(left_out);
     if (files.is_run_dir || roce > 0)
         return;
     const std::string sentence =
         packets == 0 ? fmt::format("'{}' has no packet.", files.capture)
-                     : fmt::format(
-                           "'{}' has no RoCE packet: none of its {} packets has UDP port 4791 or "
-                           "EtherType 0x8915. An adapter that offloads RDMA does not show them on "
-                           "its Ethernet interface.",
-                           files.capture, packets);
+        : !left_out.empty()
+            ? fmt::format("'{}' has no RoCE packet.", files.capture)
+            : fmt::format(
+                  "'{}' has no RoCE packet: none of its {} packets has UDP port 4791 or "
+                  "EtherType 0x8915. An adapter that offloads RDMA does not show them on "
+                  "its Ethernet interface.",
+                  files.capture, packets);
     if (files.logs.empty())
         throw util::Error(sentence);
     warn(sentence);
@@ -140,7 +158,7 @@ void require_whole(const std::string& damage) {
 
 void check_trace(const timeline::FinishedRun& run) {
     const timeline::TraceFiles& files = run.files();
-    check_capture(files, run.joins().packets, run.joins().roce);
+    check_capture(files, run.joins().packets, run.joins().roce, run.left_out());
     if (files.is_run_dir || run.joins().roce == 0)
         return;
     for (const std::string& role : run.absent_roles())

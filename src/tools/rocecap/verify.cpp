@@ -23,6 +23,7 @@ struct VerifyOptions {
     std::string interface;
     std::uint64_t first = 10;
     bool json = false;
+    bool trust_port = false;
 };
 
 class Verification {
@@ -30,6 +31,7 @@ class Verification {
     Verification(const VerifyOptions& options, const Context& context)
         : options_(options),
           source_(capture_of(options.file), capture::InterfaceChoice(options.interface)),
+          flows_(options.trust_port),
           listing_(util::TextStyle(context.colour), context.columns) {}
 
     /// Reports also what was read before an error.
@@ -53,7 +55,7 @@ class Verification {
   private:
     void check(const capture::Frame& frame) {
         listing_.begin(frame.time);
-        const wire::Packet packet = capture::decode(frame);
+        const wire::Packet packet = capture::decode(frame, flows_);
         tally_.add(packet);
         const bool is_bad = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;
         if ((!is_bad && !packet.malformed) || ++listed_ > options_.first)
@@ -83,12 +85,14 @@ class Verification {
             sink_.append((listed_ != 0 && options_.first != 0 ? "\n" : "") + tally_.text());
         }
         sink_.close();
+        print_left_out(flows_.left_out_text());
         if (tally_.checked() == 0)
             std::fputs("rocecap: no packet has an ICRC that could be checked.\n", stderr);
     }
 
     const VerifyOptions& options_;
     capture::FileSource source_;
+    wire::RoceFlows flows_;
     wire::Listing listing_;
     capture::Sink sink_ = capture::Sink::standard_output();
     render::IcrcTally tally_;
@@ -116,6 +120,7 @@ void add_verify(CLI::App& app, Context& context) {
         app, context, "verify", "Check each packet's ICRC and format", verify_footer, verify);
     add_file_argument(*command, options->file);
     add_interface_option(*command, options->interface);
+    add_trust_port_option(*command, options->trust_port);
     command
         ->add_option("--first", options->first, "List at most N bad and malformed packets; 0: none")
         ->capture_default_str()

@@ -13,10 +13,6 @@ PacketRow plain_row(const wire::Packet& packet, const capture::Frame& frame) {
     return row_of(packet, frame.bytes, frame.time.count(), {});
 }
 
-PacketRow plain_row(const capture::Frame& frame) {
-    return plain_row(capture::decode(frame, wire::IcrcCheck::Skip), frame);
-}
-
 }  // namespace
 
 FinishedRun::FinishedRun(const TraceFiles& files)
@@ -67,13 +63,14 @@ void FinishedRun::number_requests() {
 void FinishedRun::read_capture() {
     bool has_strays = false;
     while (const auto frame = input_.next_frame()) {
-        const PacketRow row = plain_row(*frame);
+        const PacketRow row = plain_row(input_.decode(*frame, wire::IcrcCheck::Skip), *frame);
         note_ends(row);
         packets_.push_back(trace_of(matcher_.match(row)));
         has_strays |= packets_.back().of == Trace::Of::Nothing && (row.key || row.cm);
     }
     has_capture_ = input_.has_capture();
     capture_damage_ = input_.capture_damage();
+    left_out_ = input_.left_out();
     if (has_strays)
         match_again();
 }
@@ -113,8 +110,9 @@ void FinishedRun::match_again() {
         const auto frame = input_.next_frame();
         if (!frame)
             return;
+        const wire::Packet packet = input_.decode(*frame, wire::IcrcCheck::Skip);
         if (trace.of == Trace::Of::Nothing)
-            trace = trace_of(matcher_.match_again(plain_row(*frame)));
+            trace = trace_of(matcher_.match_again(plain_row(packet, *frame)));
     }
 }
 
@@ -174,7 +172,7 @@ void FinishedRun::each_row(RowVisitor& visitor, wire::IcrcCheck icrc) {
         if (!frame)
             break;
         events_until(frame->time.count(), packet_rank);
-        const wire::Packet packet = capture::decode(*frame, icrc);
+        const wire::Packet packet = input_.decode(*frame, icrc);
         PacketRow row = plain_row(packet, *frame);
         const Origin origin = origin_of(trace);
         row.set_origin(origin);

@@ -66,6 +66,8 @@ class FinishedRun {
     bool has_capture() const { return has_capture_; }
     /// As TraceInput::capture_damage().
     const std::string& capture_damage() const { return capture_damage_; }
+    /// As wire::RoceFlows::left_out_text().
+    const std::string& left_out() const { return left_out_; }
     /// Roles whose queue pairs have no packet in the capture.
     std::vector<std::string> absent_roles() const;
     std::uint64_t skipped_lines() const { return input_.skipped_lines(); }
@@ -109,6 +111,7 @@ class FinishedRun {
     std::string asked_;  // destination of the first connection request, or of the first request
     bool has_capture_ = false;
     std::string capture_damage_;
+    std::string left_out_;
 };
 
 }  // namespace timeline

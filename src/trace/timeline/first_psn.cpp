@@ -128,6 +128,7 @@ class Reader {
         all_.step = files_.info.step;
         all_.has_capture = input_.has_capture();
         all_.capture_damage = input_.capture_damage();
+        all_.left_out = input_.left_out();
         for (Direction& direction : directions_)
             all_.directions.push_back(std::move(direction.first));
         return std::move(all_);
@@ -169,7 +170,7 @@ class Reader {
     void add(const capture::Frame& frame) {
         number_ = frame.number;
         ++all_.packets;
-        const wire::Packet packet = capture::decode(frame, wire::IcrcCheck::Skip);
+        const wire::Packet packet = input_.decode(frame, wire::IcrcCheck::Skip);
         all_.roce_packets += packet.is_roce();
         const PacketRow row = row_of(packet, frame.bytes, frame.time.count(), {});
         for (const Announcement& what : announcements(packet, frame.bytes)) {

@@ -47,6 +47,7 @@ struct FirstPsns {
     std::uint64_t packets = 0;
     std::uint64_t roce_packets = 0;  // of these
     std::string capture_damage;      // as TraceInput::capture_damage()
+    std::string left_out;            // as wire::RoceFlows::left_out_text()
     std::vector<FirstPsn> directions;
 };
 

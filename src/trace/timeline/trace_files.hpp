@@ -28,6 +28,7 @@ struct TraceFiles {
     std::vector<LogFile> logs;              // may not exist yet while the run is in progress
     RunInfo info;                           // without a run.json: the logs' roles and addresses
     capture::InterfaceChoice interface {};  // interface of the capture whose packets are read
+    bool trust_port = false;                // see wire::RoceFlows
     std::string capture_role;               // role whose clock the capture has; empty: unknown
     /// Sentences about incomplete logs.
     std::vector<std::string> warnings;

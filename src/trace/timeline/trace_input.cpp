@@ -9,7 +9,11 @@
 namespace timeline {
 
 TraceInput::TraceInput(const TraceFiles& files)
-    : capture_path_(files.capture), interface_(files.interface), grows_(files.is_run_dir) {
+    : capture_path_(files.capture),
+      interface_(files.interface),
+      trust_port_(files.trust_port),
+      flows_(trust_port_),
+      grows_(files.is_run_dir) {
     for (const LogFile& file : files.logs)
         logs_.push_back({file, runlog::Tail(file.path)});
 }

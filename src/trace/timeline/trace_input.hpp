@@ -26,8 +26,18 @@ class TraceInput {
     /// The same for the logs only, the first one first, and for the capture only.
     std::optional<runlog::Event> next_event();
     std::optional<capture::Frame> next_frame();
+    /// Decodes a frame; call for each in turn.
+    wire::Packet decode(const capture::Frame& frame,
+                        wire::IcrcCheck icrc = wire::IcrcCheck::Compute) {
+        return capture::decode(frame, flows_, icrc);
+    }
     /// The next frame will be the first one again.
-    void rewind_capture() { capture_.reset(); }
+    void rewind_capture() {
+        capture_.reset();
+        flows_ = wire::RoceFlows(trust_port_);
+    }
+    /// What decode() left out, as wire::RoceFlows::left_out_text().
+    std::string left_out() const { return flows_.left_out_text(); }
 
     bool has_capture() const { return capture_ != nullptr; }
     /// Why the capture was not read to its end: it ends inside a packet, or is damaged after its
@@ -46,6 +56,8 @@ class TraceInput {
     std::size_t reads_ = 0;  // index of the current log, until it has no more events
     std::string capture_path_;
     capture::InterfaceChoice interface_;
+    bool trust_port_ = false;
+    wire::RoceFlows flows_;
     bool grows_ = false;  // the capture belongs to a run and may still grow
     std::unique_ptr<capture::Source> capture_;
     bool has_frame_ = false;

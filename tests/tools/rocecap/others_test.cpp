@@ -66,6 +66,36 @@ TEST_F(OtherPackets, an_empty_capture_is_said_to_be_empty) {
     EXPECT_EQ(errors(), "rocecap: the capture has no packet\n");
 }
 
+TEST_F(OtherPackets, of_another_protocol_at_port_4791_are_left_out_by_every_command) {
+    const Octets answer = from_hex(
+        "0400 8180 0001 0001 0000 0000 07 6578616d706c65 03 636f6d 00 0001 0001 c00c 0001 0001 "
+        "0000003c 0004 c0000235");
+    Octets udp = in_udp(4791, answer);
+    wire_test::put16(udp, 0, 53);
+    add(in_ethernet_ipv4(17, udp), 3);
+    add(roce());
+    const std::string sentence =
+        "rocecap: 3 packets to UDP port 4791 are not RoCE and left out: 10.9.0.2 port 53 → "
+        "10.9.0.1. --trust-port decodes them; reserve the port on hosts that use RoCE "
+        "(net.ipv4.ip_local_reserved_ports).\n";
+    for (const char* command :
+         {"decode", "verify", "flows", "explain", "check", "timeline", "psns"}) {
+        const auto outcome = file_.run(command);
+        EXPECT_NE(outcome.err.find(sentence), std::string::npos) << command << ": " << outcome.err;
+        EXPECT_EQ(outcome.out.find("10.9.0.2 → 10.9.0.1, QP"), std::string::npos) << command;
+        EXPECT_EQ(file_.run(command, {"--trust-port"}).err.find("left out"), std::string::npos)
+            << command;
+    }
+    for (const char* command : {"report", "annotate"}) {
+        const auto outcome = file_.run(command, {"-o", "-"});
+        EXPECT_NE(outcome.err.find(sentence), std::string::npos) << command << ": " << outcome.err;
+    }
+    EXPECT_TRUE(file_.run("verify").out.starts_with("4 packets, 1 of them RoCE\n"));
+    EXPECT_TRUE(file_.run("verify", {"--trust-port"}).out.find("4 packets, 4 of them RoCE\n") !=
+                std::string::npos);
+    EXPECT_EQ(file_.run("explain").exit_code, 0);
+}
+
 TEST_F(OtherPackets, kinds_beyond_the_first_are_counted_together) {
     for (int type = 0; type < 300; ++type) {
         auto frame = in_ethernet("a000", from_hex("0001"));
