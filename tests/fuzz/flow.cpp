@@ -82,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         time += std::chrono::microseconds(record[7]);
         const wire::Packet packet = packet_of(record);
         tracker.add(time, packet, 100);
-        explainer.add(++frame, time.count(), packet, 100);
+        explainer.add(++frame, time.count(), packet, 100, {});
     }
     check(tracker);
     check(explainer.explanation());

@@ -149,7 +149,7 @@ void expect_explain_agrees(const std::vector<json>& flows, const std::vector<jso
         logs.learn(*event);
     while (const auto frame = input.next_frame())
         traffic.add(frame->number, frame->time.count(), capture::decode(*frame),
-                    frame->original_length);
+                    frame->original_length, frame->bytes);
     traffic.finish();
     for (const explain::Direction& one : explain::directions_of(traffic, logs)) {
         if (one.stream == nullptr || one.requester == nullptr || !one.is_reliable())

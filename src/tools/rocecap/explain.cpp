@@ -41,7 +41,7 @@ class Explain {
     explain::Explanation made() {
         learn();
         read();
-        check_capture(files_, packets_, roce_);
+        check_capture(files_, packets_, roce_, input_.left_out());
         return explainer_.explanation();
     }
 
@@ -80,11 +80,12 @@ class Explain {
 
     void read() {
         while (const auto frame = input_.next_frame()) {
-            const wire::Packet packet = capture::decode(*frame);
+            const wire::Packet packet = input_.decode(*frame);
             if (packets_++ == 0)
                 context_.begin_ns = frame->time.count();
             roce_ += packet.is_roce() ? 1 : 0;
-            explainer_.add(frame->number, frame->time.count(), packet, frame->original_length);
+            explainer_.add(frame->number, frame->time.count(), packet, frame->original_length,
+                           frame->bytes);
         }
         context_.has_capture = input_.has_capture();
     }

@@ -42,7 +42,7 @@ constexpr auto rows = std::to_array<CodeRow>({
      "destroyed. Agree on the end (a message, rdma_disconnect) before destroying."},
     {Code::PathBroken, "path-broken",
      "Capture at the other end to see on which side the packets disappear; check link, routes, "
-     "firewall and UDP port 4791."},
+     "firewall, UDP port 4791 and the hop limit of the address handle."},
     {Code::AcksLost, "acks-lost",
      "Capture at the requester to see whether the responses arrive; look for drops on the return "
      "path."},
@@ -88,9 +88,10 @@ constexpr auto rows = std::to_array<CodeRow>({
      "find on which side."},
     {Code::Reordering, "reordering",
      "Look for per-packet load balancing on the path, and keep each flow on one path."},
-    {Code::Corruption, "corruption",
-     "Look at the error counters of links and cables on the path; a device that rewrites packets "
-     "must compute the ICRC again."},
+    {Code::Corruption, "corruption", "Look at the error counters of links and cables on the path."},
+    {Code::WrongIcrc, "wrong-icrc",
+     "Compare captures at both ends: a device that rewrites headers, such as NAT, must compute the "
+     "ICRC again or leave RoCE out."},
     {Code::Congestion, "congestion",
      "Check that the sender reacts to CNPs (DCQCN), and look for the congested link."},
     {Code::NeedlessRetransmissions, "needless-retransmissions",

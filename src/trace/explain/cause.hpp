@@ -45,6 +45,7 @@ enum class Code : std::uint8_t {
     Loss,
     Reordering,
     Corruption,
+    WrongIcrc,
     Congestion,
     NeedlessRetransmissions,
     // the capture

@@ -21,10 +21,11 @@ class Explainer {
     /// Sets the host at which the capture was made.
     void captured_at(const flow::Host& host) { place_ = host; }
     /// `packet` was decoded with its ICRC. `frame`: number in the capture, from 1.
+    /// `bytes`: those of the frame.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-             std::size_t wire_length) {
+             std::size_t wire_length, util::Bytes bytes) {
         has_capture_ = true;
-        traffic_.add(frame, t_ns, packet, wire_length);
+        traffic_.add(frame, t_ns, packet, wire_length, bytes);
     }
 
     Explanation explanation();

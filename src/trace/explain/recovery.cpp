@@ -1,6 +1,10 @@
 // What the path did to packets.
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -93,20 +97,54 @@ class Recovery {
     }
 
     void damage() {
-        if (direction_.damaged.empty())
+        is_damaged_ = !direction_.damaged.empty();
+        // A source port that fits few of many is a coincidence.
+        const auto ports = std::ranges::count_if(direction_.damaged, &has_port_hint);
+        const auto others = std::ranges::count(direction_.damaged, nullptr, &Seen::hint);
+        const bool are_ports_told = ports > others;
+        std::vector<const Seen*> corrupted, explained;
+        for (const Seen* one : direction_.damaged)
+            (one->hint == nullptr || (has_port_hint(one) && !are_ports_told) ? corrupted
+                                                                             : explained)
+                .push_back(one);
+        // A mirror may rewrite the port of all packets, which are right for their receiver.
+        for (const auto* trusted : {&direction_.requests, &direction_.responses})
+            std::ranges::copy_if(*trusted, std::back_inserter(explained), [](const Seen* one) {
+                return one->hint != nullptr && !has_port_hint(one);
+            });
+        wrong(Code::WrongIcrc, Certainty::Likely, explained, "right " + hints_of(explained));
+        wrong(Code::Corruption, Certainty::Certain, corrupted,
+              "something on the path changed them, and their receiver drops them");
+    }
+
+    static bool has_port_hint(const Seen* one) {
+        return one->hint != nullptr && one->hint->kind == wire::IcrcHint::Kind::SourcePort;
+    }
+
+    static std::string hints_of(const std::vector<const Seen*>& packets) {
+        std::set<std::string_view> causes;
+        for (const Seen* one : packets)
+            causes.insert(one->hint->cause());
+        std::string text;
+        for (const std::string_view cause : causes)
+            text += fmt::format("{}{}", text.empty() ? "" : "; or ", cause);
+        return text;
+    }
+
+    void wrong(Code code, Certainty certainty, const std::vector<const Seen*>& packets,
+               std::string_view how) {
+        if (packets.empty())
             return;
-        is_damaged_ = true;
-        const std::size_t count = direction_.damaged.size();
-        Cause& cause = add(
-            Code::Corruption, Certainty::Certain,
-            fmt::format("{} of {} packets have a wrong ICRC: something on the path changed "
-                        "them, and their receiver drops them.",
-                        count, count + direction_.requests.size() + direction_.responses.size()),
-            course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
+        Cause& cause = add(code, certainty,
+                           fmt::format("{} of {} packets have a wrong ICRC: {}.", packets.size(),
+                                       direction_.damaged.size() + direction_.requests.size() +
+                                           direction_.responses.size(),
+                                       how),
+                           course_.cost_of(Why::Damaged) + course_.cost_of(Why::LostBefore));
         cause.is_fatal = has_given_up();
         constexpr std::size_t most = 3;
-        for (std::size_t i = 0; i < std::min(count, most); ++i)
-            cause.add(evidence(*direction_.damaged[i]));
+        for (std::size_t i = 0; i < std::min(packets.size(), most); ++i)
+            cause.add(evidence(*packets[i]));
     }
 
     void unreliable() {

@@ -28,6 +28,8 @@ class Silence {
             large_responses_lost();
             return;
         }
+        if (case_.course.silent != nullptr && !is_known_beforehand() && was_reported())
+            return;
         const bool repeats = case_.course.silent_copies.size() >= least_copies;
         if (error_ == nullptr && !repeats && !gave_up_over_answers()) {
             never_arrived();
@@ -52,6 +54,58 @@ class Silence {
         return std::ranges::any_of(direction_.responses, [](const Seen* one) {
             return one->is_kind(AethKind::Nak) && one->aeth.code() != 0;
         });
+    }
+
+    // A router or the peer reported that it dropped such a packet after the unanswered one was
+    // sent.
+    bool was_reported() {
+        if (direction_.stream == nullptr)
+            return false;
+        const flow::StreamKey& key = direction_.stream->key;
+        const auto& dropped = case_.whole.traffic.dropped();
+        const auto found = std::ranges::find_if(dropped, [&](const Dropped& one) {
+            return one.src == key.src && one.dst == key.dst && one.network == key.network &&
+                   one.src_port == direction_.stream->src_port &&
+                   one.frame > case_.course.silent->frame;
+        });
+        if (found == dropped.end())
+            return false;
+        report(*found).add(evidence(*found));
+        return true;
+    }
+
+    Cause& report(const Dropped& dropped) {
+        constexpr unsigned initial = 32;  // hosts send with 64 or more
+        const std::string by = case_.whole.logs.name_of(dropped.by, dropped.network);
+        const unsigned hop_limit = case_.course.silent->hop_limit;
+        switch (dropped.what) {
+            case wire::IcmpError::What::TimeExceeded:
+                return add(Code::PathBroken, Certainty::Certain,
+                           fmt::format("the router {} dropped packets because their hop limit ran "
+                                       "out: {}.",
+                                       by,
+                                       hop_limit < initial
+                                           ? fmt::format("the capture has them with hop limit {}",
+                                                         hop_limit)
+                                           : "routers send them in a circle"));
+            case wire::IcmpError::What::PortUnreachable:
+                return add(Code::WrongGid, Certainty::Certain,
+                           fmt::format("{} has no RoCE device: it reports that UDP port 4791 is "
+                                       "unreachable.",
+                                       by));
+            case wire::IcmpError::What::TooBig:
+                return add(Code::LargePacketsLost, Certainty::Certain,
+                           fmt::format(
+                               "the router {} dropped packets that are larger than the "
+                               "MTU of the next link{}.",
+                               by, dropped.mtu == 0 ? "" : fmt::format(", {} bytes", dropped.mtu)));
+            case wire::IcmpError::What::Unreachable:
+                break;
+        }
+        return add(Code::PathBroken, Certainty::Certain,
+                   fmt::format("{} dropped packets and reports that the destination is "
+                               "unreachable.",
+                               by));
     }
 
     // Another rule explains the failure by the setup of both ends.

@@ -23,6 +23,9 @@ Seen seen_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet)
               .ack_req = packet.bth->a,
               .is_damaged = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad,
               .is_marked = is_marked(packet)};
+    seen.hop_limit = packet.ipv4   ? packet.ipv4->ttl
+                     : packet.ipv6 ? packet.ipv6->hop_limit
+                                   : packet.grh->hoplmt;
     if (packet.reth) {
         seen.va = packet.reth->va;
         seen.rkey = packet.reth->rkey;
@@ -48,16 +51,41 @@ std::string Seen::text() const {
     else if (payload != 0)
         line += fmt::format("  {} B", payload);
     if (is_damaged)
-        line += "  ICRC wrong";
+        line += hint != nullptr ? "  ICRC wrong, " + hint->text() : "  ICRC wrong";
     return line;
 }
 
+void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                          util::Bytes bytes) {
+    const auto error = wire::icmp_error(packet, bytes);
+    if (!error)
+        return;
+    const wire::Packet& quoted = error->quoted;
+    Dropped seen{.frame = frame,
+                 .t_ns = t_ns,
+                 .what = error->what,
+                 .mtu = error->mtu,
+                 .network = quoted.ipv4 ? flow::Network::Ipv4 : flow::Network::Ipv6,
+                 .src_port = quoted.udp->src_port,
+                 .text = error->text()};
+    const auto set = [&](const auto& reporter, const auto& dropped) {
+        seen.by = flow::Host::of(reporter.src);
+        seen.src = flow::Host::of(dropped.src);
+        seen.dst = flow::Host::of(dropped.dst);
+    };
+    if (packet.ipv4)
+        set(*packet.ipv4, *quoted.ipv4);
+    else
+        set(*packet.ipv6, *quoted.ipv6);
+    dropped_.push_back(std::move(seen));
+}
+
 void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-                  std::size_t wire_length) {
+                  std::size_t wire_length, util::Bytes bytes) {
     const std::uint64_t number = tracker_.add(std::chrono::nanoseconds(t_ns), packet, wire_length);
     const auto key = flow::StreamKey::of(packet);
     if (!key)
-        return;
+        return see_dropped(frame, t_ns, packet, bytes);
     ++packets_;
     end_ns_ = t_ns;
     if (packet.cm)
@@ -73,10 +101,13 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
         Stream& made = streams_.emplace_back();
         made.key = *key;
         made.number = number;
+        made.src_port = packet.udp ? packet.udp->src_port : 0;
     }
     Stream& stream = streams_[known->second];
     stream.packets.push_back(seen_of(frame, t_ns, packet));
     stream.damaged += stream.packets.back().is_damaged ? 1 : 0;
+    if (packet.icrc && packet.icrc->hint != nullptr)
+        stream.packets.back().hint = &*hints_.insert(*packet.icrc->hint).first;
 }
 
 void Traffic::see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
@@ -141,6 +172,10 @@ void Traffic::finish() {
 
 Evidence evidence(const Seen& seen) {
     return {.frame = seen.frame, .role = {}, .t_ns = seen.t_ns, .text = seen.text()};
+}
+
+Evidence evidence(const Dropped& dropped) {
+    return {.frame = dropped.frame, .role = {}, .t_ns = dropped.t_ns, .text = dropped.text};
 }
 
 Evidence evidence(const CmSeen& seen) {

@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "trace/explain/cause.hpp"
 #include "trace/flow/tracker.hpp"
+#include "wire/icmp.hpp"
+#include "wire/icrc_hint.hpp"
 #include "wire/packet.hpp"
 
 namespace explain {
@@ -24,8 +27,10 @@ struct Seen {
     wire::Aeth aeth;            ///< of an acknowledgement or a READ response
     std::uint64_t va = 0;       ///< of a RETH or AtomicETH
     std::uint32_t rkey = 0;
-    std::uint32_t dmalen = 0;  ///< of a RETH, bytes
-    std::uint32_t q_key = 0;   ///< of a DETH
+    std::uint32_t dmalen = 0;              ///< of a RETH, bytes
+    std::uint32_t q_key = 0;               ///< of a DETH
+    const wire::IcrcHint* hint = nullptr;  ///< of a wrong ICRC; one of Traffic's
+    std::uint8_t hop_limit = 0;
     std::uint16_t p_key = 0;
     bool ack_req = false;
     bool is_damaged = false;  ///< wrong ICRC
@@ -48,6 +53,7 @@ struct Stream {
     flow::StreamFacts facts;
     std::optional<std::size_t> peer;  ///< index of the other direction
     std::vector<Seen> packets;        ///< in the order of the capture
+    std::uint16_t src_port = 0;       ///< UDP, of the first packet
     std::uint64_t damaged = 0;
 };
 
@@ -74,6 +80,19 @@ struct Cnp {
     std::int64_t t_ns = 0;
 };
 
+/// An ICMP error: a packet was dropped.
+struct Dropped {
+    std::uint64_t frame = 0;
+    std::int64_t t_ns = 0;
+    wire::IcmpError::What what{};
+    std::uint32_t mtu = 0;
+    flow::Host by;        ///< who reports it
+    flow::Host src, dst;  ///< of the dropped packet
+    flow::Network network{};
+    std::uint16_t src_port = 0;
+    std::string text;
+};
+
 class Traffic {
   public:
     explicit Traffic(const flow::Limits& limits) : tracker_(limits) {}
@@ -82,17 +101,20 @@ class Traffic {
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Call in capture order. `packet` must be decoded with its ICRC.
     void add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
-             std::size_t wire_length);
+             std::size_t wire_length, util::Bytes bytes);
     /// Call after the last packet.
     void finish();
 
     const std::vector<Stream>& streams() const { return streams_; }
     const std::vector<CmSeen>& cm() const { return cm_; }
     const std::vector<Cnp>& cnps() const { return cnps_; }
+    const std::vector<Dropped>& dropped() const { return dropped_; }
     std::uint64_t packets() const { return packets_; }
     std::int64_t end_ns() const { return end_ns_; }
 
   private:
+    void see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                     util::Bytes bytes);
     void see_cm(std::uint64_t frame, std::int64_t t_ns, const flow::StreamKey& key,
                 const wire::Packet& packet);
 
@@ -101,11 +123,14 @@ class Traffic {
     std::unordered_map<std::uint64_t, std::size_t> by_number_;
     std::vector<CmSeen> cm_;
     std::vector<Cnp> cnps_;
+    std::vector<Dropped> dropped_;
+    std::set<wire::IcrcHint> hints_;
     std::uint64_t packets_ = 0;
     std::int64_t end_ns_ = 0;
 };
 
 Evidence evidence(const Seen& seen);
 Evidence evidence(const CmSeen& seen);
+Evidence evidence(const Dropped& dropped);
 
 }  // namespace explain

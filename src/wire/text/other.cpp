@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "wire/icmp.hpp"
 #include "wire/tcp.hpp"
 
 namespace wire {
@@ -112,6 +113,8 @@ std::string innermost_summary(const Packet& packet, util::Bytes frame) {
                                    packet.udp->length - int{Udp::size});
             break;
         case NotRoce::OtherIpProtocol:
+            if (const auto error = icmp_error(packet, frame))
+                return error->text();
             return protocol_name(last_protocol(packet));
         case NotRoce::OtherEtherType:
             return type_name(packet);

@@ -61,6 +61,39 @@ corruption certain
 )");
 }
 
+// A device that translates addresses keeps the ICRC: the link corrupts nothing.
+TEST_F(Damage, by_a_translated_address) {
+    works(100);
+    works(101);
+    auto frame = wire::encode(packet(to_server, opcode::send_only, 102, 8));
+    frame[27] ^= std::byte{0x40};  // 192.64.2.2
+    add(frame);
+    EXPECT_EQ(causes(), R"(
+wrong-icrc likely
+  192.64.2.2 → 192.0.2.1, QP 0x000011
+  1 of 1 packets have a wrong ICRC: right with another source address: a device on the path may have rewritten it (NAT).
+  frame 5: RC SEND Only  PSN 0x000066  8 B  ICRC wrong, right with source address 192.0.2.2
+)");
+}
+
+TEST_F(Damage, by_a_rewritten_source_port_and_by_the_link) {
+    connect();
+    const auto with_port = [&](std::uint32_t psn) {
+        auto frame = wire::encode(packet(to_server, opcode::send_only, psn, 8));
+        frame[34] ^= std::byte{1};
+        return add(frame);
+    };
+    for (std::uint32_t psn = 100; psn < 104; ++psn)
+        works(psn);
+    with_port(104);
+    EXPECT_EQ(answered(), "wrong-icrc likely");
+    with_port(105);
+    damaged(packet(to_server, opcode::send_only, 106, 8));
+    EXPECT_EQ(answered(), "corruption certain");
+    ASSERT_EQ(last_.causes.size(), 2U);
+    EXPECT_EQ(last_.causes[1].code, explain::Code::WrongIcrc);
+}
+
 TEST_F(Damage, is_fatal_if_the_requester_gives_up) {
     connect();
     works(100);

@@ -36,7 +36,7 @@ class Directions : public testing::Test {
         const auto frame = wire::encode(made);
         explain::Traffic traffic{flow::Limits()};
         traffic.add(1, 1'000'000, wire::decode(frame, wire::LinkType::Ethernet, frame.size()),
-                    static_cast<std::uint32_t>(frame.size()));
+                    static_cast<std::uint32_t>(frame.size()), frame);
         traffic.finish();
         const auto directions = explain::directions_of(traffic, logs_);
         for (const explain::Direction& one : directions)

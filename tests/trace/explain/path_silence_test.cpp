@@ -1,6 +1,7 @@
 // Requests and responses that do not arrive, arrive after the ACK timeout, or are not in the
 // capture.
 #include "trace/explain/path_fixture.hpp"
+#include "wire/encapsulations.hpp"
 
 namespace explain_test {
 
@@ -22,6 +23,70 @@ TEST_F(PathOf, a_queue_pair_that_falls_silent_while_its_host_goes_on) {
     EXPECT_EQ(answered(), "unknown");
     add(packet({.from = 1, .to = 2, .qpn = 0x55}, opcode::send_only, 7, 8));
     EXPECT_EQ(answered(), "peer-gone likely");
+}
+
+// An ICMP error quotes the IP and UDP headers.
+class Reported : public PathOf {
+  protected:
+    void lost(std::uint8_t hop_limit, std::string_view icmp, std::size_t length = 8) {
+        auto request = packet(to_server, opcode::send_only, 100, length);
+        request.ipv4->ttl = hop_limit;
+        const auto frame = wire::encode(request);
+        add(frame);
+        add(wire_test::in_ethernet_ipv4(
+            1, wire_test::joined(icmp, util::Bytes(frame).subspan(wire::Ethernet::size, 28))));
+        for (int i = 0; i < 3; ++i) {
+            wait(67 * ms);
+            add(frame);
+        }
+    }
+};
+
+TEST_F(Reported, hop_limit_that_ran_out) {
+    lost(1, "0b00 0000 00000000");
+    EXPECT_EQ(answered(), "path-broken certain");
+    EXPECT_EQ(
+        first().text,
+        "the router 10.9.0.2 dropped packets because their hop limit ran out: the capture has "
+        "them with hop limit 1.");
+    EXPECT_TRUE(shows_frame(2));
+    EXPECT_TRUE(first().is_fatal);
+}
+
+TEST_F(Reported, routing_loop) {
+    lost(64, "0b00 0000 00000000");
+    EXPECT_EQ(answered(), "path-broken certain");
+    EXPECT_NE(first().text.find("in a circle"), std::string::npos);
+}
+
+TEST_F(Reported, unreachable_host) {
+    lost(64, "0301 0000 00000000");
+    EXPECT_EQ(answered(), "path-broken certain");
+}
+
+TEST_F(Reported, host_without_roce) {
+    lost(64, "0303 0000 00000000");
+    EXPECT_EQ(answered(), "wrong-gid certain");
+}
+
+TEST_F(Reported, packet_that_is_too_big) {
+    lost(64, "0304 0000 00000240", 1024);
+    EXPECT_EQ(answered(), "large-packets-lost certain");
+    EXPECT_NE(first().text.find("the next link, 576 bytes"), std::string::npos) << first().text;
+}
+
+TEST_F(Reported, packets_that_are_answered_later_are_not_lost) {
+    auto request = packet(to_server, opcode::send_only, 100, 8);
+    const auto frame = wire::encode(request);
+    add(frame);
+    add(wire_test::in_ethernet_ipv4(
+        1, wire_test::joined("0b00 0000 00000000",
+                             util::Bytes(frame).subspan(wire::Ethernet::size, 28))));
+    wait(67 * ms);
+    send(100);
+    ack(100);
+    answered();
+    EXPECT_FALSE(last_.has_failed);
 }
 
 TEST_F(PathOf, requests_that_never_reach_the_capture) {

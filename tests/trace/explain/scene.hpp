@@ -12,6 +12,7 @@
 #include "runlog/event.hpp"
 #include "trace/explain/explainer.hpp"
 #include "trace/flow/feed.hpp"
+#include "wire/roce_flows.hpp"
 
 namespace explain_test {
 
@@ -111,8 +112,9 @@ class Scene : public testing::Test {
     std::uint64_t add(const wire::Packet& made) { return add(wire::encode(made)); }
     std::uint64_t add(util::Bytes frame) {
         now_ += 1000;
-        explainer_.add(++frames_, now_, wire::decode(frame, wire::LinkType::Ethernet, frame.size()),
-                       frame.size());
+        explainer_.add(++frames_, now_,
+                       flows_.decode(frame, wire::LinkType::Ethernet, frame.size()), frame.size(),
+                       frame);
         return frames_;
     }
     std::uint64_t write(std::uint32_t psn, std::uint64_t va, std::uint32_t rkey,
@@ -186,6 +188,7 @@ class Scene : public testing::Test {
             first().evidence, [&](const explain::Evidence& one) { return one.frame == frame; });
     }
 
+    wire::RoceFlows flows_;
     explain::Explainer explainer_;
     explain::Explanation last_;
     std::int64_t now_ = 1'000'000'000;
