@@ -37,8 +37,8 @@ Match match(QueuePair& pair, std::uint64_t cq, const Completion& completion) {
     Match found{-1, is_recv, 0};
     for (int attempt = 0; attempt < (is_sure ? 1 : 2) && found.request < 0; ++attempt) {
         found.is_recv = attempt == 0 ? is_recv : !is_recv;
-        found.request = found.is_recv ? pair.complete_receive(completion.wr_id)
-                                      : pair.complete_send(completion.wr_id, succeeded);
+        found.request = found.is_recv ? pair.receives.complete(completion.wr_id, succeeded)
+                                      : pair.sends.complete(completion.wr_id, succeeded);
     }
     if (found.request < 0)
         found.is_recv = is_recv;
@@ -49,7 +49,7 @@ Match match(const Context& context, const void* cq, const Completion& completion
     QueuePair* pair = numbered_queue_pairs.find(number_key(context, completion.qpn));
     if (pair == nullptr)
         return {-1, (completion.opcode & IBV_WC_RECV) != 0, 0};
-    const PairGuard guard(*pair, &sink());
+    const Guard guard(pair->lock);
     if (pair->context != &context || pair->qpn != completion.qpn)
         return {-1, (completion.opcode & IBV_WC_RECV) != 0, 0};
     Match found = match(*pair, reinterpret_cast<std::uintptr_t>(cq), completion);

@@ -181,6 +181,31 @@ void replace_functions(ibv_context* context, Context& known) {
     REPLACE_EXTENDED(context, known, alloc_parent_domain);
 }
 
+// nullptr if there is no memory.
+Context* make_context(ibv_context* context) {
+    auto* known = make<Context>();
+    if (known == nullptr)
+        return nullptr;
+    known->context = context;
+    known->number = ++last_number;
+    // Must come first: the replacement functions look it up.
+    known->ops = context->ops;
+    if (contexts.insert(context, known))
+        return known;
+    unmake(known);
+    return nullptr;
+}
+
+// Without memory, the queue pair keeps the provider's functions and is not known.
+bool insert(QueuePair& pair) {
+    if (!queue_pairs.insert(pair.qp, &pair))
+        return false;
+    if (numbered_queue_pairs.insert(number_key(*pair.context, pair.qpn), &pair))
+        return true;
+    queue_pairs.erase(pair.qp, &pair);
+    return false;
+}
+
 }  // namespace
 
 void adopt(ibv_context* context) {
@@ -189,20 +214,10 @@ void adopt(ibv_context* context) {
     const int error = errno;
     const Guard guard(adoption);
     Context* known = contexts.find(context);
-    if (known == nullptr) {
-        known = make<Context>();
-        if (known == nullptr)
-            return;
-        known->context = context;
-        known->number = ++last_number;
-        // Must come first: the replacement functions look it up.
-        known->ops = context->ops;
-        if (!contexts.insert(context, known)) {
-            unmake(known);
-            return;
-        }
-    }
-    replace_functions(context, *known);
+    if (known == nullptr)
+        known = make_context(context);
+    if (known != nullptr)
+        replace_functions(context, *known);
     errno = error;
 }
 
@@ -252,13 +267,13 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, cons
             pair->has_srq = request.srq != nullptr;
             pair->send_cq = address_of(qp->send_cq);
             pair->recv_cq = address_of(qp->recv_cq);
-            if (extended != nullptr) {
+            if (extended != nullptr)
                 pair->real = *extended;
-                replace_extended(*reinterpret_cast<ibv_qp_ex*>(qp));
-            }
         }
-        queue_pairs.insert(qp, pair);
-        numbered_queue_pairs.insert(number_key(*context, qp->qp_num), pair);
+        if (!insert(*pair))
+            retire_queue_pair(pair);
+        else if (extended != nullptr)
+            replace_extended(*reinterpret_cast<ibv_qp_ex*>(qp));
     }
     if (call != nullptr)
         call->log_made(event);
@@ -283,12 +298,17 @@ void bury(QueuePair* pair, const OpenCall* call) {
     if (pair == nullptr)
         return;
     EventWriter event(Category::qp, "destroyed");
-    event.add_text("what", "qp")
-        .add("qpn", pair->qpn)
-        .add("sends_posted", pair->sends.head)
-        .add("sends_outstanding", pair->sends.head - pair->sends.tail)
-        .add("receives_posted", pair->receives.head)
-        .add("receives_outstanding", pair->receives.head - pair->receives.tail);
+    event.add_text("what", "qp").add("qpn", pair->qpn);
+    {
+        const Guard guard(pair->lock);
+        event.add("sends_posted", pair->sends.posted())
+            .add("sends_outstanding", pair->sends.count())
+            .add("receives_posted", pair->receives.posted())
+            .add("receives_outstanding", pair->receives.count());
+        if (const auto forgotten = pair->sends.forgotten() + pair->receives.forgotten();
+            forgotten != 0)
+            event.add("forgotten", forgotten);
+    }
     log_as(call, event);
     numbered_queue_pairs.erase(number_key(*pair->context, pair->qpn), pair);
     retire_queue_pair(pair);
@@ -301,8 +321,10 @@ void adopt_extended(ibv_cq_ex* cq) {
         return;
     known->context = contexts.find(cq->context);
     known->real = *cq;
-    extended_cqs.insert(cq, known);
-    replace_extended(*cq);
+    if (known->context == nullptr || !extended_cqs.insert(cq, known))
+        unmake(known);
+    else
+        replace_extended(*cq);
 }
 
 void forget(ibv_cq* cq) {
@@ -347,7 +369,7 @@ void reset_locks() {
     queue_pairs.reset_lock();
     numbered_queue_pairs.reset_lock();
     extended_cqs.reset_lock();
-    queue_pairs.for_each([](QueuePair& pair) { pair.lock.reset(); });
+    reset_queue_pair_locks();
 }
 
 }  // namespace interpose

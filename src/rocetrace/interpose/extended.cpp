@@ -1,16 +1,15 @@
 // The ibv_wr_* interface: a batch is built by calls between wr_start and wr_complete.
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <span>
 
 #include "rocetrace/interpose/context.hpp"
+#include "rocetrace/interpose/posting.hpp"
 #include "rocetrace/interpose/sink.hpp"
 
 namespace interpose {
 namespace {
 
-using tracelog::Kind;
 using tracelog::PostSend;
 
 QueuePair& pair_of(ibv_qp_ex* qp) {
@@ -24,16 +23,7 @@ PostSend& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
     const std::uint32_t index =
         pair.batch_size < pair.batch_room ? pair.batch_size++ : pair.batch_room - 1;
     PostSend& record = pair.batch[index];
-    record = PostSend{};
-    record.header.kind = Kind::post_send;
-    record.wr_id = qp->wr_id;
-    record.qpn = pair.qpn;
-    record.opcode = static_cast<std::uint16_t>(opcode);
-    record.send_flags = static_cast<std::uint16_t>(qp->wr_flags);
-    if (pair.signals_all || (qp->wr_flags & IBV_SEND_SIGNALED) != 0)
-        record.header.flags |= PostSend::is_signaled;
-    if (pair.type == IBV_QPT_UD)
-        record.header.flags |= PostSend::is_ud;
+    begin_record(record, pair, qp->wr_id, opcode, qp->wr_flags);
     return record;
 }
 
@@ -67,86 +57,40 @@ void add_inline(PostSend& record, const void* address, std::size_t length) {
     add_entry(record, address_of(address), length, 0);
 }
 
-// Holds the lock until wr_complete or wr_abort, as the provider holds its own.
+// Polls and ibv_modify_qp() do not wait for the end of a batch, as they do not for the provider.
 void start(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
-    pair.lock.lock();
-    pair.batch_owner.store(&sink(), std::memory_order_relaxed);
+    const ThreadSink* thread = &sink();
+    if (pair.batch_owner.load() != thread)
+        pair.batch_lock.lock();
+    pair.batch_owner.store(thread);
     pair.batch_size = 0;
     pair.real.wr_start(qp);
 }
 
-// The records are written before the provider gets the batch, and published if it accepts it.
-class Publication {
-  public:
-    Publication(QueuePair& pair, ThreadSink& thread, std::int64_t t_ns)
-        : pair_(pair),
-          thread_(thread),
-          writes_(wants(tracelog::Category::send) && thread.has_ring),
-          begin_(thread.ring.end()),
-          next_psn_(pair.next_psn),
-          sends_(pair.sends.head),
-          completed_(pair.sends.tail) {
-        for (std::uint32_t i = 0; i < pair.batch_size; ++i)
-            add(pair.batch[i], t_ns);
-        if (writes_)
-            thread.ring.announce();
-    }
-
-    void commit() {
-        if (!writes_)
-            return;
-        thread_.ring.publish();
-        if (dropped_ != 0)
-            thread_.ring.drop(dropped_);
-    }
-    void undo() {
-        if (writes_)
-            thread_.ring.rewind(begin_);
-        pair_.next_psn = next_psn_;
-        pair_.sends.head = sends_;
-        pair_.sends.tail = completed_;
-    }
-
-  private:
-    void add(PostSend& record, std::int64_t t_ns) {
-        record.header.t_ns = t_ns;
-        record.request = pair_.sends.head;
-        if (pair_.take_psns(static_cast<ibv_wr_opcode>(record.opcode), record.len, record.psn_first,
-                            record.psn_last))
-            record.header.flags |= PostSend::has_psns;
-        pair_.sends.push({record.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
-        if (writes_ && !thread_.ring.put_post(record))
-            ++dropped_;
-    }
-
-    QueuePair& pair_;
-    ThreadSink& thread_;
-    bool writes_;
-    std::uint64_t begin_;
-    std::uint64_t dropped_ = 0;
-    std::uint32_t next_psn_, sends_, completed_;
-};
-
 void end_batch(QueuePair& pair) {
     pair.batch_size = 0;
-    pair.batch_owner.store(nullptr, std::memory_order_relaxed);
-    pair.lock.unlock();
+    pair.batch_owner.store(nullptr);
+    pair.batch_lock.unlock();
 }
 
 int complete(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
-    const std::int64_t t_ns = pair.last_ns = std::max(thread.clock.read(), pair.last_ns + 1);
-    Publication publication(pair, thread, t_ns);
+    pair.lock.lock();
+    Posting posting(pair, thread, tracelog::Category::send);
+    for (std::uint32_t i = 0; i < pair.batch_size; ++i)
+        posting.add(pair.batch[i]);
+    posting.announce();
     const int rc = pair.real.wr_complete(qp);
     const int error = errno;
     if (rc == 0) {
-        publication.commit();
+        posting.accept();
     } else {
-        publication.undo();
+        posting.take_back();
         log(failure("ibv_wr_complete", rc).add("qpn", pair.qpn));
     }
+    pair.lock.unlock();
     end_batch(pair);
     errno = error;
     return rc;

@@ -10,8 +10,6 @@
 namespace interpose {
 namespace {
 
-constexpr std::uint32_t most_entries = 1U << 20U;
-
 // Copies the members of ibv_qp_attr that `mask` names; the others do not change.
 void take_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
     const auto take = [&](int bit, auto member) {
@@ -37,20 +35,6 @@ void take_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
 }
 
 }  // namespace
-
-template <typename Entry>
-bool Outstanding<Entry>::make_room(std::uint32_t depth) {
-    const std::uint32_t room = std::bit_ceil(std::min(std::max(depth, 1U), most_entries));
-    entries = static_cast<Entry*>(take_memory(room * sizeof(Entry)));
-    mask = room - 1;
-    return entries != nullptr;
-}
-
-template <typename Entry>
-void Outstanding<Entry>::free_room() {
-    give_memory(entries, (std::size_t{mask} + 1) * sizeof(Entry));
-    entries = nullptr;
-}
 
 bool QueuePair::take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
                           std::uint32_t& last) {
@@ -92,43 +76,29 @@ void QueuePair::modified(const ibv_qp_attr& attr, int mask) {
     }
 }
 
-// A queue's completions are in the order of its requests, and one completes all requests before it
-// (IBTA volume 1, 10.8.3.3). After an error, unsignaled requests complete, too.
-std::int64_t QueuePair::complete_send(std::uint64_t wr_id, bool succeeded) {
-    for (std::uint32_t i = sends.tail; i != sends.head; ++i) {
-        const SentRequest& request = sends.entries[i & sends.mask];
-        if (request.wr_id != wr_id || (succeeded && !request.is_signaled))
-            continue;
-        sends.tail = i + 1;
-        return i;
-    }
-    return -1;
-}
-
-std::int64_t QueuePair::complete_receive(std::uint64_t wr_id) {
-    for (std::uint32_t i = receives.tail; i != receives.head; ++i) {
-        if (receives.entries[i & receives.mask].wr_id != wr_id)
-            continue;
-        receives.tail = i + 1;
-        return i;
-    }
-    return -1;
-}
-
 namespace {
 
 Lock retired_lock;
 QueuePair* retired = nullptr;
+QueuePair* made_last = nullptr;
 
-QueuePair* take_retired() {
+QueuePair* take_retired_or_new() {
     const Guard guard(retired_lock);
-    QueuePair* const pair = retired;
-    if (pair != nullptr)
+    QueuePair* pair = retired;
+    if (pair != nullptr) {
         retired = pair->next_free;
+        return pair;
+    }
+    pair = make<QueuePair>();
+    if (pair != nullptr) {
+        pair->next_made = made_last;
+        made_last = pair;
+    }
     return pair;
 }
 
-// Resets all but the lock, which a poll may hold.
+// Resets all but the lock, which a poll may hold. A thread that destroys the queue pair between
+// wr_start and wr_complete leaves the other one locked.
 void renew(QueuePair& pair) {
     pair.context = nullptr;
     pair.qp = nullptr;
@@ -145,19 +115,19 @@ void renew(QueuePair& pair) {
     give_memory(pair.batch, pair.batch_room * sizeof(tracelog::PostSend));
     pair.batch = nullptr;
     pair.batch_room = pair.batch_size = 0;
+    pair.batch_owner.store(nullptr);
+    pair.batch_lock.reset();
 }
 
 }  // namespace
 
 QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr, bool extended) {
-    QueuePair* pair = take_retired();
-    if (pair == nullptr)
-        pair = make<QueuePair>();
+    QueuePair* pair = take_retired_or_new();
     if (pair == nullptr)
         return nullptr;
     bool complete = pair->sends.make_room(max_send_wr) && pair->receives.make_room(max_recv_wr);
     if (complete && extended) {
-        pair->batch_room = pair->sends.mask + 1;
+        pair->batch_room = std::bit_ceil(std::clamp(max_send_wr, 1U, Outstanding::most));
         pair->batch = static_cast<tracelog::PostSend*>(
             take_memory(pair->batch_room * sizeof(tracelog::PostSend)));
         complete = pair->batch != nullptr;
@@ -176,6 +146,15 @@ void retire_queue_pair(QueuePair* pair) {
     const Guard guard(retired_lock);
     pair->next_free = retired;
     retired = pair;
+}
+
+void reset_queue_pair_locks() {
+    retired_lock.reset();
+    for (QueuePair* pair = made_last; pair != nullptr; pair = pair->next_made) {
+        pair->lock.reset();
+        pair->batch_owner.store(nullptr);
+        pair->batch_lock.reset();
+    }
 }
 
 }  // namespace interpose

@@ -8,44 +8,18 @@
 #include <infiniband/verbs.h>
 
 #include "rocetrace/interpose/lock.hpp"
+#include "rocetrace/interpose/outstanding.hpp"
 #include "rocetrace/tracelog/record.hpp"
 
 namespace interpose {
 
 struct Context;
 
-/// A ring of outstanding requests; `head` and `tail` count all that were ever posted and completed.
-template <typename Entry>
-struct Outstanding {
-    Entry* entries = nullptr;
-    std::uint32_t mask = 0;
-    std::uint32_t head = 0;
-    std::uint32_t tail = 0;
-
-    /// Makes room for at least `depth` requests.
-    bool make_room(std::uint32_t depth);
-    void free_room();
-    void clear() { head = tail = 0; }
-
-    /// If more are posted than the queue can hold, the oldest are overwritten.
-    void push(const Entry& entry) {
-        entries[head++ & mask] = entry;
-        if (head - tail > mask + 1)
-            tail = head - mask - 1;
-    }
-};
-
-struct SentRequest {
-    std::uint64_t wr_id;
-    bool is_signaled;
-};
-
-struct PostedReceive {
-    std::uint64_t wr_id;
-};
-
 struct QueuePair {
     Lock lock;  // held across a post, so that the order of records is the order of PSNs
+    // Held from wr_start to wr_complete, in which the provider may hold a lock of its own, and by
+    // any other post to the send queue. Taken before `lock`, and not by a poll.
+    Lock batch_lock;
     Context* context = nullptr;
     ibv_qp* qp = nullptr;
     std::uint32_t qpn = 0;
@@ -63,49 +37,50 @@ struct QueuePair {
     int known = 0;             // mask of `attributes`: ibv_qp_attr_mask
     ibv_qp_attr attributes{};
 
-    Outstanding<SentRequest> sends;
-    Outstanding<PostedReceive> receives;
+    Outstanding sends;
+    Outstanding receives;
 
     // Only for a queue pair with the extended interface.
     ibv_qp_ex real{};                     // the provider's functions
     tracelog::PostSend* batch = nullptr;  // from wr_start to wr_complete
     std::uint32_t batch_room = 0;
     std::uint32_t batch_size = 0;
-
-    std::atomic<const void*> batch_owner{nullptr};  // thread between the two, which holds the lock
+    std::atomic<const void*> batch_owner{nullptr};  // the thread that holds batch_lock
 
     QueuePair* next_free = nullptr;
+    QueuePair* next_made = nullptr;  // of all
 
     /// The PSNs of the next request. False if it takes none, or if they are unknown.
     bool take_psns(ibv_wr_opcode opcode, std::uint64_t length, std::uint32_t& first,
                    std::uint32_t& last);
     /// Applies a successful ibv_modify_qp().
     void modified(const ibv_qp_attr& attr, int mask);
-    /// The number of the completed request; -1 if there is none.
-    std::int64_t complete_send(std::uint64_t wr_id, bool succeeded);
-    std::int64_t complete_receive(std::uint64_t wr_id);
 };
 
-/// Holds the queue pair's lock, unless the thread has it already: between wr_start and wr_complete
-/// a program may poll.
-class PairGuard {
+/// Held by a post to the send queue: not while another thread builds a batch.
+class SendGuard {
   public:
-    PairGuard(QueuePair& pair, const void* thread)
-        : lock_(pair.batch_owner.load(std::memory_order_relaxed) == thread ? nullptr : &pair.lock) {
-        if (lock_ != nullptr)
-            lock_->lock();
+    SendGuard(QueuePair& pair, const void* thread)
+        : batch_(pair.batch == nullptr || pair.batch_owner.load() == thread ? nullptr
+                                                                            : &pair.batch_lock),
+          lock_(pair.lock) {
+        if (batch_ != nullptr)
+            batch_->lock();
+        lock_.lock();
     }
-    ~PairGuard() {
-        if (lock_ != nullptr)
-            lock_->unlock();
+    ~SendGuard() {
+        lock_.unlock();
+        if (batch_ != nullptr)
+            batch_->unlock();
     }
-    PairGuard(const PairGuard&) = delete;
-    PairGuard& operator=(const PairGuard&) = delete;
-    PairGuard(PairGuard&&) = delete;
-    PairGuard& operator=(PairGuard&&) = delete;
+    SendGuard(const SendGuard&) = delete;
+    SendGuard& operator=(const SendGuard&) = delete;
+    SendGuard(SendGuard&&) = delete;
+    SendGuard& operator=(SendGuard&&) = delete;
 
   private:
-    Lock* lock_;
+    Lock* batch_;
+    Lock& lock_;
 };
 
 /// The state of a new queue pair. nullptr if there is no memory.
@@ -113,5 +88,7 @@ QueuePair* make_queue_pair(std::uint32_t max_send_wr, std::uint32_t max_recv_wr,
 /// Keeps the object for the next queue pair, without a number: a poll in another thread may still
 /// read it.
 void retire_queue_pair(QueuePair* pair);
+/// For the child of a fork.
+void reset_queue_pair_locks();
 
 }  // namespace interpose

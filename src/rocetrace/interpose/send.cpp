@@ -1,9 +1,9 @@
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: the data path of the first interface.
-#include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 
 #include "rocetrace/interpose/context.hpp"
+#include "rocetrace/interpose/posting.hpp"
 #include "rocetrace/interpose/sink.hpp"
 #include "rocetrace/tracelog/wr_kind.hpp"
 
@@ -28,10 +28,11 @@ std::uint32_t take_list(Record& record, const ibv_sge* list, int count) {
 
 void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr) {
     if (pair.type == IBV_QPT_UD) {
-        record.header.flags |= PostSend::is_ud;
+        record.header.flags |= PostSend::is_long;
         record.remote_va = (std::uint64_t{wr.wr.ud.remote_qpn} << 32U) | wr.wr.ud.remote_qkey;
         record.compare_add = reinterpret_cast<std::uintptr_t>(wr.wr.ud.ah);
     } else if (tracelog::is_atomic(wr.opcode)) {
+        record.header.flags |= PostSend::is_long;
         record.remote_va = wr.wr.atomic.remote_addr;
         record.rkey = wr.wr.atomic.rkey;
         record.compare_add = wr.wr.atomic.compare_add;
@@ -41,28 +42,20 @@ void fill_target(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr)
         record.rkey = wr.wr.rdma.rkey;
     }
     if (pair.type == IBV_QPT_XRC_SEND) {
-        record.header.flags |= PostSend::is_xrc;
+        record.header.flags |= PostSend::is_long | PostSend::is_xrc;
         record.srqn = wr.qp_type.xrc.remote_srqn;
     }
 }
 
-void fill(PostSend& record, const QueuePair& pair, const ibv_send_wr& wr, std::int64_t t_ns) {
-    const bool is_long =
-        tracelog::is_atomic(wr.opcode) || pair.type == IBV_QPT_UD || pair.type == IBV_QPT_XRC_SEND;
-    record.header = {0, Kind::post_send,
-                     static_cast<std::uint16_t>(is_long ? PostSend::is_long : 0), t_ns};
-    record.wr_id = wr.wr_id;
-    record.qpn = pair.qpn;
+void add(Posting& posting, const QueuePair& pair, const ibv_send_wr& wr) {
+    PostSend record;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+    begin_record(record, pair, wr.wr_id, wr.opcode, wr.send_flags);
     record.len = take_list(record, wr.sg_list, wr.num_sge);
     record.imm = wr.opcode == IBV_WR_SEND_WITH_INV || wr.opcode == IBV_WR_LOCAL_INV
                      ? wr.invalidate_rkey
                      : ntohl(wr.imm_data);
-    record.rkey = 0;
-    record.opcode = static_cast<std::uint16_t>(std::min<std::uint32_t>(wr.opcode, UINT16_MAX));
-    record.send_flags = static_cast<std::uint16_t>(wr.send_flags);
     fill_target(record, pair, wr);
-    if (pair.signals_all || (wr.send_flags & IBV_SEND_SIGNALED) != 0)
-        record.header.flags |= PostSend::is_signaled;
+    posting.add(record);
 }
 
 // The number of requests before `bad`, in a list of which some were rejected.
@@ -85,67 +78,10 @@ PostRecv record_of(const ibv_recv_wr& wr, std::uint32_t queue, std::uint16_t fla
     return record;
 }
 
-// The records of a list are written before it is posted: before the post returns, a completion may
-// arrive and the program may reuse the list's memory. The records of accepted requests are
-// published afterwards; rocetrace reads the others only if the process ends inside the post.
-class Batch {
-  public:
-    Batch(QueuePair& pair, ThreadSink& thread, Category category)
-        : pair_(pair),
-          thread_(thread),
-          writes_(wants(category) && thread.has_ring),
-          begin_(thread.ring.end()),
-          next_psn_(pair.next_psn),
-          sends_(pair.sends.head),
-          receives_(pair.receives.head) {}
-
-    void add(const ibv_send_wr& wr, std::int64_t t_ns) {
-        PostSend record;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
-        fill(record, pair_, wr, t_ns);
-        record.request = pair_.sends.head;
-        if (pair_.take_psns(wr.opcode, record.len, record.psn_first, record.psn_last))
-            record.header.flags |= PostSend::has_psns;
-        pair_.sends.push({wr.wr_id, (record.header.flags & PostSend::is_signaled) != 0});
-        write(record);
-    }
-    void add(const ibv_recv_wr& wr, std::int64_t t_ns) {
-        PostRecv record = record_of(wr, pair_.qpn, 0, t_ns);
-        pair_.receives.push({wr.wr_id});
-        write(record);
-    }
-    void announce() {
-        if (writes_)
-            thread_.ring.announce();
-    }
-    void commit() {
-        if (!writes_)
-            return;
-        thread_.ring.publish();
-        if (dropped_ != 0)
-            thread_.ring.drop(dropped_);
-    }
-    void undo() {
-        thread_.ring.rewind(begin_);
-        pair_.next_psn = next_psn_;
-        pair_.sends.head = sends_;
-        pair_.receives.head = receives_;
-        dropped_ = 0;
-    }
-
-  private:
-    template <typename Record>
-    void write(Record& record) {
-        if (writes_ && !thread_.ring.put_post(record))
-            ++dropped_;
-    }
-
-    QueuePair& pair_;
-    ThreadSink& thread_;
-    bool writes_;
-    std::uint64_t begin_;
-    std::uint64_t dropped_ = 0;
-    std::uint32_t next_psn_, sends_, receives_;
-};
+void add(Posting& posting, const QueuePair& pair, const ibv_recv_wr& wr) {
+    PostRecv record = record_of(wr, pair.qpn, 0, 0);
+    posting.add(record);
+}
 
 void add_list(tracelog::EventWriter& event, const ibv_sge* list, int count) {
     PostRecv copy{};
@@ -184,27 +120,26 @@ void log_refusal(const char* call, const char* key, std::uint32_t number, const 
     log(event);
 }
 
+// The queue pair's lock is held.
 template <typename Wr, typename Post>
 int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category category, Wr* list,
           Wr** bad, Post post) {
-    const PairGuard guard(pair, &thread);
     const Inside inside(thread);
-    const std::int64_t t_ns = pair.last_ns = std::max(thread.clock.read(), pair.last_ns + 1);
-    Batch batch(pair, thread, category);
+    Posting posting(pair, thread, category);
     for (const Wr* wr = list; wr != nullptr; wr = wr->next)
-        batch.add(*wr, t_ns);
-    batch.announce();
+        add(posting, pair, *wr);
+    posting.announce();
     const int rc = post();
     if (rc == 0) {
-        batch.commit();
+        posting.accept();
         return rc;
     }
     const int error = errno;
-    batch.undo();
+    posting.take_back();
     unsigned taken = count_before(list, *bad);
     for (const Wr* wr = list; wr != nullptr && taken > 0; --taken, wr = wr->next)
-        batch.add(*wr, t_ns);
-    batch.commit();
+        add(posting, pair, *wr);
+    posting.accept();
     log_refusal(call, "qpn", pair.qpn, *bad, rc);
     errno = error;
     return rc;
@@ -218,6 +153,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
     QueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
     if (pair == nullptr)
         return context.ops.post_send(qp, wr, bad_wr);
+    const SendGuard guard(*pair, &thread);
     return trace(*pair, thread, "ibv_post_send", Category::send, wr, bad_wr,
                  [&] { return context.ops.post_send(qp, wr, bad_wr); });
 }
@@ -228,6 +164,7 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     QueuePair* pair = thread.depth == 0 ? queue_pairs.find(qp) : nullptr;
     if (pair == nullptr)
         return context.ops.post_recv(qp, wr, bad_wr);
+    const Guard guard(pair->lock);
     return trace(*pair, thread, "ibv_post_recv", Category::recv, wr, bad_wr,
                  [&] { return context.ops.post_recv(qp, wr, bad_wr); });
 }

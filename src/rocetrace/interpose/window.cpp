@@ -27,7 +27,7 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
         return context.ops.bind_mw(qp, mw, bind);
     ThreadSink& thread = sink();
     // Held until the event is written, so that no other thread logs the completion before it.
-    const PairGuard guard(*pair, &thread);
+    const SendGuard guard(*pair, &thread);
     OpenCall call("ibv_bind_mw");
     EventWriter arguments(Category::mr, "bind_mw");
     arguments.add("qpn", qp->qp_num)
@@ -47,8 +47,8 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
         return rc;
     }
     const bool is_signaled = pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0;
-    const std::uint32_t number = pair->sends.head;
-    pair->sends.push({bind->wr_id, is_signaled});
+    const std::uint32_t number = pair->sends.stage(bind->wr_id, is_signaled);
+    pair->sends.accept();
     call.log(EventWriter(Category::mr, "bind_mw")
                  .add("qpn", qp->qp_num)
                  .add("wr_id", bind->wr_id)

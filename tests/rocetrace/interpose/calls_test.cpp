@@ -213,14 +213,14 @@ TEST_F(ContextCalls, a_bound_window_takes_a_place_in_the_send_queue) {
                                "bind_mw qpn=48 wr_id=13 rkey=119 va=12288 len=256 "
                                "access=remote_write request=1 signaled=true"}));
     interpose::QueuePair& pair = *interpose::queue_pairs.find(&provider_.qp.qp_base);
-    EXPECT_EQ(pair.complete_send(12, true), -1);  // unsignaled
-    EXPECT_EQ(pair.complete_send(13, true), 1);
+    EXPECT_EQ(pair.sends.complete(12, true), -1);  // unsignaled
+    EXPECT_EQ(pair.sends.complete(13, true), 1);
     provider_.refusal = EPERM;
     EXPECT_EQ(ibv_bind_mw(&provider_.qp.qp_base, &provider_.mw, &bind), EPERM);
     EXPECT_EQ(logged(),
               Lines{"failed call=ibv_bind_mw error=EPERM qpn=48 wr_id=13 rkey=119 va=12288 "
                     "len=256 access=remote_write"});
-    EXPECT_EQ(pair.sends.head, 2U);
+    EXPECT_EQ(pair.sends.posted(), 2U);
     EXPECT_EQ(provider_.reached(), (Lines{"bind_mw(12)", "bind_mw(13)", "bind_mw(13)"}));
 }
 

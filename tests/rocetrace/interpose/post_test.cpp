@@ -4,7 +4,10 @@
 #include <cerrno>
 #include <map>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -171,7 +174,7 @@ TEST_F(Post, completions_are_matched_across_unsignaled_requests) {
     EXPECT_EQ(events[0].number("request"), 4U);
     EXPECT_EQ(events[1].number("request"), 9U);
     const interpose::QueuePair& pair = *interpose::queue_pairs.find(qp);
-    EXPECT_EQ(pair.sends.head - pair.sends.tail, 0U);
+    EXPECT_EQ(pair.sends.count(), 0U);
 }
 
 TEST_F(Post, error_completions_are_matched_by_wr_id_in_both_queues) {
@@ -230,6 +233,129 @@ TEST_F(Post, of_an_aborted_or_refused_batch_is_not_logged) {
     const auto events = trace_.events("post_send");
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(psns(events[0]), Psns(100, 100));
+}
+
+// On a full queue, with a list that is longer than the queue.
+TEST_F(Post, that_is_refused_does_not_change_which_requests_are_outstanding) {
+    ibv_qp* qp = device_.qp();
+    for (std::uint64_t i = 0; i < PretendDevice::depth; ++i)
+        post(qp, IBV_WR_SEND, 1, i);
+    ibv_sge sge{0, 1, 0};
+    std::vector<ibv_send_wr> list(3 * PretendDevice::depth, request(IBV_WR_SEND, sge, 1000));
+    for (std::size_t i = 1; i < list.size(); ++i)
+        list[i - 1].next = &list[i];
+    ibv_send_wr* bad = nullptr;
+    device_.refuse_after = 0;
+    EXPECT_EQ(ibv_post_send(qp, list.data(), &bad), ENOMEM);
+    EXPECT_EQ(bad, list.data());
+    device_.refuse_after = 1;
+    EXPECT_EQ(ibv_post_send(qp, list.data(), &bad), ENOMEM);
+    EXPECT_EQ(bad, &list[1]);
+    EXPECT_EQ(interpose::queue_pairs.find(qp)->sends.count(), PretendDevice::depth + 1);
+    trace_.events();
+    for (std::uint64_t i = 0; i < PretendDevice::depth; ++i)
+        completes(qp, i);
+    completes(qp, 1000);
+    const auto events = trace_.events("wc");
+    ASSERT_EQ(events.size(), PretendDevice::depth + 1);
+    for (std::size_t i = 0; i < events.size(); ++i)
+        EXPECT_EQ(events[i].number("request"), i);
+}
+
+TEST_F(Post, of_receives_that_is_refused_does_not_change_which_are_outstanding) {
+    ibv_qp* qp = device_.qp();
+    std::vector<ibv_recv_wr> list(3 * PretendDevice::depth);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        list[i].wr_id = i;
+        list[i].next = i + 1 < list.size() ? &list[i + 1] : nullptr;
+    }
+    ibv_recv_wr* bad = nullptr;
+    device_.refuse_after = PretendDevice::depth;
+    EXPECT_EQ(ibv_post_recv(qp, list.data(), &bad), ENOMEM);
+    device_.refuse_after = 0;
+    EXPECT_EQ(ibv_post_recv(qp, bad, &bad), ENOMEM);
+    for (std::uint64_t i = 0; i < PretendDevice::depth; ++i)
+        completes(qp, i, IBV_WC_SUCCESS, IBV_WC_RECV);
+    const auto events = trace_.events("wc");
+    ASSERT_EQ(events.size(), PretendDevice::depth);
+    for (std::size_t i = 0; i < events.size(); ++i)
+        EXPECT_EQ(events[i].number("request"), i);
+    interpose::bury(interpose::detach(qp));
+    const auto destroyed = trace_.events("destroyed");
+    ASSERT_EQ(destroyed.size(), 1U);
+    EXPECT_EQ(destroyed[0].number("receives_posted"), PretendDevice::depth);
+    EXPECT_EQ(destroyed[0].number("receives_outstanding"), 0U);
+    EXPECT_FALSE(destroyed[0].number("forgotten"));
+    interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, nullptr);
+}
+
+// The program's other thread polls and changes the state, and only then is the batch complete.
+TEST_F(Post, other_threads_do_not_wait_for_the_end_of_a_batch) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
+    ibv_qp_ex* extended = PretendDevice::extended(qp);
+    post(qp, IBV_WR_SEND, 1, 5);
+    ibv_wr_start(extended);
+    extended->wr_id = 6;
+    ibv_wr_send(extended);
+    std::thread([&] {
+        completes(qp, 5);
+        const interpose::Guard guard(interpose::queue_pairs.find(qp)->lock);
+    }).join();
+    EXPECT_EQ(ibv_wr_complete(extended), 0);
+    const auto events = trace_.events("post_send");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[1].number("request"), 1U);
+}
+
+TEST_F(Post, a_queue_pair_may_be_destroyed_before_its_batch_is_complete) {
+    ibv_qp* qp = device_.qp(IBV_QPT_RC, 100, true);
+    ibv_qp_ex* extended = PretendDevice::extended(qp);
+    const ibv_qp_ex real = interpose::queue_pairs.find(qp)->real;
+    for (int i = 0; i < 2; ++i) {
+        ibv_wr_start(extended);
+        ibv_wr_send(extended);
+        interpose::bury(interpose::detach(qp));
+        extended->wr_start = real.wr_start;
+        extended->wr_send = real.wr_send;
+        interpose::adopt(qp, {false, nullptr, {64, 64, 1, 1, 0}}, &real);
+    }
+    const auto destroyed = trace_.events("destroyed");
+    ASSERT_EQ(destroyed.size(), 2U);
+    EXPECT_EQ(destroyed[1].number("sends_posted"), 0U);
+}
+
+// A thread that the child does not have may hold any of the locks.
+TEST_F(Post, the_child_of_a_fork_can_make_and_destroy_queue_pairs_whatever_others_did_meanwhile) {
+    std::atomic<bool> done{false};
+    const auto make_one = [] {
+        interpose::QueuePair* pair = interpose::make_queue_pair(8, 8, true);
+        interpose::retire_queue_pair(pair);
+    };
+    std::array<std::thread, 2> others;
+    for (std::thread& other : others)
+        other = std::thread([&] {
+            while (!done)
+                make_one();
+        });
+    int hung = 0;
+    for (int i = 0; i < 300; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(10);
+            interpose::reset_locks();
+            make_one();
+            _exit(0);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        hung += static_cast<int>(status != 0);
+        if (hung != 0)
+            break;
+    }
+    done = true;
+    for (std::thread& other : others)
+        other.join();
+    EXPECT_EQ(hung, 0);
 }
 
 TEST_F(Post, a_batch_may_poll_before_it_is_complete) {

@@ -35,6 +35,10 @@ class TracedState : public testing::Test {
         EXPECT_EQ(errno, EDOM);
         EXPECT_EQ(polled.wr_id, wc.wr_id);
     }
+    static void post(interpose::Outstanding& queue, std::uint64_t wr_id, bool is_signaled) {
+        queue.stage(wr_id, is_signaled);
+        queue.accept();
+    }
     static ibv_wc completion(std::uint64_t wr_id, ibv_wc_status status,
                              ibv_wc_opcode opcode = IBV_WC_SEND) {
         ibv_wc wc{};
@@ -152,8 +156,8 @@ TEST_F(TracedState, the_completion_queue_tells_which_queue_an_error_is_of) {
     receive_cq.context = provider_.context();
     provider_.qp.qp_base.recv_cq = &receive_cq;
     provider_.begin();
-    pair().sends.push({8, true});
-    pair().receives.push({8});
+    post(pair().sends, 8, true);
+    post(pair().receives, 8, true);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR), receive_cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR), receive_cq);  // none is left
@@ -165,8 +169,8 @@ TEST_F(TracedState, the_completion_queue_tells_which_queue_an_error_is_of) {
 
 TEST_F(TracedState, the_opcode_tells_which_queue_of_a_shared_completion_queue_is_searched_first) {
     provider_.begin();
-    pair().sends.push({8, false});
-    pair().receives.push({8});
+    post(pair().sends, 8, false);
+    post(pair().receives, 8, true);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
     polls(completion(8, IBV_WC_WR_FLUSH_ERR, IBV_WC_RECV), provider_.cq);
@@ -178,8 +182,8 @@ TEST_F(TracedState, the_opcode_tells_which_queue_of_a_shared_completion_queue_is
 
 TEST_F(TracedState, a_success_completes_only_a_signaled_request_of_its_own_queue) {
     provider_.begin();
-    pair().sends.push({8, false});
-    pair().receives.push({8});
+    post(pair().sends, 8, false);
+    post(pair().receives, 8, true);
     polls(completion(8, IBV_WC_SUCCESS), provider_.cq);
     polls(completion(8, IBV_WC_SUCCESS, IBV_WC_RECV), provider_.cq);
     EXPECT_EQ(logged(), (Lines{"wc qpn=48 wr_id=8 status=SUCCESS opcode=SEND byte_len=5 queue=send",
@@ -218,10 +222,10 @@ TEST_F(TracedState, a_queue_pair_that_could_not_be_destroyed_is_traced_again) {
     interpose::attach_again(detached);
     interpose::attach_again(static_cast<interpose::QueuePair*>(nullptr));
     EXPECT_EQ(interpose::queue_pairs.find(&provider_.qp.qp_base), detached);
-    detached->sends.push({1, true});
-    detached->sends.push({2, true});
-    detached->receives.push({3});
-    EXPECT_EQ(detached->complete_send(1, true), 0);
+    post(detached->sends, 1, true);
+    post(detached->sends, 2, true);
+    post(detached->receives, 3, true);
+    EXPECT_EQ(detached->sends.complete(1, true), 0);
     interpose::bury(interpose::detach(&provider_.qp.qp_base));
     EXPECT_EQ(logged(), Lines{"destroyed what=qp qpn=48 sends_posted=2 sends_outstanding=1 "
                               "receives_posted=1 receives_outstanding=1"});

@@ -1,5 +1,7 @@
 // The functions that libibverbs exports, in the order of <infiniband/verbs.h>; those of protection
 // domains and memory regions are in memory.cpp.
+#include <optional>
+
 #include <infiniband/verbs.h>
 
 #include "rocetrace/interpose/context.hpp"
@@ -165,8 +167,12 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     QueuePair* pair = queue_pairs.find(qp);
     if (pair == nullptr)
         return real(qp, attr, mask);
-    // Held across the call, as for a post, so that the first request after RTS gets its PSN.
-    const PairGuard guard(*pair, &sink());
+    // Held across a call that sets the PSN, as for a post, so that the first request after RTS gets
+    // its PSN. Others may wait for locks of the provider, whose holder may wait for this one.
+    const bool sets_psn = (mask & IBV_QP_SQ_PSN) != 0;
+    std::optional<Guard> guard;
+    if (sets_psn)
+        guard.emplace(pair->lock);
     const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
     if (has_path)
         log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
@@ -182,6 +188,8 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     call.begin_again();
     const int rc = real(qp, attr, mask);
     const int error = errno;
+    if (!sets_psn)
+        guard.emplace(pair->lock);
     if (rc == 0) {
         pair->modified(*attr, mask);
         log_state(*pair, &call);
