@@ -1,8 +1,7 @@
 // Maps a verbs object to what is known of it. Lookups take no lock; insertions and removals do.
 //
 // A lookup finds each key that is in the map, whatever else changes in the map meanwhile. A lookup
-// of a key that is being removed may return the value of another key: the caller must check the
-// value.
+// of a key that is being removed finds its value or nothing.
 #pragma once
 
 #include <atomic>
@@ -25,7 +24,7 @@ class PointerMap {
         for (std::size_t i = hash(key) & table->mask;; i = (i + 1) & table->mask) {
             const std::uint64_t seen = table->slots()[i].key.load(std::memory_order_acquire);
             if (seen == key)
-                return table->slots()[i].value.load(std::memory_order_acquire);
+                return checked(table->slots()[i], key);
             if (seen == empty)
                 return nullptr;
         }
@@ -65,15 +64,6 @@ class PointerMap {
         erase(reinterpret_cast<std::uintptr_t>(key), value);
     }
 
-    template <typename Each>
-    void for_each(Each each) {
-        const Guard guard(lock_);
-        Table* table = table_.load(std::memory_order_relaxed);
-        for (std::size_t i = 0; table != nullptr && i <= table->mask; ++i)
-            if (table->slots()[i].key.load(std::memory_order_relaxed) > erased)
-                each(*table->slots()[i].value.load(std::memory_order_relaxed));
-    }
-
     /// For the child of a fork.
     void reset_lock() { lock_.reset(); }
 
@@ -92,6 +82,12 @@ class PointerMap {
         Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
         const Slot* slots() const { return reinterpret_cast<const Slot*>(this + 1); }
     };
+
+    // The slot may have been given to another key since: its value is written before its key.
+    static Value* checked(const Slot& slot, std::uint64_t key) {
+        Value* const value = slot.value.load(std::memory_order_acquire);
+        return slot.key.load(std::memory_order_relaxed) == key ? value : nullptr;
+    }
 
     static std::size_t hash(std::uint64_t key) {
         return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> 32U);
@@ -116,7 +112,7 @@ class PointerMap {
             }
             break;
         }
-        place->value.store(value, std::memory_order_relaxed);
+        place->value.store(value, std::memory_order_release);
         place->key.store(key, std::memory_order_release);
     }
 
