@@ -83,7 +83,10 @@ class Reader {
         return made;
     }
     void read() {
-        tracelog::Merge merge([this](std::span<const std::byte>, const auto&) { ++taken_; });
+        tracelog::Merge merge([this](std::span<const std::byte>, const auto&) {
+            ++taken_;
+            return true;
+        });
         while (!stop_) {
             merge.take(reader_, INT64_MAX);
             std::this_thread::sleep_for(std::chrono::milliseconds(2));

@@ -123,8 +123,10 @@ class Tracer {
     tracelog::RegionHeader* header_;
     tracelog::Region region_;
     tracelog::Merge merge_{[this](std::span<const std::byte> record, const auto& writer) {
-        if (auto event = tracelog::decode(record, log_.role(), writer))
+        auto event = tracelog::decode(record, log_.role(), writer);
+        if (event)
             log_.write(*std::move(event));
+        return event.has_value();
     }};
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -69,6 +69,7 @@ constexpr std::array rows{
             "{call} has not returned[  QP {qpn:6}][  from {address}][  to {peer}]"
             "[  memory {va:x} + {len} B][  {what}]"},
     TextRow{"dropped", "{records} events are missing before this one"},
+    TextRow{"damaged", "the process has overwritten events: they are missing"},
     TextRow{
         "cm_call",
         "{call}[  QP {qpn:6}][  from {address}][  to {peer}][  retries {retry_cnt}, RNR retries "

@@ -42,8 +42,10 @@ class PretendTrace {
     std::vector<runlog::Event> events(std::int64_t until_ns) {
         std::vector<runlog::Event> all;
         tracelog::Merge merge([&](std::span<const std::byte> record, const auto& writer) {
-            if (auto event = tracelog::decode(record, "test", writer))
+            auto event = tracelog::decode(record, "test", writer);
+            if (event)
                 all.push_back(*std::move(event));
+            return event.has_value();
         });
         merge.take(*reader_, until_ns);
         return all;

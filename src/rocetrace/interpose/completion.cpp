@@ -73,10 +73,8 @@ Wc record_of(const Completion& completion, const Match& match, std::int64_t t_ns
 }
 
 void write(ThreadSink& thread, const Wc& record) {
-    if (!wants(Category::wc) || !thread.has_ring)
-        return;
-    if (!thread.ring.put(&record, sizeof record))
-        thread.ring.drop(1);
+    if (wants(Category::wc) && !(thread.has_ring && thread.ring.put(&record, sizeof record)))
+        lose(thread, 1);
 }
 
 // The functions of an extended completion queue.

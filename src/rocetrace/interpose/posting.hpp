@@ -35,7 +35,8 @@ class Posting {
     Posting(QueuePair& pair, ThreadSink& thread, tracelog::Category category)
         : pair_(pair),
           thread_(thread),
-          writes_(wants(category) && thread.has_ring),
+          wants_(wants(category)),
+          writes_(wants_ && thread.has_ring),
           t_ns_(std::max(thread.clock.read(), pair.last_ns + 1)),
           begin_(thread.ring.end()),
           next_psn_(pair.next_psn) {
@@ -64,11 +65,9 @@ class Posting {
     void accept() {
         pair_.sends.accept();
         pair_.receives.accept();
-        if (!writes_)
-            return;
-        thread_.ring.publish();
-        if (dropped_ != 0)
-            thread_.ring.drop(dropped_);
+        if (writes_)
+            thread_.ring.publish();
+        lose(thread_, dropped_);
     }
     /// It has not, or not all: those that it has accepted must be added again.
     void take_back() {
@@ -84,12 +83,13 @@ class Posting {
     template <typename Record>
     void write(Record& record) {
         record.header.t_ns = t_ns_;
-        if (writes_ && !thread_.ring.put_post(record))
+        if (wants_ && !(writes_ && thread_.ring.put_post(record)))
             ++dropped_;
     }
 
     QueuePair& pair_;
     ThreadSink& thread_;
+    bool wants_;
     bool writes_;
     std::int64_t t_ns_;
     std::uint64_t begin_;

@@ -172,20 +172,21 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
     const Context& context = *contexts.find(srq->context);
     ThreadSink& thread = sink();
-    if (thread.depth != 0 || !thread.has_ring || !wants(Category::recv))
+    if (thread.depth != 0 || !wants(Category::recv))
         return context.ops.post_srq_recv(srq, wr, bad_wr);
     const std::int64_t t_ns = thread.clock.read();
     const std::uint64_t begin = thread.ring.end();
     std::uint64_t dropped = 0;
     const auto add = [&](const ibv_recv_wr& added) {
         PostRecv record = record_of(added, srq->handle, PostRecv::is_srq, t_ns);
-        if (!thread.ring.put_post(record))
+        if (!thread.has_ring || !thread.ring.put_post(record))
             ++dropped;
     };
     for (const ibv_recv_wr* each = wr; each != nullptr; each = each->next)
         add(*each);
     const Inside inside(thread);
-    thread.ring.announce();
+    if (thread.has_ring)
+        thread.ring.announce();
     const int rc = context.ops.post_srq_recv(srq, wr, bad_wr);
     const int error = errno;
     if (rc != 0) {
@@ -195,9 +196,9 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
         for (const ibv_recv_wr* each = wr; each != nullptr && taken > 0; --taken, each = each->next)
             add(*each);
     }
-    thread.ring.publish();
-    if (dropped != 0)
-        thread.ring.drop(dropped);
+    if (thread.has_ring)
+        thread.ring.publish();
+    lose(thread, dropped);
     if (rc != 0)
         log_refusal("ibv_post_srq_recv", "srq", srq->handle, *bad_wr, rc);
     errno = error;

@@ -46,6 +46,9 @@ struct ThreadSink {
 /// The calling thread's sink; created at its first call.
 ThreadSink& sink();
 
+/// Counts records that were not written.
+void lose(ThreadSink& thread, std::uint64_t records);
+void write(ThreadSink& thread, const tracelog::EventWriter& event, std::int64_t t_ns);
 /// Writes the event with the current time. errno does not change.
 void log(const tracelog::EventWriter& event);
 

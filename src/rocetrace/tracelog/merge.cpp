@@ -1,8 +1,10 @@
 #include "rocetrace/tracelog/merge.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <queue>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,17 +16,20 @@ namespace {
 
 constexpr std::uint64_t least_ring = ring_header_bytes + 4096;
 
-bool is_sound(const RegionHeader& header, std::size_t bytes) {
-    const std::uint64_t capacity = header.ring_bytes - ring_header_bytes;
-    return header.magic == RegionHeader::expected_magic && header.ring_bytes >= least_ring &&
-           (capacity & (capacity - 1)) == 0 && header.rings > 0 &&
-           header.rings <= (bytes - RegionHeader::bytes) / header.ring_bytes;
+bool is_sound(std::uint64_t magic, std::uint64_t ring_bytes, std::uint32_t rings,
+              std::size_t bytes) {
+    return magic == RegionHeader::expected_magic && ring_bytes >= least_ring &&
+           std::has_single_bit(ring_bytes - ring_header_bytes) && rings > 0 &&
+           rings <= (bytes - RegionHeader::bytes) / ring_bytes;
 }
 
 }  // namespace
 
 Region::Region(const util::Fd& memory, std::uint32_t pid) : pid_(pid) {
     struct stat facts {};
+    const int seals = fcntl(memory.get(), F_GET_SEALS);
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+        throw util::Error("a traced process sent something other than its memory");
     if (fstat(memory.get(), &facts) != 0 ||
         facts.st_size < static_cast<off_t>(RegionHeader::bytes + least_ring))
         throw util::Error("a traced process sent something other than its memory");
@@ -35,13 +40,16 @@ Region::Region(const util::Fd& memory, std::uint32_t pid) : pid_(pid) {
         throw util::Error(std::string("cannot map the memory of a traced process: ") +
                           std::strerror(errno));
     header_ = static_cast<RegionHeader*>(at);
-    if (!is_sound(*header_, mapped_)) {
+    ring_bytes_ = header_->ring_bytes;
+    most_rings_ = header_->rings;
+    if (!is_sound(header_->magic, ring_bytes_, most_rings_, mapped_)) {
         munmap(at, mapped_);
         throw util::Error("a traced process sent memory that is not a trace");
     }
 }
 
-Region::Region(RegionHeader* header, std::uint32_t pid) : header_(header), pid_(pid) {}
+Region::Region(RegionHeader* header, std::uint32_t pid)
+    : header_(header), ring_bytes_(header->ring_bytes), most_rings_(header->rings), pid_(pid) {}
 
 Region::~Region() {
     if (mapped_ != 0)
@@ -60,14 +68,14 @@ std::string Region::command() const {
 }
 
 std::vector<std::unique_ptr<Region::Ring>>& Region::rings() {
-    const std::uint32_t begun =
-        std::min(header_->begun.load(std::memory_order_acquire), header_->rings);
-    while (rings_.size() < begun) {
+    const std::uint32_t begun = header_->begun.load(std::memory_order_acquire);
+    is_damaged_ = is_damaged_ || begun < rings_.size() || begun > most_rings_;
+    while (!is_damaged_ && rings_.size() < begun) {
         auto* at = reinterpret_cast<std::byte*>(header_) + RegionHeader::bytes +
-                   rings_.size() * header_->ring_bytes;
+                   rings_.size() * ring_bytes_;
         rings_.push_back(std::make_unique<Ring>(
             Ring{RingReader(reinterpret_cast<RingHeader*>(at), at + ring_header_bytes,
-                            header_->ring_bytes - ring_header_bytes),
+                            ring_bytes_ - ring_header_bytes),
                  Writer{pid_, 0},
                  {}}));
     }
@@ -76,7 +84,15 @@ std::vector<std::unique_ptr<Region::Ring>>& Region::rings() {
 
 std::uint64_t Region::newly_homeless() {
     const std::uint64_t all = header_->homeless.load(std::memory_order_relaxed);
-    return all - std::exchange(homeless_, all);
+    is_damaged_ = is_damaged_ || is_absurd(all, homeless_);
+    return is_damaged_ ? 0 : all - std::exchange(homeless_, all);
+}
+
+bool Region::is_newly_damaged() {
+    is_damaged_ = is_damaged_ || std::ranges::any_of(rings_, [](const auto& ring) {
+                      return ring->reader.is_damaged();
+                  });
+    return is_damaged_ && !std::exchange(was_told_damaged_, is_damaged_);
 }
 
 // Returns the time before which the ring's calls in progress do not keep records waiting, and adds
@@ -89,7 +105,7 @@ std::int64_t Merge::look_at_open_calls(Region::Ring& ring, bool has_ended, std::
         const OpenCallSlot& slot = header.slots[i];
         const std::int64_t begin_ns = slot.begin_ns.load(std::memory_order_acquire);
         const bool waits = slot.waits.load(std::memory_order_relaxed) != 0;
-        if (begin_ns == 0 || begin_ns == ring.told_ns.at(i) || (waits && !has_ended))
+        if (begin_ns <= 0 || begin_ns == ring.told_ns.at(i) || (waits && !has_ended))
             continue;
         if (!has_ended && (until_ns == all_times || until_ns - begin_ns < patience_ns))
             return until_ns == all_times ? all_times : std::min(until_ns, begin_ns - 1);
@@ -132,16 +148,16 @@ std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_
                 ring->reader.look();
         }
     const auto push = [&](Region::Ring* ring) {
-        while (const Header* header = ring->reader.earliest()) {
-            if (header->kind != Kind::thread || header->size < sizeof(Thread)) {
-                if (header->t_ns <= limit_ns)
-                    next.push({header->t_ns, ring, header});
-                else if (!earliest_left_ || header->t_ns < *earliest_left_)
-                    earliest_left_ = header->t_ns;
+        while (const RingReader::Record record = ring->reader.earliest()) {
+            if (record.kind != Kind::thread || record.size < sizeof(Thread)) {
+                if (record.t_ns <= limit_ns)
+                    next.push({record.t_ns, ring, record});
+                else if (!earliest_left_ || record.t_ns < *earliest_left_)
+                    earliest_left_ = record.t_ns;
                 return;
             }
-            ring->writer.tid = reinterpret_cast<const Thread*>(header)->tid;
-            ring->reader.pop();
+            ring->writer.tid = reinterpret_cast<const Thread*>(record.data)->tid;
+            ring->reader.pop(record);
         }
     };
     for (Region::Ring* ring : rings) {
@@ -149,20 +165,26 @@ std::size_t Merge::take(const std::vector<Region*>& regions, std::int64_t until_
         push(ring);
     }
     for (std::size_t i = 0; i < begun_.size(); ++i)
-        next.push({reinterpret_cast<const Header*>(begun_[i].second.data())->t_ns, begun_[i].first,
-                   nullptr, i});
+        next.push({reinterpret_cast<const Header*>(begun_[i].second.data())->t_ns,
+                   begun_[i].first,
+                   {},
+                   i});
     std::size_t taken = 0;
     while (!next.empty()) {
         const Next first = next.top();
         Region::Ring* const ring = first.ring;
         next.pop();
-        if (first.record == nullptr) {
+        if (!first.record) {
             sink_(begun_[first.begun].second, ring->writer);
             ++taken;
             continue;
         }
-        sink_({reinterpret_cast<const std::byte*>(first.record), first.record->size}, ring->writer);
+        // With the size that was checked, which the process cannot change.
+        copy_.assign(first.record.data, first.record.data + first.record.size);
+        std::memcpy(copy_.data(), &first.record.size, sizeof first.record.size);
         ring->reader.pop(first.record);
+        if (!sink_(copy_, ring->writer))
+            ring->reader.set_damaged();
         if (++taken % 1024 == 0)
             ring->reader.release();
         push(ring);

@@ -51,6 +51,8 @@ class Region {
     std::vector<std::unique_ptr<Ring>>& rings();
     /// Records since the last call from threads without a ring.
     std::uint64_t newly_homeless();
+    /// Whether the process has overwritten its memory, so that records are missing. True once.
+    bool is_newly_damaged();
 
     /// The process has ended, or is not read any more: calls that have not returned will not.
     void end() { has_ended_ = true; }
@@ -58,10 +60,15 @@ class Region {
 
   private:
     RegionHeader* header_ = nullptr;
+    // As they were when they were checked.
+    std::uint64_t ring_bytes_ = 0;
+    std::uint32_t most_rings_ = 0;
     std::size_t mapped_ = 0;  // bytes; 0: not mapped by this object
     std::uint32_t pid_;
     std::uint64_t homeless_ = 0;
     bool has_ended_ = false;
+    bool is_damaged_ = false;
+    bool was_told_damaged_ = false;
     std::vector<std::unique_ptr<Ring>> rings_;
 };
 
@@ -76,7 +83,8 @@ class Merge {
     static constexpr std::int64_t patience_ns = 200'000'000;
 
     static constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
-    using Sink = std::function<void(std::span<const std::byte>, const Writer&)>;
+    /// Returns false if the bytes are not a record.
+    using Sink = std::function<bool(std::span<const std::byte>, const Writer&)>;
 
     explicit Merge(Sink sink) : sink_(std::move(sink)) {}
 
@@ -97,7 +105,7 @@ class Merge {
     struct Next {
         std::int64_t t_ns = 0;
         Region::Ring* ring = nullptr;
-        const Header* record = nullptr;  // one of `begun_` if null
+        RingReader::Record record;  // one of `begun_` if empty
         std::size_t begun = 0;
         bool operator>(const Next& other) const { return t_ns > other.t_ns; }
     };
@@ -105,6 +113,7 @@ class Merge {
     std::int64_t look_at_open_calls(Region::Ring& ring, bool has_ended, std::int64_t until_ns);
 
     std::vector<std::pair<Region::Ring*, std::vector<std::byte>>> begun_;  // during take()
+    std::vector<std::byte> copy_;  // of the record that is taken
     Sink sink_;
     unsigned fill_ = 0;
     std::optional<std::int64_t> earliest_left_;

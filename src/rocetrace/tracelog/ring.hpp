@@ -39,13 +39,16 @@ struct RingHeader {
     OpenCallSlot slots[most_open_calls];
 };
 
+/// Headers are of this size, so that each ring begins on a page, whatever the size of a page is.
+constexpr std::size_t largest_page = std::size_t{64} * 1024;
+
 /// The memory that a traced process shares: this header, then `rings` rings of `ring_bytes` each.
 struct RegionHeader {
     static constexpr std::uint64_t expected_magic = 0x3165636172746f72;  // "rotrace1"
-    static constexpr std::size_t bytes = 4096;
+    static constexpr std::size_t bytes = largest_page;
 
     std::uint64_t magic;
-    std::uint64_t ring_bytes;             // with the ring's header; a power of two plus one page
+    std::uint64_t ring_bytes;             // with the ring's header; a power of two plus that
     std::uint32_t rings;                  // maximum number
     std::atomic<std::uint32_t> begun;     // rings that have ever been used
     std::atomic<std::uint64_t> homeless;  // records of threads that got no ring
@@ -56,8 +59,14 @@ struct RegionHeader {
 };
 static_assert(sizeof(RegionHeader) <= RegionHeader::bytes);
 
-constexpr std::size_t ring_header_bytes = 4096;
+constexpr std::size_t ring_header_bytes = largest_page;
 static_assert(sizeof(RingHeader) <= ring_header_bytes);
+
+/// Whether a number of lost records cannot have become this one since the last look.
+inline bool is_absurd(std::uint64_t now, std::uint64_t before) {
+    constexpr std::uint64_t most = 1ULL << 32U;
+    return now - before > most;
+}
 
 /// The writing end. A record is reserved, filled, and becomes visible to the reader when published.
 class RingWriter {
@@ -155,14 +164,34 @@ class RingWriter {
     std::uint64_t tail_ = 0;  // last value read
 };
 
-/// The reading end.
+/// The reading end. The traced process may have overwritten the memory, and may do so while it is
+/// read: what a record's size says is read once. A ring that is damaged is not read any more.
 class RingReader {
   public:
+    /// A record in the ring, with what its header said when it was checked. Valid until release().
+    struct Record {
+        std::uint64_t at = 0;  // bytes since the beginning
+        const std::byte* data = nullptr;
+        std::uint32_t size = 0;
+        Kind kind = Kind::skip;
+        std::int64_t t_ns = 0;
+        explicit operator bool() const { return data != nullptr; }
+    };
+
     RingReader(RingHeader* header, std::byte* data, std::uint64_t capacity)
-        : header_(header), data_(data), capacity_(capacity), at_(header->tail.load()) {}
+        : header_(header),
+          data_(data),
+          capacity_(capacity),
+          at_(header->tail.load()),
+          head_(at_),
+          damaged_(at_ % 8 != 0) {}
 
     /// Makes all records published so far readable.
-    void look() { head_ = header_->head.load(std::memory_order_acquire); }
+    void look() {
+        const std::uint64_t head = header_->head.load(std::memory_order_acquire);
+        damaged_ = damaged_ || head - at_ > capacity_;
+        head_ = damaged_ ? at_ : head;
+    }
     /// The same of a process that has ended: the records of a post from which it did not return are
     /// marked as unfinished.
     void look_at_all() {
@@ -171,57 +200,54 @@ class RingReader {
         if (end <= head_ || end - head_ > capacity_)
             return;
         std::uint64_t at = std::exchange(head_, end);
-        while (Header* header = valid(at)) {
-            if (header->kind == Kind::post_send || header->kind == Kind::post_recv)
-                header->flags |= PostSend::unfinished;
-            at += header->size;
+        while (const Record record = valid(at)) {
+            if (record.kind == Kind::post_send || record.kind == Kind::post_recv)
+                header_at(at)->flags |= PostSend::unfinished;
+            at += record.size;
         }
     }
 
-    /// The oldest record that was published before the last look(); nullptr if there is none. Valid
-    /// until release().
-    const Header* front() {
+    /// The oldest record that was published before the last look(), if there is one.
+    Record front() {
         while (at_ != head_) {
-            const Header* header = valid(at_);
-            if (header == nullptr) {
-                at_ = head_;  // invalid data from the writing process: the rest is not reliable
+            const Record record = valid(at_);
+            if (!record) {
+                head_ = at_;
                 damaged_ = true;
-                return nullptr;
+            } else if (record.kind != Kind::skip) {
+                return record;
             }
-            if (header->kind != Kind::skip)
-                return header;
-            at_ += header->size;
+            at_ += record.size;
         }
-        return nullptr;
+        return {};
     }
     /// The same for the record that began first. A call is written when it returns, with the time
     /// of its begin: the events of calls inside it are in front of its own.
-    const Header* earliest() {
+    Record earliest() {
         constexpr unsigned most = 64;  // events in one call
-        const Header* first = front();
-        if (first == nullptr || first->kind != Kind::event)
+        Record first = front();
+        if (!first || first.kind != Kind::event)
             return first;
-        std::uint64_t at = at_ + first->size;
+        std::uint64_t at = first.at + first.size;
         for (unsigned seen = 1; seen < most && at != head_;) {
-            const Header* header = valid(at);
-            if (header == nullptr || (header->kind != Kind::event && header->kind != Kind::skip))
+            const Record record = valid(at);
+            if (!record || (record.kind != Kind::event && record.kind != Kind::skip))
                 break;
-            if (header->kind == Kind::event) {
+            if (record.kind == Kind::event) {
                 ++seen;
-                if (header->t_ns < first->t_ns)
-                    first = header;
+                if (record.t_ns < first.t_ns)
+                    first = record;
             }
-            at += header->size;
+            at += record.size;
         }
         return first;
     }
-    void pop() { at_ += reinterpret_cast<const Header*>(data_ + (at_ & (capacity_ - 1)))->size; }
-    /// Removes a record that earliest() returned.
-    void pop(const Header* record) {
-        if (record == front())
-            pop();
+    /// Removes a record that front() or earliest() returned.
+    void pop(const Record& record) {
+        if (record.at == at_)
+            at_ += record.size;
         else
-            const_cast<Header*>(record)->kind = Kind::skip;  // NOLINT(*-const-cast): of data_
+            header_at(record.at)->kind = Kind::skip;
     }
 
     /// Returns the room of all popped records to the writer.
@@ -230,36 +256,43 @@ class RingReader {
     /// Records dropped since the last call.
     std::uint64_t newly_dropped() {
         const std::uint64_t all = header_->dropped.load(std::memory_order_relaxed);
-        const std::uint64_t more = all - dropped_;
-        dropped_ = all;
-        return more;
+        damaged_ = damaged_ || is_absurd(all, dropped_);
+        return damaged_ ? 0 : all - std::exchange(dropped_, all);
     }
+    /// The process has overwritten the ring.
     bool is_damaged() const { return damaged_; }
+    void set_damaged() { damaged_ = true; }
     const RingHeader& header() const { return *header_; }
     /// Percentage of the ring that held records at the last look().
     unsigned fill() const { return static_cast<unsigned>((head_ - at_) * 100 / capacity_); }
 
   private:
-    // The record at this position; nullptr at the end, and if it is not valid.
-    Header* valid(std::uint64_t at) const {
+    Header* header_at(std::uint64_t at) const {
+        return reinterpret_cast<Header*>(data_ + (at & (capacity_ - 1)));
+    }
+    // The record at this position; empty at the end, and if it is not valid.
+    Record valid(std::uint64_t at) const {
         if (at == head_)
-            return nullptr;
+            return {};
         const std::uint64_t offset = at & (capacity_ - 1);
-        auto* header = reinterpret_cast<Header*>(data_ + offset);
-        const std::uint64_t size = header->size;
-        const bool is_skip = size >= skip_size && header->kind == Kind::skip;
-        const bool is_valid = size >= (is_skip ? std::uint64_t{skip_size} : sizeof(Header)) &&
-                              size % 8 == 0 && size <= head_ - at && size <= capacity_ - offset;
-        return is_valid ? header : nullptr;
+        const auto* header = reinterpret_cast<const volatile Header*>(header_at(at));
+        const std::uint32_t size = header->size;
+        const Kind kind = header->kind;
+        const bool is_skip = size >= skip_size && kind == Kind::skip;
+        const bool is_valid = size >= (is_skip ? skip_size : sizeof(Header)) && size % 8 == 0 &&
+                              size <= head_ - at && size <= capacity_ - offset;
+        if (!is_valid)
+            return {};
+        return {at, data_ + offset, size, kind, is_skip ? 0 : header->t_ns};
     }
 
     RingHeader* header_;
     std::byte* data_;
     std::uint64_t capacity_;
     std::uint64_t at_;
-    std::uint64_t head_ = 0;
+    std::uint64_t head_;
     std::uint64_t dropped_ = 0;
-    bool damaged_ = false;
+    bool damaged_;
 };
 
 }  // namespace tracelog

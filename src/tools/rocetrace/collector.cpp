@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <limits>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 
@@ -28,14 +31,28 @@ namespace {
 constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t second = 1'000'000'000;
 
+constexpr std::string_view socket_name = "/socket";
+
+// Programs that root starts may change their user.
+bool serves_all_users() {
+    return geteuid() == 0;
+}
+
 std::string make_folder() {
     const char* parent = std::getenv("XDG_RUNTIME_DIR");
     for (std::string base : {std::string(parent == nullptr ? "" : parent), std::string("/tmp")}) {
-        if (base.empty())
+        struct stat facts {};
+        if (base.empty() || stat(base.c_str(), &facts) != 0 ||
+            (serves_all_users() && (facts.st_mode & S_IXOTH) == 0))
             continue;
         base += "/rocetrace.XXXXXX";
-        if (mkdtemp(base.data()) != nullptr)
-            return base;
+        if (base.size() + socket_name.size() >= sizeof sockaddr_un::sun_path ||
+            mkdtemp(base.data()) == nullptr)
+            continue;
+        // Others cannot list the folder, so they need the whole path.
+        if (serves_all_users())
+            CHECK_ERRNO(chmod(base.c_str(), 0711));
+        return base;
     }
     throw util::Error(
         fmt::format("cannot create a folder for the socket in /tmp: {}", std::strerror(errno)));
@@ -44,11 +61,11 @@ std::string make_folder() {
 util::Fd listen_at(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path)
-        throw util::Error(fmt::format("the path of the socket is too long: {}", path));
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     util::Fd fd(CHECK_ERRNO(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
     CHECK_ERRNO(bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+    if (serves_all_users())
+        CHECK_ERRNO(chmod(path.c_str(), 0666));
     CHECK_ERRNO(listen(fd.get(), 1024));
     return fd;
 }
@@ -80,10 +97,10 @@ Collector::Collector(const std::string& path, std::string role, bool mask_psns)
     : log_(path),
       role_(std::move(role)),
       renderer_(role_),
-      socket_path_(folder_.path + "/socket"),
+      socket_path_(folder_.path + std::string(socket_name)),
       listener_(listen_at(socket_path_)),
       merge_([this](std::span<const std::byte> record, const tracelog::Writer& writer) {
-          write(record, writer);
+          return write(record, writer);
       }) {
     if (mask_psns)
         mask_.emplace();
@@ -96,15 +113,19 @@ Collector::Folder::~Folder() {
     std::filesystem::remove_all(path, ignored);
 }
 
-void Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {
+bool Collector::write(std::span<const std::byte> record, const tracelog::Writer& writer) {
+    bool is_record = false;
     if (!mask_ && !prints_text_) {
-        events_ += renderer_.append(log_.buffer(), record, writer);
+        is_record = renderer_.append(log_.buffer(), record, writer);
+        events_ += static_cast<std::uint64_t>(is_record);
     } else if (auto event = tracelog::decode(record, role_, writer)) {
+        is_record = true;
         if (mask_)
             mask_->hide(*event);
         write(*event);
     }
     log_.write(false);
+    return is_record;
 }
 
 void Collector::write(const runlog::Event& event) {
@@ -194,18 +215,21 @@ void Collector::look_for_ended() {
     }
 }
 
-void Collector::note_dropped() {
-    const auto add = [&](const runlog::Field& who, std::uint64_t records, std::uint32_t pid) {
-        if (records == 0)
-            return;
-        dropped_ += records;
-        note(runlog::now_ns(), "dropped", {{"records", records}, {"pid", pid}, who});
+void Collector::note_missing() {
+    const auto add = [&](std::uint64_t records, std::uint32_t pid, std::uint32_t tid) {
+        if (records != 0)
+            note(runlog::now_ns(), "dropped", {{"records", records}, {"pid", pid}, {"tid", tid}});
+        return records;
     };
     for (const Process& process : processes_) {
         const std::uint32_t pid = process.region->pid();
         for (auto& ring : process.region->rings())
-            add({"tid", ring->writer.tid}, ring->reader.newly_dropped(), pid);
-        add({"tid", 0U}, process.region->newly_homeless(), pid);
+            dropped_ += add(ring->reader.newly_dropped(), pid, ring->writer.tid);
+        homeless_ += add(process.region->newly_homeless(), pid, 0);
+        if (process.region->is_newly_damaged()) {
+            note(runlog::now_ns(), "damaged", {{"pid", pid}});
+            damaged_.push_back(pid);
+        }
     }
 }
 
@@ -224,7 +248,7 @@ void Collector::step() {
     for (const Process& process : processes_)
         if (process.has_ended)
             merge_.take(*process.region, all_times);
-    note_dropped();
+    note_missing();
     std::erase_if(processes_, [&](const Process& process) {
         if (process.has_ended)
             note(now, "process_end", {{"pid", process.region->pid()}});
@@ -251,7 +275,7 @@ void Collector::finish() {
     for (const Process& process : processes_)
         process.region->end();
     write_until(all_times);
-    note_dropped();
+    note_missing();
     flush();
 }
 

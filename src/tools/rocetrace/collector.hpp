@@ -52,6 +52,11 @@ class Collector {
     std::size_t processes() const { return seen_; }
     std::uint64_t events() const { return events_; }
     std::uint64_t dropped() const { return dropped_; }
+    /// Records of threads that have no buffer.
+    std::uint64_t homeless() const { return homeless_; }
+    /// The processes that have overwritten the memory from which their records are read.
+    const std::vector<std::uint32_t>& damaged() const { return damaged_; }
+    LogFile& log() { return log_; }
     const LogFile& log() const { return log_; }
 
   private:
@@ -76,8 +81,9 @@ class Collector {
     void take_up();
     bool take_up_one();
     void look_for_ended();
-    void note_dropped();
-    void write(std::span<const std::byte> record, const tracelog::Writer& writer);
+    void note_missing();
+    /// Returns false if it is not a record.
+    bool write(std::span<const std::byte> record, const tracelog::Writer& writer);
     void write(const runlog::Event& event);
     /// Writes the events up to this time, with those of note_in_order() in between.
     void write_until(std::int64_t t_ns);
@@ -99,6 +105,8 @@ class Collector {
     std::size_t seen_ = 0;
     std::uint64_t events_ = 0;
     std::uint64_t dropped_ = 0;
+    std::uint64_t homeless_ = 0;
+    std::vector<std::uint32_t> damaged_;
     std::int64_t last_step_ns_ = 0;
 };
 

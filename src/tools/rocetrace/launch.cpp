@@ -126,6 +126,8 @@ void Child::take_signals() {
         const bool from_kernel = info.ssi_code == SI_KERNEL;
         if (number == SIGCHLD)
             continue;
+        if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT)
+            was_told_to_end_ = true;
         if (has_ended_)
             is_asked_to_end_ = true;
         else if (!from_kernel && info.ssi_pid != static_cast<std::uint32_t>(pid_))

@@ -40,6 +40,8 @@ class Child {
     bool has_ended() const { return has_ended_; }
     /// Whether rocetrace was told to end after the child had ended.
     bool is_asked_to_end() const { return is_asked_to_end_; }
+    /// Whether a signal has told both to end, and the child has.
+    bool has_been_ended() const { return has_ended_ && was_told_to_end_; }
     /// Ends this process as the child ended: with its exit status, or by the same signal.
     [[noreturn]] void end_like_it(int otherwise) const;
     /// The status from waitpid().
@@ -52,6 +54,7 @@ class Child {
     int status_ = 0;
     bool has_ended_ = false;
     bool is_asked_to_end_ = false;
+    bool was_told_to_end_ = false;
 };
 
 /// A program that cannot be started, and the exit status for this error.

@@ -183,22 +183,32 @@ void collect(Collector& collector, Child& child, std::vector<ProgramOutput>& out
 }
 
 void tell_result(const Collector& collector, const std::string& program) {
+    const auto say = [](const std::string& what) { util::complain("rocetrace", what); };
     if (collector.processes() == 0)
-        util::complain(
-            "rocetrace",
-            fmt::format(
-                "{} made no verbs call that rocetrace can trace. If the program links libibverbs "
-                "statically, rocetrace cannot trace it. If it sets or clears LD_PRELOAD (env, a "
-                "script), put LD_PRELOAD=LIBRARY before the program that makes the calls",
-                program));
+        say(fmt::format(
+            "{} made no verbs call that rocetrace can trace, unless a line above says why it is "
+            "not traced. If the program links libibverbs "
+            "statically, rocetrace cannot trace it. If it sets or clears LD_PRELOAD (env, a "
+            "script), put LD_PRELOAD=LIBRARY before the program that makes the calls",
+            program));
     if (collector.dropped() != 0)
-        util::complain("rocetrace",
-                       fmt::format("{} events are missing, because the program was faster than "
-                                   "rocetrace: try a larger --buffer, or --only",
-                                   collector.dropped()));
+        say(
+            fmt::format("{} events are missing, because the program was faster than rocetrace: try "
+                        "a larger --buffer, or --only",
+                        collector.dropped()));
+    if (collector.homeless() != 0)
+        say(fmt::format(
+            "{} events are missing, because the program had more threads than rocetrace "
+            "has buffers",
+            collector.homeless()));
+    for (const std::uint32_t pid : collector.damaged())
+        say(
+            fmt::format("process {} has overwritten memory that is not its own, and with it events "
+                        "that rocetrace had not read: they are missing",
+                        pid));
     if (!collector.log().error().empty())
-        util::complain("rocetrace", fmt::format("run log incomplete: cannot write to {}: {}",
-                                                collector.log().path(), collector.log().error()));
+        say(fmt::format("run log incomplete: cannot write to {}: {}", collector.log().path(),
+                        collector.log().error()));
 }
 
 template <typename Each>
@@ -233,6 +243,27 @@ void print_summary(const std::vector<std::string>& logs, FILE* to) {
     for_each_event(logs, [&](const runlog::Event& event) { summary.add(event); });
     std::fputs(summary.text().c_str(), to);
 }
+
+// A log whose name the user did not choose does not stay if nothing was logged.
+class UnusedLog {
+  public:
+    explicit UnusedLog(std::string path) : path_(std::move(path)) {}
+    ~UnusedLog() { remove(); }
+    UnusedLog(const UnusedLog&) = delete;
+    UnusedLog& operator=(const UnusedLog&) = delete;
+    UnusedLog(UnusedLog&&) = delete;
+    UnusedLog& operator=(UnusedLog&&) = delete;
+
+    void remove() const {
+        std::error_code ignored;
+        if (!path_.empty() && std::filesystem::is_regular_file(path_, ignored) &&
+            std::filesystem::file_size(path_, ignored) == 0)
+            std::filesystem::remove(path_, ignored);
+    }
+
+  private:
+    std::string path_;
+};
 
 // Whether the arguments are logs, as in: rocetrace --summary server.jsonl client.jsonl
 bool names_logs(const std::vector<std::string>& words) {
@@ -275,6 +306,7 @@ int run(Options options) {
                                    ? fmt::format("{}.{}.jsonl", base_name(program), getpid())
                                    : options.output;
     const std::string role = options.role.empty() ? base_name(program) : options.role;
+    const UnusedLog unused(options.output.empty() ? output : "");
     std::optional<Collector> collector(std::in_place, output, role, options.mask_psns);
     environment.socket = collector->socket_path();
     if (options.text) {
@@ -285,6 +317,10 @@ int run(Options options) {
     Child child(options.command, environment);
     for (ProgramOutput& stream : environment.outputs)
         stream.close_write_end();
+    collector->log().while_waiting(child.signals(), [&] {
+        child.take_signals();
+        return !child.has_been_ended();
+    });
     collect(*collector, child, environment.outputs, role);
     tell_result(*collector, program);
     child.accept_signals();
@@ -294,6 +330,7 @@ int run(Options options) {
         print_explanation({output}, stderr);
     const bool complete = collector->log().error().empty();
     collector.reset();  // end_like_it() ends the process without destructors
+    unused.remove();
     child.end_like_it(complete ? done : failed);
 }
 

@@ -1,6 +1,7 @@
 #include "rocetrace/tracelog/merge.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <vector>
@@ -20,9 +21,6 @@ class Merge : public testing::Test {
     static constexpr std::uint64_t capacity = 4096;
 
     Merge() {
-        header_->magic = tracelog::RegionHeader::expected_magic;
-        header_->ring_bytes = ring_bytes;
-        header_->rings = 2;
         for (std::uint32_t thread = 0; thread < 2; ++thread) {
             auto* ring = new (memory_.data() + tracelog::RegionHeader::bytes + thread * ring_bytes)
                 RingHeader{};
@@ -74,9 +72,11 @@ class Merge : public testing::Test {
     struct alignas(4096) Page {
         std::byte bytes[4096];
     };
-    std::vector<Page> pages_ = std::vector<Page>(1 + 2 * ring_bytes / sizeof(Page));
+    std::vector<Page> pages_ =
+        std::vector<Page>((tracelog::RegionHeader::bytes + 2 * ring_bytes) / sizeof(Page));
     std::span<std::byte> memory_ = std::as_writable_bytes(std::span(pages_));
-    tracelog::RegionHeader* header_ = new (memory_.data()) tracelog::RegionHeader{};
+    tracelog::RegionHeader* header_ = new (memory_.data()) tracelog::RegionHeader{
+        .magic = tracelog::RegionHeader::expected_magic, .ring_bytes = ring_bytes, .rings = 2};
     tracelog::Region region_{header_, 1};
     std::vector<RingWriter> writers_;
     std::vector<std::string> taken_;
@@ -86,6 +86,7 @@ class Merge : public testing::Test {
             std::to_string(writer.tid) + ":" + std::to_string(header->t_ns) +
             (header->kind == tracelog::Kind::begun ? " begun" : "") +
             ((header->flags & tracelog::PostRecv::unfinished) != 0 ? " unfinished" : ""));
+        return true;
     }};
 };
 
@@ -163,6 +164,35 @@ TEST_F(Merge, takes_the_post_in_which_a_process_has_ended) {
     region_.end();
     EXPECT_EQ(take(all_times), Taken{"0:5 unfinished"});
     EXPECT_EQ(take(all_times), Taken{});
+}
+
+// What a program does that writes where it must not.
+TEST_F(Merge, keeps_to_the_sizes_that_it_has_checked) {
+    write(0, 1);
+    EXPECT_EQ(take(all_times), Taken{"0:1"});
+    header_->ring_bytes = 1ULL << 40U;
+    header_->rings = UINT32_MAX;
+    write(1, 2);
+    EXPECT_EQ(take(all_times), Taken{"1:2"});
+    EXPECT_FALSE(region_.is_newly_damaged());
+    header_->begun = 100000;
+    write(0, 3);
+    EXPECT_EQ(take(all_times), Taken{"0:3"});
+    EXPECT_TRUE(region_.is_newly_damaged());
+    EXPECT_FALSE(region_.is_newly_damaged());
+    header_->homeless = UINT64_MAX;
+    EXPECT_EQ(region_.newly_homeless(), 0U);
+}
+
+TEST_F(Merge, reads_the_other_rings_if_one_is_overwritten) {
+    take(all_times);
+    write(0, 1);
+    write(1, 2);
+    std::memset(static_cast<void*>(writers_[0].header()), 0xff, sizeof(RingHeader));
+    EXPECT_EQ(take(all_times), Taken{"1:2"});
+    EXPECT_TRUE(region_.is_newly_damaged());
+    write(1, 3);
+    EXPECT_EQ(take(all_times), Taken{"1:3"});
 }
 
 TEST_F(Merge, leaves_what_is_later_and_says_when_that_was) {

@@ -42,9 +42,9 @@ TEST_F(Ring, gives_back_what_was_written_across_its_end) {
         for (int i = 0; i < round % 7; ++i)
             ASSERT_TRUE(write(16U + 8U * static_cast<std::uint32_t>((round + i) % 40), next++));
         reader_.look();
-        while (const Header* header = reader_.front()) {
-            ASSERT_EQ(header->t_ns, expected++);
-            reader_.pop();
+        while (const auto record = reader_.front()) {
+            ASSERT_EQ(record.t_ns, expected++);
+            reader_.pop(record);
         }
         reader_.release();
     }
@@ -60,7 +60,7 @@ TEST_F(Ring, counts_what_it_has_no_room_for) {
     EXPECT_EQ(reader_.newly_dropped(), 100 - taken);
     EXPECT_EQ(reader_.newly_dropped(), 0U);
     reader_.look();
-    EXPECT_EQ(reader_.front()->t_ns, 0);
+    EXPECT_EQ(reader_.front().t_ns, 0);
 }
 
 TEST_F(Ring, does_not_show_what_was_taken_back) {
@@ -69,16 +69,45 @@ TEST_F(Ring, does_not_show_what_was_taken_back) {
     writer_.rewind(end);
     ASSERT_TRUE(write(16, 7));
     reader_.look();
-    ASSERT_NE(reader_.front(), nullptr);
-    EXPECT_EQ(reader_.front()->size, 16U);
+    ASSERT_TRUE(reader_.front());
+    EXPECT_EQ(reader_.front().size, 16U);
 }
 
-TEST_F(Ring, with_a_size_that_cannot_be_is_passed_over) {
+TEST_F(Ring, with_a_size_that_cannot_be_is_not_read_any_more) {
     ASSERT_TRUE(write(64, 1));
     reinterpret_cast<Header*>(data_.data())->size = 12;
     reader_.look();
-    EXPECT_EQ(reader_.front(), nullptr);
+    EXPECT_FALSE(reader_.front());
     EXPECT_TRUE(reader_.is_damaged());
+    ASSERT_TRUE(write(64, 2));
+    reader_.look();
+    EXPECT_FALSE(reader_.front());
+}
+
+TEST_F(Ring, keeps_to_the_size_of_a_record_that_it_has_checked) {
+    ASSERT_TRUE(write(64, 1));
+    ASSERT_TRUE(write(64, 2));
+    reader_.look();
+    const auto first = reader_.front();
+    reinterpret_cast<Header*>(data_.data())->size = 0xffffffff;
+    reader_.pop(first);
+    EXPECT_EQ(reader_.front().t_ns, 2);
+}
+
+TEST_F(Ring, whose_header_is_overwritten_is_not_read_and_its_losses_do_not_count) {
+    ASSERT_TRUE(write(64, 1));
+    header_.dropped.store(5);
+    EXPECT_EQ(reader_.newly_dropped(), 5U);
+    header_.dropped.store(UINT64_MAX);
+    EXPECT_EQ(reader_.newly_dropped(), 0U);
+    EXPECT_TRUE(reader_.is_damaged());
+    for (const std::uint64_t head : {UINT64_MAX, std::uint64_t{capacity} + 8}) {
+        header_.head.store(head);
+        tracelog::RingReader reader{&header_, data_.data(), capacity};
+        reader.look();
+        EXPECT_FALSE(reader.front());
+        EXPECT_TRUE(reader.is_damaged());
+    }
 }
 
 TEST_F(Ring, works_between_two_threads) {
@@ -89,9 +118,9 @@ TEST_F(Ring, works_between_two_threads) {
     });
     for (std::int64_t expected = 0; expected < records;) {
         reader_.look();
-        while (const Header* header = reader_.front()) {
-            ASSERT_EQ(header->t_ns, expected++);
-            reader_.pop();
+        while (const auto record = reader_.front()) {
+            ASSERT_EQ(record.t_ns, expected++);
+            reader_.pop(record);
         }
         reader_.release();
     }
