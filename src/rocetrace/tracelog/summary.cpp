@@ -21,20 +21,20 @@ std::string psns_of(const Event& post) {
 
 void Summary::Depth::post(std::int64_t t_ns) {
     ++posted;
-    most = std::max(most, posted - used);
+    most = std::max(most, left());
     if (empty_since) {
         empty_ns += t_ns - *empty_since;
         empty_since.reset();
     }
-    over_time.add(t_ns, posted - used);
+    over_time.add(t_ns, left());
 }
 
 void Summary::Depth::use(std::int64_t t_ns, bool by_message) {
-    used = std::min(used + 1, posted);
-    over_time.add(t_ns, posted - used);
+    used += static_cast<std::uint64_t>(left() != 0);
+    over_time.add(t_ns, left());
     if (!by_message)
         return;
-    const std::uint64_t depth = posted - used;
+    const std::uint64_t depth = left();
     least = has_received ? std::min(least, depth) : depth;
     has_received = true;
     if (depth == 0 && !empty_since)
@@ -67,16 +67,26 @@ void Summary::take(QueuePair& pair, const Event& event) {
     } else if (event.name == "wc") {
         complete(pair, event);
     } else if (event.name == "qp_state" && pair.state == "RESET") {
-        pair.requests.clear();
-        pair.first = pair.posted = pair.completed = 0;
-        pair.receives = {};
-        pair.receive_lens.clear();
+        reset(pair, event.t_ns);
     } else if (event.name == "destroyed") {
         // Exact, even if events were dropped.
         pair.posted = event.number("sends_posted").value_or(pair.posted);
         if (const auto left = event.number("sends_outstanding"))
             pair.completed = pair.posted - std::min(*left, pair.posted);
     }
+}
+
+// The numbers of its requests begin at 0 again.
+void Summary::reset(QueuePair& pair, std::int64_t t_ns) {
+    pair.discarded += pair.outstanding();
+    pair.posted_before += pair.posted;
+    pair.completed_before += pair.completed;
+    pair.requests.clear();
+    pair.first = pair.posted = pair.completed = 0;
+    pair.over_time.add(t_ns, 0);
+    pair.receives.discarded += pair.receives.left();
+    pair.receives.empty_since.reset();
+    pair.receive_lens.clear();
 }
 
 void Summary::post_send(QueuePair& pair, const Event& event) {

@@ -50,6 +50,7 @@ class Summary {
     struct Depth {
         std::uint64_t posted = 0;
         std::uint64_t used = 0;
+        std::uint64_t discarded = 0;  // by RESET
         std::uint64_t most = 0;
         std::uint64_t least = 0;    // since the first message arrived
         std::int64_t empty_ns = 0;  // time without a receive, nanoseconds
@@ -57,13 +58,16 @@ class Summary {
         bool has_received = false;
         Series over_time{Series::Keeps::least};
 
+        std::uint64_t left() const { return posted - used - discarded; }
         void post(std::int64_t t_ns);
         void use(std::int64_t t_ns, bool by_message);
     };
     struct QueuePair : logged::QueuePair {
-        std::vector<Request> requests;  // outstanding, from number `first`
-        std::uint64_t first = 0;        // the number of requests.front()
-        std::uint64_t posted = 0, completed = 0, bytes = 0;
+        std::vector<Request> requests;            // outstanding, from number `first`
+        std::uint64_t first = 0;                  // the number of requests.front()
+        std::uint64_t posted = 0, completed = 0;  // since the last RESET
+        std::uint64_t posted_before = 0, completed_before = 0, discarded = 0;
+        std::uint64_t bytes = 0;
         std::uint64_t most_outstanding = 0;
         Series over_time{Series::Keeps::most};  // outstanding requests
         Depth receives;
@@ -75,6 +79,7 @@ class Summary {
     };
 
     void take(QueuePair& pair, const runlog::Event& event);
+    static void reset(QueuePair& pair, std::int64_t t_ns);
     void post_send(QueuePair& pair, const runlog::Event& event);
     void complete(QueuePair& pair, const runlog::Event& event);
     static void fail(QueuePair& pair, const runlog::Event& event);

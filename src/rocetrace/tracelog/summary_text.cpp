@@ -50,15 +50,17 @@ std::string Summary::text_of(const QueuePair& pair) const {
         peer != nullptr && peer->path_mtu != pair.path_mtu)
         out += fmt::format("  the peer has path MTU {}: the two must be equal\n", peer->path_mtu);
     out += fmt::format(
-        "  send queue: {} posted ({} bytes), {} completed, {} outstanding; at most "
+        "  send queue: {} posted ({} bytes), {} completed{}, {} outstanding; at most "
         "{}{} at once\n",
-        pair.posted, pair.bytes, pair.completed, pair.outstanding(), pair.most_outstanding,
+        pair.posted_before + pair.posted, pair.bytes, pair.completed_before + pair.completed,
+        pair.discarded != 0 ? fmt::format(", {} discarded by RESET", pair.discarded) : "",
+        pair.outstanding(), pair.most_outstanding,
         pair.max_send_wr != 0 ? fmt::format(" of {}", pair.max_send_wr) : "");
-    out += history("most requests outstanding", pair.over_time, pair.posted);
+    out += history("most requests outstanding", pair.over_time, pair.posted_before + pair.posted);
     const Depth& receives = pair.receives;
     if (receives.posted != 0)
         out += fmt::format("  receive queue: {} posted, {} used, {} left; minimum depth {} of {}\n",
-                           receives.posted, receives.used, receives.posted - receives.used,
+                           receives.posted, receives.used, receives.left(),
                            receives.has_received ? receives.least : receives.posted, receives.most);
     out += history("fewest receives left", receives.over_time, receives.used);
     if (receives.empty_ns != 0 || (receives.empty_since && !pair.destroyed_ns))
@@ -104,7 +106,8 @@ std::string Summary::text() const {
     std::string out;
     std::size_t unused = 0;
     for (const QueuePair& pair : pairs_.all()) {
-        const bool was_used = pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn;
+        const bool was_used =
+            pair.posted_before + pair.posted != 0 || pair.receives.posted != 0 || pair.dest_qpn;
         unused += !was_used;
         if (was_used)
             out += text_of(pair);
@@ -114,8 +117,8 @@ std::string Summary::text() const {
     for (const auto& [key, depth] : srqs_) {
         out += fmt::format(
             "{}: shared receive queue {}: {} posted, {} used, {} left; minimum depth {}\n",
-            util::printable(key.first), key.second, depth.posted, depth.used,
-            depth.posted - depth.used, depth.has_received ? depth.least : depth.posted);
+            util::printable(key.first), key.second, depth.posted, depth.used, depth.left(),
+            depth.has_received ? depth.least : depth.posted);
         out += history("fewest receives left", depth.over_time, depth.used);
     }
     if (!regions_.all().empty())

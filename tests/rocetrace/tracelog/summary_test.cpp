@@ -50,6 +50,26 @@ TEST(Summary, counts_a_bound_window_as_a_request_that_sends_nothing) {
         << text;
 }
 
+// The numbers of the requests begin at 0 again, and those that were outstanding are gone.
+TEST(Summary, counts_over_a_reset) {
+    const std::string text = summary_of({
+        R"({"t_ns":1,"role":"client","event":"qp","qpn":17,"type":"RC","max_send_wr":16,"max_recv_wr":4})",
+        R"({"t_ns":2,"role":"client","event":"post_send","qpn":17,"wr_id":1,"opcode":"SEND","len":7,"request":0,"signaled":true})",
+        R"({"t_ns":3,"role":"client","event":"post_send","qpn":17,"wr_id":2,"opcode":"SEND","len":7,"request":1,"signaled":true})",
+        R"({"t_ns":3,"role":"client","event":"post_recv","qpn":17,"wr_id":5,"len":64})",
+        R"({"t_ns":4,"role":"client","event":"wc","qpn":17,"wr_id":1,"status":"SUCCESS","opcode":"SEND","byte_len":7,"queue":"send","request":0})",
+        R"({"t_ns":5,"role":"client","event":"qp_state","qpn":17,"state":"RESET"})",
+        R"({"t_ns":6,"role":"client","event":"post_send","qpn":17,"wr_id":3,"opcode":"SEND","len":7,"request":0,"signaled":true})",
+        R"({"t_ns":7,"role":"client","event":"wc","qpn":17,"wr_id":3,"status":"SUCCESS","opcode":"SEND","byte_len":7,"queue":"send","request":0})",
+        R"({"t_ns":8,"role":"client","event":"destroyed","what":"qp","qpn":17,"sends_posted":1,"sends_outstanding":0})",
+    });
+    EXPECT_NE(text.find("send queue: 3 posted (21 bytes), 2 completed, 1 discarded by RESET, 0 "
+                        "outstanding; at most 2 of 16 at once"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("receive queue: 1 posted, 0 used, 0 left"), std::string::npos) << text;
+}
+
 TEST(Summary, tells_how_long_no_receive_was_posted) {
     const std::string text = summary_of({
         R"({"t_ns":1,"role":"server","event":"qp","qpn":17,"type":"RC","max_send_wr":1,"max_recv_wr":16})",
