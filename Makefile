@@ -64,7 +64,7 @@ SRC_UNITS  := examples/common $(addprefix src/,$(LAYERS) tools/rocecap tools/roc
 # functions that they interpose.
 PIC_UNITS  := rocetrace/interpose rocetrace/interpose/exported rocetrace/interpose/preload rocetrace/audit
 TEST_DIRS  := $(sort $(patsubst %/,%,$(dir $(wildcard $(addsuffix /*_test.cpp,tests/* tests/*/* tests/*/*/*)))))
-TEST_UNITS := $(TEST_DIRS) tests/support tests/faults bench bench/setup bench/transfer
+TEST_UNITS := $(TEST_DIRS) tests/support tests/faults tests/stress bench bench/setup bench/transfer
 # Counts allocations; in sanitized builds, with the sanitizer's hooks.
 COUNTER    := tests/support/allocation_count.cpp
 
@@ -81,6 +81,7 @@ BENCH    := $(addprefix $(BUILD)/bench/,decode whole make_capture make_run trace
 SETUP    := $(addprefix $(BUILD)/bench/setup/,client server)
 TRANSFER := $(addprefix $(BUILD)/bench/transfer/,client server report)
 FAULTY   := $(BUILD)/tests/faulty
+STRESS   := $(BUILD)/tests/stress
 SEEDS    := $(BUILD)/tests/fuzz_seeds
 # Each folder tests/<suite>/ listed here is a separate binary; all other folders form build/tests/unit.
 SUITES   := differential browser lab
@@ -134,7 +135,7 @@ build: packages-build ## Build rocecap, rocetrace, rocewire, and all lessons or 
 	$(Q)+$(call make,$(if $(filter command% environment%,$(origin STEPS)),tools $(wanted_steps),binaries))
 tools: $(MAINS) $(TOOL) $(EMULATOR) $(TRACER) $(TRACED); @:
 binaries: tools $(STEP_BIN); @:
-tests: binaries $(TESTS) $(FAULTY) $(SETUP) $(TRANSFER) $(addprefix $(BUILD)/bench/,whole make_run make_capture); @:
+tests: binaries $(TESTS) $(FAULTY) $(STRESS) $(SETUP) $(TRANSFER) $(addprefix $(BUILD)/bench/,whole make_run make_capture); @:
 
 check: packages-build-test; $(Q)tests/run check ## Run the fast tests, without the lab: unit tests, plain and under ASan + UBSan
 test: packages-build-lab-test; $(Q)tests/run all ## Run the tests: unit, tshark, browser, lab (18 minutes on two CPUs)
@@ -271,10 +272,11 @@ $(TRANSFER): $(BUILD)/%: $(O)/%.o $(T)/bench.o $(T)/bench/transfer.o
 $(BUILD)/bench/trace: $(BUILD)/pic/rocetrace/interpose.o
 $(BUILD)/bench/decode $(BUILD)/bench/trace: private LDLIBS := -lbenchmark $(LDLIBS)
 $(FAULTY):   $(T)/tests/faults.o
+$(STRESS):   $(T)/tests/stress.o
 $(SEEDS):    $(O)/tests/fuzz/seeds/main.o
 $(FUZZ_BIN): $(BUILD)/%: $(O)/%.o $(O)/tests/fuzz/check.o
 $(FUZZ_BIN): private LDFLAGS += -fsanitize=fuzzer
-PROGRAMS := $(TOOL) $(EMULATOR) $(TRACER) $(STEP_BIN) $(BENCH) $(SETUP) $(TRANSFER) $(FAULTY) $(SEEDS) $(FUZZ_BIN)
+PROGRAMS := $(TOOL) $(EMULATOR) $(TRACER) $(STEP_BIN) $(BENCH) $(SETUP) $(TRANSFER) $(FAULTY) $(STRESS) $(SEEDS) $(FUZZ_BIN)
 $(PROGRAMS): $(LIB)
 $(PROGRAMS):
 	$(call link,$(filter %.o,$^) $(LIB))
