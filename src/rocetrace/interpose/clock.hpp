@@ -2,8 +2,8 @@
 //
 // If the kernel reads the CPU's counter, clock_gettime() takes some 20 ns. If it reads a timer of
 // the machine (hpet, mostly in virtual machines), it is a system call and a device access, for
-// which other devices may have to wait. In that case a thread reads the time once per millisecond,
-// and the CPU's counter in between.
+// which other devices may have to wait. In that case a thread reads the time every 1 to 10 ms, and
+// the CPU's counter in between.
 #pragma once
 
 #include <algorithm>
@@ -138,7 +138,10 @@ class ClockOf {
             ns_per_count_ =
                 (static_cast<std::uint64_t>(passed_ns) << fraction) / (pair.count - first_.count);
         }
-        span_ = ns_per_count_ == 0 ? 0 : (1'000'000ULL << fraction) / ns_per_count_;
+        // The longer the rate has been measured, the longer it is accurate to some microseconds.
+        const auto span_ns = static_cast<std::uint64_t>(
+            std::clamp<std::int64_t>(passed_ns / 16, 1'000'000, 10'000'000));
+        span_ = ns_per_count_ == 0 ? 0 : (span_ns << fraction) / ns_per_count_;
         count_ = pair.count;
         cpu_ = pair.cpu;
         anchor_ns_ = pair.t_ns;
