@@ -69,6 +69,7 @@ void Summary::take(QueuePair& pair, const Event& event) {
     } else if (event.name == "qp_state" && pair.state == "RESET") {
         reset(pair, event.t_ns);
     } else if (event.name == "destroyed") {
+        pair.forgotten = event.number("forgotten").value_or(0);
         // Exact, even if events were dropped.
         pair.posted = event.number("sends_posted").value_or(pair.posted);
         if (const auto left = event.number("sends_outstanding"))

@@ -73,7 +73,8 @@ class Summary {
         Depth receives;
         std::vector<std::uint64_t> receive_lens;  // by request number, bytes
         std::vector<Error> errors;
-        std::uint64_t flushed = 0;  // completions with WR_FLUSH_ERR
+        std::uint64_t flushed = 0;    // completions with WR_FLUSH_ERR
+        std::uint64_t forgotten = 0;  // by the library, before their completions
 
         std::uint64_t outstanding() const { return posted - completed; }
     };

@@ -56,6 +56,10 @@ std::string Summary::text_of(const QueuePair& pair) const {
         pair.discarded != 0 ? fmt::format(", {} discarded by RESET", pair.discarded) : "",
         pair.outstanding(), pair.most_outstanding,
         pair.max_send_wr != 0 ? fmt::format(" of {}", pair.max_send_wr) : "");
+    if (pair.forgotten != 0)
+        out += fmt::format(
+            "  {} requests were not followed to their completion: too many were outstanding\n",
+            pair.forgotten);
     out += history("most requests outstanding", pair.over_time, pair.posted_before + pair.posted);
     const Depth& receives = pair.receives;
     if (receives.posted != 0)

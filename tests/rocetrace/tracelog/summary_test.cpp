@@ -61,8 +61,9 @@ TEST(Summary, counts_over_a_reset) {
         R"({"t_ns":5,"role":"client","event":"qp_state","qpn":17,"state":"RESET"})",
         R"({"t_ns":6,"role":"client","event":"post_send","qpn":17,"wr_id":3,"opcode":"SEND","len":7,"request":0,"signaled":true})",
         R"({"t_ns":7,"role":"client","event":"wc","qpn":17,"wr_id":3,"status":"SUCCESS","opcode":"SEND","byte_len":7,"queue":"send","request":0})",
-        R"({"t_ns":8,"role":"client","event":"destroyed","what":"qp","qpn":17,"sends_posted":1,"sends_outstanding":0})",
+        R"({"t_ns":8,"role":"client","event":"destroyed","what":"qp","qpn":17,"sends_posted":1,"sends_outstanding":0,"forgotten":5})",
     });
+    EXPECT_NE(text.find("  5 requests were not followed to their completion"), std::string::npos);
     EXPECT_NE(text.find("send queue: 3 posted (21 bytes), 2 completed, 1 discarded by RESET, 0 "
                         "outstanding; at most 2 of 16 at once"),
               std::string::npos)
