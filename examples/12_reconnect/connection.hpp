@@ -16,8 +16,8 @@ inline void to_rts(ibv_qp* qp, std::uint32_t psn) {
     ibv_qp_attr attr{.qp_state = IBV_QPS_RTS,
                      .sq_psn = psn,
                      .max_rd_atomic = 1,
-                     .timeout = 14,   // 67 ms
-                     .retry_cnt = 3,  // after the first attempt
+                     .timeout = 14,    // 67 ms
+                     .retry_cnt = 3,   // after the first attempt
                      .rnr_retry = 7};  // without limit: a slow server is not a lost one
     util::check_rc(ibv_modify_qp(qp, &attr,
                                  IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
