@@ -136,15 +136,16 @@ TEST_F(LinkCommands, status_is_one_json_object_if_asked) {
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(
         outcome.out,
-        fmt::format(R"({{"ok":true,"hosts":[{{"name":"one","address":"{}","connected":true,)"
-                    R"("frames_in":1,"bytes_in":60,"frames_out":0,"bytes_out":0,"waiting":0,)"
-                    R"("undelivered":0,"too_short":0}},{{"name":"two","address":"{}",)"
-                    R"("connected":true,"frames_in":0,"bytes_in":0,"frames_out":1,)"
-                    R"("bytes_out":60,"waiting":0,"undelivered":0,"too_short":0}}],"rules":)"
-                    R"([{{"rule":1,"text":"drop the 1st packet from one","seen":0,"taken":0}}],)"
-                    R"("held":0,"recording":null,"recorded":0}})"
-                    "\n",
-                    path("one"), path("two")));
+        fmt::format(
+            R"({{"ok":true,"hosts":[{{"name":"one","address":"{}","connected":true,)"
+            R"("frames_in":1,"bytes_in":60,"frames_out":0,"bytes_out":0,"waiting":0,)"
+            R"("undelivered":0,"too_short":0,"recorded_packets":0}},{{"name":"two","address":"{}",)"
+            R"("connected":true,"frames_in":0,"bytes_in":0,"frames_out":1,)"
+            R"("bytes_out":60,"waiting":0,"undelivered":0,"too_short":0,"recorded_packets":0}}],"rules":)"
+            R"([{{"rule":1,"text":"drop the 1st packet from one","seen":0,"taken":0}}],)"
+            R"("held":0,"recording":null,"recorded":0}})"
+            "\n",
+            path("one"), path("two")));
 }
 
 TEST_F(LinkCommands, status_repeats_with_what_changed) {
