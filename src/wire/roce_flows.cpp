@@ -1,6 +1,7 @@
 #include "wire/roce_flows.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -57,13 +58,6 @@ Doubt doubt_of(const Packet& packet) {
     return is_unusual(packet) ? Doubt::Some : Doubt::None;
 }
 
-std::uint64_t number(const std::uint8_t* bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < sizeof value; ++i)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 IpAddress source(const Packet& packet) {
     return packet.ipv4 ? IpAddress(packet.ipv4->src) : IpAddress(packet.ipv6->src);
 }
@@ -75,22 +69,15 @@ IpAddress destination(const Packet& packet) {
 
 RoceFlows::Key RoceFlows::Key::of(const Packet& packet, std::uint32_t port) {
     constexpr std::uint64_t ipv4_mapped = 0xffff'0000'0000;
-    Key key{.addresses{}, .port = port};
-    if (packet.ipv4) {
-        const auto word = [](const Ipv4Address& address) {
-            std::uint64_t value = 0;
-            for (const std::uint8_t byte : address.bytes)
-                value = value << 8 | byte;
-            return ipv4_mapped | value;
-        };
-        key.addresses = {0, word(packet.ipv4->src), 0, word(packet.ipv4->dst)};
-    } else if (packet.ipv6) {
-        const auto& src = packet.ipv6->src.bytes;
-        const auto& dst = packet.ipv6->dst.bytes;
-        key.addresses = {number(src.data()), number(src.data() + 8), number(dst.data()),
-                         number(dst.data() + 8)};
-    }
-    return key;
+    const auto word = [](const Ipv4Address& address) {
+        return ipv4_mapped | std::bit_cast<std::uint32_t>(address.bytes);
+    };
+    using Words = std::array<std::uint64_t, 2>;
+    if (packet.ipv4)
+        return {.addresses = {0, word(packet.ipv4->src), 0, word(packet.ipv4->dst)}, .port = port};
+    const auto src = std::bit_cast<Words>(packet.ipv6->src.bytes);
+    const auto dst = std::bit_cast<Words>(packet.ipv6->dst.bytes);
+    return {.addresses = {src[0], src[1], dst[0], dst[1]}, .port = port};
 }
 
 RoceFlows::Key RoceFlows::Key::reversed() const {
@@ -99,10 +86,9 @@ RoceFlows::Key RoceFlows::Key::reversed() const {
 
 std::size_t RoceFlows::Key::hash() const {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
-    std::uint64_t mixed = port;
-    for (const std::uint64_t word : addresses)
-        mixed = (mixed ^ word) * odd;
-    return mixed >> 51;
+    const std::uint64_t mixed = addresses[0] ^ addresses[1] ^ std::rotl(addresses[2], 16) ^
+                                std::rotl(addresses[3], 32) ^ std::uint64_t{port} << 40;
+    return (mixed * odd) >> 51;
 }
 static_assert(places == std::size_t{1} << (64 - 51));
 
@@ -243,8 +229,8 @@ std::string RoceFlows::left_out_text() const {
     if (others != 0)
         flows += fmt::format(", others ({})", others);
     return fmt::format(
-        "{} to UDP port 4791 {} not RoCE and left out: {}. --trust-port decodes them; reserve the "
-        "port on hosts that use RoCE (net.ipv4.ip_local_reserved_ports).",
+        "{} to UDP port 4791 {} not RoCE and left out: {}; --trust-port decodes them, and "
+        "net.ipv4.ip_local_reserved_ports reserves the port on hosts that use RoCE.",
         left_out_ == 1 ? "1 packet" : fmt::format("{} packets", left_out_),
         left_out_ == 1 ? "is" : "are", flows);
 }

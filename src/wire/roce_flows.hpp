@@ -40,7 +40,7 @@ class RoceFlows {
 
   private:
     struct Key {
-        /// Source and destination; an IPv4 address is ::ffff:a.b.c.d.
+        /// Source and destination; in the machine's byte order.
         std::array<std::uint64_t, 4> addresses{};
         /// The UDP port that is not 4791, and what the key is for.
         std::uint32_t port = 0;

@@ -83,7 +83,7 @@ TEST_F(RoceFlows, leave_out_the_answers_of_another_protocol) {
         EXPECT_FALSE(is_roce(dns_answer(id))) << id;
     EXPECT_EQ(flows_.left_out(), 6U);
     EXPECT_TRUE(flows_.left_out_text().starts_with(
-        "6 packets to UDP port 4791 are not RoCE and left out: 10.9.0.2 port 53 → 10.9.0.1. "))
+        "6 packets to UDP port 4791 are not RoCE and left out: 10.9.0.2 port 53 → 10.9.0.1; "))
         << flows_.left_out_text();
 }
 
@@ -209,7 +209,7 @@ TEST_F(RoceFlows, text_names_three_flows) {
     EXPECT_TRUE(text.starts_with("7 packets to UDP port 4791 are not RoCE and left out: ")) << text;
     EXPECT_NE(text.find(" port 100 → "), std::string::npos);
     EXPECT_NE(text.find(" (2), "), std::string::npos);
-    EXPECT_NE(text.find(", others (3). --trust-port"), std::string::npos) << text;
+    EXPECT_NE(text.find(", others (3); --trust-port"), std::string::npos) << text;
 }
 
 TEST_F(RoceFlows, give_a_bad_icrc_its_hint) {

@@ -76,8 +76,8 @@ TEST_F(OtherPackets, of_another_protocol_at_port_4791_are_left_out_by_every_comm
     add(roce());
     const std::string sentence =
         "rocecap: 3 packets to UDP port 4791 are not RoCE and left out: 10.9.0.2 port 53 → "
-        "10.9.0.1. --trust-port decodes them; reserve the port on hosts that use RoCE "
-        "(net.ipv4.ip_local_reserved_ports).\n";
+        "10.9.0.1; --trust-port decodes them, and net.ipv4.ip_local_reserved_ports reserves the "
+        "port on hosts that use RoCE.\n";
     for (const char* command :
          {"decode", "verify", "flows", "explain", "check", "timeline", "psns"}) {
         const auto outcome = file_.run(command);
