@@ -124,9 +124,10 @@ class Tracer {
     tracelog::Region region_;
     tracelog::Merge merge_{[this](std::span<const std::byte> record, const auto& writer) {
         auto event = tracelog::decode(record, log_.role(), writer);
-        if (event)
-            log_.write(*std::move(event));
-        return event.has_value();
+        if (!event)
+            return false;
+        log_.write(*std::move(event));
+        return true;
     }};
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -43,9 +43,10 @@ class PretendTrace {
         std::vector<runlog::Event> all;
         tracelog::Merge merge([&](std::span<const std::byte> record, const auto& writer) {
             auto event = tracelog::decode(record, "test", writer);
-            if (event)
-                all.push_back(*std::move(event));
-            return event.has_value();
+            if (!event)
+                return false;
+            all.push_back(*std::move(event));
+            return true;
         });
         merge.take(*reader_, until_ns);
         return all;
