@@ -13,7 +13,7 @@ using interpose::Outstanding;
 class Requests : public testing::Test {
   protected:
     void SetUp() override { ASSERT_TRUE(queue_.make_room(4)); }
-    ~Requests() override { queue_.free_room(); }
+    void TearDown() override { queue_.free_room(); }
 
     void post(std::uint64_t wr_id, bool is_signaled = true) {
         queue_.stage(wr_id, is_signaled);

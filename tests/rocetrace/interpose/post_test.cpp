@@ -241,7 +241,8 @@ TEST_F(Post, that_is_refused_does_not_change_which_requests_are_outstanding) {
     for (std::uint64_t i = 0; i < PretendDevice::depth; ++i)
         post(qp, IBV_WR_SEND, 1, i);
     ibv_sge sge{0, 1, 0};
-    std::vector<ibv_send_wr> list(3 * PretendDevice::depth, request(IBV_WR_SEND, sge, 1000));
+    std::vector<ibv_send_wr> list(std::size_t{3} * PretendDevice::depth,
+                                  request(IBV_WR_SEND, sge, 1000));
     for (std::size_t i = 1; i < list.size(); ++i)
         list[i - 1].next = &list[i];
     ibv_send_wr* bad = nullptr;
@@ -264,7 +265,7 @@ TEST_F(Post, that_is_refused_does_not_change_which_requests_are_outstanding) {
 
 TEST_F(Post, of_receives_that_is_refused_does_not_change_which_are_outstanding) {
     ibv_qp* qp = device_.qp();
-    std::vector<ibv_recv_wr> list(3 * PretendDevice::depth);
+    std::vector<ibv_recv_wr> list(std::size_t{3} * PretendDevice::depth);
     for (std::size_t i = 0; i < list.size(); ++i) {
         list[i].wr_id = i;
         list[i].next = i + 1 < list.size() ? &list[i + 1] : nullptr;

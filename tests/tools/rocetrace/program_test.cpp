@@ -315,7 +315,7 @@ TEST_F(TracedProgram, that_overwrites_the_shared_memory_keeps_its_exit_status_an
     for (const std::string& overwrite : overwrites) {
         const auto outcome =
             run({"-o", path("log.jsonl"), "--", "python3", "-c",
-                 shared_memory + until_logged + overwrite + "\n" + call + "; exit(3)"});
+                 fmt::format("{}{}{}\n{}; exit(3)", shared_memory, until_logged, overwrite, call)});
         EXPECT_EQ(outcome.exit_code, 3) << overwrite << '\n' << outcome.all();
         EXPECT_TRUE(outcome.err.empty() ||
                     outcome.err.find("has overwritten memory that is not its own") !=
