@@ -60,6 +60,7 @@ TEST(Ethernet, encapsulations_that_are_not_decoded_have_names) {
                                       : type == 0x88e5 ? "MACsec"
                                       : type == 0x88e7 ? "PBB"
                                       : type == 0x893f ? "802.1BR"
+                                      : type == 0x8949 ? "switch mirror"
                                       : type == 0x894f ? "NSH"
                                                        : "";
         ASSERT_EQ(wire::undecoded_encapsulation(static_cast<std::uint16_t>(type)), name) << type;

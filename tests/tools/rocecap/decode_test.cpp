@@ -59,8 +59,8 @@ TEST_F(DecodeCommand, json_is_an_object_a_line_with_wiresharks_names) {
 TEST_F(DecodeCommand, malformed_packets_are_decoded_as_far_as_they_go_and_exit_with_1) {
     auto frame = write_only();
     frame[42] = std::byte{0x1f};
-    add(frame);
     add(write_only());
+    add(frame);
     const auto outcome = decode();
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_NE(outcome.out.find("BTH opcode 0x1f is reserved"), std::string::npos) << outcome.out;
