@@ -124,8 +124,12 @@ class RingWriter {
     }
 
     std::uint64_t end() const { return end_; }
-    /// Releases what was reserved after `end` and not published.
-    void rewind(std::uint64_t end) { end_ = end; }
+    /// Releases what was reserved after `end` and not published, also if it was announced.
+    void rewind(std::uint64_t end) {
+        end_ = end;
+        if (header_ != nullptr)
+            header_->posting.store(end, std::memory_order_release);
+    }
     /// Shows the reader what is not published yet, for the case that the process ends before.
     void announce() { header_->posting.store(end_, std::memory_order_release); }
     void publish() {

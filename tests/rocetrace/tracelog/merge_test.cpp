@@ -166,6 +166,19 @@ TEST_F(Merge, takes_the_post_in_which_a_process_has_ended) {
     EXPECT_EQ(take(all_times), Taken{});
 }
 
+TEST_F(Merge, does_not_take_a_post_that_was_refused_when_the_process_ends) {
+    const tracelog::PostRecv post{{sizeof post, tracelog::Kind::post_recv, 0, 5}, 0, 0, 0, {}};
+    const std::uint64_t begin = writers_[0].end();
+    for (int i = 0; i < 3; ++i)
+        writers_[0].put(&post, sizeof post);
+    writers_[0].announce();
+    writers_[0].rewind(begin);
+    write_event(0, 6);
+    region_.end();
+    EXPECT_EQ(take(all_times), Taken{"0:6"});
+    EXPECT_FALSE(region_.is_newly_damaged());
+}
+
 // What a program does that writes where it must not.
 TEST_F(Merge, keeps_to_the_sizes_that_it_has_checked) {
     write(0, 1);
