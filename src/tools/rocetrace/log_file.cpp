@@ -37,12 +37,12 @@ void LogFile::while_waiting(int fd, std::function<bool()> is_needed) {
 std::size_t LogFile::wait(std::size_t bytes) const {
     if (wake_fd_ < 0)
         return bytes;
-    while (true) {
+    for (int timeout = 0;; timeout = -1) {  // the signal may have come before
         std::array<pollfd, 2> ready{{{fd_, POLLOUT, 0}, {wake_fd_, POLLIN, 0}}};
-        poll(ready.data(), ready.size(), -1);
+        poll(ready.data(), ready.size(), timeout);
         if (ready[0].revents != 0)
             return std::min<std::size_t>(bytes, PIPE_BUF);  // this does not block
-        if (ready[1].revents != 0 && !is_needed_())
+        if (!is_needed_())
             return 0;
     }
 }
