@@ -53,7 +53,7 @@ class Model {
     Outcome run() {
         // A cut changes what follows it, among that further cuts: learn one after the other.
         while (true) {
-            const Outcome outcome = with_known_cuts();
+            Outcome outcome = with_known_cuts();
             std::ranges::sort(begins_);
             if (begins_.size() == cuts_.size())
                 return outcome;

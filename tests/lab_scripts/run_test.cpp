@@ -142,13 +142,11 @@ TEST_F(Capture, tells_what_is_missing) {
 // QEMU before 7.2 listens on a TCP port for the link.
 TEST(LinkPort, is_chosen_again_if_another_process_takes_it) {
     const auto tries = [](const std::string& reason, int successful) {
-        const auto outcome = support::run(
-            {"bash", "-c",
-             "set -euo pipefail; . lab/lib/common.sh; . lab/vm/qemu.sh; n=0 why=$0 good=$1\n"
-             "start_qemu() { ((++n == good)) || { FAILURE=$why; return 1; }; }\n"
-             "start_guest server tcg && echo \"started by try $n\" || echo \"failed in try $n\"",
-             reason, std::to_string(successful)});
-        return outcome.out;
+        const std::string script = R"(
+            set -euo pipefail; . lab/lib/common.sh; . lab/vm/qemu.sh; n=0 why=$0 good=$1
+            start_qemu() { ((++n == good)) || { FAILURE=$why; return 1; }; }
+            start_guest server tcg && echo "started by try $n" || echo "failed in try $n")";
+        return support::run({"bash", "-c", script, reason, std::to_string(successful)}).out;
     };
     EXPECT_EQ(tries("can't bind to socket: Address already in use", 2), "started by try 2\n");
     EXPECT_EQ(tries("can't bind to socket: Address already in use", 9), "failed in try 3\n");
