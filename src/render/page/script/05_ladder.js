@@ -126,7 +126,7 @@ const ladder = {
         this.list.select(index, { middle: true });
         const box = byId("rows").getBoundingClientRect();
         if (box.bottom > innerHeight || box.top < 0)
-            byId("rows").scrollIntoView({ block: "nearest" });
+            byId("rows").scrollIntoView({ block: "nearest", behavior: "instant" });
         byId("rows").focus({ preventScroll: true });
     },
 
@@ -234,11 +234,11 @@ const ladder = {
         return [taken(words, client).join(" "), taken(words, wire).join(" "), words.join(" ")];
     },
 
-    // The characters that fit into each lane.
+    // The characters that fit into each lane; while the ladder is hidden, as before.
     lanes() {
         const heads = [...document.querySelectorAll("#ladder .lanes span")].slice(1);
         const width = heads.reduce((sum, head) => sum + head.offsetWidth, 0);
-        if (width !== this.width) {
+        if (width !== this.width && (width > 0 || !this.room)) {
             const pen = document.createElement("canvas").getContext("2d");
             pen.font = getComputedStyle(byId("rows")).font;
             const padding = 1.5 * parseFloat(getComputedStyle(document.documentElement).fontSize);
@@ -251,7 +251,7 @@ const ladder = {
     resized() {
         const before = this.width;
         this.lanes();
-        if (this.width !== before && this.width > 0) {
+        if (this.width !== before) {
             this.list.forget();
             this.list.draw();
         }

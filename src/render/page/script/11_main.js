@@ -42,7 +42,7 @@ function pressed(event) {
     if (event.target.closest("select, input, textarea") && !quiz.isOn)
         return;
     const acts = {
-        "/": () => { search.focus(); search.select(); search.scrollIntoView({ block: "nearest" }); },
+        "/": () => { search.focus({ preventScroll: true }); search.select(); search.scrollIntoView({ block: "nearest", behavior: "instant" }); },
         "?": () => byId("help").showModal(),
         t: () => themes.next(),
         q: () => quiz.enter(),
