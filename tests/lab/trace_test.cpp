@@ -224,9 +224,9 @@ TEST_F(Trace, says_what_is_wrong) {
     says({"--after", "soon", "--", "true", "::", "true"},
          "--after takes whole seconds, not 'soon'");
     says({"--", "no-such-program", "::", "true"}, "no-such-program");
-    says({"--after", "0", "--", "sleep", "60", "::", "sh", "-c", "kill -ABRT $$"},
+    says({"--after", "0", "--", "sleep", "2", "::", "sh", "-c", "kill -ABRT $$"},
          "client failed (exit 134, as after SIGABRT), ");
-    says({"--after", "1", "--", "sleep", "60", "::", "sh", "-c", "exit 134"},
+    says({"--after", "1", "--", "sleep", "2", "::", "sh", "-c", "exit 134"},
          "client failed (exit 134, as after SIGABRT), ");
     says({"--", "sleep", "30", "::", "true"},
          "--after SECONDS starts the client without this check", {"CAPTURE_SERVER_WAIT_SECONDS=2"});
