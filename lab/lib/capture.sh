@@ -42,13 +42,12 @@ need_wireshark() {
 }
 
 # capture_tail: waits until the file contains all packets of the run, at most 15 s. Both programs have ended; the last packets reach the
-# file after the link, the ring's read timeout (rocecap: 20 ms), a write, and the transfer to this host. The link emulator knows how many
-# packets these are; if the file has fewer and does not grow for 3 s, the kernel has dropped some. Without the emulator, wait until the file
-# has not grown for 250 ms.
+# file after the link, the ring's read timeout (rocecap: 20 ms), a write, and the transfer to this host. If it is known how many packets
+# these are, a file with fewer that does not grow for 3 s lacks some. Otherwise wait until the file has not grown for 250 ms.
 capture_tail() {
     local size=-1 last quiet_since quiet=250 deadline
     deadline=$(($(now_ms) + 15000))
-    PASSED=$(passed_packets)
+    count_packets
     [[ -z $PASSED ]] || quiet=3000
     while job_running capture && (($(now_ms) < deadline)); do
         last=$size
@@ -63,11 +62,21 @@ capture_tail() {
     done
 }
 
-# passed_packets: prints the packets that the link emulator has carried from and to the server; nothing if it does not record, or if the
-# capture has a filter of its own.
-passed_packets() {
-    [[ -n ${LINK_RECORDS:-} && -z ${CAPTURE_FILTER:-$(lesson_file capture.filter)} ]] || return 0
-    rocewire status --json 2>/dev/null | jq '.hosts[] | select(.name == "server").recorded_packets'
+# count_packets: sets PASSED, the packets that a complete capture has at least, and COUNTED_BY, who counted them: the link emulator, if it
+# records, or the server's device. PASSED is empty if neither is known, or if the capture has a filter of its own.
+count_packets() {
+    local sent received carried
+    PASSED='' COUNTED_BY=''
+    [[ -z ${CAPTURE_FILTER:-$(lesson_file capture.filter)} ]] || return 0
+    # A packet that netem drops was counted by the device, and not captured; so was one of a device to itself.
+    if [[ $LAB_BACKEND != local ]] && read -r sent received < <(counted_packets unless-netem); then
+        PASSED=$((sent + received)) COUNTED_BY="the server's ${HOST_DEVICE[server]%/*} sent and received"
+    fi
+    [[ -n ${LINK_RECORDS:-} ]] || return 0
+    carried=$(rocewire status --json 2>/dev/null | jq '.hosts[] | select(.name == "server").recorded_packets')
+    if [[ -n $carried ]] && ((carried >= ${PASSED:-0})); then
+        PASSED=$carried COUNTED_BY="the link emulator carried from and to the server"
+    fi
 }
 
 # packets_in FILE: prints the number of whole packets in this file of the run.

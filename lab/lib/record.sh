@@ -128,10 +128,11 @@ record_command() { # HOST WORD...
     record '.hosts[$host].command = $ARGS.positional' --arg host "$1" --args -- "${@:2}"
 }
 
-# counted_packets: prints the packets that the server's device sent and received during the run; nothing if it has no counters.
+# counted_packets [unless-netem]: prints the packets that the server's device sent and received during the run; nothing if it has no
+# counters, or if they were reset.
 counted_packets() {
-    jq -r --arg port "${HOST_DEVICE[server]:-}" '.hosts.server.counters as $c
+    jq -r --arg port "${HOST_DEVICE[server]:-}" --arg unless "${1:-}" '.hosts.server | select($unless == "" or .netem == null) | .counters as $c
         | ($c.after[$port] // {}) as $a | ($c.before[$port] // {}) as $b
-        | if $a.sent_pkts and $b.sent_pkts
+        | if $a.sent_pkts and $b.sent_pkts and $a.sent_pkts >= $b.sent_pkts and $a.rcvd_pkts >= $b.rcvd_pkts
           then "\($a.sent_pkts - $b.sent_pkts) \($a.rcvd_pkts - $b.rcvd_pkts)" else empty end' "$RUN_DIR/run.json"
 }

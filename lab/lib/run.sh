@@ -173,10 +173,12 @@ end_run() {
     done
     # The server did not end by itself: the SIGTERM is from stop_job.
     [[ -z ${SERVER_GOES_ON:-} || ${JOB_STATUS[server]:-} != 143 ]] || JOB_STATUS[server]=0
-    stop_capture
-    [[ $LAB_BACKEND != vm ]] || stop_link_record
     # From here on, the summary reports failed writes in one sentence.
     QUIET_WRITES=1
+    # The capture is complete if it has the packets that these count.
+    [[ -z ${HOST_DEVICE[server]:-} ]] || record_counters_after
+    stop_capture
+    [[ $LAB_BACKEND != vm ]] || stop_link_record
     check_run
     rm -f "$RUN_DIR/.reserve"
     [[ -z $INCOMPLETE ]] || record '.incomplete = $why' --arg why "$INCOMPLETE"
@@ -185,9 +187,6 @@ end_run() {
             record '.hosts[$role].exit_code = $code' --arg role "$role" --argjson code "${JOB_STATUS[$role]}"
     done
     record_capture
-    if [[ -n ${HOST_DEVICE[server]:-} ]]; then
-        record_counters_after
-    fi
     end_asking
     record '.ended = $ended' --arg ended "$(utc_now)" || incomplete run.json "lacks the end of the run"
     end_follow

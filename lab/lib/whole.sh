@@ -28,7 +28,7 @@ check_capture() {
     check_packets wire.pcapng "${CAPTURED:-}"
     # A busy kernel may drop packets, which the summary reports.
     if [[ -n ${PASSED:-} && -n ${CAPTURED:-} ]] && ((CAPTURED + DROPPED < PASSED)); then
-        incomplete wire.pcapng "has $CAPTURED of the $PASSED packets that the link emulator carried from and to the server"
+        incomplete wire.pcapng "has $CAPTURED of the $PASSED packets that $COUNTED_BY"
     fi
     [[ -n ${CAPTURED:-} ]] || incomplete wire.pcapng "has no count of its packets: the capture on the server ended without one"
     [[ -z ${CAPTURE_ENDED_EARLY:-} ]] || incomplete wire.pcapng "ends before the run does"

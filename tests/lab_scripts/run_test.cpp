@@ -88,19 +88,22 @@ TEST_F(RunEnd, text_of_a_traced_program_may_end_without_a_line_feed) {
               "client.jsonl ends in the middle of a line\n");
 }
 
-// A capture that has ended. The rocewire of this test has counted `passed` packets.
+// A capture that has ended. The rocewire of this test has counted `passed` packets, the server's device
+// those in run.json.
 class Capture : public RunEnd {
   protected:
     Capture() {
         std::filesystem::copy("captures/samples/01_cm_write_read/annotated.pcapng",
                               dir_.str() + "/wire.pcapng");
         packets_ = std::stoi(with_functions("packets_in wire.pcapng").out);
+        write_counters(0, 0);
     }
-    // Stops a capture whose log has these lines.
+    // Stops a capture whose log has these lines. passed < 0: without the link emulator.
     std::string incomplete(int passed, const std::string& log) const {
         write("capture.log", "rocecap: ready, capturing\n" + log);
         const auto outcome = with_functions(
-            "LINK_RECORDS=1; sleep 100 & JOB_PID[capture]=$!; sleeper=$!\n"
+            (passed < 0 ? "LINK_RECORDS=; LAB_BACKEND=ssh" : "LINK_RECORDS=1; LAB_BACKEND=vm") +
+            std::string("; HOST_DEVICE[server]=rxe0/1; sleep 100 & JOB_PID[capture]=$!; sleeper=$!\n") +
             "stop_job() { kill \"$sleeper\"; JOB_STATUS[$1]=0; }\n"
             "rocewire() { echo '{\"hosts\":[{\"name\":\"client\"},{\"name\":\"server\","
             "\"recorded_packets\":" +
@@ -109,6 +112,15 @@ class Capture : public RunEnd {
             "stop_capture; check_run; echo \"$INCOMPLETE\"");
         EXPECT_EQ(outcome.err, "");
         return outcome.out;
+    }
+    void write_counters(int sent, int received, const std::string& netem = "null") const {
+        const auto counters = [](int sent_then, int received_then) {
+            return R"({"rxe0/1":{"sent_pkts":)" + std::to_string(sent_then) + R"(,"rcvd_pkts":)" +
+                   std::to_string(received_then) + "}}";
+        };
+        write("run.json", R"({"hosts":{"server":{"netem":)" + netem + R"(,"counters":{"before":)" +
+                              counters(100, 200) + R"(,"after":)" +
+                              counters(100 + sent, 200 + received) + "}}}}");
     }
     std::string counts(int packets, int dropped = 0) const {
         return "rocecap: " + std::to_string(packets) + " packets captured, " +
@@ -137,6 +149,22 @@ TEST_F(Capture, tells_what_is_missing) {
     EXPECT_EQ(incomplete(packets_, ""),
               "wire.pcapng has no count of its packets: the capture on the server ended without "
               "one\n");
+}
+
+TEST_F(Capture, is_held_to_the_counters_of_the_servers_device) {
+    const std::string all = std::to_string(packets_);
+    const std::string missing = "wire.pcapng has " + all + " of the " +
+                                std::to_string(packets_ + 1) +
+                                " packets that the server's rxe0 sent and received\n";
+    write_counters(3, packets_ - 3);
+    EXPECT_EQ(incomplete(-1, counts(packets_)), "\n");
+    write_counters(3, packets_ - 2);
+    EXPECT_EQ(incomplete(-1, counts(packets_)), missing);
+    EXPECT_EQ(incomplete(packets_, counts(packets_)), missing);
+    write_counters(3, packets_ - 2, "\"loss 5%\"");
+    EXPECT_EQ(incomplete(-1, counts(packets_)), "\n") << "netem may have dropped it";
+    write_counters(-5, packets_ + 9);
+    EXPECT_EQ(incomplete(-1, counts(packets_)), "\n") << "the counters were reset";
 }
 
 // QEMU before 7.2 listens on a TCP port for the link.
