@@ -103,7 +103,8 @@ class Capture : public RunEnd {
         write("capture.log", "rocecap: ready, capturing\n" + log);
         const auto outcome = with_functions(
             (passed < 0 ? "LINK_RECORDS=; LAB_BACKEND=ssh" : "LINK_RECORDS=1; LAB_BACKEND=vm") +
-            std::string("; HOST_DEVICE[server]=rxe0/1; sleep 100 & JOB_PID[capture]=$!; sleeper=$!\n") +
+            std::string(
+                "; HOST_DEVICE[server]=rxe0/1; sleep 100 & JOB_PID[capture]=$!; sleeper=$!\n") +
             "stop_job() { kill \"$sleeper\"; JOB_STATUS[$1]=0; }\n"
             "rocewire() { echo '{\"hosts\":[{\"name\":\"client\"},{\"name\":\"server\","
             "\"recorded_packets\":" +

@@ -45,7 +45,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         ObservedPacket broken = stream.seen[place->second.index].second;
         broken.frame = frame;
         broken.t_ns = t_ns;
-        broken.damaged = true;
+        broken.is_damaged = true;
         broken.fate = Fate::Passed;
         stream.seen[place->second.index].second.fate = Fate::Corrupted;
         stream.seen.emplace_back(side, broken);

@@ -42,10 +42,4 @@ struct HalfConnection {
 
 inline constexpr std::uint32_t unknown_qpn = 0xffffffff;
 
-/// PSNs that a request takes.
-inline std::uint32_t psns_of(const ObservedPacket& request, flow::PathMtu path_mtu) {
-    return request.is(wire::Operation::RdmaReadRequest) ? flow::read_psns(request.dmalen, path_mtu)
-                                                        : 1;
-}
-
 }  // namespace conformance

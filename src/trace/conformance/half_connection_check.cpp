@@ -131,7 +131,8 @@ void Checker::count_models(const HalfConnection& half, const Responder& responde
         answered["send_rnr_err"] += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
     }
     for (const Step& step : half.steps)
-        if (step.kind == StepKind::ResponseArrived && !step.seen.damaged && step.seen.is_rnr_nak())
+        if (step.kind == StepKind::ResponseArrived && !step.seen.is_damaged &&
+            step.seen.is_rnr_nak())
             ++asked["rcvd_rnr_err"];
     asked["rcvd_seq_err"] += requester.naks_that_acknowledged();
     for (const Resend& resend : requester.resends())

@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "util/cursor.hpp"
-#include "wire/packet.hpp"
+#include "trace/flow/seen.hpp"
 
 namespace conformance {
 
@@ -25,33 +24,12 @@ enum class Fate : std::uint8_t {
 /// "lost", "doubled", ...; "passed".
 std::string_view name(Fate fate);
 
-struct ObservedPacket {
-    std::uint64_t frame = 0;  ///< number in the capture, from 1
-    std::int64_t t_ns = 0;
-    const wire::OpcodeInfo* opcode = nullptr;
-    wire::Psn psn;
-    bool ack_req = false;
-    bool damaged = false;      ///< its receiver must drop it
+struct ObservedPacket : flow::Seen {
     Fate fate = Fate::Passed;  ///< of a sent frame
     std::uint64_t copy = 0;    ///< of a sent frame: its first copy after the link; 0: none
-    wire::Aeth aeth;
-    std::uint64_t va = 0;  ///< from the RETH or AtomicETH
-    std::uint32_t rkey = 0;
-    std::uint32_t dmalen = 0;   ///< from the RETH
-    std::uint64_t value = 0;    ///< returned by an ATOMIC Acknowledge
-    std::uint64_t form = 0;     ///< digest of the header fields that a retransmission must keep
-    std::uint64_t digest = 0;   ///< digest of these and the payload
-    std::uint32_t payload = 0;  ///< bytes on the wire
-
-    bool is(wire::Operation operation) const { return opcode->operation == operation; }
-    /// Requires data, not an ACK: READ, ATOMIC, FLUSH, ATOMIC WRITE.
-    bool wants_data() const;
-    bool is_ack() const;
-    bool is_rnr_nak() const;
-    bool is_sequence_nak() const;
-    /// A NAK that ends the queue pair.
-    bool is_fatal_nak() const;
-    bool is_data() const;  ///< a READ response or an ATOMIC Acknowledge
+    std::uint64_t value = 0;   ///< returned by an ATOMIC Acknowledge
+    std::uint64_t form = 0;    ///< digest of the header fields that a retransmission must keep
+    std::uint64_t digest = 0;  ///< digest of these and the payload
 };
 
 /// The `opcode` is nullptr if the packet belongs to no reliable connection.

@@ -16,7 +16,7 @@ bool is_within(wire::Psn psn, wire::Psn first, wire::Psn last) {
 }
 
 bool acknowledges(const ObservedPacket& response, wire::Psn psn) {
-    if (response.damaged)
+    if (response.is_damaged)
         return false;
     const bool is_positive = response.is_ack() || response.is_data();
     return distance(psn, response.psn) >= (is_positive ? 0 : 1);
@@ -215,7 +215,7 @@ class Analysis {
         const bool needs_itself = packet.is_data();
         const auto serves = [&](const ObservedPacket& other) {
             if (needs_itself)
-                return !other.damaged && other.is_data() && other.psn == packet.psn;
+                return !other.is_damaged && other.is_data() && other.psn == packet.psn;
             return acknowledges(other, packet.psn);
         };
         if (packet.fate == Fate::Changed && arrived_as_answer(packet)) {
@@ -230,7 +230,7 @@ class Analysis {
                 recovery.prediction = "the requester already had the packet";
                 return;
             }
-            if (is_before || other->damaged)
+            if (is_before || other->is_damaged)
                 continue;
             if (resend != nullptr && other->frame > resend->first.frame)
                 break;

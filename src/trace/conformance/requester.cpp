@@ -49,7 +49,7 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                fmt::format("a new request with PSN {:#08x}, but {:#08x} to {:#08x} must be "
                            "retransmitted first",
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(next_ - 1)));
-    const std::uint32_t psns = psns_of(request, facts_.path_mtu);
+    const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     sent_.push_back({.place = place,
                      .psns = psns,
                      .rkey = request.rkey,
@@ -77,7 +77,7 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
     Resend& resend = resends_.back();
     ++resend.packets;
-    cursor_ = place + psns_of(request, facts_.path_mtu);
+    cursor_ = place + request.psn_count(facts_.path_mtu);
     if (resend.packets == 1 || sequence_.extend(resend.last_psn) < cursor_ - 1)
         resend.last_psn = sequence_.psn_of(cursor_ - 1);
     compare(request, place);
@@ -94,7 +94,7 @@ Requester::Sent* Requester::holder_of(ExtendedPsn place) {
 }
 
 void Requester::arrived(const ObservedPacket& response) {
-    if (response.damaged || !is_begun_)
+    if (response.is_damaged || !is_begun_)
         return;
     const ExtendedPsn place = sequence_.extend(response.psn);
     if (place >= next_ || response.is_fatal_nak())

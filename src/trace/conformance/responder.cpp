@@ -83,7 +83,7 @@ void Responder::synchronise(const ObservedPacket& sent) {
     if (!sent.is_ack() || !waiting_with_.contains(sent.psn.value()))
         return;
     const auto acknowledged = std::ranges::find_if(waiting_, [&](const ObservedPacket& request) {
-        return !request.damaged && request.psn == sent.psn && !request.wants_data();
+        return !request.is_damaged && request.psn == sent.psn && !request.wants_data();
     });
     if (acknowledged == waiting_.end())
         return;

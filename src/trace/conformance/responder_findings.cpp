@@ -63,9 +63,9 @@ void Responder::answer_of_the_dead(const Scan& scanned, const State& later,
 // If the response fits a damaged request, the responder acted on that request.
 bool Responder::answers_damaged(const ObservedPacket& sent) {
     for (ObservedPacket& request : waiting_) {
-        if (!request.damaged)
+        if (!request.is_damaged)
             continue;
-        request.damaged = false;
+        request.is_damaged = false;
         Scan scanned;
         const State before = state_;
         if (scan(sent, scanned) && scanned.back().arrival.request.frame == request.frame) {
@@ -79,7 +79,7 @@ bool Responder::answers_damaged(const ObservedPacket& sent) {
             return true;
         }
         state_ = before;
-        request.damaged = true;
+        request.is_damaged = true;
     }
     return false;
 }

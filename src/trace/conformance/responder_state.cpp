@@ -12,7 +12,7 @@ Responder::Expectation Responder::process(const ObservedPacket& request) {
     expectation.before = state_;
     Arrival& arrival = expectation.arrival;
     arrival.request = request;
-    if (request.damaged) {
+    if (request.is_damaged) {
         arrival.of = Class::Damaged;
         return expectation;
     }
@@ -47,7 +47,7 @@ void Responder::in_order(const ObservedPacket& request, Expectation& expectation
         state_.is_dead = true;
         return;
     }
-    const std::uint32_t psns = psns_of(request, facts_.path_mtu);
+    const std::uint32_t psns = request.psn_count(facts_.path_mtu);
     state_.expected += psns;
     state_.open =
         request.opcode->ends_message() ? std::nullopt : std::optional(request.opcode->operation);
@@ -79,7 +79,7 @@ void Responder::duplicate(const ObservedPacket& request, Expectation& expectatio
         return;
     }
     expectation.owed = Owed::Data;
-    expectation.psns = psns_of(request, facts_.path_mtu);
+    expectation.psns = request.psn_count(facts_.path_mtu);
     const auto valid = std::span(executed_).first(state_.executed);
     const auto behind = std::ranges::upper_bound(valid, expectation.place, {}, &Executed::first);
     if (behind == valid.begin())

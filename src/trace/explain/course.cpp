@@ -54,15 +54,9 @@ class Walk {
         std::size_t episode = std::numeric_limits<std::size_t>::max();
     };
 
-    std::uint32_t width_of(const Seen& request) const {
-        return request.is(Operation::RdmaReadRequest)
-                   ? flow::read_psns(request.dmalen, direction_.path_mtu)
-                   : 1;
-    }
-
     void ask(std::size_t index) {
         const Seen& request = *direction_.requests[index];
-        const std::uint32_t width = width_of(request);
+        const std::uint32_t width = request.psn_count(direction_.path_mtu);
         if (!has_begun_) {
             has_begun_ = true;
             next_ = acked_ = request.psn;
@@ -134,7 +128,8 @@ class Walk {
     // Whether the request continues the retransmission that `last` belongs to. If packets between
     // the two were lost again, only their next retransmission counts.
     bool follows(const Seen& request, const Seen& last) const {
-        const std::int32_t missing = distance(last.psn + width_of(last), request.psn);
+        const std::int32_t missing =
+            distance(last.psn + last.psn_count(direction_.path_mtu), request.psn);
         const bool was_asked_for = nak_ != nullptr && nak_->frame > last.frame;
         return missing == 0 ||
                (missing > 0 && !was_asked_for && request.t_ns - last.t_ns < soon_ns);
@@ -176,16 +171,14 @@ class Walk {
         if (!again.is(Operation::RdmaReadRequest))
             return nullptr;
         const auto found = std::ranges::find_if(reads_, [&](const Seen* one) {
-            return one != nullptr && again.psn.is_within(one->psn, width_of(*one));
+            return one != nullptr &&
+                   again.psn.is_within(one->psn, one->psn_count(direction_.path_mtu));
         });
         return found == reads_.end() ? nullptr : *found;
     }
 
     void judge(const Seen& request, const Sent& sent) {
         Episode episode{Why::Unanswered, sent.last, &request, sent.answer};
-        const bool wants_data =
-            request.opcode->has(wire::header::reth | wire::header::atomic_eth) &&
-            !request.is(Operation::RdmaWrite);
         if (damaged_between(*sent.last, request))
             episode.why = Why::Damaged;
         else if (rnr_ != nullptr && rnr_->frame > sent.last->frame)
@@ -199,7 +192,7 @@ class Walk {
         } else if (request.t_ns - sent.last->t_ns < soon_ns)
             episode.why = Why::Doubled;
         else if (sent.answer != nullptr)
-            episode.why = wants_data ? Why::DataLost : Why::AnswerLost;
+            episode.why = request.wants_data() ? Why::DataLost : Why::AnswerLost;
         note(episode);
     }
 

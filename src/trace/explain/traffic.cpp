@@ -3,57 +3,6 @@
 #include <fmt/format.h>
 
 namespace explain {
-namespace {
-
-constexpr std::uint8_t congestion_experienced = 3;
-
-bool is_marked(const wire::Packet& packet) {
-    return (packet.ipv4 && packet.ipv4->ecn() == congestion_experienced) ||
-           (packet.ipv6 && packet.ipv6->ecn() == congestion_experienced);
-}
-
-Seen seen_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet) {
-    Seen seen{.frame = frame,
-              .t_ns = t_ns,
-              .opcode = packet.opcode,
-              .psn = packet.bth->psn,
-              .payload = static_cast<std::uint32_t>(packet.payload_length),
-              .aeth = packet.aeth.value_or(wire::Aeth()),
-              .p_key = packet.bth->p_key,
-              .ack_req = packet.bth->a,
-              .is_damaged = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad,
-              .is_marked = is_marked(packet)};
-    seen.hop_limit = packet.ipv4   ? packet.ipv4->ttl
-                     : packet.ipv6 ? packet.ipv6->hop_limit
-                                   : packet.grh->hoplmt;
-    if (packet.reth) {
-        seen.va = packet.reth->va;
-        seen.rkey = packet.reth->rkey;
-        seen.dmalen = packet.reth->dmalen;
-    } else if (packet.atomic_eth) {
-        seen.va = packet.atomic_eth->va;
-        seen.rkey = packet.atomic_eth->rkey;
-        seen.dmalen = 8;
-    }
-    if (packet.deth)
-        seen.q_key = packet.deth->q_key;
-    return seen;
-}
-
-}  // namespace
-
-std::string Seen::text() const {
-    std::string line = fmt::format("{}  PSN {:#08x}", opcode->name, psn);
-    if (opcode->has(wire::header::aeth))
-        line += "  " + aeth.text();
-    if (opcode->has(wire::header::reth | wire::header::atomic_eth))
-        line += fmt::format("  va {:#x} rkey {:#010x}, {} B", va, rkey, dmalen);
-    else if (payload != 0)
-        line += fmt::format("  {} B", payload);
-    if (is_damaged)
-        line += hint != nullptr ? "  ICRC wrong, " + hint->text() : "  ICRC wrong";
-    return line;
-}
 
 void Traffic::see_dropped(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
                           util::Bytes bytes) {
@@ -104,7 +53,7 @@ void Traffic::add(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& pa
         made.src_port = packet.udp ? packet.udp->src_port : 0;
     }
     Stream& stream = streams_[known->second];
-    stream.packets.push_back(seen_of(frame, t_ns, packet));
+    stream.packets.push_back(Seen::of(frame, t_ns, packet));
     stream.damaged += stream.packets.back().is_damaged ? 1 : 0;
     if (packet.icrc && packet.icrc->hint != nullptr)
         stream.packets.back().hint = &*hints_.insert(*packet.icrc->hint).first;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "trace/explain/cause.hpp"
+#include "trace/flow/seen.hpp"
 #include "trace/flow/tracker.hpp"
 #include "wire/icmp.hpp"
 #include "wire/icrc_hint.hpp"
@@ -18,34 +19,7 @@
 
 namespace explain {
 
-struct Seen {
-    std::uint64_t frame = 0;  ///< number in the capture, from 1
-    std::int64_t t_ns = 0;
-    const wire::OpcodeInfo* opcode = nullptr;  ///< never nullptr in a Stream
-    wire::Psn psn;
-    std::uint32_t payload = 0;  ///< bytes on the wire
-    wire::Aeth aeth;            ///< of an acknowledgement or a READ response
-    std::uint64_t va = 0;       ///< of a RETH or AtomicETH
-    std::uint32_t rkey = 0;
-    std::uint32_t dmalen = 0;              ///< of a RETH, bytes
-    std::uint32_t q_key = 0;               ///< of a DETH
-    const wire::IcrcHint* hint = nullptr;  ///< of a wrong ICRC; one of Traffic's
-    std::uint8_t hop_limit = 0;
-    std::uint16_t p_key = 0;
-    bool ack_req = false;
-    bool is_damaged = false;  ///< wrong ICRC
-    bool is_marked = false;   ///< IP ECN: congestion experienced
-
-    bool is(wire::Operation operation) const { return opcode->operation == operation; }
-    bool is_request() const { return opcode->is_request(); }
-    bool is_response() const { return opcode->is_response(); }
-    bool is_kind(wire::AethKind kind) const {
-        return opcode->operation == wire::Operation::Acknowledge && aeth.kind() == kind;
-    }
-    bool is_sequence_nak() const { return is_kind(wire::AethKind::Nak) && aeth.code() == 0; }
-    /// "RC RDMA WRITE Only PSN 0x98b72c, rkey 0x0000021d, va 0x5586, 64 bytes".
-    std::string text() const;
-};
+using flow::Seen;
 
 struct Stream {
     flow::StreamKey key;

@@ -49,7 +49,7 @@ class Placer {
         for (std::size_t i = 0; i < packets_.size(); ++i) {
             const Packet& packet = packets_[i];
             if (info != nullptr && packet.connection != Packet::no_connection &&
-                packet.dest_qpn == taken.dest_qpn && packet.is_response == info->is_response() &&
+                packet.dest_qpn == taken.dest_qpn && packet.is_response() == info->is_response() &&
                 std::abs(distance(packet.psn, taken.psn)) < farthest)
                 stream.push_back(i);
         }
@@ -59,7 +59,7 @@ class Placer {
     Indexes own_places(const AlteredPacket& taken, const Indexes& stream) const {
         Indexes own;
         std::ranges::copy_if(stream, std::back_inserter(own), [&](std::size_t i) {
-            return packets_[i].psn == taken.psn && packets_[i].opcode == taken.opcode;
+            return packets_[i].psn == taken.psn && packets_[i].opcode->value == taken.opcode;
         });
         return own;
     }

@@ -84,7 +84,8 @@ std::string_view name(Grade grade) {
 Grade grade(const Packet& packet, const Answer& answer) {
     // An atomic's response may be called by either name: its sender is known.
     const bool is_kind =
-        packet.kind == answer.kind || (packet.is_atomic_answer() && answer.kind == Kind::Atomic);
+        packet.kind() == answer.kind ||
+        (packet.is(wire::Operation::AtomicAcknowledge) && answer.kind == Kind::Atomic);
     if (!is_kind)
         return Grade::Wrong;
     return !answer.offset || *answer.offset == packet.offset ? Grade::Right : Grade::Nearly;

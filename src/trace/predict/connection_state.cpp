@@ -6,7 +6,7 @@
 namespace predict {
 
 void ConnectionState::see(const Packet& packet) {
-    if (packet.is_response)
+    if (packet.is_response())
         see_response(packet);
     else
         see_request(packet);
@@ -17,7 +17,7 @@ void ConnectionState::see_request(const Packet& packet) {
     const std::int32_t behind = packet.offset + static_cast<std::int32_t>(packet.psns);
     const bool is_new = packet.offset >= behind_sent_;
     behind_sent_ = std::max(behind_sent_, behind);
-    if (is_new && (packet.kind == Kind::Read || packet.kind == Kind::Atomic))
+    if (is_new && (packet.kind() == Kind::Read || packet.kind() == Kind::Atomic))
         awaited_.emplace_back(packet.offset, behind);
     last_request_ = packet;
     if (packet.is_damaged || packet.is_lost)
@@ -30,16 +30,16 @@ void ConnectionState::see_request(const Packet& packet) {
 }
 
 void ConnectionState::see_response(const Packet& packet) {
-    if (packet.kind == Kind::RnrNak)
+    if (packet.kind() == Kind::RnrNak)
         expected_ = packet.offset;  // not accepted
-    if (packet.is_sequence_nak) {
+    if (packet.is_sequence_nak()) {
         asked_for_ = packet.offset;
         asked_ = !packet.is_damaged && !packet.is_lost;
     }
     if (packet.is_damaged || packet.is_lost)
         return;
-    const bool refuses = packet.kind == Kind::Nak || packet.kind == Kind::RnrNak;
-    if (packet.kind == Kind::Response && !awaited_.empty()) {
+    const bool refuses = packet.kind() == Kind::Nak || packet.kind() == Kind::RnrNak;
+    if (packet.kind() == Kind::Response && !awaited_.empty()) {
         misses_response_ = packet.offset > awaited_.front().first;
         if (packet.offset == awaited_.front().first &&
             ++awaited_.front().first >= awaited_.front().second)

@@ -40,7 +40,7 @@ std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracke
         const auto stream = streams.find(packet.stream);
         if (stream == streams.end())
             continue;
-        if (!packet.is_response)
+        if (!packet.is_response())
             add_request(packet, stream->second, connections);
         else if (const auto peer = streams.find(stream->second.peer); peer != streams.end())
             packet.connection = peer->second.requests;
@@ -50,8 +50,7 @@ std::vector<Connection> connect(std::vector<Packet>& packets, const flow::Tracke
             continue;
         const Connection& connection = connections[packet.connection];
         packet.offset = distance(connection.first_psn, packet.psn);
-        packet.psns =
-            packet.kind == Kind::Read ? flow::read_psns(packet.length, connection.path_mtu) : 1;
+        packet.psns = packet.psn_count(connection.path_mtu);
     }
     return connections;
 }

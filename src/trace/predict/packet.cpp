@@ -11,8 +11,21 @@ namespace {
 constexpr std::array<std::string_view, 9> names{"send", "write", "read", "atomic", "response",
                                                 "ack",  "nak",   "rnr",  "other"};
 
-Kind kind_of(const wire::Packet& packet) {
-    switch (packet.opcode->operation) {
+}  // namespace
+
+std::string_view name(Kind kind) {
+    return names[static_cast<std::size_t>(kind)];
+}
+
+std::optional<Kind> kind_of(std::string_view word) {
+    const auto* const found = std::ranges::find(names, word);
+    if (found == names.end() || word == name(Kind::Other))
+        return std::nullopt;
+    return static_cast<Kind>(found - names.begin());
+}
+
+Kind Packet::kind() const {
+    switch (opcode->operation) {
         case wire::Operation::Send:
             return Kind::Send;
         case wire::Operation::RdmaWrite:
@@ -30,9 +43,7 @@ Kind kind_of(const wire::Packet& packet) {
         default:
             return Kind::Other;
     }
-    if (!packet.aeth)
-        return Kind::Other;
-    switch (packet.aeth->kind()) {
+    switch (aeth.kind()) {
         case wire::AethKind::Ack:
             return Kind::Ack;
         case wire::AethKind::Nak:
@@ -45,43 +56,16 @@ Kind kind_of(const wire::Packet& packet) {
     return Kind::Other;
 }
 
-}  // namespace
-
-std::string_view name(Kind kind) {
-    return names[static_cast<std::size_t>(kind)];
-}
-
-std::optional<Kind> kind_of(std::string_view word) {
-    const auto* const found = std::ranges::find(names, word);
-    if (found == names.end() || word == name(Kind::Other))
-        return std::nullopt;
-    return static_cast<Kind>(found - names.begin());
-}
-
-bool Packet::is_atomic_answer() const {
-    const wire::OpcodeInfo* info = wire::find_opcode(opcode);
-    return info != nullptr && info->operation == wire::Operation::AtomicAcknowledge;
-}
-
-std::optional<Packet> packet_of(const wire::Packet& packet, std::string source,
-                                std::string destination, std::int64_t t_ns) {
+std::optional<Packet> packet_of(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                                std::string source, std::string destination) {
     if (!packet.bth || packet.opcode == nullptr ||
         packet.opcode->transport() != wire::Transport::Rc)
         return std::nullopt;
     Packet result;
+    static_cast<flow::Seen&>(result) = flow::Seen::of(frame, t_ns, packet);
     result.source = std::move(source);
     result.destination = std::move(destination);
     result.dest_qpn = packet.bth->dest_qpn;
-    result.opcode = packet.bth->opcode;
-    result.kind = kind_of(packet);
-    result.is_response = packet.opcode->is_response();
-    result.is_sequence_nak = result.kind == Kind::Nak && packet.aeth->code() == 0;
-    result.length = result.kind == Kind::Read && packet.reth
-                        ? packet.reth->dmalen
-                        : static_cast<std::uint32_t>(packet.payload_length);
-    result.is_damaged = packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad;
-    result.psn = packet.bth->psn;
-    result.t_ns = t_ns;
     return result;
 }
 

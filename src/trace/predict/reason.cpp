@@ -13,7 +13,7 @@ bool is_response(Kind kind) {
 
 std::string reason_for_nak(const Packet& packet, const Answer& answer,
                            const ConnectionState& ends) {
-    if (!packet.is_sequence_nak)
+    if (!packet.is_sequence_nak())
         return answer.kind == Kind::Nak ? "this NAK's PSN is that of the request that it refuses"
                                         : "the responder refuses that request with a NAK";
     if (packet.offset != ends.expected())
@@ -40,12 +40,12 @@ std::string reason_for_ack(const Packet& packet, const Answer& answer,
 
 std::string reason_for_response(const Packet& packet, const Answer& answer) {
     if (answer.kind == Kind::Ack || answer.kind == Kind::Read)
-        return packet.is_atomic_answer()
+        return packet.is(wire::Operation::AtomicAcknowledge)
                    ? "the response to an atomic has its result: there is no plain ACK"
                    : "the response to a READ is its data: there is no plain ACK";
     if (answer.kind != Kind::Response && answer.kind != Kind::Atomic)
         return {};
-    return packet.is_atomic_answer()
+    return packet.is(wire::Operation::AtomicAcknowledge)
                ? "an atomic's response has the PSN of its request"
                : "a READ's responses have consecutive PSNs, from the PSN of the request on";
 }
@@ -62,7 +62,7 @@ std::string reason_for_repeated(const Packet& packet, const ConnectionState& end
         return "the requester goes back to the PSN that the NAK asks for";
     if (ends.oldest_open() != packet.offset)
         return {};
-    if (packet.kind == Kind::Read && ends.misses_response())
+    if (packet.kind() == Kind::Read && ends.misses_response())
         return "a response is missing: the requester sends the request again, from that PSN on";
     return packet.t_ns - ends.last()->t_ns > shortest_timeout_ns
                ? "no response arrived in time: the requester retransmits from the oldest "
@@ -75,9 +75,9 @@ std::string reason_for_request(const Packet& packet, const Answer& answer,
     if (packet.offset < ends.behind_sent())
         return reason_for_repeated(packet, ends);
     const auto& last = ends.last_request();
-    if (packet.offset != ends.behind_sent() || !answer.offset || answer.kind != packet.kind)
+    if (packet.offset != ends.behind_sent() || !answer.offset || answer.kind != packet.kind())
         return {};
-    if (*answer.offset < packet.offset && last && last->kind == Kind::Read && last->psns > 1)
+    if (*answer.offset < packet.offset && last && last->kind() == Kind::Read && last->psns > 1)
         return "a READ request takes as many PSNs as its response has packets";
     if (*answer.offset < packet.offset)
         return "until it learns of a loss, the requester continues with the next new PSN";
@@ -87,12 +87,12 @@ std::string reason_for_request(const Packet& packet, const Answer& answer,
 }  // namespace
 
 std::string reason(const Packet& packet, const Answer& answer, const ConnectionState& ends) {
-    if (!packet.is_response && is_response(answer.kind))
+    if (!packet.is_response() && is_response(answer.kind))
         return "the requester sends the next packet: a request, not a response";
-    if (packet.is_response && !is_response(answer.kind) &&
+    if (packet.is_response() && !is_response(answer.kind) &&
         !(answer.kind == Kind::Read || answer.kind == Kind::Atomic))
         return "the responder sends the next packet: a response, not a request";
-    switch (packet.kind) {
+    switch (packet.kind()) {
         case Kind::Nak:
             return reason_for_nak(packet, answer, ends);
         case Kind::RnrNak:

@@ -75,14 +75,13 @@ void RunReader::packet(const timeline::PacketRow& row, const wire::Packet& packe
         return;
     const std::uint64_t stream =
         tracker_.add(std::chrono::nanoseconds(row.t_ns), packet, frame.original_length);
-    auto one = packet_of(packet, row.source, row.destination, row.t_ns);
+    auto one = packet_of(number, row.t_ns, packet, row.source, row.destination);
     if (!one)
         return;
     if (run_.packets.size() == limits_.packets) {
         run_.is_cut = true;
         return;
     }
-    one->frame = number;
     one->stream = stream;
     run_.packets.push_back(*std::move(one));
     run_.rows.push_back(row);

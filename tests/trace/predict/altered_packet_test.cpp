@@ -15,7 +15,7 @@ AlteredPacket dropped(const Packet& packet) {
     return {.is_missing = true,
             .passed_capture = false,
             .dest_qpn = packet.dest_qpn,
-            .opcode = packet.opcode,
+            .opcode = packet.opcode->value,
             .psn = packet.psn,
             .t_ns = std::nullopt};
 }

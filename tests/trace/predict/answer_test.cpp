@@ -44,7 +44,7 @@ TEST(PredictAnswer, is_graded_by_kind_and_psn) {
     EXPECT_EQ(grade(nak(4), {Kind::Nak, std::nullopt}), Grade::Right);
     EXPECT_EQ(grade(nak(4), {Kind::Nak, 5}), Grade::Nearly);
     EXPECT_EQ(grade(nak(4), {Kind::Ack, 4}), Grade::Wrong);
-    const Packet answer = packet(atomic_answer, Kind::Response, 1);
+    const Packet answer = packet(atomic_answer, 1);
     EXPECT_EQ(grade(answer, {Kind::Response, 1}), Grade::Right);
     EXPECT_EQ(grade(answer, {Kind::Atomic, 1}), Grade::Right);
     EXPECT_EQ(grade(answer, {Kind::Ack, 1}), Grade::Wrong);

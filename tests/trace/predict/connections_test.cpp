@@ -24,8 +24,8 @@ class PredictConnections : public testing::Test {
         const auto frame = wire::encode(packet);
         const auto decoded = wire::decode(frame, wire::LinkType::Ethernet);
         const auto key = *flow::StreamKey::of(decoded);
-        packets_.push_back(*predict::packet_of(decoded, flow::text(key.src, key.network),
-                                               flow::text(key.dst, key.network), 0));
+        packets_.push_back(*predict::packet_of(1, 0, decoded, flow::text(key.src, key.network),
+                                               flow::text(key.dst, key.network)));
         packets_.back().stream = tracker_.add({}, decoded, frame.size());
     }
     // Adds a SEND. The first PSN is close to the wrap.
@@ -121,13 +121,12 @@ TEST(PredictPacket, is_one_of_a_reliable_connection) {
     const auto made = [](std::uint8_t opcode) {
         const auto frame = wire::encode(
             wire_test::sample_packet(*wire::find_opcode(opcode), wire_test::Network::Ipv4, 64));
-        return predict::packet_of(wire::decode(frame, wire::LinkType::Ethernet), "a", "b", 7);
+        return predict::packet_of(1, 7, wire::decode(frame, wire::LinkType::Ethernet), "a", "b");
     };
-    EXPECT_EQ(made(send_only)->kind, predict::Kind::Send);
-    EXPECT_EQ(made(write_middle)->kind, predict::Kind::Write);
-    EXPECT_EQ(made(fetch_add)->kind, predict::Kind::Atomic);
-    EXPECT_TRUE(made(atomic_answer)->is_atomic_answer());
-    EXPECT_EQ(made(0x16)->kind, predict::Kind::Send);  // with Invalidate
+    EXPECT_EQ(made(send_only)->kind(), predict::Kind::Send);
+    EXPECT_EQ(made(write_middle)->kind(), predict::Kind::Write);
+    EXPECT_EQ(made(fetch_add)->kind(), predict::Kind::Atomic);
+    EXPECT_EQ(made(0x16)->kind(), predict::Kind::Send);  // with Invalidate
     EXPECT_FALSE(made(wire::ud_send_only_opcode));
     EXPECT_FALSE(made(0x2a));  // UC
 }

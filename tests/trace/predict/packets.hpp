@@ -22,18 +22,21 @@ inline constexpr std::uint8_t acknowledge = 0x11;
 inline constexpr std::uint8_t atomic_answer = 0x12;
 inline constexpr std::uint8_t fetch_add = 0x14;
 
-inline predict::Packet packet(std::uint8_t opcode, predict::Kind kind, std::int32_t offset,
-                              std::uint32_t psns = 1) {
-    const auto* info = wire::find_opcode(opcode);
+// Syndromes of an AETH (IBTA volume 1, table 44).
+inline constexpr std::uint8_t rnr_nak = 0x20;
+inline constexpr std::uint8_t reserved = 0x40;
+inline constexpr std::uint8_t nak_sequence = 0x60;
+inline constexpr std::uint8_t nak_access = 0x62;
+
+inline predict::Packet packet(std::uint8_t opcode, std::int32_t offset, std::uint32_t psns = 1,
+                              std::uint8_t syndrome = 0) {
     predict::Packet made;
-    made.opcode = opcode;
-    made.kind = kind;
-    made.is_response = info->is_response();
-    made.is_sequence_nak = kind == predict::Kind::Nak;
-    made.source = made.is_response ? "s" : "c";
-    made.destination = made.is_response ? "c" : "s";
-    made.dest_qpn = made.is_response ? 0x12 : 0x11;
-    made.length = made.kind == predict::Kind::Read ? psns * 1024 : 1024;
+    made.opcode = wire::find_opcode(opcode);
+    made.aeth.syndrome = syndrome;
+    made.source = made.is_response() ? "s" : "c";
+    made.destination = made.is_response() ? "c" : "s";
+    made.dest_qpn = made.is_response() ? 0x12 : 0x11;
+    made.dmalen = psns * 1024;
     made.psn = wire::Psn(first_psn + static_cast<std::uint32_t>(offset));
     made.connection = 0;
     made.offset = offset;
@@ -43,22 +46,22 @@ inline predict::Packet packet(std::uint8_t opcode, predict::Kind kind, std::int3
 
 inline predict::Packet write(std::int32_t offset) {
     constexpr std::array opcodes{write_first, write_middle, write_last};
-    return packet(opcodes.at(static_cast<std::size_t>(offset) % 3), predict::Kind::Write, offset);
+    return packet(opcodes.at(static_cast<std::size_t>(offset) % 3), offset);
 }
 inline predict::Packet ack(std::int32_t offset) {
-    return packet(acknowledge, predict::Kind::Ack, offset);
+    return packet(acknowledge, offset);
 }
 inline predict::Packet nak(std::int32_t offset) {
-    return packet(acknowledge, predict::Kind::Nak, offset);
+    return packet(acknowledge, offset, 1, nak_sequence);
 }
 inline predict::Packet rnr(std::int32_t offset) {
-    return packet(acknowledge, predict::Kind::RnrNak, offset);
+    return packet(acknowledge, offset, 1, rnr_nak);
 }
 inline predict::Packet read(std::int32_t offset, std::uint32_t psns) {
-    return packet(read_request, predict::Kind::Read, offset, psns);
+    return packet(read_request, offset, psns);
 }
 inline predict::Packet response(std::int32_t offset) {
-    return packet(response_first, predict::Kind::Response, offset);
+    return packet(response_first, offset);
 }
 
 }  // namespace predict_test

@@ -42,8 +42,8 @@ TEST(PredictCourse, begins_where_it_is_told_and_asks_all_where_it_is_told) {
 }
 
 TEST(PredictCourse, does_not_ask_for_what_has_no_word) {
-    auto other = write(1);
-    other.kind = predict::Kind::Other;
+    auto other = ack(1);
+    other.aeth.syndrome = reserved;
     EXPECT_EQ(asked({write(0), other}, {.asks_all = true, .events = {}}), std::set<std::size_t>{0});
 }
 

@@ -20,7 +20,7 @@ std::string why(std::initializer_list<Packet> seen, const Packet& next, const An
 // A NAK other than "PSN sequence error".
 Packet refusal(std::int32_t offset) {
     Packet packet = nak(offset);
-    packet.is_sequence_nak = false;
+    packet.aeth.syndrome = nak_access;
     return packet;
 }
 
@@ -53,7 +53,7 @@ TEST(PredictReasonText, an_ack_is_told_by_the_last_request) {
 }
 
 TEST(PredictReasonText, a_response_is_told_by_its_request) {
-    const Packet atomic = packet(atomic_answer, Kind::Response, 1);
+    const Packet atomic = packet(atomic_answer, 1);
     for (const Kind kind : {Kind::Ack, Kind::Read}) {
         EXPECT_EQ(why({write(0)}, response(1), {kind, 1}),
                   "the response to a READ is its data: there is no plain ACK");
@@ -77,7 +77,7 @@ TEST(PredictReasonText, requests_have_consecutive_psns) {
 }
 
 TEST(PredictReasonText, of_the_next_new_psn_after_a_long_read) {
-    Packet read = packet(0x0c, Kind::Read, 0);
+    Packet read = packet(0x0c, 0);
     read.psns = 3;
     EXPECT_EQ(why({read}, write(3), {Kind::Write, 1}),
               "a READ request takes as many PSNs as its response has packets");
@@ -91,10 +91,10 @@ TEST(PredictKind, an_acknowledge_is_told_by_its_syndrome) {
         auto sent = wire_test::sample_packet(*wire::find_opcode(0x11), wire_test::Network::Ipv4, 0);
         sent.aeth->syndrome = syndrome;
         const auto frame = wire::encode(sent);
-        const auto made =
-            packet_of(wire::decode(frame, wire::LinkType::Ethernet), "192.0.2.2", "192.0.2.1", 1);
+        const auto made = packet_of(1, 1, wire::decode(frame, wire::LinkType::Ethernet),
+                                    "192.0.2.2", "192.0.2.1");
         EXPECT_TRUE(made);
-        return made ? made->kind : Kind::Other;
+        return made ? made->kind() : Kind::Other;
     };
     EXPECT_EQ(kind(0x1f), Kind::Ack);
     EXPECT_EQ(kind(0x00), Kind::Ack);
@@ -118,10 +118,10 @@ TEST(PredictKind, each_operation_has_a_kind) {
                            {0x1c, Kind::Other}}) {
         const auto frame = wire::encode(
             wire_test::sample_packet(*wire::find_opcode(one.opcode), wire_test::Network::Ipv4, 0));
-        const auto made =
-            packet_of(wire::decode(frame, wire::LinkType::Ethernet), "192.0.2.2", "192.0.2.1", 1);
+        const auto made = packet_of(1, 1, wire::decode(frame, wire::LinkType::Ethernet),
+                                    "192.0.2.2", "192.0.2.1");
         ASSERT_TRUE(made) << unsigned{one.opcode};
-        EXPECT_EQ(made->kind, one.kind) << unsigned{one.opcode};
+        EXPECT_EQ(made->kind(), one.kind) << unsigned{one.opcode};
     }
 }
 

@@ -44,7 +44,7 @@ void expect_same(const std::vector<Packet>& sequence) {
         const Packet& packet = sequence[at];
         const Verdicts verdicts = verdicts_on(packet, ends);
         EXPECT_EQ(verdicts.offset, packet.offset);
-        EXPECT_EQ(verdicts.right.front(), packet.kind);
+        EXPECT_EQ(verdicts.right.front(), packet.kind());
         for (std::size_t kind = 0; kind < answer_kinds.size(); ++kind) {
             std::vector<std::optional<std::int32_t>> offsets{std::nullopt};
             for (std::int32_t offset = -3; offset < 20; ++offset)
@@ -66,19 +66,17 @@ TEST(PredictVerdicts, are_those_of_every_answer_after_a_lost_write) {
 
 TEST(PredictVerdicts, are_those_of_every_answer_to_reads_atomics_and_sends) {
     Packet refusal = nak(9);
-    refusal.is_sequence_nak = false;
-    Packet late = packet(send_only, Kind::Send, 8);
+    refusal.aeth.syndrome = nak_access;
+    Packet late = packet(send_only, 8);
     late.t_ns = 1'000'000'000;
     expect_same({read(0, 3), read(3, 2), response(0), response(2), read(1, 2), response(1),
-                 response(2), response(3), packet(fetch_add, Kind::Atomic, 5),
-                 packet(atomic_answer, Kind::Response, 5), packet(send_only, Kind::Send, 6), rnr(6),
-                 packet(send_only, Kind::Send, 6), ack(6), packet(send_only, Kind::Send, 7),
-                 packet(send_only, Kind::Send, 8), late, packet(send_only, Kind::Send, 9),
-                 refusal});
+                 response(2), response(3), packet(fetch_add, 5), packet(atomic_answer, 5),
+                 packet(send_only, 6), rnr(6), packet(send_only, 6), ack(6), packet(send_only, 7),
+                 packet(send_only, 8), late, packet(send_only, 9), refusal});
 }
 
 TEST(PredictVerdicts, an_atomic_s_response_has_two_names) {
-    const Verdicts verdicts = verdicts_on(packet(atomic_answer, Kind::Response, 5), {});
+    const Verdicts verdicts = verdicts_on(packet(atomic_answer, 5), {});
     EXPECT_EQ(verdicts.right, (std::vector{Kind::Response, Kind::Atomic}));
 }
 
