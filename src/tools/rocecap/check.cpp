@@ -173,8 +173,7 @@ class Check {
             packet = flows_.decode_again();
         if (source_->has_several_interfaces())
             copies_.see(frame, packet);
-        for (const auto side : {conformance::LinkSide::Ingress, conformance::LinkSide::Egress})
-            checker_.add(frame.number, side, frame.time.count(), packet, frame.bytes);
+        checker_.add_at_one_point(frame.number, frame.time.count(), packet, frame.bytes.size());
     }
 
     // A cooked capture shows for each packet whether this host sent it (packet(7)).

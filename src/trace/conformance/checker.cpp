@@ -5,15 +5,15 @@
 
 namespace conformance {
 
+void Checker::begin(std::int64_t t_ns) {
+    if (report_.frames++ == 0)
+        report_.begin_ns = t_ns;
+    report_.end_ns = std::max(report_.end_ns, t_ns);
+}
+
 void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
                   util::Bytes bytes) {
-    if (report_.frames == 0)
-        report_.begin_ns = t_ns;
-    // A frame of a capture at one point is added twice.
-    if (frame != last_frame_)
-        ++report_.frames;
-    last_frame_ = frame;
-    report_.end_ns = std::max(report_.end_ns, t_ns);
+    begin(t_ns);
     const auto key = flow::StreamKey::of(packet);
     ObservedPacket seen = observe(frame, t_ns, packet);
     const bool damaged =
@@ -32,7 +32,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         }
         const std::size_t stream = stream_of(number, *key);
         sent_frames_[frame] = {stream, streams_[stream].seen.size()};
-        streams_[stream].seen.emplace_back(side, seen);
+        add(streams_[stream], side, seen);
         return;
     }
     const auto origin = passages_.left(frame, bytes);
@@ -48,7 +48,7 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         broken.is_damaged = true;
         broken.fate = Fate::Passed;
         stream.seen[place->second.index].second.fate = Fate::Corrupted;
-        stream.seen.emplace_back(side, broken);
+        add(stream, side, broken);
         return;
     }
     if (place != sent_frames_.end() && origin->is_changed)
@@ -58,7 +58,13 @@ void Checker::add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const w
         is_own
             ? place->second.stream
             : stream_of(tracker_.add(std::chrono::nanoseconds(t_ns), packet, bytes.size()), *key);
-    streams_[stream].seen.emplace_back(side, seen);
+    add(streams_[stream], side, seen);
+}
+
+void Checker::add(Stream& stream, LinkSide side, const ObservedPacket& seen) {
+    if (stream.first_frame == 0)
+        stream.first_frame = seen.frame;
+    stream.seen.emplace_back(side, seen);
 }
 
 std::size_t Checker::stream_of(std::uint64_t number, const flow::StreamKey& key) {
@@ -89,6 +95,8 @@ void Checker::count(LinkSide side, const flow::StreamKey& key, const wire::Packe
 
 void Checker::settle_fates() {
     for (Stream& stream : streams_) {
+        if (stream.packets != 0)
+            continue;  // at one point
         std::uint64_t earliest_behind = UINT64_MAX;
         for (auto one = stream.seen.rbegin(); one != stream.seen.rend(); ++one) {
             auto& [side, seen] = *one;

@@ -2,13 +2,20 @@
 // recoveries of lost and changed packets, the deviations from the specification, and the expected
 // values of the hosts' counters. No I/O.
 //
-// A capture at one point has each frame once: it is added as sent and as arrived. A capture at a
-// host shows what this host knew, so its requesters and responders can be judged. For other hosts,
-// only deviations that no missing packet can explain are judged.
+// A capture at one point has each frame once: it counts as sent and as arrived. A capture at a host
+// shows what this host knew, so its requesters and responders can be judged. For other hosts, only
+// deviations that no missing packet can explain are judged.
+//
+// Memory: with both sides of the link, some 600 bytes for each frame, because the recovery of a packet
+// may end much later. A capture at one point takes memory for its connections, not for its packets: as
+// soon as both directions and the path MTU are known, the models take each packet as it comes, and
+// remember what may still be repeated or answered. Until then a direction has a backlog of at most
+// 4096 packets.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -16,6 +23,7 @@
 
 #include "trace/conformance/finding.hpp"
 #include "trace/conformance/frame_matcher.hpp"
+#include "trace/conformance/half_check.hpp"
 #include "trace/conformance/half_connection.hpp"
 #include "trace/conformance/recovery.hpp"
 #include "trace/flow/tracker.hpp"
@@ -87,6 +95,7 @@ class Checker {
     void know(const flow::KnownQueuePair& pair) { tracker_.know(pair); }
     /// Call before the frame is added.
     void know(std::uint64_t frame, Event event) { passages_.know(frame, event); }
+    /// Call before finish(), if add_at_one_point() was called.
     void captured_at(const OnePoint& place) { report_.one_point = place; }
     /// Packets may have been lost between a host and the capture (netem on the host's interface),
     /// or by a capture at one point.
@@ -95,13 +104,19 @@ class Checker {
     /// Call in capture order. `bytes`: the whole frame. `frame`: from 1.
     void add(std::uint64_t frame, LinkSide side, std::int64_t t_ns, const wire::Packet& packet,
              util::Bytes bytes);
+    /// The same for a frame of a capture at one point. `length`: bytes of the frame.
+    void add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                          std::size_t length);
 
     Report finish();
 
   private:
     struct Stream {
         flow::StreamKey key;
+        std::uint64_t first_frame = 0;  // 0: none
+        std::uint64_t packets = 0;      // of a capture at one point
         std::vector<std::pair<LinkSide, ObservedPacket>> seen;
+        std::unique_ptr<HalfCheck> half;  // for the requests in it; then `seen` is empty
         std::optional<std::size_t> peer;
         flow::Pairing pairing = flow::Pairing::None;
         HalfConnectionFacts facts;  // for the requests in it
@@ -112,18 +127,27 @@ class Checker {
         std::size_t index = 0;
     };
 
+    void begin(std::int64_t t_ns);
+    static void add(Stream& stream, LinkSide side, const ObservedPacket& seen);
     std::size_t stream_of(std::uint64_t number, const flow::StreamKey& key);
+    // one_point.cpp
+    void look_for_peer(std::size_t index);
+    void run(std::size_t index);
+    void feed(const Stream& stream, LinkSide side, const ObservedPacket& seen);
+    // connections.cpp
     void count(LinkSide side, const flow::StreamKey& key, const wire::Packet& packet, bool damaged);
     HostReport& host(const flow::Host& host, flow::Network network);
     void settle_fates();
     void settle_facts();
+    void settle_facts(Stream& stream, const flow::StreamFacts& facts);
     static void settle_first_psn(Stream& stream);
     bool is_judged(const HalfConnection& half, Code code) const;
     HalfConnection half_of(const Stream& requests, const Stream* responses) const;
-    void check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
+    void check(Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                HalfReport& out);
-    void count_models(const HalfConnection& half, const Responder& responder,
-                      const Requester& requester);
+    void report(const HalfConnection& half, HalfCheck& check, std::size_t connection, bool forward,
+                HalfReport& out);
+    void count_models(const HalfConnection& half, const HalfCheck& check);
 
     bool packets_may_be_missing_ = false;
     FrameMatcher passages_;
@@ -131,7 +155,6 @@ class Checker {
     std::vector<Stream> streams_;
     std::unordered_map<std::uint64_t, std::size_t> by_number_;  // by the tracker's stream number
     std::unordered_map<std::uint64_t, SentFrame> sent_frames_;  // by frame number
-    std::uint64_t last_frame_ = 0;
     Report report_;
 };
 

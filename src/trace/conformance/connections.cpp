@@ -10,12 +10,10 @@ Report Checker::finish() {
     tracker_.finish();
     settle_facts();
     for (std::size_t i = 0; i < streams_.size(); ++i) {
-        const Stream& stream = streams_[i];
-        const Stream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
-        const auto first = [](const Stream& one) {
-            return one.seen.empty() ? UINT64_MAX : one.seen.front().second.frame;
-        };
-        if (stream.seen.empty() || (peer != nullptr && first(*peer) < first(stream)))
+        Stream& stream = streams_[i];
+        Stream* peer = stream.peer ? &streams_[*stream.peer] : nullptr;
+        if (stream.first_frame == 0 ||
+            (peer != nullptr && peer->first_frame != 0 && peer->first_frame < stream.first_frame))
             continue;  // reported with the other one
         ConnectionReport made;
         made.from = stream.key.src;
@@ -45,20 +43,31 @@ void Checker::settle_facts() {
         if (facts.key.transport != wire::Transport::Rc)
             return;
         Stream& stream = streams_[stream_of(facts.number, facts.key)];
-        stream.pairing = facts.pairing;
-        stream.path_mtu = facts.path_mtu;
-        if (facts.path_mtu != 0)
-            stream.facts.path_mtu = facts.path_mtu;
-        stream.facts.first_psn = facts.first_psn;
-        stream.facts.is_told = facts.first_psn.has_value();
-        stream.facts.retry = facts.retry;
-        settle_first_psn(stream);
+        settle_facts(stream, facts);
+        // Models that run without the other direction do so to the end.
+        if (stream.half && !stream.peer) {
+            stream.pairing = flow::Pairing::None;
+            return;
+        }
         const auto peer = by_number_.find(facts.peer);
-        if (peer == by_number_.end())
+        if (peer == by_number_.end() || streams_[peer->second].half != nullptr)
             return;
         stream.peer = peer->second;
         streams_[peer->second].peer = by_number_.at(facts.number);
     });
+}
+
+void Checker::settle_facts(Stream& stream, const flow::StreamFacts& facts) {
+    stream.pairing = facts.pairing;
+    stream.path_mtu = facts.path_mtu;
+    if (stream.half)
+        return;  // the models run with those of their beginning
+    if (facts.path_mtu != 0)
+        stream.facts.path_mtu = facts.path_mtu;
+    stream.facts.first_psn = facts.first_psn;
+    stream.facts.is_told = facts.first_psn.has_value();
+    stream.facts.retry = facts.retry;
+    settle_first_psn(stream);
 }
 
 // Takes the PSN of the first request that was sent. If it differs from the announced one, the

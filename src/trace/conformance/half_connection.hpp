@@ -25,6 +25,12 @@ struct HalfConnectionFacts {
     flow::RetrySettings retry;
 };
 
+/// What a model remembers of a half connection.
+enum class Keep : std::uint8_t {
+    All,     ///< all packets: recoveries() needs them
+    Window,  ///< what may still be repeated or answered
+};
+
 enum class StepKind : std::uint8_t { RequestSent, RequestArrived, ResponseSent, ResponseArrived };
 
 struct Step {
@@ -33,13 +39,9 @@ struct Step {
 };
 
 struct HalfConnection {
-    flow::StreamKey requests;   ///< from requester to responder
-    flow::StreamKey responses;  ///< from responder to requester; dest_qpn: unknown_qpn if unknown
+    flow::StreamKey requests;  ///< from requester to responder
     HalfConnectionFacts facts;
     std::vector<Step> steps;
-    std::int64_t end_ns = 0;  ///< of the capture's last frame
 };
-
-inline constexpr std::uint32_t unknown_qpn = 0xffffffff;
 
 }  // namespace conformance

@@ -10,9 +10,7 @@ namespace conformance {
 HalfConnection Checker::half_of(const Stream& requests, const Stream* responses) const {
     HalfConnection half;
     half.requests = requests.key;
-    half.responses = responses != nullptr ? responses->key : requests.key.reversed(unknown_qpn);
     half.facts = requests.facts;
-    half.end_ns = report_.end_ns;
     for (const auto& [side, seen] : requests.seen)
         if (seen.opcode->is_request())
             half.steps.push_back(
@@ -37,41 +35,34 @@ bool Checker::is_judged(const HalfConnection& half, Code code) const {
     return report_.one_point->host == (is_responders(code) ? half.requests.dst : half.requests.src);
 }
 
-void Checker::check(const Stream& stream, const Stream* peer, std::size_t connection, bool forward,
+void Checker::check(Stream& stream, const Stream* peer, std::size_t connection, bool forward,
                     HalfReport& out) {
+    if (stream.half)
+        return report({stream.key, stream.facts, {}}, *stream.half, connection, forward, out);
     const HalfConnection half = half_of(stream, peer);
-    if (half.steps.empty())
+    HalfCheck all(half.facts, Keep::All);
+    for (const Step& step : half.steps)
+        all.take(step.kind, step.seen);
+    report(half, all, connection, forward, out);
+}
+
+void Checker::report(const HalfConnection& half, HalfCheck& check, std::size_t connection,
+                     bool forward, HalfReport& out) {
+    const HalfCheck::Counts& counts = check.counts();
+    if (counts.packets == 0)
         return;
-    Findings findings;
-    Responder responder(half.facts, findings);
-    Requester requester(half.facts, findings);
-    for (const Step& step : half.steps) {
-        switch (step.kind) {
-            case StepKind::RequestSent:
-                requester.sent(step.seen);
-                ++out.requests;
-                break;
-            case StepKind::RequestArrived:
-                responder.request(step.seen);
-                break;
-            case StepKind::ResponseSent:
-                responder.response(step.seen);
-                ++out.responses;
-                break;
-            case StepKind::ResponseArrived:
-                requester.arrived(step.seen);
-                break;
-        }
-        out.lost += step.seen.fate == Fate::Lost ? 1 : 0;
-        out.doubled += step.seen.fate == Fate::Doubled ? 1 : 0;
-        out.reordered += step.seen.fate == Fate::Reordered ? 1 : 0;
-        out.corrupted += step.seen.fate == Fate::Corrupted ? 1 : 0;
-        out.changed += step.seen.fate == Fate::Changed ? 1 : 0;
-    }
-    responder.finish(half.end_ns);
-    requester.finish(half.end_ns);
-    for (const Resend& resend : requester.resends())
-        out.repeated += resend.packets;
+    check.finish(report_.end_ns);
+    const Responder& responder = check.responder();
+    const Requester& requester = check.requester();
+    Findings& findings = check.findings();
+    out.requests = counts.requests;
+    out.responses = counts.responses;
+    out.lost = counts.lost;
+    out.doubled = counts.doubled;
+    out.reordered = counts.reordered;
+    out.corrupted = counts.corrupted;
+    out.changed = counts.changed;
+    out.repeated = requester.repeated_packets();
     out.first_psn = half.facts.first_psn;
     out.is_told = half.facts.is_told;
     out.began_in_the_middle = out.requests != 0 && responder.began_in_the_middle();
@@ -109,35 +100,24 @@ void Checker::check(const Stream& stream, const Stream* peer, std::size_t connec
             finding.forward = forward;
             to->push_back(std::move(finding));
         }
-    count_models(half, responder, requester);
+    count_models(half, check);
 }
 
 // Names and meanings: drivers/infiniband/sw/rxe/rxe_hw_counters.c of the kernel.
-void Checker::count_models(const HalfConnection& half, const Responder& responder,
-                           const Requester& requester) {
+void Checker::count_models(const HalfConnection& half, const HalfCheck& check) {
     // Insert both entries before taking references to them.
     host(half.requests.src, half.requests.network);
     host(half.requests.dst, half.requests.network);
     Counts& asked = host(half.requests.src, half.requests.network).counts;
     Counts& answered = host(half.requests.dst, half.requests.network).counts;
-    for (const char* name :
-         {"completer_retry_err", "rcvd_seq_err", "rcvd_rnr_err", "retry_exceeded_err"})
-        asked.try_emplace(name, 0);
-    for (const char* name : {"duplicate_request", "out_of_seq_request", "send_rnr_err"})
-        answered.try_emplace(name, 0);
-    for (const Arrival& arrival : responder.arrivals()) {
-        answered["duplicate_request"] += arrival.of == Class::Duplicate ? 1 : 0;
-        answered["out_of_seq_request"] += arrival.opens_gap ? 1 : 0;
-        answered["send_rnr_err"] += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
-    }
-    for (const Step& step : half.steps)
-        if (step.kind == StepKind::ResponseArrived && !step.seen.is_damaged &&
-            step.seen.is_rnr_nak())
-            ++asked["rcvd_rnr_err"];
-    asked["rcvd_seq_err"] += requester.naks_that_acknowledged();
-    for (const Resend& resend : requester.resends())
-        asked["completer_retry_err"] += resend.cause == Cause::RnrNak ? 0 : 1;
-    asked["retry_exceeded_err"] += requester.gave_up_after() ? 1 : 0;
+    const Responder::ArrivalCounts& arrivals = check.responder().counts();
+    answered["duplicate_request"] += arrivals.duplicates;
+    answered["out_of_seq_request"] += arrivals.gaps;
+    answered["send_rnr_err"] += arrivals.refused_as_not_ready;
+    asked["rcvd_rnr_err"] += check.counts().rnr_naks;
+    asked["rcvd_seq_err"] += check.requester().naks_that_acknowledged();
+    asked["completer_retry_err"] += check.requester().retries();
+    asked["retry_exceeded_err"] += check.requester().gave_up_after() ? 1 : 0;
 }
 
 }  // namespace conformance

@@ -14,8 +14,8 @@ std::string_view name(Cause cause) {
     return names[static_cast<std::size_t>(cause)];
 }
 
-Requester::Requester(const HalfConnectionFacts& facts, Findings& findings)
-    : facts_(facts), findings_(findings) {}
+Requester::Requester(const HalfConnectionFacts& facts, Findings& findings, Keep keep)
+    : facts_(facts), findings_(findings), keep_(keep) {}
 
 void Requester::report(Code code, const ObservedPacket& at, std::string text,
                        std::vector<std::uint64_t> because) {
@@ -63,6 +63,32 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                      .wants_data = request.wants_data()});
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
+    constexpr std::size_t often = 256;  // requests
+    if (keep_ == Keep::Window && sent_.size() % often == 0)
+        forget();
+}
+
+// A requester repeats what is not acknowledged. Of the rest, some are kept: a response may be lost.
+void Requester::forget() {
+    constexpr std::ptrdiff_t most_acknowledged = 256;
+    constexpr std::ptrdiff_t most = 16'384;
+    const auto open = std::ranges::upper_bound(
+        sent_, acknowledged_, {}, [](const Sent& request) { return request.place + request.psns; });
+    // Without any response, nothing is known to be open.
+    const bool is_answered = !advances_.empty();
+    const auto old =
+        std::max({(is_answered ? open : sent_.end()) - sent_.begin() - most_acknowledged,
+                  std::ssize(sent_) - most, std::ptrdiff_t{0}});
+    if (old == 0)
+        return;
+    sent_.erase(sent_.begin(), sent_.begin() + old);
+    acknowledged_ = std::max(acknowledged_, is_answered ? acknowledged_ : sent_.front().place);
+    constexpr std::size_t most_resends = 64;
+    if (resends_.size() > most_resends) {
+        const std::size_t gone = resends_.size() - most_resends;
+        resends_.erase(resends_.begin(), resends_.begin() + static_cast<std::ptrdiff_t>(gone));
+        ended_ -= std::min(ended_, gone);
+    }
 }
 
 void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
@@ -77,6 +103,7 @@ void Requester::again(const ObservedPacket& request, ExtendedPsn place) {
                            request.psn, sequence_.psn_of(cursor_), sequence_.psn_of(place - 1)));
     Resend& resend = resends_.back();
     ++resend.packets;
+    ++repeated_packets_;
     cursor_ = place + request.psn_count(facts_.path_mtu);
     if (resend.packets == 1 || sequence_.extend(resend.last_psn) < cursor_ - 1)
         resend.last_psn = sequence_.psn_of(cursor_ - 1);

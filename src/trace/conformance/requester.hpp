@@ -33,13 +33,17 @@ struct Resend {
 
 class Requester {
   public:
-    Requester(const HalfConnectionFacts& facts, Findings& findings);
+    Requester(const HalfConnectionFacts& facts, Findings& findings, Keep keep = Keep::All);
 
     void sent(const ObservedPacket& request);
     void arrived(const ObservedPacket& response);
     void finish(std::int64_t end_ns);
 
+    /// With Keep::Window, the newest.
     const std::vector<Resend>& resends() const { return resends_; }
+    std::uint64_t repeated_packets() const { return repeated_packets_; }
+    /// Retransmissions that no RNR NAK caused.
+    std::uint64_t retries() const { return retries_; }
     /// NAKs with a PSN that acknowledged something new.
     std::uint64_t naks_that_acknowledged() const { return naks_that_acknowledged_; }
     /// Number of retransmissions without a response before it stopped.
@@ -77,6 +81,7 @@ class Requester {
 
     void new_request(const ObservedPacket& request, ExtendedPsn place);
     void again(const ObservedPacket& request, ExtendedPsn place);
+    void forget();
     // requester_resend.cpp
     bool is_asked_for(ExtendedPsn place) const;
     void drop_stale(std::int64_t now_ns);
@@ -95,6 +100,7 @@ class Requester {
 
     HalfConnectionFacts facts_;
     Findings& findings_;
+    Keep keep_;
     bool is_begun_ = false;
     Sequence sequence_;
     ExtendedPsn next_ = 0;          // of the next new request
@@ -108,6 +114,8 @@ class Requester {
     std::size_t ended_ = 0;  // number of finished resends_
     std::int64_t last_sent_ns_ = 0;
     std::uint64_t timeouts_in_a_row_ = 0;
+    std::uint64_t repeated_packets_ = 0;
+    std::uint64_t retries_ = 0;
     std::uint64_t naks_that_acknowledged_ = 0;
     std::optional<std::uint64_t> gave_up_after_;
 };

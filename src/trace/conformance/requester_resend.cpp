@@ -37,6 +37,7 @@ void Requester::go_back(const ObservedPacket& request, ExtendedPsn place) {
     if (resend.cause == Cause::None && !resend.asked_by)
         resend.cause = without_asking(request, place);
     timeouts_in_a_row_ = resend.cause == Cause::Timeout ? timeouts_in_a_row_ + 1 : 0;
+    retries_ += resend.cause == Cause::RnrNak ? 0 : 1;
     resends_.push_back(resend);
 }
 

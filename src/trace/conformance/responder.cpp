@@ -14,8 +14,8 @@ constexpr std::int64_t least_grace_ns = 500'000'000;
 
 }  // namespace
 
-Responder::Responder(const HalfConnectionFacts& facts, Findings& findings)
-    : facts_(facts), findings_(findings), msn_is_known_(facts.is_told) {
+Responder::Responder(const HalfConnectionFacts& facts, Findings& findings, Keep keep)
+    : facts_(facts), findings_(findings), keep_(keep), msn_is_known_(facts.is_told) {
     state_.is_synchronised = facts.first_psn.has_value();
     began_in_the_middle_ = !state_.is_synchronised;
     if (facts.first_psn)
@@ -23,6 +23,8 @@ Responder::Responder(const HalfConnectionFacts& facts, Findings& findings)
 }
 
 void Responder::response(const ObservedPacket& sent) {
+    has_responded_ = true;
+    silent_since_.reset();
     if (!state_.is_synchronised) {
         synchronise(sent);
         return;
@@ -95,11 +97,11 @@ void Responder::synchronise(const ObservedPacket& sent) {
         state_.open = acknowledged->opcode->operation;
     const auto count = acknowledged - waiting_.begin() + 1;
     for (auto known = waiting_.begin(); known != waiting_.begin() + count; ++known)
-        arrivals_.push_back({.request = *known,
-                             .of = Class::Unknown,
-                             .expected = {},
-                             .opens_gap = false,
-                             .answer = std::nullopt});
+        record({.request = *known,
+                .of = Class::Unknown,
+                .expected = {},
+                .opens_gap = false,
+                .answer = std::nullopt});
     forget(static_cast<std::size_t>(count));
 }
 
@@ -145,13 +147,48 @@ void Responder::commit(Scan& scanned, const ObservedPacket& sent) {
             missing(scanned[i]);
     }
     settle(scanned.back(), sent);
-    arrivals_.push_back(scanned.back().arrival);
+    record(scanned.back().arrival);
     take(scanned.size());
+    given_up_msn_.reset();
 }
 
 void Responder::take(std::size_t count) {
     forget(count);
     sequence_.move_to(state_.expected);
+    // A responder keeps the results of as many READs and ATOMICs as it has resources: 16 to 128.
+    constexpr std::size_t most_executed = 256;
+    if (keep_ == Keep::Window && state_.executed > forgotten_ + 2 * most_executed) {
+        const auto gone = static_cast<std::ptrdiff_t>(state_.executed - forgotten_ - most_executed);
+        executed_.erase(executed_.begin(), executed_.begin() + gone);
+        forgotten_ += static_cast<std::size_t>(gone);
+    }
+}
+
+// Gives up the older half of the requests if too many wait: half, because the next response is then
+// compared with all that wait. Without any response, none is expected soon.
+void Responder::limit() {
+    constexpr std::size_t most = 16'384;
+    constexpr std::size_t most_of_a_silent_one = 256;
+    if (waiting_.size() <= (has_responded_ ? most : most_of_a_silent_one))
+        return;
+    const std::size_t half = waiting_.size() / 2;
+    if (!given_up_msn_)
+        given_up_msn_ = state_.msn;
+    for (std::size_t i = 0; i < half; ++i) {
+        const Expectation expectation = process(waiting_[i]);
+        pass_over(expectation);
+        if (expectation.is_required && !silent_since_)
+            silent_since_ = waiting_[i];
+    }
+    take(half);
+}
+
+void Responder::record(const Arrival& arrival) {
+    counts_.duplicates += arrival.of == Class::Duplicate ? 1 : 0;
+    counts_.gaps += arrival.opens_gap ? 1 : 0;
+    counts_.refused_as_not_ready += arrival.answer && arrival.answer->is_rnr_nak() ? 1 : 0;
+    if (keep_ == Keep::All)
+        arrivals_.push_back(arrival);
 }
 
 void Responder::forget(std::size_t count) {
@@ -165,7 +202,7 @@ void Responder::forget(std::size_t count) {
 }
 
 void Responder::pass_over(const Expectation& expectation) {
-    arrivals_.push_back(expectation.arrival);
+    record(expectation.arrival);
 }
 
 void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
@@ -203,7 +240,7 @@ void Responder::settle(Expectation& expectation, const ObservedPacket& sent) {
 
 void Responder::settle_data(const Expectation& expectation, const ObservedPacket& sent) {
     if (sent.is(wire::Operation::AtomicAcknowledge) && expectation.executed != 0) {
-        auto& value = executed_[expectation.executed - 1].value;
+        auto& value = executed_[expectation.executed - forgotten_ - 1].value;
         if (value && *value != sent.value)
             report(Code::AtomicReplay, sent,
                    fmt::format("the retransmitted ATOMIC with PSN {:#08x} returned {:#x}, but the "
@@ -239,6 +276,8 @@ void Responder::finish(std::int64_t end_ns) {
     const auto is_late = [&](const ObservedPacket& request) {
         return end_ns - request.t_ns > grace;
     };
+    if (silent_since_ && !is_late(*silent_since_))
+        silent_since_.reset();
     for (const ObservedPacket& request : waiting_) {
         const Expectation expectation = process(request);
         pass_over(expectation);

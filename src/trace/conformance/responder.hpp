@@ -33,17 +33,26 @@ struct Arrival {
 
 class Responder {
   public:
-    Responder(const HalfConnectionFacts& facts, Findings& findings);
+    Responder(const HalfConnectionFacts& facts, Findings& findings, Keep keep = Keep::All);
 
     void request(const ObservedPacket& arrived) {
         waiting_.push_back(arrived);
         ++waiting_with_[arrived.psn.value()];
+        if (keep_ == Keep::Window)
+            limit();
     }
     void response(const ObservedPacket& sent);
     void finish(std::int64_t end_ns);
 
-    /// All requests that arrived, in their order; complete after finish().
+    /// With Keep::All, all requests that arrived, in their order; complete after finish().
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
+    /// Of all requests that arrived; complete after finish().
+    struct ArrivalCounts {
+        std::uint64_t duplicates = 0;
+        std::uint64_t gaps = 0;  ///< out of sequence, and a NAK was due
+        std::uint64_t refused_as_not_ready = 0;
+    };
+    const ArrivalCounts& counts() const { return counts_; }
     /// The capture does not contain the beginning of the connection.
     bool began_in_the_middle() const { return began_in_the_middle_; }
     /// The request from which on nothing was answered, although there was enough time.
@@ -65,7 +74,7 @@ class Responder {
         bool rnr_sent = false;
         bool is_dead = false;
         std::optional<wire::Operation> open;  // operation of the incomplete message
-        std::size_t executed = 0;             // number of valid entries in executed_
+        std::size_t executed = 0;  // number of READs and ATOMICs; the last are in executed_
     };
     enum class Owed : std::uint8_t {
         Nothing,
@@ -83,7 +92,7 @@ class Responder {
         ExtendedPsn place = 0;   // of the request
         std::uint32_t psns = 1;  // of the data
         std::uint32_t msn_low = 0, msn_high = 0;
-        std::size_t executed = 0;  // for data: 1 + index in executed_
+        std::size_t executed = 0;  // for data: its number among READs and ATOMICs, from 1
     };
     using Scan = std::vector<Expectation>;
     // Which responses the waiting requests can explain, after a scan found none for one: most of
@@ -116,6 +125,8 @@ class Responder {
     bool scan(const ObservedPacket& sent, Scan& scanned);
     bool may_explain(const ObservedPacket& sent);
     void take(std::size_t count);
+    void limit();
+    void record(const Arrival& arrival);
     void forget(std::size_t count);
     void commit(Scan& scanned, const ObservedPacket& sent);
     void settle(Expectation& expectation, const ObservedPacket& sent);
@@ -140,19 +151,24 @@ class Responder {
 
     HalfConnectionFacts facts_;
     Findings& findings_;
+    Keep keep_;
     Sequence sequence_;
     State state_;
     std::deque<ObservedPacket> waiting_;
     std::unordered_map<std::uint32_t, std::uint32_t> waiting_with_;  // by PSN: number in waiting_
     std::optional<Outlook> outlook_;
     std::vector<Executed> executed_;
+    std::size_t forgotten_ = 0;  // number of older entries that were in executed_
     std::vector<Arrival> arrivals_;
+    ArrivalCounts counts_;
+    bool has_responded_ = false;
     std::optional<Reading> reading_;
     std::optional<ExtendedPsn> acknowledged_;
     std::uint64_t last_nak_ = 0;    // frame of the last NAK
     std::uint32_t msn_base_ = 0;    // if the capture begins after the connection
     std::uint32_t msn_offset_ = 0;  // the last one reported
     bool msn_is_known_ = false;
+    std::optional<std::uint32_t> given_up_msn_;  // before the requests that limit() gave up
     bool began_in_the_middle_ = false;
     bool is_judged_dead_ = false;
     std::optional<ObservedPacket> silent_since_;

@@ -203,6 +203,7 @@ void Responder::check_msn(const ObservedPacket& sent, std::uint32_t low, std::ui
     constexpr std::uint32_t mask = wire::Psn::mask;
     if (!sent.opcode->has(wire::header::aeth))
         return;
+    low = given_up_msn_.value_or(low);
     if (!msn_is_known_) {
         msn_is_known_ = true;
         msn_base_ = (sent.aeth.msn - high) & mask;

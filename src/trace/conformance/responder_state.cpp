@@ -60,7 +60,7 @@ void Responder::in_order(const ObservedPacket& request, Expectation& expectation
         expectation.msn_low = state_.msn;
         return;
     }
-    executed_.resize(state_.executed);
+    executed_.resize(state_.executed - forgotten_);
     executed_.push_back({.first = expectation.place,
                          .psns = psns,
                          .msn_before = expectation.before.msn,
@@ -80,14 +80,14 @@ void Responder::duplicate(const ObservedPacket& request, Expectation& expectatio
     }
     expectation.owed = Owed::Data;
     expectation.psns = request.psn_count(facts_.path_mtu);
-    const auto valid = std::span(executed_).first(state_.executed);
+    const auto valid = std::span(executed_).first(state_.executed - forgotten_);
     const auto behind = std::ranges::upper_bound(valid, expectation.place, {}, &Executed::first);
     if (behind == valid.begin())
         return;
     const Executed& one = *std::prev(behind);
     if (expectation.place >= one.first + one.psns)
         return;
-    expectation.executed = static_cast<std::size_t>(behind - valid.begin());
+    expectation.executed = forgotten_ + static_cast<std::size_t>(behind - valid.begin());
     expectation.is_required = true;
     expectation.msn_low = one.msn_before;
 }

@@ -22,18 +22,24 @@ void Tracker::for_each(const std::function<void(const Conversation&)>& visit) co
 }
 
 void Tracker::for_each_stream(const std::function<void(const StreamFacts&)>& visit) const {
-    for (const PoolIndex index : table_.by_number()) {
-        const Stream& stream = table_[index];
-        const Stream* peer = stream.is_paired() ? &table_[stream.peer] : nullptr;
-        visit(
-            {.number = stream.number,
-             .key = stream.key,
-             .peer = peer != nullptr ? peer->number : 0,
-             .pairing = stream.pairing,
-             .path_mtu = stream.path_mtu == 0 && peer != nullptr ? peer->path_mtu : stream.path_mtu,
-             .first_psn = stream.first_psn,
-             .retry = stream.retry});
-    }
+    for (const PoolIndex index : table_.by_number())
+        visit(facts(table_[index]));
+}
+
+std::optional<StreamFacts> Tracker::facts_of(const StreamKey& key) const {
+    const PoolIndex index = table_.find(key);
+    return index == no_index ? std::nullopt : std::optional(facts(table_[index]));
+}
+
+StreamFacts Tracker::facts(const Stream& stream) const {
+    const Stream* peer = stream.is_paired() ? &table_[stream.peer] : nullptr;
+    return {.number = stream.number,
+            .key = stream.key,
+            .peer = peer != nullptr ? peer->number : 0,
+            .pairing = stream.pairing,
+            .path_mtu = stream.path_mtu == 0 && peer != nullptr ? peer->path_mtu : stream.path_mtu,
+            .first_psn = stream.first_psn,
+            .retry = stream.retry};
 }
 
 // The second direction of a conversation is reported with the first.

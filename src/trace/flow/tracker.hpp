@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "trace/flow/ack_index.hpp"
 #include "trace/flow/connect.hpp"
@@ -51,6 +52,8 @@ class Tracker {
     void for_each(const std::function<void(const Conversation&)>& visit) const;
     /// Calls visit for each stream in the table, in the order of their numbers.
     void for_each_stream(const std::function<void(const StreamFacts&)>& visit) const;
+    /// The stream that has the key now; nullopt: none.
+    std::optional<StreamFacts> facts_of(const StreamKey& key) const;
 
   private:
     PoolIndex stream_of(const StreamKey& key);
@@ -78,6 +81,7 @@ class Tracker {
     void link(PoolIndex a, PoolIndex b, Pairing pairing);
     void unlink(PoolIndex index);
 
+    StreamFacts facts(const Stream& stream) const;
     Conversation conversation(PoolIndex index) const;
     Direction direction(const Stream& stream) const;
     Requests requests(const Stream& stream) const;

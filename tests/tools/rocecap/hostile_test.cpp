@@ -56,6 +56,18 @@ TEST_P(Hostile, four_times_the_packets_take_about_four_times_as_long) {
     }
 }
 
+// The packets alone take 65 MB.
+TEST(CheckMemory, is_bounded_by_connections) {
+    const support::TempPath capture("usual.pcap");
+    const auto made = support::run(
+        {(support::build_dir() / "bench/make_capture").string(), "300000", capture.str()});
+    ASSERT_EQ(made.exit_code, 0) << made.all();
+    constexpr const char* limited = "ulimit -v 100000; exec \"$0\" check \"$1\"";  // KiB
+    const auto outcome = support::run({"bash", "-c", limited, support::rocecap(), capture.str()});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_NE(outcome.out.find("No deviation from the specification."), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Hostile,
                          testing::Values("naks", "descending", "random", "queue-pairs", "reads",
                                          "acks"));

@@ -1,0 +1,95 @@
+// A capture at one point: the models take each packet as it comes.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "trace/conformance/checker.hpp"
+
+namespace conformance {
+namespace {
+
+constexpr std::size_t least_backlog = 256;  // packets
+constexpr std::size_t most_backlog = 4096;
+
+}  // namespace
+
+void Checker::add_at_one_point(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                               std::size_t length) {
+    begin(t_ns);
+    const auto key = flow::StreamKey::of(packet);
+    if (!key)
+        return;
+    ObservedPacket seen = observe(frame, t_ns, packet);
+    const bool damaged =
+        packet.malformed || (packet.icrc && packet.icrc->status == wire::IcrcStatus::Bad);
+    for (const auto side : {LinkSide::Ingress, LinkSide::Egress})
+        count(side, *key, packet, damaged);
+    const std::uint64_t number = tracker_.add(std::chrono::nanoseconds(t_ns), packet, length);
+    if (seen.opcode == nullptr) {
+        ++report_.not_judged;
+        return;
+    }
+    const std::size_t index = stream_of(number, *key);
+    Stream& stream = streams_[index];
+    if (stream.first_frame == 0)
+        stream.first_frame = frame;
+    for (const auto side : {LinkSide::Ingress, LinkSide::Egress}) {
+        seen.fate = side == LinkSide::Ingress && damaged ? Fate::Corrupted : Fate::Passed;
+        if (stream.half)
+            feed(stream, side, seen);
+        else
+            stream.seen.emplace_back(side, seen);
+    }
+    ++stream.packets;
+    if (!stream.peer && stream.packets % least_backlog == 0)
+        look_for_peer(index);
+}
+
+// Begins with the models of both directions if the tracker has paired them and knows the path MTU.
+// The backlog of a direction without a peer has a limit.
+void Checker::look_for_peer(std::size_t index) {
+    const Stream& stream = streams_[index];
+    const auto facts = tracker_.facts_of(stream.key);
+    const auto peer = facts ? by_number_.find(facts->peer) : by_number_.end();
+    const bool is_full = stream.seen.size() >= 2 * most_backlog;
+    if (peer != by_number_.end() && (facts->path_mtu != 0 || is_full || stream.half)) {
+        Stream& other = streams_[peer->second];
+        streams_[index].peer = peer->second;
+        other.peer = index;
+        run(index);
+    } else if (is_full) {
+        run(index);
+    }
+}
+
+// Starts the models of a stream and of its peer, and gives them the packets so far.
+void Checker::run(std::size_t index) {
+    std::vector<std::pair<const Stream*, std::pair<LinkSide, ObservedPacket>>> backlog;
+    const auto start = [&](Stream& stream) {
+        if (stream.half)
+            return;
+        if (const auto facts = tracker_.facts_of(stream.key))
+            settle_facts(stream, *facts);
+        stream.half = std::make_unique<HalfCheck>(stream.facts, Keep::Window);
+        for (const auto& one : std::exchange(stream.seen, {}))
+            backlog.emplace_back(&stream, one);
+    };
+    Stream& stream = streams_[index];
+    start(stream);
+    if (stream.peer)
+        start(streams_[*stream.peer]);
+    std::ranges::stable_sort(backlog, {}, [](const auto& one) { return one.second.second.frame; });
+    for (const auto& [from, seen] : backlog)
+        feed(*from, seen.first, seen.second);
+}
+
+void Checker::feed(const Stream& stream, LinkSide side, const ObservedPacket& seen) {
+    const bool is_sent = side == LinkSide::Ingress;
+    if (seen.is_request())
+        stream.half->take(is_sent ? StepKind::RequestSent : StepKind::RequestArrived, seen);
+    else if (seen.is_response() && stream.peer)
+        streams_[*stream.peer].half->take(
+            is_sent ? StepKind::ResponseSent : StepKind::ResponseArrived, seen);
+}
+
+}  // namespace conformance
