@@ -1,5 +1,7 @@
 #include "render/check_json.hpp"
 
+#include <fmt/format.h>
+
 #include "render/check_names.hpp"
 #include "render/flow_names.hpp"
 #include "util/json.hpp"
@@ -82,6 +84,25 @@ util::Json recovery_json(const Recovery& one, const CheckContext& context) {
     return json;
 }
 
+util::Json finding_json(const conformance::Report& report, const CheckContext& context,
+                        const conformance::Finding& one) {
+    return {{"code", conformance::name(one.code)},
+            {"frame", one.frame},
+            {"connection", one.connection + 1},
+            {"who", blamed(report, context, one)},
+            {"section", section(one.code)},
+            {"text", one.text},
+            {"because", one.because}};
+}
+
+util::Json counter_json(const CounterRow& row) {
+    return {{"host", row.host},
+            {"counter", row.name},
+            {"counted", row.counted},
+            {"captured", row.captured},
+            {"equal", row.is_equal()}};
+}
+
 util::Json captured_at(const conformance::Report& report, const CheckContext& context) {
     if (!report.one_point)
         return "both sides of the link";
@@ -89,38 +110,35 @@ util::Json captured_at(const conformance::Report& report, const CheckContext& co
                                   : std::string("one place");
 }
 
+// An array, element by element: as one object, those of many connections take 4 kB each.
+template <typename Element>
+void write_list(const Write& write, const char* name, std::size_t count, Element element) {
+    write(fmt::format(",\"{}\":[", name));
+    for (std::size_t i = 0; i < count; ++i)
+        write((i == 0 ? "" : ",") + element(i).dump());
+    write("]");
+}
+
 }  // namespace
 
-util::Json check_json(const conformance::Report& report, const CheckContext& context) {
-    util::Json json{{"frames", report.frames},
-                    {"captured_at", captured_at(report, context)},
-                    {"not_judged", report.not_judged}};
-    for (const char* list : {"connections", "recoveries", "deviations", "counters"})
-        json[list] = util::Json::array();
-    for (std::size_t i = 0; i < report.connections.size(); ++i)
-        json["connections"].push_back(connection_json(report, context, i));
-    for (const Recovery& one : report.recoveries)
-        json["recoveries"].push_back(recovery_json(one, context));
-    for (const conformance::Finding& one : report.findings)
-        json["deviations"].push_back({{"code", conformance::name(one.code)},
-                                      {"frame", one.frame},
-                                      {"connection", one.connection + 1},
-                                      {"who", blamed(report, context, one)},
-                                      {"section", section(one.code)},
-                                      {"text", one.text},
-                                      {"because", one.because}});
-    json["cannot_be_judged"] = util::Json::object();
+void check_json(const conformance::Report& report, const CheckContext& context,
+                const Write& write) {
+    write(fmt::format("{{\"frames\":{},\"captured_at\":{},\"not_judged\":{}", report.frames,
+                      captured_at(report, context).dump(), report.not_judged));
+    write_list(write, "connections", report.connections.size(),
+               [&](std::size_t i) { return connection_json(report, context, i); });
+    write_list(write, "recoveries", report.recoveries.size(),
+               [&](std::size_t i) { return recovery_json(report.recoveries[i], context); });
+    write_list(write, "deviations", report.findings.size(),
+               [&](std::size_t i) { return finding_json(report, context, report.findings[i]); });
+    write_list(write, "counters", context.counters.size(),
+               [&](std::size_t i) { return counter_json(context.counters[i]); });
+    util::Json counts = util::Json::object();
     for (const conformance::Finding& one : report.unknowable) {
-        util::Json& count = json["cannot_be_judged"][std::string(conformance::name(one.code))];
+        util::Json& count = counts[std::string(conformance::name(one.code))];
         count = count.is_null() ? 1 : count.get<std::uint64_t>() + 1;
     }
-    for (const CounterRow& row : context.counters)
-        json["counters"].push_back({{"host", row.host},
-                                    {"counter", row.name},
-                                    {"counted", row.counted},
-                                    {"captured", row.captured},
-                                    {"equal", row.is_equal()}});
-    return json;
+    write(",\"cannot_be_judged\":" + counts.dump() + "}\n");
 }
 
 }  // namespace render

@@ -234,9 +234,11 @@ int check(const CheckOptions& options, const Context& context) {
     Check check(options);
     const conformance::Report report = check.report();
     auto sink = capture::Sink::standard_output();
-    sink.append(options.json
-                    ? render::check_json(report, check.context()).dump() + '\n'
-                    : render::check_text(report, check.context(), util::TextStyle(context.colour)));
+    const auto write = [&sink](std::string_view text) { sink.append(text); };
+    if (options.json)
+        render::check_json(report, check.context(), write);
+    else
+        write(render::check_text(report, check.context(), util::TextStyle(context.colour)));
     sink.close();
     require_whole(check.damage());
     return report.findings.empty() ? fine : found;
