@@ -55,6 +55,7 @@ struct Finding {
     std::int64_t t_ns = 0;
     std::string text;                    ///< one sentence, without the frame's own number
     std::vector<std::uint64_t> because;  ///< other frames that the finding is based on
+    bool is_programs = false;            ///< the program caused it, not its device
     std::size_t connection = 0;          ///< index, set by Checker
     bool forward = true;                 ///< about the requests of the connection's first end
 };

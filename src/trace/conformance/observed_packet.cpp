@@ -52,6 +52,7 @@ ObservedPacket observe(std::uint64_t frame, std::int64_t t_ns, const wire::Packe
     seen.form = digest.value();
     digest.add(packet.payload);
     seen.digest = digest.value();
+    seen.is_cut = packet.payload.size() < packet.payload_length;
     return seen;
 }
 

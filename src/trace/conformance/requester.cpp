@@ -17,13 +17,13 @@ std::string_view name(Cause cause) {
 Requester::Requester(const HalfConnectionFacts& facts, Findings& findings, Keep keep)
     : facts_(facts), findings_(findings), keep_(keep) {}
 
-void Requester::report(Code code, const ObservedPacket& at, std::string text,
-                       std::vector<std::uint64_t> because) {
-    findings_.push_back({.code = code,
-                         .frame = at.frame,
-                         .t_ns = at.t_ns,
-                         .text = std::move(text),
-                         .because = std::move(because)});
+Finding& Requester::report(Code code, const ObservedPacket& at, std::string text,
+                           std::vector<std::uint64_t> because) {
+    return findings_.emplace_back(Finding{.code = code,
+                                          .frame = at.frame,
+                                          .t_ns = at.t_ns,
+                                          .text = std::move(text),
+                                          .because = std::move(because)});
 }
 
 void Requester::sent(const ObservedPacket& request) {
@@ -60,7 +60,8 @@ void Requester::new_request(const ObservedPacket& request, ExtendedPsn place) {
                      .frame = request.frame,
                      .last_ns = request.t_ns,
                      .is_read = request.is(wire::Operation::RdmaReadRequest),
-                     .wants_data = request.wants_data()});
+                     .wants_data = request.wants_data(),
+                     .is_cut = request.is_cut});
     next_ = cursor_ = place + psns;
     sequence_.move_to(next_);
     constexpr std::size_t often = 256;  // requests

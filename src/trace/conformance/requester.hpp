@@ -62,6 +62,7 @@ class Requester {
         std::int64_t last_ns = 0;
         bool is_read = false;
         bool wants_data = false;
+        bool is_cut = false;
     };
     struct Asked {  // a response that demands go-back-N
         ExtendedPsn place = 0;
@@ -95,8 +96,8 @@ class Requester {
     void advance(ExtendedPsn next, const ObservedPacket& response);
     ExtendedPsn acknowledged_at(std::int64_t t_ns) const;
     Sent* holder_of(ExtendedPsn place);
-    void report(Code code, const ObservedPacket& at, std::string text,
-                std::vector<std::uint64_t> because = {});
+    Finding& report(Code code, const ObservedPacket& at, std::string text,
+                    std::vector<std::uint64_t> because = {});
 
     HalfConnectionFacts facts_;
     Findings& findings_;

@@ -83,6 +83,8 @@ constexpr auto rows = std::to_array<CodeRow>({
      "before it is polled."},
     {Code::ReadDepth, "read-depth",
      "Set max_rd_atomic of the requester to at most max_dest_rd_atomic of the responder."},
+    {Code::BufferReused, "buffer-reused",
+     "Leave the memory of a request as it is until its completion: the device may send it again."},
     {Code::Loss, "loss",
      "Look for drops on the path (interface and switch counters, PFC), and capture at both ends to "
      "find on which side."},
@@ -97,6 +99,10 @@ constexpr auto rows = std::to_array<CodeRow>({
     {Code::NeedlessRetransmissions, "needless-retransmissions",
      "Find the device on the path that duplicates packets, and check whether the capture records "
      "each packet twice."},
+    {Code::Deviation, "deviation",
+     "'rocecap check' lists all deviations. Look for an update of the device's driver and "
+     "firmware, "
+     "and for another sender of packets with this queue pair's number."},
     {Code::OneSidedCapture, "one-sided-capture",
      "Capture both directions: at an interface that both pass, without a filter on one address, or "
      "with both ports of a mirror."},

@@ -41,6 +41,7 @@ enum class Code : std::uint8_t {
     SendQueueFull,
     CqOverrun,
     ReadDepth,
+    BufferReused,
     // the link
     Loss,
     Reordering,
@@ -48,6 +49,8 @@ enum class Code : std::uint8_t {
     WrongIcrc,
     Congestion,
     NeedlessRetransmissions,
+    // the devices
+    Deviation,
     // the capture
     OneSidedCapture,
 };

@@ -177,7 +177,16 @@ class Walk {
         return found == reads_.end() ? nullptr : *found;
     }
 
+    // Another request with the same PSN is not a copy (explain_deviations()).
+    static bool is_copy(const Seen& again, const Seen& first) {
+        return again.opcode == first.opcode && again.payload == first.payload &&
+               (again.is(Operation::RdmaReadRequest) ||
+                (again.va == first.va && again.rkey == first.rkey && again.dmalen == first.dmalen));
+    }
+
     void judge(const Seen& request, const Sent& sent) {
+        if (!is_copy(request, *sent.last))
+            return;
         Episode episode{Why::Unanswered, sent.last, &request, sent.answer};
         if (damaged_between(*sent.last, request))
             episode.why = Why::Damaged;

@@ -102,6 +102,17 @@ bool comes_first(const Cause& a, const Cause& b) {
 
 }  // namespace
 
+// A sender may leave the ICRC to its adapter, so it is judged only where the packet arrived.
+void Explainer::check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+                      std::size_t wire_length) {
+    const auto key = flow::StreamKey::of(packet);
+    if (!packet.icrc || packet.icrc->status != wire::IcrcStatus::Bad || (key && key->dst == place_))
+        return checker_.add_at_one_point(frame, t_ns, packet, wire_length);
+    wire::Packet judged = packet;
+    judged.icrc->status = wire::IcrcStatus::Unchecked;
+    checker_.add_at_one_point(frame, t_ns, judged, wire_length);
+}
+
 Explanation Explainer::explanation() {
     traffic_.finish();
     const Whole whole{traffic_, logs_, has_capture_, place_};
@@ -130,6 +141,10 @@ Explanation Explainer::explanation() {
     explain_programs(whole, directions, causes);
     explain_missing_requests(whole, causes);
     explain_congestion(whole, causes);
+    if (has_capture_) {
+        checker_.captured_at({place_});
+        explain_deviations(whole, checker_.finish(), causes);
+    }
     merge(causes);
     std::ranges::stable_sort(causes, comes_first);
     for (const Cause& cause : causes)

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "trace/conformance/checker.hpp"
 #include "trace/explain/cause.hpp"
 #include "trace/explain/logs.hpp"
 #include "trace/explain/traffic.hpp"
@@ -17,7 +18,10 @@ class Explainer {
     void learn(const runlog::Event& event) { logs_.learn(event); }
     /// Sets the address of a role's host.
     void place(const std::string& role, const flow::Host& host) { logs_.place(role, host); }
-    void know(const flow::KnownQueuePair& pair) { traffic_.know(pair); }
+    void know(const flow::KnownQueuePair& pair) {
+        traffic_.know(pair);
+        checker_.know(pair);
+    }
     /// Sets the host at which the capture was made.
     void captured_at(const flow::Host& host) { place_ = host; }
     /// `packet` was decoded with its ICRC. `frame`: number in the capture, from 1.
@@ -26,13 +30,18 @@ class Explainer {
              std::size_t wire_length, util::Bytes bytes) {
         has_capture_ = true;
         traffic_.add(frame, t_ns, packet, wire_length, bytes);
+        check(frame, t_ns, packet, wire_length);
     }
 
     Explanation explanation();
 
   private:
+    void check(std::uint64_t frame, std::int64_t t_ns, const wire::Packet& packet,
+               std::size_t wire_length);
+
     Logs logs_;
     Traffic traffic_;
+    conformance::Checker checker_;
     std::optional<flow::Host> place_;
     bool has_capture_ = false;
 };

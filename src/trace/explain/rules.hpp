@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trace/conformance/checker.hpp"
 #include "trace/explain/cause.hpp"
 #include "trace/explain/course.hpp"
 #include "trace/explain/direction.hpp"
@@ -80,6 +81,8 @@ void explain_programs(const Whole& whole, const std::vector<Direction>& directio
 void explain_connection_manager(const Whole& whole, Causes& causes);
 /// Responses to requests that are not in the capture.
 void explain_missing_requests(const Whole& whole, Causes& causes);
+/// What the check found in the capture. Call it after the other rules.
+void explain_deviations(const Whole& whole, const conformance::Report& report, Causes& causes);
 /// ECN marks and CNPs.
 void explain_congestion(const Whole& whole, Causes& causes);
 

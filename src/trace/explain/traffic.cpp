@@ -1,5 +1,7 @@
 #include "trace/explain/traffic.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace explain {
@@ -117,6 +119,15 @@ void Traffic::finish() {
         if (const auto peer = by_number_.find(facts.peer); peer != by_number_.end())
             stream.peer = peer->second;
     });
+}
+
+std::optional<Evidence> Traffic::evidence_of(std::uint64_t frame) const {
+    for (const Stream& stream : streams_) {
+        const auto found = std::ranges::lower_bound(stream.packets, frame, {}, &Seen::frame);
+        if (found != stream.packets.end() && found->frame == frame)
+            return explain::evidence(*found);
+    }
+    return std::nullopt;
 }
 
 Evidence evidence(const Seen& seen) {

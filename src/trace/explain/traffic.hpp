@@ -84,6 +84,8 @@ class Traffic {
     const std::vector<Cnp>& cnps() const { return cnps_; }
     const std::vector<Dropped>& dropped() const { return dropped_; }
     std::uint64_t packets() const { return packets_; }
+    /// nullopt: the frame is no packet of a stream.
+    std::optional<Evidence> evidence_of(std::uint64_t frame) const;
     std::int64_t end_ns() const { return end_ns_; }
 
   private:

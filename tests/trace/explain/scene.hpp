@@ -110,11 +110,14 @@ class Scene : public testing::Test {
 
     /// Returns the packet's number.
     std::uint64_t add(const wire::Packet& made) { return add(wire::encode(made)); }
-    std::uint64_t add(util::Bytes frame) {
+    std::uint64_t add(util::Bytes frame) { return add(frame, frame.size()); }
+    /// Adds the first bytes of a frame: the rest is not in the capture.
+    std::uint64_t add(util::Bytes frame, std::size_t captured) {
         now_ += 1000;
+        const util::Bytes bytes = frame.first(captured);
         explainer_.add(++frames_, now_,
-                       flows_.decode(frame, wire::LinkType::Ethernet, frame.size()), frame.size(),
-                       frame);
+                       flows_.decode(bytes, wire::LinkType::Ethernet, frame.size()), frame.size(),
+                       bytes);
         return frames_;
     }
     std::uint64_t write(std::uint32_t psn, std::uint64_t va, std::uint32_t rkey,

@@ -1,0 +1,100 @@
+// Behaviour that the specification does not allow, as the check finds it.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "trace/explain/rules.hpp"
+
+namespace explain {
+namespace {
+
+using conformance::Finding;
+
+// Timers differ from the specification on many devices, and what they cost is explained elsewhere.
+bool is_not_about_timers(conformance::Code code) {
+    return code != conformance::Code::TimeoutEarly && code != conformance::Code::RnrEarly &&
+           code != conformance::Code::ResendWithoutCause;
+}
+
+bool is_about_contents(conformance::Code code) {
+    return code == conformance::Code::ResendDiffers;
+}
+
+// Worth a look even if a missing packet may be the explanation, because requests stay without data.
+bool is_about_data(conformance::Code code) {
+    return code == conformance::Code::MissingResponse || code == conformance::Code::ResendFrom;
+}
+
+auto same_as(const Finding& one) {
+    return [&one](const Finding& other) {
+        return other.code == one.code && other.connection == one.connection &&
+               other.forward == one.forward;
+    };
+}
+
+class Deviations {
+  public:
+    Deviations(const Whole& whole, const conformance::Report& report, Causes& causes)
+        : whole_(whole), report_(report), causes_(causes) {}
+
+    void add(const conformance::Findings& findings, Certainty certainty,
+             bool (*is_shown)(conformance::Code)) {
+        for (auto one = findings.begin(); one != findings.end(); ++one)
+            if (is_shown(one->code) && std::none_of(findings.begin(), one, same_as(*one)))
+                add(*one, std::count_if(one, findings.end(), same_as(*one)), certainty);
+    }
+
+  private:
+    // `first`: the first of several equal ones.
+    void add(const Finding& first, std::ptrdiff_t count, Certainty certainty) {
+        const conformance::ConnectionReport& at = report_.connections[first.connection];
+        const bool is_responders = conformance::is_responders(first.code);
+        const flow::Host& requester = first.forward ? at.from : at.to;
+        const flow::Host& responder = first.forward ? at.to : at.from;
+        const auto name_of = [&](const flow::Host& host) {
+            return whole_.logs.name_of(host, at.network);
+        };
+        std::string text = first.text;
+        if (!first.is_programs)
+            text = fmt::format("{} {} from the specification (IBTA volume 1, {}): {}",
+                               spoken(name_of(is_responders ? responder : requester)),
+                               certainty == Certainty::Possible ? "may deviate" : "deviates",
+                               section(first.code), text);
+        if (count > 1)
+            text += fmt::format(" ({} times)", count);
+        Cause cause{
+            .code = first.is_programs ? Code::BufferReused : Code::Deviation,
+            .certainty = certainty,
+            .text = text + '.',
+            .evidence = {},
+            .where = fmt::format("{} → {}, QP {:#08x}", name_of(requester), name_of(responder),
+                                 (first.forward ? at.to_qpn : at.from_qpn).value_or(0))};
+        std::vector<std::uint64_t> frames = first.because;
+        frames.push_back(first.frame);
+        for (const std::uint64_t frame : frames)
+            if (auto seen = whole_.traffic.evidence_of(frame))
+                cause.add(*std::move(seen));
+        causes_.push_back(std::move(cause));
+    }
+
+    const Whole& whole_;
+    const conformance::Report& report_;
+    Causes& causes_;
+};
+
+}  // namespace
+
+void explain_deviations(const Whole& whole, const conformance::Report& report, Causes& causes) {
+    // What the path did to packets may explain most findings, and is a cause of its own. It does not
+    // change the contents of a packet.
+    const bool is_explained = !causes.empty();
+    Deviations deviations(whole, report, causes);
+    // Not certain: another host may have sent packets in the name of this one.
+    deviations.add(report.findings, Certainty::Likely,
+                   is_explained ? is_about_contents : is_not_about_timers);
+    if (!is_explained)
+        deviations.add(report.unknowable, Certainty::Possible, is_about_data);
+}
+
+}  // namespace explain

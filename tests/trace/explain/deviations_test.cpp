@@ -1,0 +1,81 @@
+// What the check finds in the packets is a cause, except where a missing packet may explain it.
+#include <array>
+
+#include "trace/explain/account.hpp"
+
+namespace explain_test {
+
+class DeviationsFound : public Account {
+  protected:
+    std::uint64_t send_other(std::uint32_t psn) {
+        static constexpr std::array<std::byte, 8> other{std::byte{1}};
+        auto made = packet(to_server, opcode::send_only, psn, other.size());
+        made.bth->a = true;
+        made.payload = other;
+        return add(made);
+    }
+};
+
+TEST_F(DeviationsFound, a_request_has_the_psn_of_another) {
+    connect();
+    send(100);
+    ack(100);
+    add(flow_test::read(to_server, 101, 8));
+    send(101);
+    EXPECT_EQ(causes(), R"(
+deviation likely
+  client → server, QP 0x000011
+  the client deviates from the specification (IBTA volume 1, 9.7.3): PSN 0x000065 retransmitted with other contents than the first time.
+  frame 3: RC RDMA READ Request  PSN 0x000065  va 0x1000 rkey 0x00000077, 8 B
+  frame 4: RC SEND Only  PSN 0x000065  8 B
+)");
+    EXPECT_FALSE(last_.has_failed);
+}
+
+TEST_F(DeviationsFound, a_program_changes_a_buffer_that_is_sent_again) {
+    connect();
+    for (std::uint32_t psn = 100; psn < 102; ++psn) {
+        send(psn);
+        nak(psn, syndrome::rnr);
+        wait(ms);
+        send_other(psn);
+        ack(psn);
+    }
+    EXPECT_NE(causes().find(R"(
+buffer-reused likely
+  client → server, QP 0x000011
+  PSN 0x000064 retransmitted with another payload: its buffer was written before the request completed (2 times).
+  frame 1: RC SEND Only  PSN 0x000064  8 B
+  frame 3: RC SEND Only  PSN 0x000064  8 B
+)"),
+              std::string::npos)
+        << causes();
+}
+
+TEST_F(DeviationsFound, a_cut_packet_is_not_compared) {
+    connect();
+    const auto frame = wire::encode(packet(to_server, opcode::send_only, 100, 64));
+    send(100, 64);
+    wait(67 * ms);
+    add(frame, frame.size() - 32);
+    EXPECT_EQ(causes().find("buffer-reused"), std::string::npos);
+}
+
+TEST_F(DeviationsFound, a_read_without_data_while_later_requests_are_acknowledged) {
+    add(flow_test::read(to_server, 100, 8));
+    send(101);
+    ack(101);
+    EXPECT_EQ(answered(), "deviation possible");
+    EXPECT_TRUE(shows_frame(1));
+}
+
+TEST_F(DeviationsFound, timers_are_not_reported) {
+    connect();
+    send(100);
+    wait(10 * ms);
+    send(100);
+    ack(100);
+    EXPECT_EQ(causes().find("deviation"), std::string::npos);
+}
+
+}  // namespace explain_test
