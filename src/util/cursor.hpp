@@ -34,32 +34,42 @@ class MaybeBytes {
 
 class Cursor {
   public:
-    constexpr explicit Cursor(Bytes bytes) : rest_(bytes) {}
+    constexpr explicit Cursor(Bytes bytes) : bytes_(bytes) {}
 
     /// Returns the next N bytes, or nothing, and then does not move.
     template <std::size_t N>
     constexpr MaybeBytes<N> take() {
         static_assert(N > 0);
-        if (rest_.size() < N)
+        if (remaining() < N)
             return {};
-        const FixedBytes<N> taken = rest_.template first<N>();
-        rest_ = rest_.subspan(N);
+        const FixedBytes<N> taken = rest().template first<N>();
+        at_ += N;
         return taken;
     }
 
     constexpr std::optional<Bytes> take(std::size_t count) {
-        if (rest_.size() < count)
+        if (remaining() < count)
             return std::nullopt;
-        const Bytes taken = rest_.first(count);
-        rest_ = rest_.subspan(count);
+        const Bytes taken = rest().first(count);
+        at_ += count;
         return taken;
     }
 
-    constexpr Bytes rest() const { return rest_; }
-    constexpr std::size_t remaining() const { return rest_.size(); }
+    /// Moves the end of the bytes: at most `count` remain.
+    constexpr void limit(std::size_t count) {
+        if (count < remaining())
+            bytes_ = bytes_.first(at_ + count);
+    }
+
+    /// Number of bytes taken.
+    constexpr std::size_t at() const { return at_; }
+    constexpr Bytes taken() const { return bytes_.first(at_); }
+    constexpr Bytes rest() const { return bytes_.subspan(at_); }
+    constexpr std::size_t remaining() const { return bytes_.size() - at_; }
 
   private:
-    Bytes rest_;
+    Bytes bytes_;
+    std::size_t at_ = 0;
 };
 
 namespace detail {

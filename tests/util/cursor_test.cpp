@@ -34,6 +34,21 @@ TEST(Cursor, stays_where_it_is_when_there_is_too_little) {
     EXPECT_TRUE(cursor.take<3>());
 }
 
+TEST(Cursor, knows_its_position_and_can_be_limited) {
+    Cursor cursor(bytes);
+    cursor.take<2>();
+    EXPECT_EQ(cursor.at(), 2U);
+    EXPECT_EQ(cursor.taken().data(), bytes.data());
+    EXPECT_EQ(cursor.taken().size(), 2U);
+    cursor.limit(3);
+    EXPECT_EQ(cursor.remaining(), 3U);
+    cursor.limit(4);
+    EXPECT_EQ(cursor.remaining(), 3U) << "a limit does not add bytes";
+    EXPECT_FALSE(cursor.take<4>());
+    EXPECT_EQ(cursor.take(3)->data(), bytes.data() + 2);
+    EXPECT_EQ(cursor.at(), 5U);
+}
+
 TEST(Cursor, at_the_end_gives_only_nothing) {
     Cursor cursor(util::Bytes{});
     EXPECT_TRUE(cursor.take(0));
