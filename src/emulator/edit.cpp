@@ -20,7 +20,7 @@ std::vector<wire::HeaderSpan> spans_of(std::span<const std::byte> frame) {
 std::optional<wire::HeaderSpan> find(const std::vector<wire::HeaderSpan>& spans,
                                      std::string_view name) {
     for (const wire::HeaderSpan& span : spans)
-        if (span.name == name)
+        if (wire::name(span.header) == name)
             return span;
     return std::nullopt;
 }

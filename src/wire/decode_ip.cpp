@@ -18,14 +18,13 @@ constexpr bool is_skipped_extension(std::uint8_t next) {
 
 void FrameDecoder::begin_network(IcrcLayout layout) {
     cover_ = {.layout = layout,
-              .from_network_header = reader_.rest(),
+              .begin = reader_.at(),
               .unchecked = icrc_ == IcrcCheck::Compute ? ""sv : "not computed"sv};
-    packet_.network_at = at();
 }
 
 void FrameDecoder::ipv4() {
     begin_network(IcrcLayout::Ipv4Udp);
-    const auto bytes = reader_.take<Ipv4::size>("IPv4 header");
+    const auto bytes = reader_.take<Ipv4::size>("IPv4 header", Header::Ipv4);
     if (!bytes)
         return;
     const Ipv4& ip = util::emplace_result(packet_.ipv4, [&] { return Ipv4::parse(*bytes); });
@@ -33,19 +32,21 @@ void FrameDecoder::ipv4() {
         return reader_.fault(Fault::IpVersion, "IPv4 header", ip.version);
     if (ip.header_length < Ipv4::size)
         return reader_.fault(Fault::IpHeaderLength, "IPv4", ip.header_length, Ipv4::size);
-    packet_.network_end = packet_.network_at + ip.header_length;
-    // Checked before the length, which is not valid in segments that the NIC has yet to split
-    // (TSO).
+    if (ip.header_length != Ipv4::size) {
+        cover_.unchecked = "IPv4 options, whose part in the ICRC is not specified";
+        packet_.trail.put(Header::Ipv4, reader_.at() + ip.header_length - Ipv4::size);
+    }
+    // Not valid in segments that the NIC has yet to split (TSO), which is no fault.
+    const bool is_length_valid = ip.total_length >= ip.header_length;
+    if (is_length_valid)
+        reader_.end_after(ip.total_length - Ipv4::size);
     if (ip.protocol != ip_protocol::udp && ip.protocol != ip_protocol::authentication &&
         !is_tunnel_protocol(ip.protocol))
         return other_protocol(ip.protocol);
     if (ip.fragment_offset != 0)
         return not_roce(NotRoce::LaterFragment);
-    if (ip.total_length < ip.header_length)
+    if (!is_length_valid)
         return reader_.fault(Fault::LengthTooSmall, "IPv4", ip.total_length, ip.header_length);
-    reader_.end_after(ip.total_length - Ipv4::size);
-    if (ip.header_length != Ipv4::size)
-        cover_.unchecked = "IPv4 options, whose part in the ICRC is not specified";
     if (!reader_.skip(ip.header_length - Ipv4::size, "IPv4 options"))
         return;
     const std::string_view fragmented = ip.mf ? "IPv4" : "";
@@ -56,13 +57,12 @@ void FrameDecoder::ipv4() {
 
 void FrameDecoder::ipv6() {
     begin_network(IcrcLayout::Ipv6Udp);
-    const auto bytes = reader_.take<Ipv6::size>("IPv6 header");
+    const auto bytes = reader_.take<Ipv6::size>("IPv6 header", Header::Ipv6);
     if (!bytes)
         return;
     const Ipv6& ip = util::emplace_result(packet_.ipv6, [&] { return Ipv6::parse(*bytes); });
     if (ip.version != 6)
         return reader_.fault(Fault::IpVersion, "IPv6 header", ip.version);
-    packet_.network_end = packet_.network_at + Ipv6::size;
     reader_.end_after(ip.payload_length);
     if (ip.next_header != ip_protocol::udp)
         cover_.unchecked = "IPv6 extension headers, whose part in the ICRC is not specified";
@@ -79,7 +79,7 @@ void FrameDecoder::ipv6_next(std::uint8_t next) {
             const std::uint16_t fragment =
                 util::be16<2>(reader_.rest().first<ipv6_extension_unit>());
             if (fragment >> 3 != 0) {
-                packet_.network_end = at() + ipv6_extension_unit;
+                packet_.trail.put(Header::Ipv6, reader_.at() + ipv6_extension_unit);
                 return not_roce(NotRoce::LaterFragment);
             }
             if ((fragment & 1U) != 0)
@@ -107,7 +107,7 @@ void FrameDecoder::behind_ip(std::uint8_t protocol, std::string_view fragmented)
         return other_protocol(protocol);
     if (!fragmented.empty())
         reader_.cut();
-    inner(decode_ip_tunnel(protocol, reader_, place(), packet_));
+    inner(decode_ip_tunnel(protocol, reader_, packet_));
 }
 
 /// Skips one extension header and returns the protocol after it (RFC 8200, section 4; RFC
@@ -124,7 +124,7 @@ std::optional<std::uint8_t> FrameDecoder::ip_extension(std::uint8_t protocol) {
                                                                  : ipv6_extension_unit;
     if (!reader_.skip(util::be8<1>(*bytes) * unit, what))
         return std::nullopt;
-    packet_.network_end = at();
+    packet_.trail.put(packet_.ipv4 ? Header::Ipv4 : Header::Ipv6, reader_.at());
     return util::be8<0>(*bytes);
 }
 
@@ -141,7 +141,7 @@ void FrameDecoder::other_protocol(std::uint8_t protocol) {
 
 void FrameDecoder::grh() {
     begin_network(IcrcLayout::Grh);
-    const auto bytes = reader_.take<Grh::size>("GRH");
+    const auto bytes = reader_.take<Grh::size>("GRH", Header::Grh);
     if (!bytes)
         return;
     const Grh& grh = util::emplace_result(packet_.grh, [&] { return Grh::parse(*bytes); });
@@ -154,7 +154,7 @@ void FrameDecoder::grh() {
 }
 
 void FrameDecoder::udp(std::string_view fragmented) {
-    const auto bytes = reader_.take<Udp::size>("UDP header");
+    const auto bytes = reader_.take<Udp::size>("UDP header", Header::Udp);
     if (!bytes)
         return;
     const Udp& udp = util::emplace_result(packet_.udp, [&] { return Udp::parse(*bytes); });
@@ -185,7 +185,7 @@ void FrameDecoder::other_port(const Udp& udp, std::string_view fragmented) {
         reader_.end_after(udp.length - Udp::size);
     if (!fragmented.empty())
         reader_.cut();
-    inner(decode_udp_tunnel(port, reader_, place(), packet_));
+    inner(decode_udp_tunnel(port, reader_, packet_));
     // Other programs may use the port: report only RoCE packets as malformed.
     const bool is_roce =
         packet_.grh || packet_.bth || (packet_.udp && packet_.udp->dst_port == roce_v2_port);

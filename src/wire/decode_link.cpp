@@ -4,6 +4,15 @@
 
 namespace wire {
 
+void FrameDecoder::whole(LinkType type) {
+    link(type);
+    if (packet_.icrc)
+        return;
+    // 0: a jumbogram's length is in an option (RFC 2675).
+    const bool is_end_known = !packet_.ipv6 || packet_.ipv6->payload_length != 0;
+    packet_.trail.put(Header::Rest, is_end_known ? reader_.end() : FrameReader::unknown_end);
+}
+
 void FrameDecoder::link(LinkType type) {
     switch (type) {
         case LinkType::Ethernet:
@@ -18,7 +27,7 @@ void FrameDecoder::link(LinkType type) {
 }
 
 void FrameDecoder::ethernet() {
-    const auto bytes = reader_.take<Ethernet::size>("Ethernet header");
+    const auto bytes = reader_.take<Ethernet::size>("Ethernet header", Header::Ethernet);
     if (!bytes)
         return;
     const Ethernet& ethernet =
@@ -30,7 +39,7 @@ void FrameDecoder::ethernet() {
 
 template <std::size_t N>
 void FrameDecoder::cooked(LinuxCooked (*parse)(util::FixedBytes<N>)) {
-    const auto bytes = reader_.take<N>("Linux cooked header");
+    const auto bytes = reader_.take<N>("Linux cooked header", Header::Sll);
     if (!bytes)
         return;
     packet_.sll = parse(*bytes);
@@ -67,9 +76,9 @@ void FrameDecoder::other_type(std::uint16_t type) {
     if (is_vlan(type))
         return vlan();
     if (is_mpls(type))
-        return inner(decode_mpls(reader_, place(), packet_));
+        return inner(decode_mpls(reader_, packet_));
     if (type == ether_type::pppoe_session)
-        return inner(decode_pppoe(reader_, place(), packet_));
+        return inner(decode_pppoe(reader_, packet_));
     if (type == ether_type::mac_control)
         return mac_control();
     if (type == ether_type::arp)
@@ -87,6 +96,8 @@ void FrameDecoder::vlan() {
         const auto bytes = reader_.take<Vlan::size>("VLAN tag");
         if (!bytes)
             return;
+        packet_.trail.put(packet_.trail.has(Header::Llc) ? Header::Llc : Header::Vlan,
+                          reader_.at());
         const Vlan tag = Vlan::parse(*bytes);
         packet_.vlans.push(tag);
         type = tag.type;
@@ -97,11 +108,11 @@ void FrameDecoder::vlan() {
 /// IEEE 802.2. An EtherType follows a SNAP header with this OUI (RFC 1042).
 void FrameDecoder::llc(std::uint16_t length) {
     constexpr std::uint32_t snap = 0xaaaa03;
-    if (!packet_.sll && length < reader_.left())
-        reader_.end_after(length);
     // A length of 0 to 2 belongs to some other protocol and is not an error.
     if (!packet_.sll && length < 3)
         return not_roce(NotRoce::OtherEtherType);
+    if (!packet_.sll && length < reader_.left())
+        reader_.end_after(length);
     const auto llc = reader_.take<3>("LLC header");
     if (!llc)
         return;
@@ -114,21 +125,23 @@ void FrameDecoder::llc(std::uint16_t length) {
     // A second length is not an EtherType.
     if (util::be24<0>(*bytes) != 0 || type <= max_length_field)
         return not_roce(NotRoce::OtherEtherType);
+    packet_.trail.put(Header::Llc, reader_.at());
     network(type);
 }
 
 void FrameDecoder::mac_control() {
-    const auto opcode = reader_.take<MacControl::opcode_size>("MAC control opcode");
+    const auto opcode =
+        reader_.take<MacControl::opcode_size>("MAC control opcode", Header::MacControl);
     if (!opcode)
         return;
     MacControl control{.opcode = util::be16<0>(*opcode)};
     if (control.is_pause()) {
-        const auto bytes = reader_.take<MacControl::pause_size>("PAUSE");
+        const auto bytes = reader_.take<MacControl::pause_size>("PAUSE", Header::Pause);
         if (!bytes)
             return;
         control.parse_pause(*bytes);
     } else if (control.is_pfc()) {
-        const auto bytes = reader_.take<MacControl::pfc_size>("PFC");
+        const auto bytes = reader_.take<MacControl::pfc_size>("PFC", Header::Pfc);
         if (!bytes)
             return;
         control.parse_pfc(*bytes);
@@ -155,7 +168,7 @@ void FrameDecoder::inner(const Inner& inner) {
 Packet decode(util::Bytes frame, LinkType link, std::size_t original_length, IcrcCheck icrc,
               RocePorts ports) {
     Packet packet;
-    FrameDecoder(frame, original_length, icrc, ports, packet).link(link);
+    FrameDecoder(frame, original_length, icrc, ports, packet).whole(link);
     return packet;
 }
 

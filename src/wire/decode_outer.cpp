@@ -33,8 +33,7 @@ constexpr std::uint16_t switch_mirror = 0x8949;
 // Decodes the headers of an encapsulation, and turns them into an outer layer of the packet.
 class Tunnel {
   public:
-    Tunnel(FrameReader& reader, const OuterPlace& place, Packet& packet)
-        : reader_(reader), place_(place), packet_(packet) {}
+    Tunnel(FrameReader& reader, Packet& packet) : reader_(reader), packet_(packet) {}
 
     Inner mpls() {
         OuterLayer layer{.kind = OuterKind::Mpls};
@@ -168,11 +167,11 @@ class Tunnel {
         layer.addresses = addresses();
         outer.layers[outer.count++] = layer;
         outer.carries_ethernet = inner.as == Inner::As::Ethernet;
-        outer.size = static_cast<std::size_t>(reader_.rest().data() - place_.frame.data());
         packet_.ipv4.reset();
         packet_.ipv6.reset();
         packet_.udp.reset();
-        packet_.network_at = packet_.network_end = 0;
+        packet_.trail = {};
+        packet_.trail.put(Header::Outer, reader_.at());
         return inner;
     }
 
@@ -323,34 +322,36 @@ class Tunnel {
         return true;
     }
 
-    FrameReader& reader_;
+    /// The source and destination address of the IP header that carries the encapsulation.
     util::Bytes addresses() const {
         constexpr std::size_t of_ipv4 = 12;
         constexpr std::size_t of_ipv6 = 8;
         if (packet_.ipv4)
-            return place_.network.subspan(of_ipv4, 2 * Ipv4Address::size);
+            return network(Header::Ipv4).subspan(of_ipv4, 2 * Ipv4Address::size);
         if (packet_.ipv6)
-            return place_.network.subspan(of_ipv6, 2 * Ipv6Address::size);
+            return network(Header::Ipv6).subspan(of_ipv6, 2 * Ipv6Address::size);
         return {};
     }
+    util::Bytes network(Header header) const {
+        return packet_.trail.find(header).of(reader_.taken());
+    }
 
-    const OuterPlace& place_;
+    FrameReader& reader_;
     Packet& packet_;
 };
 
 }  // namespace
 
-Inner decode_mpls(FrameReader& reader, const OuterPlace& place, Packet& packet) {
-    return Tunnel(reader, place, packet).mpls();
+Inner decode_mpls(FrameReader& reader, Packet& packet) {
+    return Tunnel(reader, packet).mpls();
 }
 
-Inner decode_pppoe(FrameReader& reader, const OuterPlace& place, Packet& packet) {
-    return Tunnel(reader, place, packet).pppoe();
+Inner decode_pppoe(FrameReader& reader, Packet& packet) {
+    return Tunnel(reader, packet).pppoe();
 }
 
-Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, const OuterPlace& place,
-                       Packet& packet) {
-    Tunnel tunnel(reader, place, packet);
+Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, Packet& packet) {
+    Tunnel tunnel(reader, packet);
     if (protocol == ip_protocol::gre)
         return tunnel.gre();
     if (protocol == ip_protocol::mpls)
@@ -358,9 +359,8 @@ Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, const OuterPl
     return tunnel.ip_in_ip(protocol == ip_protocol::ipv4 ? ether_type::ipv4 : ether_type::ipv6);
 }
 
-Inner decode_udp_tunnel(std::uint16_t port, FrameReader& reader, const OuterPlace& place,
-                        Packet& packet) {
-    Tunnel tunnel(reader, place, packet);
+Inner decode_udp_tunnel(std::uint16_t port, FrameReader& reader, Packet& packet) {
+    Tunnel tunnel(reader, packet);
     return port == vxlan_port    ? tunnel.vxlan()
            : port == geneve_port ? tunnel.geneve()
                                  : tunnel.gtp();

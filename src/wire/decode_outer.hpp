@@ -24,31 +24,21 @@ struct Inner {
     NotRoce reason{};
 };
 
-/// Position of a tunnel's header.
-struct OuterPlace {
-    /// The whole frame.
-    util::Bytes frame;
-    /// From the preceding IP header on. The packet says whether there is one.
-    util::Bytes network;
-};
-
-Inner decode_mpls(FrameReader& reader, const OuterPlace& place, Packet& packet);
-Inner decode_pppoe(FrameReader& reader, const OuterPlace& place, Packet& packet);
+Inner decode_mpls(FrameReader& reader, Packet& packet);
+Inner decode_pppoe(FrameReader& reader, Packet& packet);
 
 /// Returns whether packets of this IP protocol may carry another packet.
 constexpr bool is_tunnel_protocol(std::uint8_t protocol) {
     return protocol == ip_protocol::ipv4 || protocol == ip_protocol::ipv6 ||
            protocol == ip_protocol::gre || protocol == ip_protocol::mpls;
 }
-Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, const OuterPlace& place,
-                       Packet& packet);
+Inner decode_ip_tunnel(std::uint8_t protocol, FrameReader& reader, Packet& packet);
 
 /// Checks the destination port, which other programs may use as well: an invalid header gives
 /// NotRoce::OtherUdpPort.
 constexpr bool is_tunnel_port(std::uint16_t port) {
     return port == vxlan_port || port == geneve_port || port == gtp_port;
 }
-Inner decode_udp_tunnel(std::uint16_t port, FrameReader& reader, const OuterPlace& place,
-                        Packet& packet);
+Inner decode_udp_tunnel(std::uint16_t port, FrameReader& reader, Packet& packet);
 
 }  // namespace wire

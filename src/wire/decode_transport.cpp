@@ -1,5 +1,7 @@
 #include "wire/decode_transport.hpp"
 
+#include <algorithm>
+
 #include "util/in_place.hpp"
 #include "wire/each_header.hpp"
 
@@ -19,7 +21,7 @@ bool has_dc_header(const Bth& bth, const FrameReader& behind_bth) {
 
 /// Returns false if decoding cannot continue; the packet then has the reason.
 bool decode_headers(FrameReader& reader, Packet& packet) {
-    const auto bytes = reader.take<Bth::size>("BTH");
+    const auto bytes = reader.take<Bth::size>("BTH", Header::Bth);
     if (!bytes)
         return false;
     const Bth& bth = util::emplace_result(packet.bth, [&] { return Bth::parse(*bytes); });
@@ -35,18 +37,20 @@ bool decode_headers(FrameReader& reader, Packet& packet) {
     }
     const HeaderMask headers = packet.opcode != nullptr ? packet.opcode->headers : header::dceth;
 
-    const auto take = [&]<typename Header>(HeaderMask bit, std::string_view name,
-                                           std::optional<Header>& header) {
+    const auto take = [&]<typename Extension>(HeaderMask bit, std::string_view name,
+                                              std::optional<Extension>& header) {
         if ((headers & bit) == 0)
             return true;
-        if (const auto header_bytes = reader.take<Header::size>(name))
-            util::emplace_result(header, [&] { return Header::parse(*header_bytes); });
+        if (const auto taken = reader.take<Extension::size>(name, extension_header(bit)))
+            util::emplace_result(header, [&] { return Extension::parse(*taken); });
         return header.has_value();
     };
     if (!for_each_extension_header(packet, take))
         return false;
-    return (headers & header::cnp_reserved) == 0 ||
-           reader.skip(cnp_reserved_size, "CNP reserved field");
+    if ((headers & header::cnp_reserved) == 0)
+        return true;
+    packet.trail.put(Header::CnpReserved, std::min(reader.at() + cnp_reserved_size, reader.end()));
+    return reader.skip(cnp_reserved_size, "CNP reserved field");
 }
 
 /// Returns the number of padding bytes after the payload.
@@ -75,9 +79,12 @@ void decode_mad(FrameReader& reader, Packet& packet) {
     if (!common)
         return;
     packet.mad = Mad::parse(*common);
+    packet.trail.put(Header::Mad, reader.at() + Mad::size);
     const auto data = payload.take<Mad::data_size>();
-    if (data && packet.mad->is_cm())
-        packet.cm = Cm::parse(packet.mad->attribute_id, *data);
+    if (!data || !packet.mad->is_cm())
+        return;
+    packet.cm = Cm::parse(packet.mad->attribute_id, *data);
+    packet.trail.put(Header::Cm, reader.at() + Mad::size + Mad::data_size);
 }
 
 /// `covered`: captured bytes from the network header to the last byte before the ICRC.
@@ -99,6 +106,7 @@ void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packe
     if (!reader.end_is_known()) {
         packet.payload = reader.rest();
         packet.payload_length = reader.left();
+        packet.trail.put(Header::Payload, reader.end());
         packet.icrc.emplace().reason = "the packet's end is not in the frame"sv;
         return;
     }
@@ -108,14 +116,16 @@ void decode_transport(FrameReader& reader, const IcrcCover& cover, Packet& packe
     }
     const std::size_t padding = decode_payload(reader, packet, reader.left() - icrc_size);
     decode_mad(reader, packet);
+    packet.trail.put(Header::Payload, reader.at() + packet.payload_length);
+    packet.trail.put(Header::Padding, reader.end() - icrc_size);
+    packet.trail.put(Header::Icrc, reader.end());
     Icrc& icrc = packet.icrc.emplace();
     if (packet.payload.size() < packet.payload_length)
         reader.truncated("payload", packet.payload_length, packet.payload.size());
     else if (reader.skip(packet.payload_length, "payload") && reader.skip(padding, "padding")) {
-        const auto covered = reader.rest().data() - cover.from_network_header.data();
+        const auto covered = reader.taken().subspan(cover.begin);
         if (const auto trailer = reader.take<icrc_size>("ICRC"))
-            check_icrc(*trailer, cover.from_network_header.first(static_cast<std::size_t>(covered)),
-                       cover, icrc);
+            check_icrc(*trailer, covered, cover, icrc);
     }
     if (packet.truncated)
         icrc.reason = packet.truncated->reason();

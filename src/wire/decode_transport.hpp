@@ -13,8 +13,8 @@ namespace wire {
 /// Facts about the headers before the BTH that the ICRC check needs.
 struct IcrcCover {
     IcrcLayout layout{};
-    /// Captured bytes from the network header on.
-    util::Bytes from_network_header;
+    /// Offset of the network header in the frame.
+    std::size_t begin = 0;
     /// Why the ICRC of such a packet is not checked, static text; empty if it is checked.
     std::string_view unchecked;
 };

@@ -20,17 +20,14 @@ class FrameDecoder {
   public:
     FrameDecoder(util::Bytes frame, std::size_t original_length, IcrcCheck icrc, RocePorts ports,
                  Packet& packet)
-        : frame_(frame),
-          reader_(frame, original_length, packet),
-          icrc_(icrc),
-          ports_(ports),
-          packet_(packet) {}
+        : reader_(frame, original_length, packet), icrc_(icrc), ports_(ports), packet_(packet) {}
 
     /// Decodes the whole frame.
-    void link(LinkType type);
+    void whole(LinkType type);
 
   private:
     // decode_link.cpp
+    void link(LinkType type);
     void ethernet();
     template <std::size_t N>
     void cooked(LinuxCooked (*parse)(util::FixedBytes<N>));
@@ -57,20 +54,12 @@ class FrameDecoder {
     [[gnu::noinline]] void other_port(const Udp& udp, std::string_view fragmented);
     void udp_length(std::size_t length);
 
-    OuterPlace place() const { return {frame_, cover_.from_network_header}; }
-
     /// Discards earlier faults: only RoCE packets are reported as malformed.
     void not_roce(NotRoce reason) {
         packet_.not_roce = reason;
         packet_.malformed.reset();
     }
 
-    /// Number of bytes of the frame that have been read.
-    std::uint32_t at() const {
-        return static_cast<std::uint32_t>(reader_.rest().data() - frame_.data());
-    }
-
-    util::Bytes frame_;
     FrameReader reader_;
     IcrcCheck icrc_;
     RocePorts ports_;

@@ -1,4 +1,4 @@
-// The position of each header of a decoded packet in its frame, to show bytes beside fields.
+// The headers of a packet by name, to show bytes beside fields.
 #pragma once
 
 #include <cstddef>
@@ -10,27 +10,24 @@
 
 namespace wire {
 
-/// `name`, static text, is the key of the JSON object of filter/json.hpp if it has one:
+/// The key of the header's JSON object (filter/json.hpp) if it has one, static text:
 ///
-///   eth vlan sll          one per tag, outermost first
-///   ip ipv6 grh udp       with IPv4's options and IPv6's extension headers
-///   bth rdeth dceth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth
-///   reserved              the 16 bytes of a CNP after its BTH
-///   mad cm                common header of a management datagram; CM message after it
-///   payload pad icrc      pad: to a multiple of four bytes, as given in the BTH
-///   tcp data              with TCP's options
-///   rest                  not decoded: not RoCE, malformed, or a header cut by the snap length
-///   trailer               after the packet's end by its length fields: Ethernet padding
+///   outer eth vlan sll llc macc pause pfc ip ipv6 grh udp
+///   bth rdeth dceth deth xrceth feth reth atomiceth aeth atomicacketh immdt ieth reserved
+///   mad cm payload pad icrc tcp data rest trailer
+std::string_view name(Header header);
+
 struct HeaderSpan {
-    std::string_view name;
+    Header header{};
     std::size_t offset = 0;  ///< bytes from the start of the frame
     std::size_t length = 0;  ///< captured bytes, at least one
 
     friend bool operator==(const HeaderSpan&, const HeaderSpan&) = default;
 };
 
-/// Ascending and without gaps: together they cover all of `frame`, from which `packet` was decoded.
-/// A header cut by the snap length has only its captured bytes.
+/// The packet's trail with one span for each VLAN tag, and TCP. Ascending and without gaps: together
+/// the spans cover all of `frame`, from which `packet` was decoded. What the snap length cut has its
+/// captured bytes; a cut header belongs to the rest.
 std::vector<HeaderSpan> header_spans(const Packet& packet, util::Bytes frame);
 
 }  // namespace wire

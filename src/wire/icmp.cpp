@@ -46,7 +46,7 @@ std::optional<IcmpError> icmp_error(const Packet& packet, util::Bytes frame) {
     const bool is_v6 = packet.ipv6 && packet.ipv6->next_header == icmp_v6;
     util::Cursor cursor(frame);
     if (packet.not_roce != NotRoce::OtherIpProtocol || (!is_v4 && !is_v6) ||
-        !cursor.take(packet.network_end))
+        !cursor.take(packet.trail.ip().end))
         return std::nullopt;
     const auto header = cursor.take<header_size>();
     if (!header)

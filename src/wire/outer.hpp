@@ -59,8 +59,6 @@ struct Outer {
     std::uint8_t count = 0;
     /// The innermost encapsulation carries an Ethernet frame, not an IP packet.
     bool carries_ethernet = false;
-    /// Number of bytes in the frame before the innermost packet or frame.
-    std::size_t size = 0;
 
     const OuterLayer* begin() const { return layers.data(); }
     const OuterLayer* end() const { return layers.data() + count; }

@@ -18,6 +18,7 @@
 #include "wire/mad.hpp"
 #include "wire/opcode.hpp"
 #include "wire/outer.hpp"
+#include "wire/trail.hpp"
 
 namespace wire {
 
@@ -81,16 +82,14 @@ struct Malformed {
 /// The headers present show how far decoding got; members are in wire order. Spans and pointers:
 /// `opcode` points into a static table, the others into the frame.
 struct Packet {
+    /// The positions in the frame of what was decoded.
+    Trail trail;
     std::optional<Ethernet> ethernet;
     Vlans vlans;
     std::optional<LinuxCooked> sll;
     /// The encapsulations around the packet; the headers here are those of the innermost packet.
     /// `ethernet`, `vlans` and `sll` are the last ones before it.
     std::optional<Outer> outer;
-    /// Offsets in the frame: the start of the IP header or GRH, and the end of an IP header,
-    /// extension headers included; 0 if there is none.
-    std::uint32_t network_at = 0;
-    std::uint32_t network_end = 0;
     std::optional<Ipv4> ipv4;
     std::optional<Ipv6> ipv6;
     std::optional<Grh> grh;

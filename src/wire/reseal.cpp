@@ -72,7 +72,7 @@ class Sealer {
 
     std::optional<std::span<std::byte>> find(std::string_view name) const {
         for (const HeaderSpan& span : spans_)
-            if (span.name == name)
+            if (wire::name(span.header) == name)
                 return frame_.subspan(span.offset, span.length);
         return std::nullopt;
     }

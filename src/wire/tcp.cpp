@@ -7,12 +7,11 @@ namespace {
 
 // Number of bytes after the IP headers, from their length field.
 std::optional<std::size_t> ip_payload(const Packet& packet) {
-    const std::size_t headers = packet.network_end - packet.network_at;
+    const std::size_t headers = packet.trail.ip().size();
     const std::size_t length = packet.ipv4   ? packet.ipv4->total_length
                                : packet.ipv6 ? packet.ipv6->payload_length + Ipv6::size
                                              : 0;
-    return length < headers || packet.network_end == 0 ? std::nullopt
-                                                       : std::optional(length - headers);
+    return length < headers ? std::nullopt : std::optional(length - headers);
 }
 
 }  // namespace
@@ -22,7 +21,7 @@ std::optional<TcpSegment> tcp_segment(const Packet& packet, util::Bytes frame) {
     if (packet.not_roce != NotRoce::Tcp || !ip)
         return std::nullopt;
     util::Cursor cursor(frame);
-    if (!cursor.take(packet.network_end))
+    if (!cursor.take(packet.trail.ip().end))
         return std::nullopt;
     const auto header = cursor.take<TcpSegment::size>();
     if (!header)

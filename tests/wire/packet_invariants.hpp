@@ -10,6 +10,7 @@
 
 #include "wire/header_span.hpp"
 #include "wire/packet.hpp"
+#include "wire/trail_match.hpp"
 
 namespace wire_test {
 
@@ -36,29 +37,11 @@ inline bool is_inside(const wire::Cm& cm, util::Bytes data) {
 inline bool cover(const std::vector<wire::HeaderSpan>& spans, util::Bytes frame) {
     std::size_t at = 0;
     for (const wire::HeaderSpan& span : spans) {
-        if (span.offset != at || span.length == 0 || span.name.empty())
+        if (span.offset != at || span.length == 0 || wire::name(span.header).empty())
             return false;
         at += span.length;
     }
     return at == frame.size();
-}
-
-/// Returns whether the spans of payload and ICRC are where the decoder read them.
-inline bool match(const std::vector<wire::HeaderSpan>& spans, const wire::Packet& packet,
-                  util::Bytes frame) {
-    const auto find = [&](std::string_view name) {
-        return std::ranges::find(spans, name, &wire::HeaderSpan::name);
-    };
-    if (packet.icrc && packet.icrc->value) {
-        const auto icrc = find("icrc");
-        if (icrc == spans.end() || icrc->length != wire::icrc_size ||
-            util::be32<0>(frame.subspan(icrc->offset).first<wire::icrc_size>()) !=
-                packet.icrc->value)
-            return false;
-    }
-    const auto payload = find(packet.mad ? "mad" : "payload");
-    return payload == spans.end() ? packet.payload.empty()
-                                  : frame.data() + payload->offset == packet.payload.data();
 }
 
 /// Returns the text of the first invariant that `packet` violates; empty if it satisfies all.
@@ -89,8 +72,8 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
         {!packet.cm || is_inside(*packet.cm, packet.payload),
          "the connection manager's data lie in the payload"},
         {cover(spans, frame), "the headers' places cover the frame"},
-        {match(spans, packet, frame), "payload and ICRC have their places"},
-        {!packet.outer || (packet.outer->count > 0 && packet.outer->size <= frame.size() &&
+        {match(packet, frame), "the trail has the place of each header, and of no other"},
+        {!packet.outer || (packet.outer->count > 0 &&
                            std::ranges::all_of(*packet.outer,
                                                [&](const wire::OuterLayer& layer) {
                                                    return is_inside(layer.addresses, frame) &&
@@ -99,8 +82,6 @@ inline std::string_view broken_invariant(const wire::Packet& packet, util::Bytes
          "an encapsulation lies in the frame"},
         {!packet.mac_control || packet.not_roce == wire::NotRoce::MacControl,
          "a MAC control frame is no RoCE"},
-        {packet.network_at <= packet.network_end || packet.network_end == 0,
-         "the network header ends behind its beginning"},
         {!packet.malformed || !packet.malformed->text().empty(), "a fault has a sentence"},
         {!packet.truncated || packet.truncated->text().starts_with("truncated "),
          "a cut packet says what cut it"},

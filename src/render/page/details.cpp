@@ -52,8 +52,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 33> headers{
     {"rest", "Not decoded"},
 }};
 
-bool is_contents(std::string_view header) {
-    return header == "payload" || header == "data" || header == "rest";
+bool is_contents(wire::Header header) {
+    return header == wire::Header::Payload || header == wire::Header::TcpData ||
+           header == wire::Header::Rest;
 }
 
 void add_bytes(std::string& lines, const capture::Frame& frame, std::size_t offset,
@@ -70,7 +71,7 @@ std::string bytes_of(const capture::Frame& frame, const std::vector<wire::Header
     std::string lines;
     const std::size_t size = frame.bytes.size();
     const auto is_long = [&](const wire::HeaderSpan& span) {
-        return is_contents(span.name) && span.length > most_payload;
+        return is_contents(span.header) && span.length > most_payload;
     };
     const auto contents = std::ranges::find_if(spans, is_long);
     if (contents == spans.end()) {
@@ -86,7 +87,7 @@ std::string bytes_of(const capture::Frame& frame, const std::vector<wire::Header
 std::string spans_of(const std::vector<wire::HeaderSpan>& spans) {
     std::string lines;
     for (const wire::HeaderSpan& span : spans) {
-        lines.append(span.name) += ' ';
+        lines.append(wire::name(span.header)) += ' ';
         util::append_decimal(lines, span.offset);
         lines += ' ';
         util::append_decimal(lines, span.length);

@@ -1,9 +1,6 @@
 #include "trace/conformance/frame_matcher.hpp"
 
-#include <algorithm>
-
 #include "util/digest.hpp"
-#include "wire/header_span.hpp"
 
 namespace conformance {
 namespace {
@@ -14,15 +11,12 @@ constexpr std::size_t most_recent = 4096;
 }  // namespace
 
 util::Bytes invariant_bytes(const wire::Packet& packet, util::Bytes frame) {
-    std::size_t begin = frame.size();
-    std::size_t end = begin;
-    for (const wire::HeaderSpan& span : wire::header_spans(packet, frame)) {
-        if (span.name == "bth")
-            begin = span.offset;
-        if (span.name == "icrc")
-            end = span.offset;
-    }
-    return frame.subspan(begin, std::max(begin, end) - begin);
+    const wire::Extent bth = packet.trail.find(wire::Header::Bth);
+    const wire::Extent icrc = packet.trail.find(wire::Header::Icrc);
+    if (bth.empty())
+        return {};
+    const auto end = icrc.empty() ? static_cast<std::uint32_t>(frame.size()) : icrc.begin;
+    return wire::Extent{bth.begin, end}.of(frame);
 }
 
 void FrameMatcher::entered(std::uint64_t frame, util::Bytes bytes) {
