@@ -1,29 +1,11 @@
 #include "emulator/edit.hpp"
 
-#include <optional>
-#include <string_view>
-
 #include <fmt/format.h>
 
-#include "wire/header_span.hpp"
 #include "wire/packet.hpp"
 
 namespace emulator {
 namespace {
-
-std::vector<wire::HeaderSpan> spans_of(std::span<const std::byte> frame) {
-    const wire::Packet packet =
-        wire::decode(frame, wire::LinkType::Ethernet, frame.size(), wire::IcrcCheck::Skip);
-    return wire::header_spans(packet, frame);
-}
-
-std::optional<wire::HeaderSpan> find(const std::vector<wire::HeaderSpan>& spans,
-                                     std::string_view name) {
-    for (const wire::HeaderSpan& span : spans)
-        if (wire::name(span.header) == name)
-            return span;
-    return std::nullopt;
-}
 
 // Reads bit by bit: a field has at most 64 bits.
 std::uint64_t bits_at(std::span<const std::byte> header, const WritableField& field) {
@@ -43,51 +25,68 @@ void put_bits(std::span<std::byte> header, const WritableField& field, std::uint
     }
 }
 
+// The opcode decides which headers follow the BTH, and so whether the packet has room for an ICRC.
+// With an opcode of RD or DC, the next byte tells the two apart. No other byte that an edit changes
+// moves a header or the ICRC: none is before the BTH, except in IP headers (DSCP, ECN, TTL). The pad
+// count and the destination queue pair only divide the payload, which no edit looks up.
+bool decides_headers(const LocatedFrame& frame, std::size_t offset) {
+    const std::size_t bth = frame.trail.find(wire::Header::Bth).begin;
+    return offset == bth ||
+           (offset == bth + wire::Bth::size &&
+            wire::is_rd_or_dc_opcode(std::to_integer<std::uint8_t>(frame.bytes[bth])));
+}
+
+// `offset`: the first byte that was changed.
+void update(LocatedFrame& frame, std::size_t offset, wire::IcrcAfter icrc) {
+    if (decides_headers(frame, offset))
+        frame.trail = trail_of(frame.bytes);
+    wire::reseal(frame.bytes, frame.trail, icrc);
+}
+
 std::string write(const WritableField& field, std::uint64_t value, wire::IcrcAfter icrc,
-                  std::span<std::byte> frame) {
-    const auto header = find(spans_of(frame), field.header);
-    if (!header || header->length * 8 < std::size_t{field.bit} + field.width)
+                  LocatedFrame& frame) {
+    const wire::Extent header = frame.trail.find(field.header);
+    const auto bytes = header.of(frame.bytes);
+    if (bytes.size() * 8 < std::size_t{field.bit} + field.width)
         return {};
-    const auto bytes = frame.subspan(header->offset, header->length);
     const std::uint64_t old = bits_at(bytes, field);
     put_bits(bytes, field, value);
-    wire::reseal(frame, icrc);
+    update(frame, header.begin + field.bit / 8U, icrc);
     return fmt::format("{}: {:#x} is {:#x}", field.name, old, value);
 }
 
 }  // namespace
 
-std::string apply(const Corrupt& corrupt, std::span<std::byte> frame) {
-    const auto spans = spans_of(frame);
-    const auto bth = find(spans, "bth");
-    const auto icrc = find(spans, "icrc");
-    if (!bth || !icrc)
+wire::Trail trail_of(util::Bytes frame) {
+    return wire::decode(frame, wire::LinkType::Ethernet, frame.size(), wire::IcrcCheck::Skip).trail;
+}
+
+std::string apply(const Corrupt& corrupt, LocatedFrame& frame) {
+    const wire::Extent bth = frame.trail.find(wire::Header::Bth);
+    const wire::Extent icrc = frame.trail.find(wire::Header::Icrc);
+    const std::size_t icrc_bytes = icrc.of(frame.bytes).size();
+    if (icrc_bytes == 0)
         return {};
-    const std::size_t covered = icrc->offset - bth->offset;
+    const std::size_t covered = icrc.begin - bth.begin;
     const std::size_t byte = corrupt.byte.value_or(covered - 1);
-    if (byte >= covered + icrc->length)
+    if (byte >= covered + icrc_bytes)
         return {};
-    std::byte& target = frame[bth->offset + byte];
+    std::byte& target = frame.bytes[bth.begin + byte];
     const std::byte old = target;
     target = ~target;
-    wire::reseal(frame, corrupt.icrc);
+    update(frame, bth.begin + byte, corrupt.icrc);
     return fmt::format("byte {}: 0x{:02x} is 0x{:02x}", byte, std::to_integer<unsigned>(old),
                        std::to_integer<unsigned>(target));
 }
 
-std::string apply(const Set& set, std::span<std::byte> frame) {
+std::string apply(const Set& set, LocatedFrame& frame) {
     return write(*set.field, set.value, set.icrc, frame);
 }
 
-std::string apply(const Mark& /*mark*/, std::span<std::byte> frame) {
+std::string apply(const Mark& /*mark*/, LocatedFrame& frame) {
     constexpr std::uint64_t congestion_experienced = 3;
-    for (const std::string_view name : {"ip.ecn", "ipv6.ecn"}) {
-        std::string done =
-            write(*find_writable(name), congestion_experienced, wire::IcrcAfter::Left, frame);
-        if (!done.empty())
-            return done;
-    }
-    return {};
+    const auto* name = frame.trail.has(wire::Header::Ipv4) ? "ip.ecn" : "ipv6.ecn";
+    return write(*find_writable(name), congestion_experienced, wire::IcrcAfter::Left, frame);
 }
 
 }  // namespace emulator

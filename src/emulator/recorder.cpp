@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "util/error.hpp"
-#include "wire/packet.hpp"
+#include "wire/bth.hpp"
 
 namespace emulator {
 namespace {
@@ -73,29 +73,24 @@ void Recorder::guarded(Function function) {
     }
 }
 
-std::uint64_t Recorder::before(const Arrival& arrival, const std::vector<Event>& events) {
+std::uint64_t Recorder::before(const Arrival& arrival, bool is_roce,
+                               const std::vector<Event>& events) {
     if (!writer_)
         return 0;
     guarded([&] { write(before_rules, arrival.time, arrival.bytes, comment_of(events)); });
-    count(arrival.from, arrival.bytes);
+    packets_.at(arrival.from) += is_roce ? 1 : 0;
     return earlier_ + frames_;
 }
 
 void Recorder::after(capture::Time time, std::size_t from, std::optional<std::size_t> to,
-                     util::Bytes bytes) {
+                     util::Bytes bytes, bool is_roce) {
     if (!writer_)
         return;
     guarded([&] { write(after_rules, time, bytes, {}); });
     if (!to && hosts_.size() == 2)
         to = 1 - from;
     if (to)
-        count(*to, bytes);
-}
-
-void Recorder::count(std::size_t host, util::Bytes bytes) {
-    if (wire::decode(bytes, wire::LinkType::Ethernet, bytes.size(), wire::IcrcCheck::Skip)
-            .is_roce())
-        ++packets_.at(host);
+        packets_.at(*to) += is_roce ? 1 : 0;
 }
 
 void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
@@ -119,13 +114,13 @@ void Recorder::acted(const Sent& sent, const Event& event) {
         fields.emplace_back("copy", event.copy);
     if (!event.detail.empty())
         fields.emplace_back("detail", event.detail);
-    const wire::Packet packet = wire::decode(sent.bytes, wire::LinkType::Ethernet,
-                                             sent.bytes.size(), wire::IcrcCheck::Skip);
-    if (packet.bth) {
-        if (packet.opcode != nullptr)
-            fields.emplace_back("opcode_name", std::string(packet.opcode->name));
-        fields.emplace_back("dest_qpn", packet.bth->dest_qpn);
-        fields.emplace_back("psn", packet.bth->psn.value());
+    if (sent.opcode != nullptr)
+        fields.emplace_back("opcode_name", std::string(sent.opcode->name));
+    if (sent.is_roce()) {
+        const util::Bytes bytes = sent.frame.trail.find(wire::Header::Bth).of(sent.frame.bytes);
+        const wire::Bth bth = wire::Bth::parse(bytes.first<wire::Bth::size>());
+        fields.emplace_back("dest_qpn", bth.dest_qpn);
+        fields.emplace_back("psn", bth.psn.value());
     }
     guarded([&] { log_->event_at(event.time.count(), event.name, std::move(fields)); });
 }

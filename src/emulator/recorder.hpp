@@ -32,15 +32,14 @@ class Recorder {
 
     /// These do not throw: a write error ends the recording, and stop() reports it.
     /// Returns a number for Sent::recorded; 0 if nothing is recorded.
-    std::uint64_t before(const Arrival& arrival, const std::vector<Event>& events);
+    std::uint64_t before(const Arrival& arrival, bool is_roce, const std::vector<Event>& events);
     void acted(const Sent& sent, const Event& event);
     /// `to`: nullopt if the frame leaves to all other hosts.
     void after(capture::Time time, std::size_t from, std::optional<std::size_t> to,
-               util::Bytes bytes);
+               util::Bytes bytes, bool is_roce);
     void flush();
 
   private:
-    void count(std::size_t host, util::Bytes bytes);
     void write(std::uint32_t interface, capture::Time time, util::Bytes bytes,
                const std::string& comment);
     template <typename Function>

@@ -57,17 +57,20 @@ void Stage::restart() {
 
 void Stage::take(const Arrival& arrival, Time now, StageOutput& out) {
     release(now, out);
+    const wire::Packet packet = decoded(arrival);
     if (rules_.empty()) {
-        out.arrived(arrival, {});
-        out.leaves(arrival.from, arrival.to, arrival.bytes);
+        out.arrived(arrival, packet.is_roce(), {});
+        out.leaves(arrival.from, arrival.to, arrival.bytes, packet.is_roce());
         return;
     }
-    const auto sent = std::make_shared<Sent>(Sent{arrival.time,
-                                                  now,
-                                                  arrival.from,
-                                                  arrival.to,
-                                                  {arrival.bytes.begin(), arrival.bytes.end()},
-                                                  pick(arrival)});
+    const auto sent = std::make_shared<Sent>(
+        Sent{.time = arrival.time,
+             .at = now,
+             .from = arrival.from,
+             .to = arrival.to,
+             .frame = {{arrival.bytes.begin(), arrival.bytes.end()}, packet.trail},
+             .opcode = packet.opcode,
+             .rules = pick(arrival, packet)});
     const HostCut* cut = cut_at(arrival.from, now);
     if (cut == nullptr && arrival.to)
         cut = cut_at(*arrival.to, now);
@@ -79,7 +82,7 @@ void Stage::take(const Arrival& arrival, Time now, StageOutput& out) {
     for (const Action& action : actions_)
         if (action.sent == sent)
             events.push_back(action.event);
-    sent->recorded = out.arrived(arrival, events);
+    sent->recorded = out.arrived(arrival, sent->is_roce(), events);
     flush(out);
 }
 
@@ -90,14 +93,16 @@ void Stage::release(Time now, StageOutput& out) {
     }
 }
 
-// Every rule counts the frame, whatever happens to it.
-std::vector<std::uint32_t> Stage::pick(const Arrival& arrival) {
+wire::Packet Stage::decoded(const Arrival& arrival) const {
     const bool needs_icrc = std::ranges::any_of(rules_, [](const RuleState& state) {
         return state.rule.where && state.rule.where->needs_icrc();
     });
-    const wire::Packet packet =
-        wire::decode(arrival.bytes, wire::LinkType::Ethernet, arrival.bytes.size(),
-                     needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip);
+    return wire::decode(arrival.bytes, wire::LinkType::Ethernet, arrival.bytes.size(),
+                        needs_icrc ? wire::IcrcCheck::Compute : wire::IcrcCheck::Skip);
+}
+
+// Every rule counts the frame, whatever happens to it.
+std::vector<std::uint32_t> Stage::pick(const Arrival& arrival, const wire::Packet& packet) {
     const filter::View view{0, arrival.time, packet, arrival.bytes, arrival.bytes.size(), scratch_};
     std::vector<std::uint32_t> picked;
     for (RuleState& state : rules_)
@@ -307,7 +312,7 @@ void Stage::flush(StageOutput& out) {
     for (const Action& action : actions_)
         out.acted(*action.sent, action.event);
     for (const Departure& one : departures_)
-        out.leaves(one.frame.sent->from, one.to, one.frame.bytes());
+        out.leaves(one.frame.sent->from, one.to, one.frame.bytes(), one.frame.sent->is_roce());
     actions_.clear();
     departures_.clear();
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "capture/frame.hpp"
+#include "emulator/edit.hpp"
 #include "emulator/rule.hpp"
 #include "util/stop_signal.hpp"
 
@@ -37,10 +38,13 @@ struct Sent {
     util::Clock::time_point at{};  ///< the same moment as `time`
     Host from = 0;
     std::optional<Host> to{};
-    std::vector<std::byte> bytes{};
-    std::vector<std::uint32_t> rules{};  ///< the numbers of those that picked it
-    std::uint32_t copies = 0;            ///< made so far
-    std::uint64_t recorded = 0;          ///< what StageOutput::arrived() returned
+    LocatedFrame frame{};
+    const wire::OpcodeInfo* opcode = nullptr;  ///< as in wire::Packet
+    std::vector<std::uint32_t> rules{};        ///< the numbers of those that picked it
+    std::uint32_t copies = 0;                  ///< made so far
+    std::uint64_t recorded = 0;                ///< what StageOutput::arrived() returned
+
+    bool is_roce() const { return frame.trail.has(wire::Header::Bth); }
 };
 
 /// A rule was applied to a frame.
@@ -62,13 +66,15 @@ class StageOutput {
     StageOutput& operator=(StageOutput&&) = delete;
     virtual ~StageOutput() = default;
 
-    /// Called first, for each frame as received. `events`: what the rules do to the frame and its
-    /// copies on arrival. Returns a value for Sent::recorded.
-    virtual std::uint64_t arrived(const Arrival& arrival, const std::vector<Event>& events) = 0;
+    /// Called first, for each frame as received. `is_roce` is also that of the frame when it leaves:
+    /// no rule changes it. `events`: what the rules do to the frame and its copies on arrival.
+    /// Returns a value for Sent::recorded.
+    virtual std::uint64_t arrived(const Arrival& arrival, bool is_roce,
+                                  const std::vector<Event>& events) = 0;
     /// Called for each event, those on arrival included, before the frame leaves.
     virtual void acted(const Sent& sent, const Event& event) = 0;
     /// Called for each frame that leaves, in order of departure.
-    virtual void leaves(Host from, std::optional<Host> to, util::Bytes bytes) = 0;
+    virtual void leaves(Host from, std::optional<Host> to, util::Bytes bytes, bool is_roce) = 0;
 };
 
 class Stage {
@@ -116,14 +122,16 @@ class Stage {
     // A frame, or a copy of it, on its way through the rules.
     struct Frame {
         std::shared_ptr<Sent> sent;
-        std::vector<std::byte> edited{};  // empty: unchanged
+        LocatedFrame edited{};  // empty: unchanged
         std::uint32_t copy = 0;
         std::uint32_t rule = 0;  // the last one that it reached
 
-        util::Bytes bytes() const { return edited.empty() ? sent->bytes : util::Bytes(edited); }
-        std::span<std::byte> edit() {
-            if (edited.empty())
-                edited = sent->bytes;
+        util::Bytes bytes() const {
+            return edited.bytes.empty() ? sent->frame.bytes : edited.bytes;
+        }
+        LocatedFrame& edit() {
+            if (edited.bytes.empty())
+                edited = sent->frame;
             return edited;
         }
     };
@@ -145,7 +153,8 @@ class Stage {
         std::optional<Host> to;
     };
 
-    std::vector<std::uint32_t> pick(const Arrival& arrival);
+    wire::Packet decoded(const Arrival& arrival) const;
+    std::vector<std::uint32_t> pick(const Arrival& arrival, const wire::Packet& packet);
     bool picks(RuleState& state, const Arrival& arrival, bool is_roce, const filter::View& view);
     void pass(Frame frame, Time now);
     bool apply(RuleState& state, Frame& frame, Time now, std::vector<Frame>& followers);

@@ -95,8 +95,9 @@ void Switch::ready(Host host, std::uint32_t events) {
     }
 }
 
-std::uint64_t Switch::arrived(const Arrival& arrival, const std::vector<Event>& events) {
-    const std::uint64_t number = recorder_.before(arrival, events);
+std::uint64_t Switch::arrived(const Arrival& arrival, bool is_roce,
+                              const std::vector<Event>& events) {
+    const std::uint64_t number = recorder_.before(arrival, is_roce, events);
     if (recorder_.is_recording() && !deadlines_.has({Wait::Flush, 0}))
         deadlines_.set({Wait::Flush, 0}, util::deadline_in(recorded_after));
     return number;
@@ -109,10 +110,10 @@ void Switch::acted(const Sent& sent, const Event& event) {
     recorder_.acted(sent, done);
 }
 
-void Switch::leaves(Host from, std::optional<Host> to, util::Bytes bytes) {
+void Switch::leaves(Host from, std::optional<Host> to, util::Bytes bytes, bool is_roce) {
     crossed_ += bytes.size();
     if (recorder_.is_recording())
-        recorder_.after(now_of_day(), from, to, bytes);
+        recorder_.after(now_of_day(), from, to, bytes, is_roce);
     for (Host host = 0; host < ports_.size(); ++host) {
         if (host == from || (to && *to != host))
             continue;

@@ -44,9 +44,10 @@ class Switch : private StageOutput {
     void run(util::StopSignal& stop);
 
   private:
-    std::uint64_t arrived(const Arrival& arrival, const std::vector<Event>& events) override;
+    std::uint64_t arrived(const Arrival& arrival, bool is_roce,
+                          const std::vector<Event>& events) override;
     void acted(const Sent& sent, const Event& event) override;
-    void leaves(Host from, std::optional<Host> to, util::Bytes bytes) override;
+    void leaves(Host from, std::optional<Host> to, util::Bytes bytes, bool is_roce) override;
 
     void ready(Host host, std::uint32_t events);
     void connect(Host host);

@@ -5,11 +5,13 @@
 #include <span>
 #include <string_view>
 
+#include "wire/trail.hpp"
+
 namespace emulator {
 
 struct WritableField {
     std::string_view name;
-    std::string_view header;  ///< as in wire::HeaderSpan
+    wire::Header header{};
     std::uint16_t bit = 0;    ///< offset in the header; 0: the most significant bit of byte 0
     std::uint16_t width = 0;  ///< bits, 1 to 64
 

@@ -1,95 +1,67 @@
 #include "wire/reseal.hpp"
 
-#include <optional>
-#include <string_view>
+#include <tuple>
 
-#include "wire/header_span.hpp"
+#include "wire/icrc.hpp"
 #include "wire/ip.hpp"
-#include "wire/packet.hpp"
 
 namespace wire {
 namespace {
 
-void put16(std::span<std::byte> bytes, std::size_t at, std::uint16_t value) {
+using MutableBytes = std::span<std::byte>;
+
+void put16(MutableBytes bytes, std::size_t at, std::uint16_t value) {
     util::put_be16<0>(bytes.subspan(at).first<2>(), value);
 }
 
-class Sealer {
-  public:
-    explicit Sealer(std::span<std::byte> frame)
-        : frame_(frame),
-          packet_(decode(frame, LinkType::Ethernet, frame.size(), IcrcCheck::Skip)),
-          spans_(header_spans(packet_, frame)) {}
+void put_ip_checksum(MutableBytes ip) {
+    constexpr std::size_t checksum_at = 10;
+    put16(ip, checksum_at, 0);
+    put16(ip, checksum_at, internet_checksum(ones_sum(ip)));
+}
 
-    void ip_checksum() {
-        constexpr std::size_t checksum_at = 10;
-        const auto ip = find("ip");
-        if (!ip)
-            return;
-        put16(*ip, checksum_at, 0);
-        put16(*ip, checksum_at, internet_checksum(ones_sum(*ip)));
-    }
-
-    void icrc() {
-        const auto network = find(packet_.ipv4 ? "ip" : packet_.ipv6 ? "ipv6" : "grh");
-        const auto icrc = find("icrc");
-        if (!network || !icrc || icrc->size() != icrc_size || has_options(*network))
-            return;
-        const IcrcLayout layout = packet_.ipv4   ? IcrcLayout::Ipv4Udp
-                                  : packet_.ipv6 ? IcrcLayout::Ipv6Udp
-                                                 : IcrcLayout::Grh;
-        const util::Bytes covered(network->data(), icrc->data());
-        if (const auto value = compute_icrc(layout, covered))
-            util::put_be32<0>(icrc->first<icrc_size>(), *value);
-    }
-
-    // Must be last: it covers the ICRC.
-    void udp_checksum() {
-        constexpr std::size_t checksum_at = 6;
-        constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
-        const auto ip = find(packet_.ipv4 ? "ip" : "ipv6");
-        const auto udp = find("udp");
-        if (!ip || !udp || packet_.udp->checksum == 0)
-            return;
-        const auto datagram = frame_.subspan(static_cast<std::size_t>(udp->data() - frame_.data()));
-        if (datagram.size() < packet_.udp->length)
-            return;
-        const auto covered = datagram.first(packet_.udp->length);
-        put16(covered, checksum_at, 0);
-        // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
-        const util::Bytes addresses =
-            packet_.ipv4 ? util::Bytes(*ip).subspan(12, 8) : util::Bytes(*ip).subspan(8, 32);
-        const std::uint16_t checksum = internet_checksum(ones_sum(addresses) + ip_protocol::udp +
-                                                         covered.size() + ones_sum(covered));
-        put16(covered, checksum_at, checksum == 0 ? zero_as_sent : checksum);
-    }
-
-  private:
+void put_icrc(MutableBytes frame, const Trail& trail) {
+    const auto [layout, header, size] =
+        trail.has(Header::Ipv4)   ? std::tuple(IcrcLayout::Ipv4Udp, Header::Ipv4, Ipv4::size)
+        : trail.has(Header::Ipv6) ? std::tuple(IcrcLayout::Ipv6Udp, Header::Ipv6, Ipv6::size)
+                                  : std::tuple(IcrcLayout::Grh, Header::Grh, Grh::size);
+    const Extent network = trail.find(header);
+    const Extent icrc = trail.find(Header::Icrc);
     // No specification says what the ICRC covers with IPv4 options or IPv6 extension headers.
-    bool has_options(util::Bytes network) const {
-        return network.size() != (packet_.ipv4 ? Ipv4::size : Ipv6::size);
-    }
+    if (icrc.of(frame).size() != icrc_size || network.size() != size)
+        return;
+    if (const auto value = compute_icrc(layout, Extent{network.begin, icrc.begin}.of(frame)))
+        util::put_be32<0>(icrc.of(frame).first<icrc_size>(), *value);
+}
 
-    std::optional<std::span<std::byte>> find(std::string_view name) const {
-        for (const HeaderSpan& span : spans_)
-            if (wire::name(span.header) == name)
-                return frame_.subspan(span.offset, span.length);
-        return std::nullopt;
-    }
-
-    std::span<std::byte> frame_;
-    Packet packet_;
-    std::vector<HeaderSpan> spans_;
-};
+void put_udp_checksum(MutableBytes frame, const Trail& trail) {
+    constexpr std::size_t checksum_at = 6;
+    constexpr std::uint16_t zero_as_sent = 0xffff;  // 0 means "no checksum"
+    const MutableBytes header = trail.find(Header::Udp).of(frame);
+    if (header.empty())
+        return;
+    const Udp udp = Udp::parse(header.first<Udp::size>());
+    const MutableBytes rest = frame.subspan(trail.find(Header::Udp).begin);
+    if (udp.checksum == 0 || udp.length < Udp::size || rest.size() < udp.length)
+        return;
+    const MutableBytes covered = rest.first(udp.length);
+    put16(covered, checksum_at, 0);
+    // Pseudo-header: addresses, protocol and length (RFC 768; RFC 8200, 8.1).
+    const util::Bytes ip = trail.ip().of(frame);
+    const util::Bytes addresses = trail.has(Header::Ipv4) ? ip.subspan(12, 8) : ip.subspan(8, 32);
+    const std::uint16_t checksum = internet_checksum(ones_sum(addresses) + ip_protocol::udp +
+                                                     covered.size() + ones_sum(covered));
+    put16(covered, checksum_at, checksum == 0 ? zero_as_sent : checksum);
+}
 
 }  // namespace
 
-void reseal(std::span<std::byte> frame, IcrcAfter icrc) {
-    Sealer sealer(frame);
-    sealer.ip_checksum();
+void reseal(std::span<std::byte> frame, const Trail& trail, IcrcAfter icrc) {
+    if (trail.has(Header::Ipv4))
+        put_ip_checksum(trail.find(Header::Ipv4).of(frame));
     if (icrc == IcrcAfter::Good)
-        sealer.icrc();
-    sealer.udp_checksum();
+        put_icrc(frame, trail);
+    put_udp_checksum(frame, trail);  // last: it covers the ICRC
 }
 
 }  // namespace wire

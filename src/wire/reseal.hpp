@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "util/cursor.hpp"
+#include "wire/trail.hpp"
 
 namespace wire {
 
@@ -14,8 +14,9 @@ namespace wire {
 enum class IcrcAfter : std::uint8_t { Good, Left };
 
 /// Recomputes in place the checksum of an IPv4 header, the ICRC if requested, and the checksum of
-/// UDP if present (0 stays 0). `frame`: a whole Ethernet frame. In a frame that is not a complete
-/// RoCE packet, only the IPv4 header is updated.
-void reseal(std::span<std::byte> frame, IcrcAfter icrc);
+/// UDP if present (0 stays 0). `frame`: a whole Ethernet frame. `trail`: of the frame as it is now,
+/// or as it was before a change that moved no header. In a frame that is not a complete RoCE packet,
+/// the ICRC stays unchanged.
+void reseal(std::span<std::byte> frame, const Trail& trail, IcrcAfter icrc);
 
 }  // namespace wire

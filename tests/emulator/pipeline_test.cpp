@@ -244,14 +244,15 @@ class Real : private StageOutput {
             stage_.release(*next, *this);
         }
     }
-    std::uint64_t arrived(const Arrival& /*arrival*/,
+    std::uint64_t arrived(const Arrival& /*arrival*/, bool /*is_roce*/,
                           const std::vector<Event>& /*events*/) override {
         return 0;
     }
     void acted(const Sent& sent, const Event& event) override {
-        outcome.done.emplace_back(event.time, psn_of(sent.bytes), event.rule);
+        outcome.done.emplace_back(event.time, psn_of(sent.frame.bytes), event.rule);
     }
-    void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes) override {
+    void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes,
+                bool /*is_roce*/) override {
         outcome.left.emplace_back(now_, psn_of(bytes), decoded(bytes).ipv4->ecn() == 3);
     }
 

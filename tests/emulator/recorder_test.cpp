@@ -29,7 +29,7 @@ TEST(Recorder, a_recording_that_could_not_be_written_whole_says_so_and_can_be_re
     {
         const support::FileSizeLimit limit(2000);
         for (int i = 0; i < 50; ++i)
-            recorder.before(arrival(), {});
+            recorder.before(arrival(), false, {});
         recorder.flush();
     }
     EXPECT_FALSE(recorder.is_recording());
@@ -53,7 +53,7 @@ TEST(Recorder, a_log_that_could_not_be_written_whole_says_so) {
     {
         const support::FileSizeLimit limit(500);
         for (int i = 0; i < 10; ++i)
-            recorder.acted({.bytes = frame},
+            recorder.acted({.frame = {.bytes = frame}},
                            {.rule = 1, .name = "drop", .text = "drop", .detail = ""});
     }
     testing::internal::GetCapturedStdout();

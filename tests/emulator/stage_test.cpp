@@ -50,7 +50,9 @@ class Link : private StageOutput {
     std::uint64_t arrivals = 0;
 
   private:
-    std::uint64_t arrived(const Arrival& /*arrival*/, const std::vector<Event>& taken) override {
+    std::uint64_t arrived(const Arrival& arrival, bool is_roce,
+                          const std::vector<Event>& taken) override {
+        EXPECT_EQ(is_roce, decoded(arrival.bytes).is_roce());
         on_arrival = taken;
         return ++arrivals;
     }
@@ -58,7 +60,9 @@ class Link : private StageOutput {
         EXPECT_TRUE(sent.recorded >= 1 && sent.recorded <= arrivals);
         events.push_back(event);
     }
-    void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes) override {
+    void leaves(Host /*from*/, std::optional<Host> /*to*/, util::Bytes bytes,
+                bool is_roce) override {
+        EXPECT_EQ(is_roce, decoded(bytes).is_roce());
         left_.emplace_back(bytes.begin(), bytes.end());
     }
     std::vector<Bytes> left_;
@@ -309,14 +313,15 @@ TEST(Stage, a_packet_has_a_thousand_copies_at_most) {
 TEST(Stage, a_frame_to_all_reaches_those_whose_link_is_not_cut) {
     class Hosts : public StageOutput {
       public:
-        std::uint64_t arrived(const Arrival& /*arrival*/,
+        std::uint64_t arrived(const Arrival& /*arrival*/, bool /*is_roce*/,
                               const std::vector<Event>& /*events*/) override {
             return 0;
         }
         void acted(const Sent& /*sent*/, const Event& event) override {
             events.push_back(event.detail);
         }
-        void leaves(Host /*from*/, std::optional<Host> to, util::Bytes /*bytes*/) override {
+        void leaves(Host /*from*/, std::optional<Host> to, util::Bytes /*bytes*/,
+                    bool /*is_roce*/) override {
             reached.push_back(to);
         }
         std::vector<std::optional<Host>> reached;

@@ -11,24 +11,32 @@
 
 namespace {
 
+void check_is_roce(util::Bytes frame, bool is_roce) {
+    const auto packet = wire::decode(frame, wire::LinkType::Ethernet);
+    fuzz::require(packet.is_roce() == is_roce, "a frame is RoCE as long as it is on the link");
+}
+
 class Counter : public emulator::StageOutput {
   public:
     std::uint64_t came = 0;
     std::uint64_t left = 0;
     util::Bytes frame;  // the last one that arrived
 
-    std::uint64_t arrived(const emulator::Arrival& arrival,
+    std::uint64_t arrived(const emulator::Arrival& arrival, bool is_roce,
                           const std::vector<emulator::Event>& /*events*/) override {
+        check_is_roce(arrival.bytes, is_roce);
         frame = arrival.bytes;
         return ++came;
     }
     void acted(const emulator::Sent& sent, const emulator::Event& event) override {
         fuzz::require(!event.text.empty() && !event.name.empty(), "an event has words");
         fuzz::require(sent.recorded >= 1 && sent.recorded <= came, "an event has its frame");
+        check_is_roce(sent.frame.bytes, sent.is_roce());
     }
-    void leaves(emulator::Host from, std::optional<emulator::Host> /*to*/,
-                util::Bytes bytes) override {
+    void leaves(emulator::Host from, std::optional<emulator::Host> /*to*/, util::Bytes bytes,
+                bool is_roce) override {
         ++left;
+        check_is_roce(bytes, is_roce);
         fuzz::require(from == 0, "a frame goes on from its sender");
         fuzz::require(
             bytes.size() >= emulator::shortest_frame && bytes.size() <= emulator::longest_frame,
