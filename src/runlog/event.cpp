@@ -3,17 +3,18 @@
 #include <algorithm>
 
 namespace runlog {
-namespace {
 
-const Value* find(const Fields& fields, std::string_view key) {
+bool Event::is_one_of(std::initializer_list<EventName> known) const {
+    return std::ranges::any_of(known, [this](EventName each) { return is(each); });
+}
+
+const Value* Event::find(std::string_view key) const {
     const auto it = std::ranges::find(fields, key, &Field::key);
     return it == fields.end() ? nullptr : &it->value;
 }
 
-}  // namespace
-
 std::optional<std::uint64_t> Event::number(std::string_view key) const {
-    const Value* value = find(fields, key);
+    const Value* value = find(key);
     if (value == nullptr)
         return std::nullopt;
     if (const auto* plain = std::get_if<std::uint64_t>(value))
@@ -23,13 +24,24 @@ std::optional<std::uint64_t> Event::number(std::string_view key) const {
     return std::nullopt;
 }
 
+std::optional<std::uint32_t> Event::operator[](const Number32Key& key) const {
+    const auto value = number(key.name);
+    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
+}
+
 std::optional<std::uint32_t> Event::number32(std::string_view key) const {
     const auto value = number(key);
     return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
+std::optional<bool> Event::operator[](const TruthKey& key) const {
+    const Value* value = find(key.name);
+    const auto* plain = value == nullptr ? nullptr : std::get_if<bool>(value);
+    return plain == nullptr ? std::nullopt : std::optional(*plain);
+}
+
 std::string_view Event::text(std::string_view key) const {
-    const Value* value = find(fields, key);
+    const Value* value = find(key);
     const auto* plain = value == nullptr ? nullptr : std::get_if<std::string>(value);
     return plain == nullptr ? std::string_view{} : std::string_view{*plain};
 }

@@ -4,15 +4,19 @@
 // The same event is written twice: as a line for people (to_text) and as a JSON object on one line
 // for programs (to_json). Times are CLOCK_REALTIME nanoseconds of the host that wrote the event.
 // Lengths are bytes; addresses, keys, QPNs and PSNs are plain integers in host byte order.
-// docs/run-log.md lists the events and their fields.
+// event_table.hpp has the events and their fields.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "runlog/event_table.hpp"
 
 namespace runlog {
 
@@ -31,6 +35,11 @@ using Value = std::variant<bool, std::int64_t, std::uint64_t, std::string, Sges>
 struct Field {
     template <typename T>
     Field(std::string_view name, T&& v) : key(name), value(make(std::forward<T>(v))) {}
+    template <std::derived_from<Key> K, typename T>
+    Field(const K& known, T&& v) : Field(known.name, std::forward<T>(v)) {
+        static_assert(std::derived_from<K, TextKey> == std::convertible_to<T, std::string_view>,
+                      "the value is of another type than the key");
+    }
 
     std::string key;
     Value value;
@@ -61,11 +70,21 @@ struct Event {
     std::string name;  // "post_send", "wc", ...
     Fields fields;
 
-    /// The field's integer; nullopt if it is missing, negative or not a number.
+    bool is(EventName known) const { return name == known.row().name; }
+    bool is_one_of(std::initializer_list<EventName> known) const;
+
+    /// nullptr: missing.
+    const Value* find(std::string_view key) const;
+    /// nullopt or an empty text: missing, or not of this type. A negative integer is not a number.
+    std::optional<std::uint64_t> operator[](const NumberKey& key) const { return number(key.name); }
+    std::optional<std::uint32_t> operator[](const Number32Key& key) const;
+    std::optional<bool> operator[](const TruthKey& key) const;
+    std::string_view operator[](const TextKey& key) const { return text(key.name); }
+    /// What the log has instead of a PSN that it hides: "secret".
+    std::string_view hidden(const Number32Key& psn) const { return text(psn.name); }
+    /// The same for fields that are not in the table, as those of lessons.
     std::optional<std::uint64_t> number(std::string_view key) const;
-    /// The lowest 32 bits of it, for QPNs, keys and PSNs.
     std::optional<std::uint32_t> number32(std::string_view key) const;
-    /// The field's string; empty if it is missing or not a string.
     std::string_view text(std::string_view key) const;
 
     bool operator==(const Event&) const = default;

@@ -39,7 +39,7 @@ class EventReader {
         return depth_ == 0 ? enter() : nest();
     }
     bool start_array(std::size_t /*size*/) {
-        const bool begins_sges = depth_ == 1 && key_ == "sges";
+        const bool begins_sges = depth_ == 1 && key_ == key::sges.name;
         nested_key_.clear();
         const bool is_valid = nest();
         if (begins_sges)

@@ -93,7 +93,7 @@ void Log::error(std::string_view text) {
     }
     const std::scoped_lock lock(mutex_);
     say(text);
-    write_json({now_ns(), role_, "error", {{"text", text}}});
+    write_json({now_ns(), role_, "error", {{key::text, text}}});
 }
 
 void Log::hide_psns() {

@@ -43,7 +43,7 @@ class Log {
     /// write() earlier events. Must not be called while another thread uses the log.
     void before_each(std::function<void()> call) { before_ = std::move(call); }
 
-    void note(std::string_view text) { event("note", {{"text", text}}); }
+    void note(std::string_view text) { event("note", {{key::text, text}}); }
 
     /// Reports what ended the run: one sentence on standard error, wherever the other text goes,
     /// and an "error" event.

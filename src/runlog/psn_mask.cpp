@@ -14,10 +14,10 @@ bool names_a_psn(std::string_view key) {
 }  // namespace
 
 void PsnMask::hide(Event& event) {
-    if (event.name == "qp")
-        if (const auto qpn = event.number("qpn"))
+    if (event.is("qp"))
+        if (const auto qpn = event[key::qpn])
             bases_.erase(*qpn);
-    if (event.name == "post_send")
+    if (event.is("post_send"))
         hide_request(event);
     for (Field& field : event.fields)
         if (names_a_psn(field.key) && !field.key.starts_with("psn_offset_"))
@@ -25,18 +25,16 @@ void PsnMask::hide(Event& event) {
 }
 
 void PsnMask::hide_request(Event& event) {
-    const auto qpn = event.number("qpn");
-    const auto first = event.number32("psn_first");
+    const auto qpn = event[key::qpn];
+    const auto first = event[key::psn_first];
     if (!qpn || !first)
         return;
     const std::uint32_t base = bases_.try_emplace(*qpn, *first).first->second;
-    for (Field& field : event.fields) {
-        if (field.key != "psn_first" && field.key != "psn_last")
-            continue;
-        if (const auto psn = event.number32(field.key))
-            field = Field(field.key == "psn_first" ? "psn_offset_first" : "psn_offset_last",
-                          (*psn - base) & psn_bits);
-    }
+    for (Field& field : event.fields)
+        for (const auto& [key, hidden] : {std::pair{key::psn_first, key::psn_offset_first},
+                                          {key::psn_last, key::psn_offset_last}})
+            if (const auto psn = event[key]; psn && field.key == key.name)
+                field = Field(hidden, (*psn - base) & psn_bits);
 }
 
 }  // namespace runlog
