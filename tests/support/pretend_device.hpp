@@ -9,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <infiniband/verbs.h>
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/sink.hpp"
 #include "rocetrace/tracelog/merge.hpp"
 #include "runlog/event.hpp"
+#include "support/event_fit.hpp"
 
 namespace support {
 
@@ -45,6 +47,7 @@ class PretendTrace {
             auto event = tracelog::decode(record, "test", writer);
             if (!event)
                 return false;
+            EXPECT_EQ(misfit(*event), "");
             all.push_back(*std::move(event));
             return true;
         });

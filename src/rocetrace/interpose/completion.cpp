@@ -9,7 +9,6 @@
 namespace interpose {
 namespace {
 
-using tracelog::Category;
 using tracelog::Wc;
 
 struct Completion {
@@ -161,10 +160,9 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
     const OpenCall call("ibv_req_notify_cq");
     const int rc = contexts.find(cq->context)->ops.req_notify_cq(cq, solicited_only);
     const int error = errno;
-    call.log(tracelog::EventWriter(Category::event, "req_notify")
-                 .add("cq", cq->handle)
-                 .add("solicited_only", static_cast<std::uint64_t>(solicited_only != 0),
-                      tracelog::Type::truth));
+    call.log(EventWriter<"req_notify">()
+                 .add(key::cq, cq->handle)
+                 .add(key::solicited_only, solicited_only != 0));
     errno = error;
     return rc;
 }

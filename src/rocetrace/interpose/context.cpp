@@ -9,10 +9,6 @@
 
 namespace interpose {
 
-using tracelog::Category;
-using tracelog::EventWriter;
-using tracelog::Type;
-
 PointerMap<Context> contexts;
 PointerMap<QueuePair> queue_pairs;
 PointerMap<QueuePair> numbered_queue_pairs;
@@ -23,7 +19,7 @@ namespace {
 Lock adoption;
 std::uint32_t last_number = 0;
 
-void log_as(const OpenCall* call, const EventWriter& event) {
+void log_as(const OpenCall* call, const EventBytes& event) {
     if (call != nullptr)
         call->log(event);
     else
@@ -51,10 +47,10 @@ void replace(Function& function, Function& kept, Function own) {
 
 ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
     OpenCall call("ibv_create_qp_ex");
-    call.with(EventWriter(Category::qp, "qp")
-                  .add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
-                  .add("max_send_wr", attr->cap.max_send_wr)
-                  .add("max_recv_wr", attr->cap.max_recv_wr));
+    call.with(EventWriter<"qp">()
+                  .add(key::type, attr->qp_type)
+                  .add(key::max_send_wr, attr->cap.max_send_wr)
+                  .add(key::max_recv_wr, attr->cap.max_recv_wr));
     ibv_qp* qp = context_of(context)->create_qp_ex(context, attr);
     if (qp == nullptr) {
         call.log_failure(errno);
@@ -71,7 +67,7 @@ ibv_qp* ex_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
 
 ibv_qp* ex_open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
     OpenCall call("ibv_open_qp");
-    call.with(EventWriter(Category::qp, "qp").add("qpn", attr->qp_num));
+    call.with(EventWriter<"qp">().add(key::qpn, attr->qp_num));
     ibv_qp* qp = context_of(context)->open_qp(context, attr);
     if (qp == nullptr)
         call.log_failure(errno);
@@ -85,7 +81,7 @@ ibv_qp* ex_open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
 ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
     OpenCall call("ibv_create_cq_ex");
     const Context* known = context_of(context);
-    call.with(EventWriter(Category::cq, "cq").add("asked", attr->cqe));
+    call.with(EventWriter<"cq">().add(key::asked, attr->cqe));
     ibv_cq_init_attr_ex wanted = *attr;
     wanted.wc_flags |= IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_BYTE_LEN;
     const int error = errno;
@@ -101,44 +97,42 @@ ibv_cq_ex* ex_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr) {
         return cq;
     }
     adopt_extended(cq);
-    call.log_made(EventWriter(Category::cq, "cq")
-                      .add("cq", cq->handle)
-                      .add("entries", static_cast<std::uint64_t>(cq->cqe)));
+    call.log_made(EventWriter<"cq">().add(key::cq, cq->handle).add(key::entries, cq->cqe));
     return cq;
 }
 
 ibv_srq* ex_create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
     const OpenCall call("ibv_create_srq_ex");
     return made(call, context_of(context)->create_srq_ex(context, attr), [&](const ibv_srq& srq) {
-        return EventWriter(Category::srq, "srq_made")
-            .add("srq", srq.handle)
-            .add("max_wr", attr->attr.max_wr);
+        return EventWriter<"srq_made">()
+            .add(key::srq, srq.handle)
+            .add(key::max_wr, attr->attr.max_wr);
     });
 }
 
 ibv_xrcd* ex_open_xrcd(ibv_context* context, ibv_xrcd_init_attr* attr) {
     const OpenCall call("ibv_open_xrcd");
     return made(call, context_of(context)->open_xrcd(context, attr), [](const ibv_xrcd& xrcd) {
-        return EventWriter(Category::pd, "xrcd").add("address", address_of(&xrcd));
+        return EventWriter<"xrcd">().add(key::object, address_of(&xrcd));
     });
 }
 
 int ex_close_xrcd(ibv_xrcd* xrcd) {
     OpenCall call("ibv_close_xrcd");
-    const EventWriter event = destroyed(call, Category::pd, "xrcd", "address", address_of(xrcd));
+    const auto event = destroyed(call, Category::pd, "xrcd", key::object, address_of(xrcd));
     return done(call, context_of(xrcd->context)->close_xrcd(xrcd), event);
 }
 
 ibv_mr* log_mr(const OpenCall& call, ibv_mr* made_mr, unsigned access) {
     return made(call, made_mr, [&](const ibv_mr& mr) {
-        return EventWriter(Category::mr, "mr")
-            .add("va", address_of(mr.addr))
-            .add("len", mr.length)
-            .add("lkey", mr.lkey)
-            .add("rkey", mr.rkey)
-            .add("access", access, Type::access)
-            .add("pd", mr.pd->handle)
-            .add_text("call", call.name());
+        return EventWriter<"mr">()
+            .add(key::va, address_of(mr.addr))
+            .add(key::len, mr.length)
+            .add(key::lkey, mr.lkey)
+            .add(key::rkey, mr.rkey)
+            .add(key::access, access)
+            .add(key::pd, mr.pd->handle)
+            .add(key::call, call.name());
     });
 }
 
@@ -155,9 +149,8 @@ ibv_mr* ex_alloc_null_mr(ibv_pd* pd) {
 
 ibv_pd* ex_alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* attr) {
     const OpenCall call("ibv_alloc_parent_domain");
-    return made(
-        call, context_of(context)->alloc_parent_domain(context, attr),
-        [](const ibv_pd& pd) { return EventWriter(Category::pd, "pd").add("handle", pd.handle); });
+    return made(call, context_of(context)->alloc_parent_domain(context, attr),
+                [](const ibv_pd& pd) { return EventWriter<"pd">().add(key::handle, pd.handle); });
 }
 
 void replace_functions(ibv_context* context, Context& known) {
@@ -242,20 +235,20 @@ void adopt(ibv_qp* qp, const QpRequest& request, const ibv_qp_ex* extended, cons
                           ? nullptr
                           : make_queue_pair(request.cap.max_send_wr, request.cap.max_recv_wr,
                                             extended != nullptr);
-    EventWriter event(Category::qp, "qp");
-    event.add("qpn", qp->qp_num)
-        .add("type", static_cast<std::uint64_t>(qp->qp_type), Type::qp_type)
-        .add("max_send_wr", request.cap.max_send_wr)
-        .add("max_recv_wr", request.cap.max_recv_wr);
+    EventWriter<"qp"> event;
+    event.add(key::qpn, qp->qp_num)
+        .add(key::type, qp->qp_type)
+        .add(key::max_send_wr, request.cap.max_send_wr)
+        .add(key::max_recv_wr, request.cap.max_recv_wr);
     if (qp->send_cq != nullptr)
-        event.add("send_cq", qp->send_cq->handle);
+        event.add(key::send_cq, qp->send_cq->handle);
     if (qp->recv_cq != nullptr)
-        event.add("recv_cq", qp->recv_cq->handle);
+        event.add(key::recv_cq, qp->recv_cq->handle);
     if (request.srq != nullptr)
-        event.add("srq", request.srq->handle);
+        event.add(key::srq, request.srq->handle);
     if (qp->pd != nullptr)
-        event.add("pd", qp->pd->handle);
-    event.add("signals_all", static_cast<std::uint64_t>(request.signals_all), Type::truth);
+        event.add(key::pd, qp->pd->handle);
+    event.add(key::signals_all, request.signals_all);
     if (pair != nullptr) {
         {
             const Guard guard(pair->lock);
@@ -297,17 +290,17 @@ void attach_again(QueuePair* pair) {
 void bury(QueuePair* pair, const OpenCall* call) {
     if (pair == nullptr)
         return;
-    EventWriter event(Category::qp, "destroyed");
-    event.add_text("what", "qp").add("qpn", pair->qpn);
+    EventWriter<"destroyed"> event(Category::qp);
+    event.add(key::what, "qp").add(key::qpn, pair->qpn);
     {
         const Guard guard(pair->lock);
-        event.add("sends_posted", pair->sends.posted())
-            .add("sends_outstanding", pair->sends.count())
-            .add("receives_posted", pair->receives.posted())
-            .add("receives_outstanding", pair->receives.count());
+        event.add(key::sends_posted, pair->sends.posted())
+            .add(key::sends_outstanding, pair->sends.count())
+            .add(key::receives_posted, pair->receives.posted())
+            .add(key::receives_outstanding, pair->receives.count());
         if (const auto forgotten = pair->sends.forgotten() + pair->receives.forgotten();
             forgotten != 0)
-            event.add("forgotten", forgotten);
+            event.add(key::forgotten, forgotten);
     }
     log_as(call, event);
     numbered_queue_pairs.erase(number_key(*pair->context, pair->qpn), pair);
@@ -337,28 +330,29 @@ void forget(ibv_cq* cq) {
 
 void log_state(QueuePair& pair, const OpenCall* call) {
     const ibv_qp_attr& attr = pair.attributes;
-    EventWriter event(Category::qp, "qp_state");
-    event.add("qpn", pair.qpn).add("state", static_cast<std::uint64_t>(pair.state), Type::qp_state);
-    const auto add = [&](int bit, const char* key, std::uint64_t value) {
+    EventWriter<"qp_state"> event;
+    event.add(key::qpn, pair.qpn).add(key::state, pair.state);
+    const auto add = [&](int bit, EventWriter<"qp_state">::Own<runlog::NumberKey> own,
+                         std::uint64_t value) {
         if ((pair.known & bit) != 0)
-            event.add(key, value);
+            event.add(own, value);
     };
-    add(IBV_QP_DEST_QPN, "dest_qpn", attr.dest_qp_num);
-    add(IBV_QP_SQ_PSN, "sq_psn", pair.next_psn);
-    add(IBV_QP_RQ_PSN, "rq_psn", attr.rq_psn);
-    add(IBV_QP_PATH_MTU, "path_mtu", pair.path_mtu);
+    add(IBV_QP_DEST_QPN, key::dest_qpn, attr.dest_qp_num);
+    add(IBV_QP_SQ_PSN, key::sq_psn, pair.next_psn);
+    add(IBV_QP_RQ_PSN, key::rq_psn, attr.rq_psn);
+    add(IBV_QP_PATH_MTU, key::path_mtu, pair.path_mtu);
     if ((pair.known & IBV_QP_AV) != 0 && attr.ah_attr.is_global != 0)
-        event.add("gid_index", attr.ah_attr.grh.sgid_index)
-            .add_gid("dest_gid", &attr.ah_attr.grh.dgid);
-    add(IBV_QP_TIMEOUT, "timeout", attr.timeout);
-    add(IBV_QP_RETRY_CNT, "retry_cnt", attr.retry_cnt);
-    add(IBV_QP_RNR_RETRY, "rnr_retry", attr.rnr_retry);
-    add(IBV_QP_MIN_RNR_TIMER, "min_rnr_timer", attr.min_rnr_timer);
-    add(IBV_QP_MAX_QP_RD_ATOMIC, "max_rd_atomic", attr.max_rd_atomic);
-    add(IBV_QP_MAX_DEST_RD_ATOMIC, "max_dest_rd_atomic", attr.max_dest_rd_atomic);
-    add(IBV_QP_QKEY, "q_key", attr.qkey);
+        event.add(key::gid_index, attr.ah_attr.grh.sgid_index)
+            .add(key::dest_gid, &attr.ah_attr.grh.dgid);
+    add(IBV_QP_TIMEOUT, key::timeout, attr.timeout);
+    add(IBV_QP_RETRY_CNT, key::retry_cnt, attr.retry_cnt);
+    add(IBV_QP_RNR_RETRY, key::rnr_retry, attr.rnr_retry);
+    add(IBV_QP_MIN_RNR_TIMER, key::min_rnr_timer, attr.min_rnr_timer);
+    add(IBV_QP_MAX_QP_RD_ATOMIC, key::max_rd_atomic, attr.max_rd_atomic);
+    add(IBV_QP_MAX_DEST_RD_ATOMIC, key::max_dest_rd_atomic, attr.max_dest_rd_atomic);
+    add(IBV_QP_QKEY, key::q_key, attr.qkey);
     if ((pair.known & IBV_QP_ACCESS_FLAGS) != 0)
-        event.add("access", attr.qp_access_flags, Type::access);
+        event.add(key::access, attr.qp_access_flags);
     log_as(call, event);
 }
 

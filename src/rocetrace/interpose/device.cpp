@@ -10,9 +10,6 @@
 
 namespace interpose {
 
-using tracelog::EventWriter;
-using tracelog::Type;
-
 namespace {
 
 // The fields that libibverbs' own function fills since its version 1.11.
@@ -28,37 +25,36 @@ bool query_gid(ibv_context* context, std::uint8_t port, std::uint8_t index, ibv_
     return query_old != nullptr && query_old(context, port, index, &entry.gid) == 0;
 }
 
-void add_port(EventWriter& event, ibv_context* context, std::uint8_t port) {
+void add_port(EventWriter<"device">& event, ibv_context* context, std::uint8_t port) {
     ibv_port_attr attr{};
     const verbs_context* extended = verbs_get_ctx_op(context, query_port);
-    event.add("port", port);
+    event.add(key::port, port);
     if (extended == nullptr || extended->query_port(context, port, &attr, sizeof attr) != 0)
         return;
-    event.add("state", static_cast<std::uint64_t>(attr.state), Type::port_state)
-        .add("path_mtu", rdma::bytes_of(attr.active_mtu));
+    event.add(key::port_state, attr.state).add(key::path_mtu, rdma::bytes_of(attr.active_mtu));
 }
 
 }  // namespace
 
 void log_gid(ibv_context* context, std::uint8_t port, std::uint8_t gid_index) {
     Context* known = contexts.find(context);
-    if (known == nullptr || gid_index >= 64 || !wants(tracelog::Category::device))
+    if (known == nullptr || gid_index >= 64 || !wants(Category::device))
         return;
     const std::uint64_t bit = std::uint64_t{1} << gid_index;
     if (port == 1 && (__atomic_fetch_or(&known->gids_told, bit, __ATOMIC_RELAXED) & bit) != 0)
         return;
     const int error = errno;
     ibv_gid_entry entry{};
-    EventWriter event(tracelog::Category::device, "device");
-    event.add_text("device", context->device->name);
+    EventWriter<"device"> event;
+    event.add(key::device, context->device->name);
     add_port(event, context, port);
     if (query_gid(context, port, gid_index, entry)) {
         std::array<char, IF_NAMESIZE> name{};
         if (entry.ndev_ifindex != 0 && if_indextoname(entry.ndev_ifindex, name.data()) != nullptr)
-            event.add_text("netdev", name.data());
-        event.add("gid_index", gid_index)
-            .add_gid("gid", &entry.gid)
-            .add("gid_type", entry.gid_type, Type::gid_type);
+            event.add(key::netdev, name.data());
+        event.add(key::gid_index, gid_index)
+            .add(key::gid, &entry.gid)
+            .add(key::gid_type, entry.gid_type);
     }
     log(event);
     errno = error;

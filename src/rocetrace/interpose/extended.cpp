@@ -78,7 +78,7 @@ int complete(ibv_qp_ex* qp) {
     QueuePair& pair = pair_of(qp);
     ThreadSink& thread = sink();
     pair.lock.lock();
-    Posting posting(pair, thread, tracelog::Category::send);
+    Posting posting(pair, thread, Category::send);
     for (std::uint32_t i = 0; i < pair.batch_size; ++i)
         posting.add(pair.batch[i]);
     posting.announce();
@@ -88,7 +88,7 @@ int complete(ibv_qp_ex* qp) {
         posting.accept();
     } else {
         posting.take_back();
-        log(failure("ibv_wr_complete", rc).add("qpn", pair.qpn));
+        log(failure("ibv_wr_complete", rc).add(key::qpn, pair.qpn));
     }
     pair.lock.unlock();
     end_batch(pair);

@@ -14,13 +14,10 @@ std::atomic<std::int64_t> last_destruction_ns{0};
 }  // namespace
 
 OpenCall::OpenCall(const char* name, Kind kind)
-    : name_(name),
-      kind_(kind),
-      thread_(is_tracing() ? &sink() : nullptr),
-      begun_(tracelog::Category::always, "begun") {
+    : name_(name), kind_(kind), thread_(is_tracing() ? &sink() : nullptr) {
     if (thread_ == nullptr)
         return;
-    begun_.add_text("call", name);
+    begun_.add(key::call, name);
     begin_ns_ = thread_->next_time();
     ++thread_->open_calls;
     open();
@@ -54,10 +51,10 @@ void OpenCall::open() {
     thread_->ring.header()->open_calls.store(thread_->open_calls, std::memory_order_release);
 }
 
-void OpenCall::with(const tracelog::EventWriter& arguments) {
+void OpenCall::with(const EventBytes& arguments) {
     if (thread_ == nullptr)
         return;
-    begun_.add_fields(arguments);
+    begun_.put_fields(arguments);
     open();
 }
 
@@ -68,22 +65,23 @@ void OpenCall::begin_again() {
     open();
 }
 
-void OpenCall::destroys() {
+void OpenCall::destroys(const EventWriter<"destroyed">& arguments) {
     std::int64_t last = last_destruction_ns.load(std::memory_order_relaxed);
     while (last < begin_ns_ && !last_destruction_ns.compare_exchange_weak(last, begin_ns_)) {
     }
+    with(arguments);
 }
 
-void OpenCall::log(const tracelog::EventWriter& event) const {
+void OpenCall::log(const EventBytes& event) const {
     log_from(event, begin_ns_);
 }
 
 // The object may have the number of one that another thread has destroyed during the call.
-void OpenCall::log_made(const tracelog::EventWriter& event) const {
+void OpenCall::log_made(const EventBytes& event) const {
     log_from(event, std::max(begin_ns_, last_destruction_ns.load() + 1));
 }
 
-void OpenCall::log_from(const tracelog::EventWriter& event, std::int64_t begin_ns) const {
+void OpenCall::log_from(const EventBytes& event, std::int64_t begin_ns) const {
     constexpr std::int64_t ns_per_us = 1000;
     if (thread_ == nullptr || !wants(event.category()))
         return;
@@ -91,18 +89,18 @@ void OpenCall::log_from(const tracelog::EventWriter& event, std::int64_t begin_n
     const std::int64_t end_ns = thread_->next_time();
     const auto passed_us =
         static_cast<std::uint64_t>(std::max<std::int64_t>(end_ns - begin_ns, 0) / ns_per_us);
-    tracelog::EventWriter timed(event);
-    timed.add(kind_ == Kind::waits ? "waited_us" : "took_us", passed_us);
+    EventBytes timed(event);
+    timed.put(kind_ == Kind::waits ? key::waited_us : key::took_us, passed_us);
     write(*thread_, timed, kind_ == Kind::waits ? end_ns : begin_ns);
     errno = error;
 }
 
-void OpenCall::log_failure(int error, const tracelog::EventWriter* more) const {
+void OpenCall::log_failure(int error, const EventBytes* more) const {
     // The name of the call comes first in both, then the error.
-    tracelog::EventWriter event = failure(name_, error);
-    event.add_fields_after_first(begun_);
+    EventWriter<"failed"> event = failure(name_, error);
+    event.put_fields_after_first(begun_);
     if (more != nullptr)
-        event.add_fields(*more);
+        event.put_fields(*more);
     log(event);
 }
 

@@ -1,6 +1,7 @@
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: the data path of the first interface.
 #include <arpa/inet.h>
 #include <cerrno>
+#include <span>
 
 #include "rocetrace/interpose/context.hpp"
 #include "rocetrace/interpose/posting.hpp"
@@ -10,7 +11,6 @@
 namespace interpose {
 namespace {
 
-using tracelog::Category;
 using tracelog::Kind;
 using tracelog::PostRecv;
 using tracelog::PostSend;
@@ -83,38 +83,40 @@ void add(Posting& posting, const QueuePair& pair, const ibv_recv_wr& wr) {
     posting.add(record);
 }
 
-void add_list(tracelog::EventWriter& event, const ibv_sge* list, int count) {
+using Failed = EventWriter<"failed">;
+
+void add_list(Failed& event, const ibv_sge* list, int count) {
     PostRecv copy{};
-    event.add("len", take_list(copy, list, count));
+    event.add(key::len, take_list(copy, list, count));
     const std::uint32_t recorded = tracelog::SgeList::recorded(copy.header);
     if (recorded != 0)
-        event.add_sges("sges", copy.sges.entries, recorded);
+        event.add(key::sges, std::span(copy.sges.entries, recorded));
     if (const std::uint32_t all = tracelog::SgeList::count(copy.header); all > recorded)
-        event.add("more_sges", all - recorded);
+        event.add(key::more_sges, all - recorded);
 }
 
-void add_request(tracelog::EventWriter& event, const ibv_recv_wr& wr) {
-    event.add("wr_id", wr.wr_id);
+void add_request(Failed& event, const ibv_recv_wr& wr) {
+    event.add(key::wr_id, wr.wr_id);
     add_list(event, wr.sg_list, wr.num_sge);
 }
 
-void add_request(tracelog::EventWriter& event, const ibv_send_wr& wr) {
-    event.add("wr_id", wr.wr_id).add("opcode", wr.opcode, tracelog::Type::opcode);
+void add_request(Failed& event, const ibv_send_wr& wr) {
+    event.add(key::wr_id, wr.wr_id).add(key::opcode, wr.opcode);
     if (tracelog::is_one_sided(wr.opcode))
-        event.add("remote_va", wr.wr.rdma.remote_addr).add("rkey", wr.wr.rdma.rkey);
+        event.add(key::remote_va, wr.wr.rdma.remote_addr).add(key::rkey, wr.wr.rdma.rkey);
     else if (tracelog::is_atomic(wr.opcode))
-        event.add("remote_va", wr.wr.atomic.remote_addr).add("rkey", wr.wr.atomic.rkey);
+        event.add(key::remote_va, wr.wr.atomic.remote_addr).add(key::rkey, wr.wr.atomic.rkey);
     if (wr.send_flags != 0)
-        event.add("send_flags", wr.send_flags, tracelog::Type::send_flags);
+        event.add(key::send_flags, wr.send_flags);
     add_list(event, wr.sg_list, wr.num_sge);
 }
 
-// `key`, `number`: of the queue pair or the shared receive queue.
+// `own`, `number`: of the queue pair or the shared receive queue.
 template <typename Wr>
-void log_refusal(const char* call, const char* key, std::uint32_t number, const Wr* bad,
-                 int error) {
-    tracelog::EventWriter event = failure(call, error);
-    event.add(key, number);
+void log_refusal(const char* call, Failed::Own<runlog::NumberKey> own, std::uint32_t number,
+                 const Wr* bad, int error) {
+    Failed event = failure(call, error);
+    event.add(own, number);
     if (bad != nullptr)
         add_request(event, *bad);
     log(event);
@@ -140,7 +142,7 @@ int trace(QueuePair& pair, ThreadSink& thread, const char* call, Category catego
     for (const Wr* wr = list; wr != nullptr && taken > 0; --taken, wr = wr->next)
         add(posting, pair, *wr);
     posting.accept();
-    log_refusal(call, "qpn", pair.qpn, *bad, rc);
+    log_refusal(call, key::qpn, pair.qpn, *bad, rc);
     errno = error;
     return rc;
 }
@@ -200,7 +202,7 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
         thread.ring.publish();
     lose(thread, dropped);
     if (rc != 0)
-        log_refusal("ibv_post_srq_recv", "srq", srq->handle, *bad_wr, rc);
+        log_refusal("ibv_post_srq_recv", key::srq, srq->handle, *bad_wr, rc);
     errno = error;
     return rc;
 }

@@ -139,7 +139,7 @@ void begin_tracing() {
     state.address.sun_family = AF_UNIX;
     std::memcpy(state.address.sun_path, path, std::strlen(path) + 1);
     state.only = static_cast<std::uint32_t>(number_in(tracelog::only_variable, UINT32_MAX)) |
-                 static_cast<std::uint32_t>(tracelog::Category::always);
+                 static_cast<std::uint32_t>(Category::always);
     const std::uint64_t mib = number_in(tracelog::buffer_variable, 16);
     state.capacity = std::bit_ceil(std::clamp<std::uint64_t>(mib, 1, 1024)) << 20U;
     state.active = true;
@@ -160,7 +160,7 @@ void trace_into(RegionHeader* region) {
 }
 
 void trace_only(std::uint32_t categories) {
-    state.only = categories | static_cast<std::uint32_t>(tracelog::Category::always);
+    state.only = categories | static_cast<std::uint32_t>(Category::always);
 }
 
 bool wants(tracelog::Category category) {
@@ -180,7 +180,7 @@ void lose(ThreadSink& thread, std::uint64_t records) {
         state.region->homeless.fetch_add(records, std::memory_order_relaxed);
 }
 
-void write(ThreadSink& thread, const tracelog::EventWriter& event, std::int64_t t_ns) {
+void write(ThreadSink& thread, const EventBytes& event, std::int64_t t_ns) {
     if (!thread.has_ring) {
         lose(thread, 1);
         return;
@@ -200,7 +200,7 @@ void write(ThreadSink& thread, const tracelog::EventWriter& event, std::int64_t 
     thread.ring.publish();
 }
 
-void log(const tracelog::EventWriter& event) {
+void log(const EventBytes& event) {
     if (!wants(event.category()))
         return;
     const int error = errno;
@@ -209,9 +209,9 @@ void log(const tracelog::EventWriter& event) {
     errno = error;
 }
 
-tracelog::EventWriter failure(const char* call, int error) {
-    tracelog::EventWriter event(tracelog::Category::always, "failed");
-    event.add_text("call", call).add_error(error);
+EventWriter<"failed"> failure(const char* call, int error) {
+    EventWriter<"failed"> event;
+    event.add(key::call, call).add(key::error, error);
     return event;
 }
 

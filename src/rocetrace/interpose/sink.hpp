@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <type_traits>
 
 #include "rocetrace/interpose/clock.hpp"
 #include "rocetrace/tracelog/event_writer.hpp"
@@ -11,6 +10,11 @@
 #include "rocetrace/tracelog/ring.hpp"
 
 namespace interpose {
+
+namespace key = runlog::key;
+using tracelog::Category;
+using tracelog::EventBytes;
+using tracelog::EventWriter;
 
 /// Reads the environment. Nothing is shared with rocetrace before the first record is written.
 void begin_tracing();
@@ -24,7 +28,7 @@ void trace_into(tracelog::RegionHeader* region);
 void trace_only(std::uint32_t categories);
 
 /// Whether records of this category are wanted.
-bool wants(tracelog::Category category);
+bool wants(Category category);
 
 struct ThreadSink {
     tracelog::RingWriter ring;
@@ -48,12 +52,12 @@ ThreadSink& sink();
 
 /// Counts records that were not written.
 void lose(ThreadSink& thread, std::uint64_t records);
-void write(ThreadSink& thread, const tracelog::EventWriter& event, std::int64_t t_ns);
+void write(ThreadSink& thread, const EventBytes& event, std::int64_t t_ns);
 /// Writes the event with the current time. errno does not change.
-void log(const tracelog::EventWriter& event);
+void log(const EventBytes& event);
 
 /// A call that failed: the event "failed" with the name of the call and its error.
-tracelog::EventWriter failure(const char* call, int error);
+EventWriter<"failed"> failure(const char* call, int error);
 
 /// A call from its begin to its return. rocetrace can see it before it returns, and also if the
 /// process is killed before. Preserves errno.
@@ -72,49 +76,45 @@ class OpenCall {
 
     const char* name() const { return name_; }
     /// Adds the event's fields to what describes the call if it fails or does not return.
-    void with(const tracelog::EventWriter& arguments);
+    void with(const EventBytes& arguments);
     /// It begins now: what was done since then is not part of the call.
     void begin_again();
-    /// It destroys an object: whatever may get the object's number is logged with a later time.
-    void destroys();
+    /// It destroys an object, with these arguments: whatever may get the object's number is logged
+    /// with a later time.
+    void destroys(const EventWriter<"destroyed">& arguments);
 
     /// Logs the event.
-    void log(const tracelog::EventWriter& event) const;
+    void log(const EventBytes& event) const;
     /// The same for an object that the call has made.
-    void log_made(const tracelog::EventWriter& event) const;
+    void log_made(const EventBytes& event) const;
     /// Logs "failed" with the call's arguments and `more`.
-    void log_failure(int error, const tracelog::EventWriter* more = nullptr) const;
+    void log_failure(int error, const EventBytes* more = nullptr) const;
 
   private:
     void open();
-    void log_from(const tracelog::EventWriter& event, std::int64_t begin_ns) const;
+    void log_from(const EventBytes& event, std::int64_t begin_ns) const;
 
     const char* name_;
     Kind kind_;
     ThreadSink* thread_;
     std::int64_t begin_ns_ = 0;
-    tracelog::EventWriter begun_;
+    EventWriter<"begun"> begun_;
 };
 
 /// An object that the call destroys: the event "destroyed", with the key that identifies the
 /// object.
-template <typename Value>
-tracelog::EventWriter destroyed(OpenCall& call, tracelog::Category category, const char* what,
-                                const char* key, Value value) {
-    tracelog::EventWriter event(category, "destroyed");
-    event.add_text("what", what);
-    if constexpr (std::is_integral_v<Value>)
-        event.add(key, static_cast<std::uint64_t>(value));
-    else
-        event.add_text(key, value);
-    call.destroys();
-    call.with(event);
+inline EventWriter<"destroyed"> destroyed(OpenCall& call, Category category, const char* what,
+                                          EventWriter<"destroyed">::Own<runlog::NumberKey> own,
+                                          tracelog::Number auto value) {
+    EventWriter<"destroyed"> event(category);
+    event.add(key::what, what).add(own, value);
+    call.destroys(event);
     return event;
 }
 
 /// Logs the event if the call returned 0, else "failed": libibverbs returns the error number,
 /// librdmacm -1. Preserves the call's result and errno.
-inline int done(const OpenCall& call, int rc, const tracelog::EventWriter& event) {
+inline int done(const OpenCall& call, int rc, const EventBytes& event) {
     const int error = errno;
     if (rc == 0)
         call.log(event);

@@ -6,15 +6,10 @@
 
 namespace interpose {
 
-using tracelog::Category;
-using tracelog::EventWriter;
-
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
     const OpenCall call("ibv_alloc_mw");
     return made(call, contexts.find(pd->context)->ops.alloc_mw(pd, type), [&](const ibv_mw& mw) {
-        return EventWriter(Category::mr, "mw_made")
-            .add("type", static_cast<std::uint64_t>(type))
-            .add("rkey", mw.rkey);
+        return EventWriter<"mw_made">().add(key::window_type, type).add(key::rkey, mw.rkey);
     });
 }
 
@@ -29,13 +24,13 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     // Held until the event is written, so that no other thread logs the completion before it.
     const SendGuard guard(*pair, &thread);
     OpenCall call("ibv_bind_mw");
-    EventWriter arguments(Category::mr, "bind_mw");
-    arguments.add("qpn", qp->qp_num)
-        .add("wr_id", bind->wr_id)
-        .add("rkey", mw->rkey)
-        .add("va", bind->bind_info.addr)
-        .add("len", bind->bind_info.length)
-        .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access);
+    EventWriter<"bind_mw"> arguments;
+    arguments.add(key::qpn, qp->qp_num)
+        .add(key::wr_id, bind->wr_id)
+        .add(key::rkey, mw->rkey)
+        .add(key::va, bind->bind_info.addr)
+        .add(key::len, bind->bind_info.length)
+        .add(key::access, bind->bind_info.mw_access_flags);
     call.with(arguments);
     int rc = 0;
     {
@@ -49,21 +44,21 @@ int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
     const bool is_signaled = pair->signals_all || (bind->send_flags & IBV_SEND_SIGNALED) != 0;
     const std::uint32_t number = pair->sends.stage(bind->wr_id, is_signaled);
     pair->sends.accept();
-    call.log(EventWriter(Category::mr, "bind_mw")
-                 .add("qpn", qp->qp_num)
-                 .add("wr_id", bind->wr_id)
-                 .add("rkey", mw->rkey)  // the new one
-                 .add("va", bind->bind_info.addr)
-                 .add("len", bind->bind_info.length)
-                 .add("access", bind->bind_info.mw_access_flags, tracelog::Type::access)
-                 .add("request", number)
-                 .add("signaled", is_signaled ? 1 : 0, tracelog::Type::truth));
+    call.log(EventWriter<"bind_mw">()
+                 .add(key::qpn, qp->qp_num)
+                 .add(key::wr_id, bind->wr_id)
+                 .add(key::rkey, mw->rkey)  // the new one
+                 .add(key::va, bind->bind_info.addr)
+                 .add(key::len, bind->bind_info.length)
+                 .add(key::access, bind->bind_info.mw_access_flags)
+                 .add(key::request, number)
+                 .add(key::signaled, is_signaled));
     return rc;
 }
 
 int dealloc_mw(ibv_mw* mw) {
     OpenCall call("ibv_dealloc_mw");
-    const EventWriter event = destroyed(call, Category::mr, "window", "rkey", mw->rkey);
+    const auto event = destroyed(call, Category::mr, "window", key::rkey, mw->rkey);
     const int rc = contexts.find(mw->context)->ops.dealloc_mw(mw);
     if (rc != 0)
         call.log_failure(rc);

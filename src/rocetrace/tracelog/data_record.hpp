@@ -1,6 +1,8 @@
 // The fields of the records of the data path, for the events and the JSON that are made of them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -15,6 +17,8 @@
 #include "rocetrace/tracelog/wr_kind.hpp"
 
 namespace tracelog {
+
+namespace key = runlog::key;
 
 /// Copies the record from its bytes; nullopt if they are too few.
 template <typename Record>
@@ -43,91 +47,122 @@ std::optional<Post> post_of(std::span<const std::byte> bytes, std::size_t least)
     return post;
 }
 
+/// The beginning of a member of a JSON object, so that JSON is written without composing it:
+/// `,"qpn":`, and for a text `,"opcode":"`.
+struct Member {
+    std::string_view key;
+    std::string_view json;
+};
+
+/// The members of an event's fields: `MembersOf<"wc">::member<key::qpn>`.
+template <runlog::EventName event>
+class MembersOf {
+    template <const auto& key>
+    static constexpr auto chars = [] {
+        static_assert(event.row().keys.has(key), "the event has no such field");
+        std::array<char, key.name.size() + 5> all{',', '"'};
+        char* const end = std::ranges::copy(key.name, all.data() + 2).out;
+        std::ranges::copy(std::string_view("\":\""), end);
+        return all;
+    }();
+    static constexpr bool is_text(Type type) {
+        return type != Type::number && type != Type::truth && type != Type::sges;
+    }
+
+  public:
+    template <const auto& key>
+    static constexpr Member member{
+        key.name, {chars<key>.data(), chars<key>.size() - (is_text(key.type) ? 0 : 1)}};
+};
+
 template <typename Add>
 void each_sge_field(const Header& header, const SgeList& list, Add add) {
+    using Of = MembersOf<"post_send">;
     const std::uint32_t recorded = SgeList::recorded(header);
     const std::uint32_t all = SgeList::count(header);
     if (recorded != 0)
-        add(R"(,"sges":)", std::span(list.entries, recorded));
+        add(Of::member<key::sges>, std::span(list.entries, recorded));
     if (all > recorded)
-        add(R"(,"more_sges":)", all - recorded);
+        add(Of::member<key::more_sges>, all - recorded);
 }
 
-/// Calls add(member, value) for each field. `member` is the beginning of a JSON member, so that JSON
-/// is written without composing it: `,"qpn":`, and for a text `,"opcode":"`.
+/// Calls add(Member, value) for each field.
 template <typename Add>
 void each_field(const PostSend& record, Add add) {
+    using Of = MembersOf<"post_send">;
     const std::uint32_t opcode = record.opcode;
     const auto has = [&](PostSend::Flag flag) { return (record.header.flags & flag) != 0; };
-    add(R"(,"qpn":)", record.qpn);
-    add(R"(,"wr_id":)", record.wr_id);
-    add(R"(,"opcode":")", opcode_name(opcode));
-    add(R"(,"len":)", record.len);
+    add(Of::member<key::qpn>, record.qpn);
+    add(Of::member<key::wr_id>, record.wr_id);
+    add(Of::member<key::opcode>, opcode_name(opcode));
+    add(Of::member<key::len>, record.len);
     if (is_one_sided(opcode) || is_atomic(opcode)) {
-        add(R"(,"remote_va":)", record.remote_va);
-        add(R"(,"rkey":)", record.rkey);
+        add(Of::member<key::remote_va>, record.remote_va);
+        add(Of::member<key::rkey>, record.rkey);
     }
     if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-        add(R"(,"add":)", record.compare_add);
+        add(Of::member<key::add>, record.compare_add);
     if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
-        add(R"(,"compare":)", record.compare_add);
-        add(R"(,"swap":)", record.swap);
+        add(Of::member<key::compare>, record.compare_add);
+        add(Of::member<key::swap>, record.swap);
     }
     if (has(PostSend::is_ud)) {
-        add(R"(,"dest_qpn":)", static_cast<std::uint32_t>(record.remote_va >> 32U));
-        add(R"(,"q_key":)", static_cast<std::uint32_t>(record.remote_va));
-        add(R"(,"ah":)", record.compare_add);
+        add(Of::member<key::dest_qpn>, static_cast<std::uint32_t>(record.remote_va >> 32U));
+        add(Of::member<key::q_key>, static_cast<std::uint32_t>(record.remote_va));
+        add(Of::member<key::ah>, record.compare_add);
     }
     if (has(PostSend::is_xrc))
-        add(R"(,"srqn":)", record.srqn);
+        add(Of::member<key::srqn>, record.srqn);
     if (has_immediate(opcode))
-        add(R"(,"imm":)", record.imm);
+        add(Of::member<key::imm>, record.imm);
     if (invalidates(opcode))
-        add(R"(,"invalidates":)", record.imm);
+        add(Of::member<key::invalidates>, record.imm);
     if (has(PostSend::has_psns)) {
-        add(R"(,"psn_first":)", record.psn_first);
-        add(R"(,"psn_last":)", record.psn_last);
+        add(Of::member<key::psn_first>, record.psn_first);
+        add(Of::member<key::psn_last>, record.psn_last);
     }
-    add(R"(,"request":)", record.request);
-    add(R"(,"signaled":)", has(PostSend::is_signaled));
+    add(Of::member<key::request>, record.request);
+    add(Of::member<key::signaled>, has(PostSend::is_signaled));
     if (const auto flags = send_flag_names(record.send_flags); !flags.empty())
-        add(R"(,"send_flags":")", flags);
+        add(Of::member<key::send_flags>, flags);
     each_sge_field(record.header, record.sges, add);
     if (has(PostSend::unfinished))
-        add(R"(,"unfinished":)", true);
+        add(Of::member<key::unfinished>, true);
 }
 
 template <typename Add>
 void each_field(const PostRecv& record, Add add) {
+    using Of = MembersOf<"post_recv">;
     const bool is_srq = (record.header.flags & PostRecv::is_srq) != 0;
-    add(is_srq ? R"(,"srq":)" : R"(,"qpn":)", record.queue);
-    add(R"(,"wr_id":)", record.wr_id);
-    add(R"(,"len":)", record.len);
+    add(is_srq ? Of::member<key::srq> : Of::member<key::qpn>, record.queue);
+    add(Of::member<key::wr_id>, record.wr_id);
+    add(Of::member<key::len>, record.len);
     each_sge_field(record.header, record.sges, add);
     if ((record.header.flags & PostRecv::unfinished) != 0)
-        add(R"(,"unfinished":)", true);
+        add(Of::member<key::unfinished>, true);
 }
 
 template <typename Add>
 void each_field(const Wc& record, Add add) {
+    using Of = MembersOf<"wc">;
     const auto status = static_cast<ibv_wc_status>(record.status);
     const auto has = [&](Wc::Flag flag) { return (record.header.flags & flag) != 0; };
-    add(R"(,"qpn":)", record.qpn);
-    add(R"(,"wr_id":)", record.wr_id);
-    add(R"(,"status":")", rdma::name_of(status));
+    add(Of::member<key::qpn>, record.qpn);
+    add(Of::member<key::wr_id>, record.wr_id);
+    add(Of::member<key::status>, rdma::name_of(status));
     // After an error only wr_id, status, qp_num and vendor_err are valid (ibv_poll_cq(3)).
     if (status != IBV_WC_SUCCESS) {
-        add(R"(,"vendor_err":)", record.vendor_err);
+        add(Of::member<key::vendor_err>, record.vendor_err);
     } else {
-        add(R"(,"opcode":")", rdma::name_of(static_cast<ibv_wc_opcode>(record.opcode)));
+        add(Of::member<key::opcode>, rdma::name_of(static_cast<ibv_wc_opcode>(record.opcode)));
         if (has(Wc::has_byte_len))
-            add(R"(,"byte_len":)", record.byte_len);
+            add(Of::member<key::byte_len>, record.byte_len);
         if ((record.opcode & IBV_WC_RECV) != 0 && (record.wc_flags & IBV_WC_WITH_IMM) != 0)
-            add(R"(,"imm":)", record.imm);
+            add(Of::member<key::imm>, record.imm);
     }
-    add(R"(,"queue":")", std::string_view(has(Wc::is_recv) ? "recv" : "send"));
+    add(Of::member<key::queue>, std::string_view(has(Wc::is_recv) ? "recv" : "send"));
     if (has(Wc::has_request))
-        add(R"(,"request":)", record.request);
+        add(Of::member<key::request>, record.request);
 }
 
 /// Calls visit(record, event name) if the bytes are a record of the data path. Returns false if
@@ -135,9 +170,9 @@ void each_field(const Wc& record, Add add) {
 template <typename Visit>
 bool visit_data(std::span<const std::byte> bytes, Visit visit) {
     const auto header = as<Header>(bytes);
-    const auto visit_it = [&](const auto& record, std::string_view name) {
+    const auto visit_it = [&](const auto& record, runlog::EventName event) {
         if (record)
-            visit(*record, name);
+            visit(*record, event.row().name);
         return record.has_value();
     };
     switch (header ? header->kind : Kind::skip) {

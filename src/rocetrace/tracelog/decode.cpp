@@ -162,20 +162,19 @@ std::optional<Event> decode(std::span<const std::byte> record, const std::string
         event = decode_event(record);
     visit_data(record, [&](const auto& data, std::string_view name) {
         event = Event{0, {}, std::string(name), {}};
-        each_field(data, [&](std::string_view member, const auto& value) {
-            const auto key = member.substr(2, member.find('"', 2) - 2);
+        each_field(data, [&](const Member& member, const auto& value) {
             if constexpr (std::is_convertible_v<decltype(value), std::span<const Sge>>)
-                event->fields.emplace_back(key, sges_of(value));
+                event->fields.emplace_back(member.key, sges_of(value));
             else
-                event->fields.emplace_back(key, value);
+                event->fields.emplace_back(member.key, value);
         });
     });
     if (!event)
         return std::nullopt;
     event->t_ns = header->t_ns;
     event->role = role;
-    event->fields.emplace_back("pid", writer.pid);
-    event->fields.emplace_back("tid", writer.tid);
+    event->fields.emplace_back(key::pid, writer.pid);
+    event->fields.emplace_back(key::tid, writer.tid);
     return event;
 }
 

@@ -59,7 +59,8 @@ bool JsonRenderer::append(std::string& out, std::span<const std::byte> bytes,
         add(R"({"t_ns":)", record.header.t_ns);
         out.append(R"(,"role":)").append(quoted_role_);
         add(R"(,"event":")", name);
-        each_field(record, add);
+        each_field(record,
+                   [&](const Member& member, const auto& value) { add(member.json, value); });
         add(R"(,"pid":)", writer.pid);
         add(R"(,"tid":)", writer.tid);
         out.append("}\n");

@@ -8,7 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "runlog/event_table.hpp"
+
 namespace tracelog {
+
+using runlog::Category;
+using runlog::Type;
 
 enum class Kind : std::uint16_t {
     skip = 1,  // unused bytes up to the end of the ring
@@ -135,43 +140,5 @@ struct Wc {
 
 static_assert(sizeof(Header) == 16 && sizeof(Thread) == 40 && sizeof(PostSend) == 152 &&
               sizeof(PostRecv) == 96 && sizeof(Wc) == 48);
-
-/// The encoding of the value of an event's field.
-enum class Type : std::uint8_t {
-    number,    // 8 bytes, unsigned
-    negative,  // 8 bytes, signed
-    truth,     // 8 bytes
-    text,      // 2 bytes of length, then the bytes
-    error,     // 8 bytes: errno
-    qp_state,  // 8 bytes, like all that follow: an enumerator of libibverbs or librdmacm
-    qp_type,
-    access,
-    async_event,
-    cm_event,
-    port_state,
-    gid_type,
-    gid,         // 16 bytes
-    address,     // 2 bytes of length, then a sockaddr
-    sges,        // 2 bytes of length, then Sge records
-    send_flags,  // 8 bytes: ibv_send_flags
-    opcode,      // 8 bytes: ibv_wr_opcode
-};
-
-/// The categories of `rocetrace --only`, one bit each.
-enum class Category : std::uint32_t {
-    device = 1U << 0,
-    pd = 1U << 1,
-    mr = 1U << 2,
-    cq = 1U << 3,
-    srq = 1U << 4,
-    qp = 1U << 5,
-    ah = 1U << 6,
-    cm = 1U << 7,
-    send = 1U << 8,
-    recv = 1U << 9,
-    wc = 1U << 10,
-    event = 1U << 11,
-    always = 1U << 31,
-};
 
 }  // namespace tracelog

@@ -12,8 +12,8 @@ namespace {
 using runlog::Event;
 
 std::string psns_of(const Event& post) {
-    const auto first = post.number("psn_first");
-    const auto last = post.number("psn_last");
+    const auto first = post[key::psn_first];
+    const auto last = post[key::psn_last];
     return first && last ? fmt::format(", PSN {:#08x} to {:#08x}", *first, *last) : "";
 }
 
@@ -42,37 +42,37 @@ void Summary::Depth::use(std::int64_t t_ns, bool by_message) {
 }
 
 void Summary::add_memory(const Event& event) {
-    if (event.name == "mr" || event.name == "destroyed")
+    if (event.is_one_of({"mr", "destroyed"}))
         regions_.learn(event);
 }
 
 void Summary::add(const Event& event) {
-    const auto srq = event.number("srq");
+    const auto srq = event[key::srq];
     if (QueuePair* pair = pairs_.learn(event))
         take(*pair, event);
-    else if (event.name == "post_recv" && srq)
+    else if (event.is("post_recv") && srq)
         srqs_[{event.role, *srq}].post(event.t_ns);
-    else if (event.name == "dropped")
-        dropped_ += event.number("records").value_or(0);
-    if (event.name == "failed" && ++failed_ <= most_listed)
+    else if (event.is("dropped"))
+        dropped_ += event[key::records].value_or(0);
+    if (event.is("failed") && ++failed_ <= most_listed)
         failures_.push_back(event);
 }
 
 void Summary::take(QueuePair& pair, const Event& event) {
-    if (event.name == "post_send" || event.name == "bind_mw") {
+    if (event.is_one_of({"post_send", "bind_mw"})) {
         post_send(pair, event);
-    } else if (event.name == "post_recv") {
+    } else if (event.is("post_recv")) {
         pair.receives.post(event.t_ns);
-        pair.receive_lens.push_back(event.number("len").value_or(0));
-    } else if (event.name == "wc") {
+        pair.receive_lens.push_back(event[key::len].value_or(0));
+    } else if (event.is("wc")) {
         complete(pair, event);
-    } else if (event.name == "qp_state" && pair.state == "RESET") {
+    } else if (event.is("qp_state") && pair.state == "RESET") {
         reset(pair, event.t_ns);
-    } else if (event.name == "destroyed") {
-        pair.forgotten = event.number("forgotten").value_or(0);
+    } else if (event.is("destroyed")) {
+        pair.forgotten = event[key::forgotten].value_or(0);
         // Exact, even if events were dropped.
-        pair.posted = event.number("sends_posted").value_or(pair.posted);
-        if (const auto left = event.number("sends_outstanding"))
+        pair.posted = event[key::sends_posted].value_or(pair.posted);
+        if (const auto left = event[key::sends_outstanding])
             pair.completed = pair.posted - std::min(*left, pair.posted);
     }
 }
@@ -91,16 +91,16 @@ void Summary::reset(QueuePair& pair, std::int64_t t_ns) {
 }
 
 void Summary::post_send(QueuePair& pair, const Event& event) {
-    const std::uint64_t number = event.number("request").value_or(pair.posted);
+    const std::uint64_t number = event[key::request].value_or(pair.posted);
     // If events were dropped, the numbers in between get an empty request.
     if (pair.requests.empty())
         pair.first = number;
     while (pair.first + pair.requests.size() < number)
         pair.requests.emplace_back();
-    const bool is_bind = event.name == "bind_mw";  // its length is the window's: nothing is sent
-    const std::uint64_t length = is_bind ? 0 : event.number("len").value_or(0);
-    pair.requests.push_back({event.number("wr_id").value_or(0),
-                             is_bind ? "BIND_MW" : std::string(event.text("opcode")), length,
+    const bool is_bind = event.is("bind_mw");  // its length is the window's: nothing is sent
+    const std::uint64_t length = is_bind ? 0 : event[key::len].value_or(0);
+    pair.requests.push_back({event[key::wr_id].value_or(0),
+                             is_bind ? "BIND_MW" : std::string(event[key::opcode]), length,
                              event.t_ns, psns_of(event), false});
     pair.posted = number + 1;
     pair.bytes += length;
@@ -112,8 +112,8 @@ void Summary::post_send(QueuePair& pair, const Event& event) {
 // Finds the region that the rkey names, of the other end (or of the same, for a connection within
 // a log). If several had the number in turn, the last one counts.
 void Summary::use_memory(const Event& event) {
-    const auto rkey = event.number("rkey");
-    const auto va = event.number("remote_va");
+    const auto rkey = event[key::rkey];
+    const auto va = event[key::remote_va];
     if (!rkey || !va)
         return;
     const auto& all = regions_.all();
@@ -123,13 +123,13 @@ void Summary::use_memory(const Event& event) {
             (found == all.size() || all[i].role != event.role))
             found = i;
     if (found != all.size())
-        ++uses_[found][fmt::format("QP {:#08x} of {}", event.number("qpn").value_or(0),
+        ++uses_[found][fmt::format("QP {:#08x} of {}", event[key::qpn].value_or(0),
                                    util::printable(event.role))];
 }
 
 void Summary::complete(QueuePair& pair, const Event& event) {
     const bool is_recv = logged::is_receive(event);
-    const auto status = event.text("status");
+    const auto status = event[key::status];
     const bool succeeded = status == "SUCCESS";
     if (is_recv && pair.srq)
         srqs_[{event.role, *pair.srq}].use(event.t_ns, succeeded);
@@ -142,7 +142,7 @@ void Summary::complete(QueuePair& pair, const Event& event) {
     } else if (!succeeded) {
         fail(pair, event);
     }
-    const auto number = event.number("request");
+    const auto number = event[key::request];
     if (is_recv || !number || *number < pair.completed)
         return;
     pair.completed = *number + 1;
@@ -157,13 +157,13 @@ void Summary::complete(QueuePair& pair, const Event& event) {
 
 void Summary::fail(QueuePair& pair, const Event& event) {
     Error error{event.t_ns,
-                event.number("wr_id").value_or(0),
-                std::string(event.text("status")),
-                std::string(event.text("queue")),
+                event[key::wr_id].value_or(0),
+                std::string(event[key::status]),
+                std::string(event[key::queue]),
                 std::nullopt,
                 std::nullopt,
                 0};
-    const auto number = event.number("request");
+    const auto number = event[key::request];
     if (error.queue == "recv" && number && *number < pair.receive_lens.size())
         error.receive_len = pair.receive_lens[static_cast<std::size_t>(*number)];
     if (error.queue != "recv" && number && *number >= pair.first &&

@@ -15,6 +15,8 @@
 
 namespace tracelog {
 
+namespace key = runlog::key;
+
 class Summary {
   public:
     /// Adds the memory in an event. Call it for all events of all logs before the first add().

@@ -131,8 +131,8 @@ std::string Summary::text() const {
         out += fmt::format("failed calls: {}\n", failed_);
     for (const runlog::Event& failure : failures_)
         out += fmt::format("  {} {}: {} {}\n", runlog::time_of_day(failure.t_ns),
-                           util::printable(failure.role), util::printable(failure.text("call")),
-                           util::printable(failure.text("error")));
+                           util::printable(failure.role), util::printable(failure[key::call]),
+                           util::printable(failure[key::error]));
     if (dropped_ != 0)
         out += fmt::format(
             "{} events are missing in the log: counts of completions may be too "

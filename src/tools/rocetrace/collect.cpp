@@ -51,7 +51,9 @@ void take_lines(Collector& collector, std::vector<ProgramOutput>& outputs, const
             const bool is_error = output.stream() == STDERR_FILENO;
             if (is_error && line.text.starts_with(role + ": "))
                 line.text.erase(0, role.size() + 2);
-            collector.note_in_order(line.t_ns, is_error ? "error" : "note", {{"text", line.text}});
+            collector.note_in_order(
+                line.t_ns, is_error ? runlog::EventName("error") : runlog::EventName("note"),
+                {{runlog::key::text, line.text}});
         }
 }
 

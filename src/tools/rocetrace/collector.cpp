@@ -26,6 +26,9 @@
 #include "util/printable.hpp"
 
 namespace rocetrace {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::int64_t all_times = std::numeric_limits<std::int64_t>::max();
@@ -134,7 +137,7 @@ void Collector::write(const runlog::Event& event) {
     if (!prints_text_)
         return;
     // As runlog::Log prints it: an error without its time.
-    if (event.name == "error" && !event.fields.empty())
+    if (event.is("error") && !event.fields.empty())
         text_ += fmt::format("{}: {}\n", role_,
                              util::printable(std::get<std::string>(event.fields[0].value)));
     else
@@ -142,12 +145,12 @@ void Collector::write(const runlog::Event& event) {
                              runlog::to_text(event));
 }
 
-void Collector::note(std::int64_t t_ns, const char* name, runlog::Fields fields) {
-    write({t_ns, role_, name, std::move(fields)});
+void Collector::note(std::int64_t t_ns, runlog::EventName name, runlog::Fields fields) {
+    write({t_ns, role_, std::string(name.row().name), std::move(fields)});
 }
 
-void Collector::note_in_order(std::int64_t t_ns, const char* name, runlog::Fields fields) {
-    waiting_.push_back({t_ns, role_, name, std::move(fields)});
+void Collector::note_in_order(std::int64_t t_ns, runlog::EventName name, runlog::Fields fields) {
+    waiting_.push_back({t_ns, role_, std::string(name.row().name), std::move(fields)});
 }
 
 void Collector::write_until(std::int64_t t_ns) {
@@ -183,9 +186,9 @@ bool Collector::take_up_one() {
     }
     process.alive = util::Fd(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
     note(process.region->t_ns(), "process",
-         {{"pid", peer.pid},
-          {"comm", process.region->name()},
-          {"command", process.region->command()}});
+         {{key::pid, peer.pid},
+          {key::comm, process.region->name()},
+          {key::command, process.region->command()}});
     processes_.push_back(std::move(process));
     ++seen_;
     return true;
@@ -218,7 +221,8 @@ void Collector::look_for_ended() {
 void Collector::note_missing() {
     const auto add = [&](std::uint64_t records, std::uint32_t pid, std::uint32_t tid) {
         if (records != 0)
-            note(runlog::now_ns(), "dropped", {{"records", records}, {"pid", pid}, {"tid", tid}});
+            note(runlog::now_ns(), "dropped",
+                 {{key::records, records}, {key::pid, pid}, {key::tid, tid}});
         return records;
     };
     for (const Process& process : processes_) {
@@ -227,7 +231,7 @@ void Collector::note_missing() {
             dropped_ += add(ring->reader.newly_dropped(), pid, ring->writer.tid);
         homeless_ += add(process.region->newly_homeless(), pid, 0);
         if (process.region->is_newly_damaged()) {
-            note(runlog::now_ns(), "damaged", {{"pid", pid}});
+            note(runlog::now_ns(), "damaged", {{key::pid, pid}});
             damaged_.push_back(pid);
         }
     }
@@ -251,7 +255,7 @@ void Collector::step() {
     note_missing();
     std::erase_if(processes_, [&](const Process& process) {
         if (process.has_ended)
-            note(now, "process_end", {{"pid", process.region->pid()}});
+            note(now, "process_end", {{key::pid, process.region->pid()}});
         return process.has_ended;
     });
     last_step_ns_ = now;

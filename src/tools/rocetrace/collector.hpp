@@ -40,10 +40,10 @@ class Collector {
     /// Descriptors that become readable when one of the processes ends.
     std::vector<int> watched() const;
     /// Writes an event of rocetrace itself.
-    void note(std::int64_t t_ns, const char* name, runlog::Fields fields);
+    void note(std::int64_t t_ns, runlog::EventName name, runlog::Fields fields);
     /// The same, in the order of time with the records: written as soon as the records before it
     /// are. `t_ns` is not before that of the previous call.
-    void note_in_order(std::int64_t t_ns, const char* name, runlog::Fields fields);
+    void note_in_order(std::int64_t t_ns, runlog::EventName name, runlog::Fields fields);
     /// Writes all remaining records.
     void finish();
 

@@ -299,7 +299,7 @@ TEST_F(ContextCalls, what_a_provider_posts_by_itself_is_not_logged) {
 // The rows that a call logs while it is in progress, and its own, in the order of time.
 TEST_F(ContextCalls, has_the_time_at_which_it_began) {
     provider_.during = [] {
-        interpose::log(tracelog::EventWriter(tracelog::Category::qp, "inner"));
+        interpose::log(tracelog::EventBytes(tracelog::Category::qp, "inner"));
     };
     EXPECT_NE(ibv_alloc_mw(&provider_.pd, IBV_MW_TYPE_1), nullptr);
     const auto events = support::PretendTrace::of_this_process().events();
@@ -314,7 +314,7 @@ TEST_F(ContextCalls, what_follows_waits_for_a_call_in_progress_but_not_for_long)
     auto& trace = support::PretendTrace::of_this_process();
     std::vector<std::string> soon, late;
     provider_.during = [&] {
-        interpose::log(tracelog::EventWriter(tracelog::Category::qp, "inner"));
+        interpose::log(tracelog::EventBytes(tracelog::Category::qp, "inner"));
         const auto names = [&](std::int64_t until_ns) {
             std::vector<std::string> lines;
             for (const runlog::Event& event : trace.events(until_ns))

@@ -19,7 +19,7 @@ namespace fields_test {
 using tracelog::Type;
 
 // The event as it is in a ring, with `padding` bytes behind it.
-std::vector<std::byte> record_of(const tracelog::EventWriter& event, std::uint16_t padding = 0) {
+std::vector<std::byte> record_of(const tracelog::EventBytes& event, std::uint16_t padding = 0) {
     std::vector<std::byte> bytes(sizeof(tracelog::Header) + event.size() + padding);
     const tracelog::Header header{static_cast<std::uint32_t>(bytes.size()), tracelog::Kind::event,
                                   padding, 5};
@@ -29,24 +29,25 @@ std::vector<std::byte> record_of(const tracelog::EventWriter& event, std::uint16
 }
 
 TEST(EventFields, have_the_names_of_their_enumerators) {
-    tracelog::EventWriter event(tracelog::Category::qp, "all");
+    tracelog::EventBytes event(tracelog::Category::qp, "all");
     const sockaddr_in address{AF_INET, htons(4791), {htonl(0xc0000201)}, {}};
     const std::array<unsigned char, 16> gid{0xfe, 0x80};
-    event.add("number", 7)
-        .add_negative("negative", -7)
-        .add("truth", 1, Type::truth)
-        .add("lie", 0, Type::truth)
-        .add_text("text", "some text")
-        .add_error(EACCES)
-        .add("state", IBV_QPS_RTS, Type::qp_state)
-        .add("type", IBV_QPT_UD, Type::qp_type)
-        .add("access", IBV_ACCESS_REMOTE_READ, Type::access)
-        .add("async", IBV_EVENT_PORT_ERR, Type::async_event)
-        .add("cm", 9, Type::cm_event)
-        .add("port", IBV_PORT_ARMED, Type::port_state)
-        .add("gid_type", IBV_GID_TYPE_ROCE_V1, Type::gid_type)
-        .add_gid("gid", gid.data())
-        .add_bytes("address", Type::address, &address, sizeof address);
+    const std::string_view text = "some text";
+    event.put({"number", Type::number}, 7);
+    event.put({"negative", Type::negative}, static_cast<std::uint64_t>(-7));
+    event.put({"truth", Type::truth}, 1);
+    event.put({"lie", Type::truth}, 0);
+    event.put_bytes({"text", Type::text}, text.data(), text.size());
+    event.put({"error", Type::error}, EACCES);
+    event.put({"state", Type::qp_state}, IBV_QPS_RTS);
+    event.put({"type", Type::qp_type}, IBV_QPT_UD);
+    event.put({"access", Type::access}, IBV_ACCESS_REMOTE_READ);
+    event.put({"async", Type::async_event}, IBV_EVENT_PORT_ERR);
+    event.put({"cm", Type::cm_event}, 9);
+    event.put({"port", Type::port_state}, IBV_PORT_ARMED);
+    event.put({"gid_type", Type::gid_type}, IBV_GID_TYPE_ROCE_V1);
+    event.put_gid({"gid", Type::gid}, gid.data());
+    event.put_bytes({"address", Type::address}, &address, sizeof address);
     const auto decoded = tracelog::decode(record_of(event, 3), "role", {1, 2});
     ASSERT_TRUE(decoded);
     EXPECT_EQ(
@@ -58,8 +59,8 @@ TEST(EventFields, have_the_names_of_their_enumerators) {
 }
 
 TEST(EventFields, that_are_cut_make_the_record_invalid) {
-    tracelog::EventWriter event(tracelog::Category::qp, "cut");
-    event.add_text("key", "text");
+    tracelog::EventBytes event(tracelog::Category::qp, "cut");
+    event.put_bytes({"key", Type::text}, "text", 4);
     const auto whole = record_of(event);
     EXPECT_TRUE(tracelog::decode(whole, "", {}));
     // The name alone is a whole event.

@@ -95,14 +95,15 @@ TEST(Decode, refuses_a_post_whose_scatter_gather_list_is_cut) {
 
 TEST(Decode, reads_what_an_event_writer_wrote) {
     const std::array<unsigned char, 16> gid{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1};
-    tracelog::EventWriter written(tracelog::Category::qp, "qp_state");
-    written.add("qpn", 17)
-        .add("state", 3, tracelog::Type::qp_state)
-        .add_gid("gid", gid.data())
-        .add_text("text", "some text")
-        .add_negative("status", -110)
-        .add_error(12)
-        .add("flag", 1, tracelog::Type::truth);
+    tracelog::EventBytes written(tracelog::Category::qp, "qp_state");
+    const std::string_view text = "some text";
+    written.put(runlog::key::qpn, 17);
+    written.put(runlog::key::state, IBV_QPS_RTS);
+    written.put_gid(runlog::key::gid, gid.data());
+    written.put_bytes(runlog::key::text, text.data(), text.size());
+    written.put(runlog::key::cm_status, static_cast<std::uint64_t>(-110));
+    written.put(runlog::key::error, 12);
+    written.put({"flag", tracelog::Type::truth}, 1);
     std::vector<std::byte> record(sizeof(Header) + written.size() + 5);
     const Header header{static_cast<std::uint32_t>(record.size()), Kind::event, 5, 99};
     std::memcpy(record.data(), &header, sizeof header);

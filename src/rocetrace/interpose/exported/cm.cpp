@@ -1,8 +1,5 @@
 // The functions of librdmacm that change something, in the order of <rdma/rdma_cma.h>. Their verbs
 // calls are logged where they call libibverbs.
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <rdma/rdma_cma.h>
 
 #include "rocetrace/interpose/real.hpp"
@@ -10,10 +7,6 @@
 
 namespace interpose {
 namespace {
-
-using tracelog::Category;
-using tracelog::EventWriter;
-using tracelog::Type;
 
 // librdmacm also calls its own functions by their exported names: only the calls of the program
 // itself are logged.
@@ -33,43 +26,34 @@ class Nesting {
 };
 thread_local unsigned Nesting::depth = 0;
 
-void add_address(EventWriter& event, const char* key, const sockaddr* address) {
-    if (address == nullptr)
-        return;
-    if (address->sa_family == AF_INET)
-        event.add_bytes(key, Type::address, address, sizeof(sockaddr_in));
-    else if (address->sa_family == AF_INET6)
-        event.add_bytes(key, Type::address, address, sizeof(sockaddr_in6));
-}
+using CmCall = EventWriter<"cm_call">;
 
-void add_id(EventWriter& event, const rdma_cm_id* id) {
+void add_id(CmCall& event, const rdma_cm_id* id) {
     if (id == nullptr)
         return;
-    event.add("id", address_of(id));
+    event.add(key::id, address_of(id));
     if (id->qp != nullptr)
-        event.add("qpn", id->qp->qp_num);
-}
-
-EventWriter cm_call(const OpenCall& call) {
-    EventWriter event(Category::cm, "cm_call");
-    event.add_text("call", call.name());
-    return event;
+        event.add(key::qpn, id->qp->qp_num);
 }
 
 // What the event says about the call, which `add` adds to it.
 template <typename Add>
-EventWriter arguments_of(const rdma_cm_id* id, Add add) {
-    EventWriter arguments(Category::cm, "cm_call");
+CmCall arguments_of(const rdma_cm_id* id, Add add) {
+    CmCall arguments;
     add_id(arguments, id);
     add(arguments);
     return arguments;
 }
 
-int cm_done(const OpenCall& call, int rc, const EventWriter& arguments) {
-    return Nesting::is_the_programs() ? done(call, rc, cm_call(call).add_fields(arguments)) : rc;
+int cm_done(const OpenCall& call, int rc, const CmCall& arguments) {
+    if (!Nesting::is_the_programs())
+        return rc;
+    CmCall event;
+    event.add(key::call, call.name()).put_fields(arguments);
+    return done(call, rc, event);
 }
 
-constexpr auto nothing = [](EventWriter&) {};
+constexpr auto nothing = [](CmCall&) {};
 
 // Calls the real function, and logs the call with what `add` adds to the event. The queue pair may
 // be the result of the call.
@@ -89,20 +73,19 @@ int traced(OpenCall& call, int (*real)(rdma_cm_id*, Parameters...), rdma_cm_id* 
 }
 
 // Adds an address to the event.
-auto with(const char* key, const sockaddr* address) {
-    return [=](EventWriter& event) { add_address(event, key, address); };
+auto with(CmCall::Own<runlog::AddressKey> own, const sockaddr* address) {
+    return [=](CmCall& event) { event.add(own, address); };
 }
 
 void log_event(const OpenCall& call, const rdma_cm_event& got) {
-    EventWriter event(Category::cm, "cm_event");
-    event.add("type", static_cast<std::uint64_t>(got.event), Type::cm_event)
-        .add_negative("status", got.status);
+    EventWriter<"cm_event"> event;
+    event.add(key::cm_type, got.event).add(key::cm_status, got.status);
     if (got.id != nullptr) {
-        event.add("id", address_of(got.id));
+        event.add(key::id, address_of(got.id));
         if (got.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-            add_address(event, "peer", rdma_get_peer_addr(got.id));
+            event.add(key::peer, rdma_get_peer_addr(got.id));
         if (got.id->qp != nullptr)
-            event.add("qpn", got.id->qp->qp_num);
+            event.add(key::qpn, got.id->qp->qp_num);
     }
     call.log(event);
 }
@@ -129,8 +112,8 @@ int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
     REAL(cm, rdma_create_id, "RDMACM_1.0");
     const Nesting nesting;
     const int rc = real(channel, id, context, space);
-    return cm_done(call, rc, arguments_of(rc == 0 ? *id : nullptr, [&](EventWriter& event) {
-                       event.add("port_space", static_cast<std::uint64_t>(space));
+    return cm_done(call, rc, arguments_of(rc == 0 ? *id : nullptr, [&](CmCall& event) {
+                       event.add(key::port_space, space);
                    }));
 }
 
@@ -144,7 +127,7 @@ int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* info, ibv_pd* pd, ibv_qp_init
 void rdma_destroy_ep(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_ep, "RDMACM_1.0");
     const Nesting nesting;
-    const EventWriter event = arguments_of(id, nothing);
+    const CmCall event = arguments_of(id, nothing);
     call.with(event);
     real(id);
     cm_done(call, 0, event);
@@ -153,21 +136,21 @@ void rdma_destroy_ep(rdma_cm_id* id) {
 int rdma_destroy_id(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_id, "RDMACM_1.0");
     const Nesting nesting;
-    const EventWriter event = arguments_of(id, nothing);
+    const CmCall event = arguments_of(id, nothing);
     call.with(event);
     return cm_done(call, real(id), event);
 }
 
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
     REAL(cm, rdma_bind_addr, "RDMACM_1.0");
-    return traced_with(with("address", address), call, real, id, address);
+    return traced_with(with(key::address, address), call, real, id, address);
 }
 
 int rdma_resolve_addr(rdma_cm_id* id, sockaddr* source, sockaddr* destination, int timeout_ms) {
     REAL(cm, rdma_resolve_addr, "RDMACM_1.0");
-    const auto add = [&](EventWriter& event) {
-        add_address(event, "source", source);
-        add_address(event, "peer", destination);
+    const auto add = [&](CmCall& event) {
+        event.add(key::local, source);
+        event.add(key::peer, destination);
     };
     return traced_with(add, call, real, id, source, destination, timeout_ms);
 }
@@ -190,7 +173,7 @@ int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* attr) {
 void rdma_destroy_qp(rdma_cm_id* id) {
     REAL(cm, rdma_destroy_qp, "RDMACM_1.0");
     const Nesting nesting;
-    const EventWriter event = arguments_of(id, nothing);
+    const CmCall event = arguments_of(id, nothing);
     call.with(event);
     real(id);
     cm_done(call, 0, event);
@@ -198,11 +181,11 @@ void rdma_destroy_qp(rdma_cm_id* id) {
 
 int rdma_connect(rdma_cm_id* id, rdma_conn_param* param) {
     REAL(cm, rdma_connect, "RDMACM_1.0");
-    const auto add = [&](EventWriter& event) {
+    const auto add = [&](CmCall& event) {
         if (param != nullptr)
-            event.add("retry_cnt", param->retry_count)
-                .add("rnr_retry", param->rnr_retry_count)
-                .add("private_data_len", param->private_data_len);
+            event.add(key::retry_cnt, param->retry_count)
+                .add(key::rnr_retry, param->rnr_retry_count)
+                .add(key::private_data_len, param->private_data_len);
     };
     return traced_with(add, call, real, id, param);
 }
@@ -214,7 +197,7 @@ int rdma_establish(rdma_cm_id* id) {
 
 int rdma_listen(rdma_cm_id* id, int backlog) {
     REAL(cm, rdma_listen, "RDMACM_1.0");
-    return traced_with(with("address", rdma_get_local_addr(id)), call, real, id, backlog);
+    return traced_with(with(key::address, rdma_get_local_addr(id)), call, real, id, backlog);
 }
 
 int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
@@ -222,9 +205,9 @@ int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
     const Nesting nesting;
     call.with(arguments_of(listen, nothing));
     const int rc = real(listen, id);
-    return cm_done(call, rc, arguments_of(rc == 0 ? *id : listen, [&](EventWriter& event) {
+    return cm_done(call, rc, arguments_of(rc == 0 ? *id : listen, [&](CmCall& event) {
                        if (rc == 0)
-                           add_address(event, "peer", rdma_get_peer_addr(*id));
+                           event.add(key::peer, rdma_get_peer_addr(*id));
                    }));
 }
 
@@ -245,17 +228,17 @@ int rdma_disconnect(rdma_cm_id* id) {
 
 int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
     REAL(cm, rdma_join_multicast, "RDMACM_1.0");
-    return traced_with(with("address", address), call, real, id, address, context);
+    return traced_with(with(key::address, address), call, real, id, address, context);
 }
 
 int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* attr, void* context) {
     REAL(cm, rdma_join_multicast_ex, "RDMACM_1.1");
-    return traced_with(with("address", attr->addr), call, real, id, attr, context);
+    return traced_with(with(key::address, attr->addr), call, real, id, attr, context);
 }
 
 int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
     REAL(cm, rdma_leave_multicast, "RDMACM_1.0");
-    return traced_with(with("address", address), call, real, id, address);
+    return traced_with(with(key::address, address), call, real, id, address);
 }
 
 int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {

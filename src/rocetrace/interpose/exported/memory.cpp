@@ -12,12 +12,8 @@
 namespace interpose {
 namespace {
 
-using tracelog::Category;
-using tracelog::EventWriter;
-using tracelog::Type;
-
-EventWriter event_of(const ibv_pd& pd) {
-    return EventWriter(Category::pd, "pd").add("handle", pd.handle);
+EventWriter<"pd"> event_of(const ibv_pd& pd) {
+    return EventWriter<"pd">().add(key::handle, pd.handle);
 }
 
 // libibverbs' functions that register memory call each other through the dynamic linker: only the
@@ -37,15 +33,15 @@ ibv_mr* log_mr(OpenCall& call, ibv_mr* mr, const void* address, std::size_t leng
     if (registrations != 0)
         return mr;
     const int error = errno;
-    EventWriter event(Category::mr, "mr");
-    event.add("va", iova).add("len", length);
+    EventWriter<"mr"> event;
+    event.add(key::va, iova).add(key::len, length);
     if (mr != nullptr)
-        event.add("lkey", mr->lkey).add("rkey", mr->rkey);
-    event.add("access", access, Type::access);
+        event.add(key::lkey, mr->lkey).add(key::rkey, mr->rkey);
+    event.add(key::access, access);
     if (address != nullptr && address_of(address) != iova)
-        event.add("memory", address_of(address));
+        event.add(key::memory, address_of(address));
     if (mr != nullptr)
-        event.add("handle", mr->handle).add("pd", mr->pd->handle);
+        event.add(key::handle, mr->handle).add(key::pd, mr->pd->handle);
     if (mr != nullptr)
         call.log_made(event);
     else
@@ -72,7 +68,7 @@ ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
 
 int ibv_dealloc_pd(ibv_pd* pd) {
     REAL(verbs, ibv_dealloc_pd, "IBVERBS_1.1");
-    const EventWriter event = destroyed(call, Category::pd, "pd", "handle", pd->handle);
+    const auto event = destroyed(call, Category::pd, "pd", key::handle, pd->handle);
     return done(call, real(pd), event);
 }
 
@@ -113,20 +109,20 @@ ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
 int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length, int access) {
     REAL(verbs, ibv_rereg_mr, "IBVERBS_1.1");
     const int rc = real(mr, flags, pd, address, length, access);
-    EventWriter event(Category::mr, "mr");
-    event.add("va", address_of(mr->addr))
-        .add("len", mr->length)
-        .add("lkey", mr->lkey)
-        .add("rkey", mr->rkey);
+    EventWriter<"mr"> event;
+    event.add(key::va, address_of(mr->addr))
+        .add(key::len, mr->length)
+        .add(key::lkey, mr->lkey)
+        .add(key::rkey, mr->rkey);
     if ((flags & IBV_REREG_MR_CHANGE_ACCESS) != 0)
-        event.add("access", static_cast<std::uint64_t>(access), Type::access);
-    return done(call, rc, event.add("handle", mr->handle).add("pd", mr->pd->handle));
+        event.add(key::access, access);
+    return done(call, rc, event.add(key::handle, mr->handle).add(key::pd, mr->pd->handle));
 }
 
 int ibv_dereg_mr(ibv_mr* mr) {
     REAL(verbs, ibv_dereg_mr, "IBVERBS_1.1");
-    EventWriter event = destroyed(call, Category::mr, "mr", "va", address_of(mr->addr));
-    event.add("len", mr->length).add("lkey", mr->lkey).add("rkey", mr->rkey);
+    auto event = destroyed(call, Category::mr, "mr", key::va, address_of(mr->addr));
+    event.add(key::len, mr->length).add(key::lkey, mr->lkey).add(key::rkey, mr->rkey);
     return done(call, real(mr), event);
 }
 

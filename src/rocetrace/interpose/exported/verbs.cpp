@@ -13,27 +13,21 @@
 namespace interpose {
 namespace {
 
-using tracelog::Category;
-using tracelog::EventWriter;
-using tracelog::Type;
-
 ibv_context* opened(OpenCall& call, ibv_context* context) {
     if (!is_tracing())
         return context;
     if (context != nullptr)
         adopt(context);
     return made(call, context, [](const ibv_context& made) {
-        return EventWriter(Category::device, "device").add_text("device", made.device->name);
+        return EventWriter<"device">().add(key::device, made.device->name);
     });
 }
 
 int log_group(const OpenCall& call, int rc, const ibv_qp& qp, const char* what,
               const ibv_gid* gid) {
-    return done(call, rc,
-                EventWriter(Category::ah, "group")
-                    .add("qpn", qp.qp_num)
-                    .add_text("what", what)
-                    .add_gid("gid", gid));
+    return done(
+        call, rc,
+        EventWriter<"group">().add(key::qpn, qp.qp_num).add(key::what, what).add(key::gid, gid));
 }
 
 }  // namespace
@@ -54,8 +48,9 @@ ibv_context* ibv_import_device(int cmd_fd) {
 
 int ibv_close_device(ibv_context* context) {
     REAL(verbs, ibv_close_device, "IBVERBS_1.1");
-    const EventWriter event =
-        destroyed(call, Category::device, "device", "device", context->device->name);
+    EventWriter<"destroyed"> event(Category::device);
+    event.add(key::what, "device").add(key::device, context->device->name);
+    call.destroys(event);
     Context* known = detach(context);
     const int rc = real(context);
     if (rc != 0)
@@ -66,14 +61,13 @@ int ibv_close_device(ibv_context* context) {
 ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
     REAL(verbs, ibv_create_comp_channel, "IBVERBS_1.0");
     return made(call, real(context), [](const ibv_comp_channel& channel) {
-        return EventWriter(Category::cq, "comp_channel")
-            .add("fd", static_cast<std::uint64_t>(channel.fd));
+        return EventWriter<"comp_channel">().add(key::fd, channel.fd);
     });
 }
 
 int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
     REAL(verbs, ibv_destroy_comp_channel, "IBVERBS_1.0");
-    const EventWriter event = destroyed(call, Category::cq, "comp_channel", "fd", channel->fd);
+    const auto event = destroyed(call, Category::cq, "comp_channel", key::fd, channel->fd);
     return done(call, real(channel), event);
 }
 
@@ -81,10 +75,10 @@ ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_
                       int comp_vector) {
     REAL(verbs, ibv_create_cq, "IBVERBS_1.1");
     return made(call, real(context, cqe, cq_context, channel, comp_vector), [&](const ibv_cq& cq) {
-        return EventWriter(Category::cq, "cq")
-            .add("cq", cq.handle)
-            .add("entries", static_cast<std::uint64_t>(cq.cqe))
-            .add("asked", static_cast<std::uint64_t>(cqe));
+        return EventWriter<"cq">()
+            .add(key::cq, cq.handle)
+            .add(key::entries, cq.cqe)
+            .add(key::asked, cqe);
     });
 }
 
@@ -92,15 +86,15 @@ int ibv_resize_cq(ibv_cq* cq, int cqe) {
     REAL(verbs, ibv_resize_cq, "IBVERBS_1.1");
     const int rc = real(cq, cqe);
     return done(call, rc,
-                EventWriter(Category::cq, "cq")
-                    .add("cq", cq->handle)
-                    .add("entries", static_cast<std::uint64_t>(cq->cqe))
-                    .add("asked", static_cast<std::uint64_t>(cqe)));
+                EventWriter<"cq">()
+                    .add(key::cq, cq->handle)
+                    .add(key::entries, cq->cqe)
+                    .add(key::asked, cqe));
 }
 
 int ibv_destroy_cq(ibv_cq* cq) {
     REAL(verbs, ibv_destroy_cq, "IBVERBS_1.1");
-    const EventWriter event = destroyed(call, Category::cq, "cq", "cq", cq->handle);
+    const auto event = destroyed(call, Category::cq, "cq", key::cq, cq->handle);
     const int rc = real(cq);
     if (rc == 0)
         forget(cq);  // the address is only compared
@@ -112,33 +106,33 @@ int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) 
     const int rc = real(channel, cq, cq_context);
     if (rc != 0)
         return rc;  // a non-blocking channel often has no event
-    return done(call, rc, EventWriter(Category::event, "cq_event").add("cq", (*cq)->handle));
+    return done(call, rc, EventWriter<"cq_event">().add(key::cq, (*cq)->handle));
 }
 
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
     REAL(verbs, ibv_create_srq, "IBVERBS_1.1");
     return made(call, real(pd, attr), [&](const ibv_srq& srq) {
-        return EventWriter(Category::srq, "srq_made")
-            .add("srq", srq.handle)
-            .add("max_wr", attr->attr.max_wr);
+        return EventWriter<"srq_made">()
+            .add(key::srq, srq.handle)
+            .add(key::max_wr, attr->attr.max_wr);
     });
 }
 
 int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* attr, int mask) {
     REAL(verbs, ibv_modify_srq, "IBVERBS_1.1");
-    EventWriter event(Category::srq, "srq_modified");
-    event.add("srq", srq->handle);
+    EventWriter<"srq_modified"> event;
+    event.add(key::srq, srq->handle);
     if ((mask & IBV_SRQ_LIMIT) != 0)
-        event.add("limit", attr->srq_limit);
+        event.add(key::limit, attr->srq_limit);
     if ((mask & IBV_SRQ_MAX_WR) != 0)
-        event.add("max_wr", attr->max_wr);
+        event.add(key::max_wr, attr->max_wr);
     call.with(event);
     return done(call, real(srq, attr, mask), event);
 }
 
 int ibv_destroy_srq(ibv_srq* srq) {
     REAL(verbs, ibv_destroy_srq, "IBVERBS_1.1");
-    const EventWriter event = destroyed(call, Category::srq, "srq", "srq", srq->handle);
+    const auto event = destroyed(call, Category::srq, "srq", key::srq, srq->handle);
     return done(call, real(srq), event);
 }
 
@@ -146,11 +140,11 @@ ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
     REAL(verbs, ibv_create_qp, "IBVERBS_1.1");
     if (!is_tracing())
         return real(pd, attr);
-    EventWriter arguments(Category::qp, "qp");
-    arguments.add("type", static_cast<std::uint64_t>(attr->qp_type), Type::qp_type)
-        .add("max_send_wr", attr->cap.max_send_wr)
-        .add("max_recv_wr", attr->cap.max_recv_wr)
-        .add("max_inline_data", attr->cap.max_inline_data);
+    EventWriter<"failed"> arguments;
+    arguments.add(key::type, attr->qp_type)
+        .add(key::max_send_wr, attr->cap.max_send_wr)
+        .add(key::max_recv_wr, attr->cap.max_recv_wr)
+        .add(key::max_inline_data, attr->cap.max_inline_data);
     call.with(arguments);
     ibv_qp* qp = real(pd, attr);
     const int error = errno;
@@ -176,15 +170,14 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
     const bool has_path = (mask & IBV_QP_AV) != 0 && attr->ah_attr.is_global != 0;
     if (has_path)
         log_gid(qp->context, attr->ah_attr.port_num, attr->ah_attr.grh.sgid_index);
-    EventWriter arguments(Category::qp, "qp_state");
-    arguments.add("qpn", qp->qp_num)
-        .add("from", static_cast<std::uint64_t>(pair->state), Type::qp_state);
+    EventWriter<"failed"> arguments;
+    arguments.add(key::qpn, qp->qp_num).add(key::from, pair->state);
     if ((mask & IBV_QP_STATE) != 0)
-        arguments.add("to", static_cast<std::uint64_t>(attr->qp_state), Type::qp_state);
+        arguments.add(key::to, attr->qp_state);
     if (has_path)
-        arguments.add("gid_index", attr->ah_attr.grh.sgid_index)
-            .add_gid("dest_gid", &attr->ah_attr.grh.dgid);
-    call.with(arguments.add("mask", static_cast<std::uint64_t>(mask)));
+        arguments.add(key::gid_index, attr->ah_attr.grh.sgid_index)
+            .add(key::dest_gid, &attr->ah_attr.grh.dgid);
+    call.with(arguments.add(key::mask, mask));
     call.begin_again();
     const int rc = real(qp, attr, mask);
     const int error = errno;
@@ -203,8 +196,7 @@ int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
 int ibv_destroy_qp(ibv_qp* qp) {
     REAL(verbs, ibv_destroy_qp, "IBVERBS_1.1");
     QueuePair* pair = detach(qp);
-    call.with(EventWriter(Category::qp, "destroyed").add("qpn", qp->qp_num));
-    call.destroys();
+    call.destroys(EventWriter<"destroyed">().add(key::qpn, qp->qp_num));
     const int rc = real(qp);
     const int error = errno;
     if (rc == 0) {
@@ -224,10 +216,10 @@ ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
         call.begin_again();
     }
     return made(call, real(pd, attr), [&](const ibv_ah& ah) {
-        EventWriter event(Category::ah, "ah");
-        event.add("address", address_of(&ah)).add("port", attr->port_num);
+        EventWriter<"ah"> event;
+        event.add(key::object, address_of(&ah)).add(key::port, attr->port_num);
         if (attr->is_global != 0)
-            event.add("gid_index", attr->grh.sgid_index).add_gid("dest_gid", &attr->grh.dgid);
+            event.add(key::gid_index, attr->grh.sgid_index).add(key::dest_gid, &attr->grh.dgid);
         return event;
     });
 }
@@ -235,17 +227,17 @@ ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
 ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) {
     REAL(verbs, ibv_create_ah_from_wc, "IBVERBS_1.1");
     return made(call, real(pd, wc, grh, port), [&](const ibv_ah& ah) {
-        EventWriter event(Category::ah, "ah");
-        event.add("address", address_of(&ah)).add("port", port).add("src_qp", wc->src_qp);
+        EventWriter<"ah"> event;
+        event.add(key::object, address_of(&ah)).add(key::port, port).add(key::src_qp, wc->src_qp);
         if (grh != nullptr)
-            event.add_gid("dest_gid", &grh->sgid);
+            event.add(key::dest_gid, &grh->sgid);
         return event;
     });
 }
 
 int ibv_destroy_ah(ibv_ah* ah) {
     REAL(verbs, ibv_destroy_ah, "IBVERBS_1.1");
-    const EventWriter event = destroyed(call, Category::ah, "ah", "address", address_of(ah));
+    const auto event = destroyed(call, Category::ah, "ah", key::object, address_of(ah));
     return done(call, real(ah), event);
 }
 
@@ -264,8 +256,8 @@ int ibv_get_async_event(ibv_context* context, ibv_async_event* async) {
     const int rc = real(context, async);
     if (rc != 0)
         return rc;
-    EventWriter event(Category::event, "async");
-    event.add("type", static_cast<std::uint64_t>(async->event_type), Type::async_event);
+    EventWriter<"async"> event;
+    event.add(key::async_type, async->event_type);
     switch (async->event_type) {
         case IBV_EVENT_QP_FATAL:
         case IBV_EVENT_QP_REQ_ERR:
@@ -275,14 +267,14 @@ int ibv_get_async_event(ibv_context* context, ibv_async_event* async) {
         case IBV_EVENT_PATH_MIG:
         case IBV_EVENT_PATH_MIG_ERR:
         case IBV_EVENT_QP_LAST_WQE_REACHED:
-            event.add("qpn", async->element.qp->qp_num);
+            event.add(key::qpn, async->element.qp->qp_num);
             break;
         case IBV_EVENT_CQ_ERR:
-            event.add("cq", async->element.cq->handle);
+            event.add(key::cq, async->element.cq->handle);
             break;
         case IBV_EVENT_SRQ_ERR:
         case IBV_EVENT_SRQ_LIMIT_REACHED:
-            event.add("srq", async->element.srq->handle);
+            event.add(key::srq, async->element.srq->handle);
             break;
         default:
             break;
