@@ -9,6 +9,9 @@
 #include "wire/bth.hpp"
 
 namespace emulator {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::uint32_t before_rules = 0;
@@ -104,23 +107,23 @@ void Recorder::write(std::uint32_t interface, capture::Time time, util::Bytes by
 void Recorder::acted(const Sent& sent, const Event& event) {
     if (!log_)
         return;
-    runlog::Fields fields{{"rule", event.rule},
-                          {"text", event.text},
-                          {"from", hosts_.at(sent.from)},
-                          {"to", sent.to ? hosts_.at(*sent.to) : "all"}};
+    runlog::Fields fields{{key::rule, event.rule},
+                          {key::text, event.text},
+                          {key::from, hosts_.at(sent.from)},
+                          {key::to, sent.to ? hosts_.at(*sent.to) : "all"}};
     if (sent.recorded > earlier_)
-        fields.emplace_back("frame", sent.recorded - earlier_);
+        fields.emplace_back(key::frame, sent.recorded - earlier_);
     if (event.copy != 0)
-        fields.emplace_back("copy", event.copy);
+        fields.emplace_back(key::copy, event.copy);
     if (!event.detail.empty())
-        fields.emplace_back("detail", event.detail);
+        fields.emplace_back(key::detail, event.detail);
     if (sent.opcode != nullptr)
-        fields.emplace_back("opcode_name", std::string(sent.opcode->name));
+        fields.emplace_back(key::opcode_name, std::string(sent.opcode->name));
     if (sent.is_roce()) {
         const util::Bytes bytes = sent.frame.trail.find(wire::Header::Bth).of(sent.frame.bytes);
         const wire::Bth bth = wire::Bth::parse(bytes.first<wire::Bth::size>());
-        fields.emplace_back("dest_qpn", bth.dest_qpn);
-        fields.emplace_back("psn", bth.psn.value());
+        fields.emplace_back(key::dest_qpn, bth.dest_qpn);
+        fields.emplace_back(key::psn, bth.psn.value());
     }
     guarded([&] { log_->event_at(event.time.count(), event.name, std::move(fields)); });
 }

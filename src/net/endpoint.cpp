@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 namespace net {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::uint32_t most_24_bits = 0xffffff;
@@ -63,10 +66,10 @@ void check_gid(const Endpoint& endpoint, const util::Address& peer) {
 
 runlog::Fields describe(const Endpoint& endpoint, std::string_view direction,
                         std::string_view channel) {
-    return {{"direction", direction},        {"channel", channel},
-            {"qpn", endpoint.qpn},           {"psn", endpoint.psn},
-            {"path_mtu", endpoint.path_mtu}, {"va", endpoint.va},
-            {"len", endpoint.length},        {"rkey", endpoint.rkey}};
+    return {{key::direction, direction},        {key::channel, channel},
+            {key::qpn, endpoint.qpn},           {key::psn, endpoint.psn},
+            {key::path_mtu, endpoint.path_mtu}, {key::va, endpoint.va},
+            {key::len, endpoint.length},        {key::rkey, endpoint.rkey}};
 }
 
 }  // namespace net

@@ -6,6 +6,9 @@
 #include "util/error.hpp"
 
 namespace rdma {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::uint32_t mark = 0x52574c01;  // "RWL", version 1
@@ -47,11 +50,11 @@ Capability Capability::parse(std::span<const std::byte> bytes) {
 }
 
 runlog::Fields describe(const Capability& capability, std::string_view direction) {
-    return {{"direction", direction},
-            {"channel", "rdma_cm private data"},
-            {"va", capability.va},
-            {"len", capability.length},
-            {"rkey", capability.rkey}};
+    return {{key::direction, direction},
+            {key::channel, "rdma_cm private data"},
+            {key::va, capability.va},
+            {key::len, capability.length},
+            {key::rkey, capability.rkey}};
 }
 
 }  // namespace rdma

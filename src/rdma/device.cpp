@@ -17,6 +17,9 @@
 #include "util/error.hpp"
 
 namespace rdma {
+
+namespace key = runlog::key;
+
 namespace {
 
 class DeviceList {
@@ -176,16 +179,16 @@ ibv_port_attr query_port(ibv_context* context, std::uint8_t port) {
 
 runlog::Fields describe_device(ibv_context* context, std::uint8_t port, const Gid* gid) {
     const ibv_port_attr attr = query_port(context, port);
-    runlog::Fields fields{{"device", ibv_get_device_name(context->device)},
-                          {"port", port},
-                          {"state", name_of(attr.state)},
-                          {"path_mtu", bytes_of(attr.active_mtu)}};
+    runlog::Fields fields{{key::device, ibv_get_device_name(context->device)},
+                          {key::port, port},
+                          {key::port_state, name_of(attr.state)},
+                          {key::path_mtu, bytes_of(attr.active_mtu)}};
     if (gid != nullptr) {
         if (const std::string netdev = gid->netdev(); !netdev.empty())
-            fields.emplace_back("netdev", netdev);
-        fields.emplace_back("gid_index", gid->index);
-        fields.emplace_back("gid", gid->text());
-        fields.emplace_back("gid_type", name_of(gid->type));
+            fields.emplace_back(key::netdev, netdev);
+        fields.emplace_back(key::gid_index, gid->index);
+        fields.emplace_back(key::gid, gid->text());
+        fields.emplace_back(key::gid_type, name_of(gid->type));
     }
     return fields;
 }

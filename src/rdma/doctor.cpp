@@ -8,6 +8,9 @@
 #include "rdma/names.hpp"
 
 namespace rdma {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::uint64_t enough_memlock = 64u << 20;
@@ -207,10 +210,10 @@ std::vector<Finding> diagnose(const HostFacts& host, const std::optional<util::A
 
 runlog::Fields describe(const Finding& finding) {
     constexpr std::string_view words[] = {"good", "advice", "wrong"};
-    runlog::Fields fields{{"verdict", words[static_cast<int>(finding.verdict)]},
-                          {"what", finding.what}};
+    runlog::Fields fields{{key::verdict, words[static_cast<int>(finding.verdict)]},
+                          {key::what, finding.what}};
     if (!finding.fix.empty())
-        fields.emplace_back("fix", finding.fix);
+        fields.emplace_back(key::fix, finding.fix);
     return fields;
 }
 

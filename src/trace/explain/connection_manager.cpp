@@ -253,7 +253,7 @@ class ConnectionManager {
     const runlog::Event* event_with(std::string_view type) const {
         const auto& notices = whole_.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.name == "cm_event" && event.text("type") == type;
+            return event.is("cm_event") && event[key::cm_type] == type;
         });
         return found == notices.end() ? nullptr : &*found;
     }
@@ -277,14 +277,14 @@ class ConnectionManager {
         constexpr std::int64_t patience_ns = 1'000'000'000;
         const auto& notices = whole_.logs.notices();
         for (const runlog::Event& call : notices) {
-            if (call.name != "cm_call" || call.text("call") != "rdma_connect" ||
+            if (!call.is("cm_call") || call[key::call] != "rdma_connect" ||
                 whole_.logs.end_of(call.role) - call.t_ns < patience_ns)
                 continue;
             const bool has_ended = std::ranges::any_of(notices, [&](const runlog::Event& event) {
-                return event.name == "cm_event" && event.role == call.role &&
-                       event.number("id") == call.number("id") && event.t_ns > call.t_ns;
+                return event.is("cm_event") && event.role == call.role &&
+                       event[key::id] == call[key::id] && event.t_ns > call.t_ns;
             });
-            const auto qpn = call.number("qpn");
+            const auto qpn = call[key::qpn];
             const auto pairs =
                 whole_.logs.find(call.role, static_cast<std::uint32_t>(qpn.value_or(0)));
             const bool is_connected = std::ranges::any_of(

@@ -51,13 +51,13 @@ class Signs {
         constexpr auto types =
             std::to_array<std::string_view>({"REJECTED", "UNREACHABLE", "ADDR_ERROR", "ROUTE_ERROR",
                                              "CONNECT_ERROR", "DEVICE_REMOVAL"});
-        if (event.name == "cm_event")
-            return std::ranges::find(types, event.text("type")) != types.end();
-        if (event.name == "failed")
-            return event.text("call").find("post") != std::string::npos ||
-                   event.text("call") == "ibv_modify_qp";
-        return event.name == "async" && (event.text("type").find("ERR") != std::string::npos ||
-                                         event.text("type").find("FATAL") != std::string::npos);
+        if (event.is("cm_event"))
+            return std::ranges::find(types, event[key::cm_type]) != types.end();
+        if (event.is("failed"))
+            return event[key::call].find("post") != std::string::npos ||
+                   event[key::call] == "ibv_modify_qp";
+        return event.is("async") && (event[key::async_type].find("ERR") != std::string::npos ||
+                                     event[key::async_type].find("FATAL") != std::string::npos);
     }
 
     Explanation& out_;

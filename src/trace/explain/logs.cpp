@@ -12,14 +12,6 @@ namespace {
 using logged::psn;
 using runlog::Event;
 
-bool flag(const Event& event, std::string_view key, bool otherwise) {
-    for (const auto& field : event.fields)
-        if (field.key == key)
-            if (const bool* value = std::get_if<bool>(&field.value))
-                return *value;
-    return otherwise;
-}
-
 // Returns the request of a send completion.
 std::optional<Post> post_of(const LoggedQueuePair& pair, const Completion& completion) {
     const auto found =
@@ -31,10 +23,8 @@ std::optional<Post> post_of(const LoggedQueuePair& pair, const Completion& compl
 }
 
 bool is_notice(const Event& event) {
-    constexpr auto names =
-        std::to_array<std::string_view>({"failed", "async", "cm_event", "error", "process_end"});
-    return std::ranges::find(names, event.name) != names.end() ||
-           (event.name == "cm_call" && event.text("call") == "rdma_connect");
+    return event.is_one_of({"failed", "async", "cm_event", "error", "process_end"}) ||
+           (event.is("cm_call") && event[key::call] == "rdma_connect");
 }
 
 }  // namespace
@@ -57,13 +47,13 @@ std::string LoggedQueuePair::called() const {
 }
 
 void LoggedQueuePair::take(const Event& event) {
-    if (event.name == "post_send") {
+    if (event.is("post_send")) {
         post(event);
-    } else if (event.name == "post_recv") {
-        receive_lengths.push_back(event.number("len").value_or(0));
-    } else if (event.name == "wc") {
+    } else if (event.is("post_recv")) {
+        receive_lengths.push_back(event[key::len].value_or(0));
+    } else if (event.is("wc")) {
         complete(event);
-    } else if (event.name == "qp_state" && state == "RESET") {
+    } else if (event.is("qp_state") && state == "RESET") {
         posts.clear();
         receive_lengths.clear();
         receive_times.clear();
@@ -71,31 +61,31 @@ void LoggedQueuePair::take(const Event& event) {
 }
 
 void LoggedQueuePair::post(const Event& event) {
-    const std::uint64_t number = event.number("request").value_or(posts.size());
+    const std::uint64_t number = event[key::request].value_or(posts.size());
     // If events were dropped, the missing numbers have no request.
     constexpr std::size_t most_missing = 65536;
     if (number >= posts.size() && number - posts.size() < most_missing)
         posts.resize(static_cast<std::size_t>(number));
     Post& request = posts.emplace_back();
     request.t_ns = event.t_ns;
-    request.wr_id = event.number("wr_id").value_or(0);
-    request.length = event.number("len").value_or(0);
-    request.remote_va = event.number("remote_va").value_or(0);
-    request.rkey = event.number32("rkey");
-    request.psn_first = psn(event, "psn_first");
-    request.psn_last = psn(event, "psn_last");
-    request.dest_qpn = event.number32("dest_qpn").value_or(0);
-    request.q_key = event.number32("q_key");
-    request.is_signaled = flag(event, "signaled", true);
-    request.opcode = event.text("opcode");
+    request.wr_id = event[key::wr_id].value_or(0);
+    request.length = event[key::len].value_or(0);
+    request.remote_va = event[key::remote_va].value_or(0);
+    request.rkey = event[key::rkey];
+    request.psn_first = psn(event, key::psn_first);
+    request.psn_last = psn(event, key::psn_last);
+    request.dest_qpn = event[key::dest_qpn].value_or(0);
+    request.q_key = event[key::q_key];
+    request.is_signaled = event[key::signaled].value_or(true);
+    request.opcode = event[key::opcode];
 }
 
 void LoggedQueuePair::complete(const Event& event) {
     Completion one{event.t_ns,
-                   event.number("wr_id").value_or(0),
-                   std::string(event.text("status")),
+                   event[key::wr_id].value_or(0),
+                   std::string(event[key::status]),
                    logged::is_receive(event),
-                   event.number("request"),
+                   event[key::request],
                    std::nullopt};
     if (one.is_receive) {
         receive_times.push_back(event.t_ns);
@@ -123,9 +113,9 @@ void Logs::learn(const Event& event) {
     regions_.learn(event);
     if (const logged::Device* device = devices().of(event); device != nullptr && device->host)
         hosts_.emplace(*device->host, event.role);
-    else if (event.name == "cq")
-        cqs_[{event.role, event.number("cq").value_or(0)}] = event.number("entries").value_or(0);
-    else if (event.name == "dropped")
+    else if (event.is("cq"))
+        cqs_[{event.role, event[key::cq].value_or(0)}] = event[key::entries].value_or(0);
+    else if (event.is("dropped"))
         torn_[event.role] = true;
     else if (auto told = logged::Told::of(event))
         told_.push_back(*std::move(told));

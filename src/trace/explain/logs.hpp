@@ -17,6 +17,8 @@
 
 namespace explain {
 
+namespace key = runlog::key;
+
 /// A request in a send queue.
 struct Post {
     std::int64_t t_ns = 0;

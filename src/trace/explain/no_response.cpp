@@ -182,7 +182,7 @@ class NoResponse {
         constexpr std::int64_t noticed_ns = 250'000'000;  // rocetrace polls
         const auto& notices = case_.whole.logs.notices();
         const auto found = std::ranges::find_if(notices, [&](const runlog::Event& event) {
-            return event.name == "process_end" && event.role == direction_.responder_role &&
+            return event.is("process_end") && event.role == direction_.responder_role &&
                    is_early(event.t_ns, noticed_ns);
         });
         return found == notices.end() ? nullptr : &*found;

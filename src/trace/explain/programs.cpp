@@ -38,12 +38,12 @@ class Programs {
         }
         std::size_t refused = 0;
         for (const runlog::Event& event : whole_.logs.notices()) {
-            if (event.name == "failed" && event.text("call") == "ibv_post_send" &&
-                event.text("error") == "ENOMEM" && ++refused == 1)
+            if (event.is("failed") && event[key::call] == "ibv_post_send" &&
+                event[key::error] == "ENOMEM" && ++refused == 1)
                 full(event);
-            if (event.name == "failed" && event.text("call") == "ibv_modify_qp")
+            if (event.is("failed") && event[key::call] == "ibv_modify_qp")
                 modify(event);
-            if (event.name == "async" && event.text("type").find("CQ_ERR") != std::string::npos)
+            if (event.is("async") && event[key::async_type].find("CQ_ERR") != std::string::npos)
                 cq_error(event);
         }
     }
@@ -122,7 +122,7 @@ class Programs {
     const LoggedQueuePair* pair_of(const runlog::Event& event) const {
         const auto& all = whole_.logs.queue_pairs();
         const auto found = std::find_if(all.rbegin(), all.rend(), [&](const auto& pair) {
-            return pair.role == event.role && pair.qpn == event.number("qpn");
+            return pair.role == event.role && pair.qpn == event[key::qpn];
         });
         return found == all.rend() ? nullptr : &*found;
     }
@@ -132,7 +132,7 @@ class Programs {
         Cause& cause =
             add(Code::SendQueueFull, Certainty::Certain,
                 fmt::format("{} was refused with ENOMEM: the send queue had no free slot.",
-                            event.text("call")),
+                            event[key::call]),
                 pair == nullptr ? event.role : where_of(*pair, directions_, false));
         cause.add(evidence(event));
         if (pair != nullptr && pair->max_send_wr != 0)
@@ -145,21 +145,21 @@ class Programs {
     void modify(const runlog::Event& event) {
         constexpr auto unreachable =
             std::to_array<std::string_view>({"ENETUNREACH", "EHOSTUNREACH", "ETIMEDOUT", "ENODEV"});
-        if (event.text("to") != "RTR")
+        if (event[key::to] != "RTR")
             return;
         const LoggedQueuePair* pair = pair_of(event);
         const std::string where =
             pair == nullptr ? event.role : where_of(*pair, directions_, false);
-        if (std::ranges::find(unreachable, event.text("error")) != unreachable.end()) {
+        if (std::ranges::find(unreachable, event[key::error]) != unreachable.end()) {
             add(Code::WrongGid, Certainty::Likely,
                 "the queue pair cannot reach the destination GID: no host has this address.", where)
                 .add(evidence(event));
             return;
         }
-        const auto index = event.number("gid_index");
+        const auto index = event[key::gid_index];
         const logged::Device* own =
             index ? whole_.logs.devices().find(event.role, *index) : nullptr;
-        const auto peer = flow::host_of_gid(event.text("dest_gid"));
+        const auto peer = flow::host_of_gid(event[key::dest_gid]);
         if (own == nullptr || !own->host || !peer || own->host->is_ipv4() == peer->is_ipv4())
             return;
         Cause& cause =

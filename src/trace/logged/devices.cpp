@@ -20,19 +20,19 @@ std::string address_of(std::string_view gid) {
 }
 
 void Devices::learn(const runlog::Event& event) {
-    const auto gid = event.text("gid");
-    if (event.name != "device" || gid.empty())
+    const auto gid = event[key::gid];
+    if (!event.is("device") || gid.empty())
         return;
     const Device* known = of(event);
     if (known != nullptr && known->gid == gid)
         return;
-    all_.push_back({event.role, event.number("gid_index").value_or(0), std::string(gid),
-                    flow::host_of_gid(gid), event.number("path_mtu").value_or(0)});
+    all_.push_back({event.role, event[key::gid_index].value_or(0), std::string(gid),
+                    flow::host_of_gid(gid), event[key::path_mtu].value_or(0)});
 }
 
 const Device* Devices::of(const runlog::Event& event) const {
-    return event.name == "device" && !event.text("gid").empty()
-               ? find(event.role, event.number("gid_index").value_or(0))
+    return event.is("device") && !event[key::gid].empty()
+               ? find(event.role, event[key::gid_index].value_or(0))
                : nullptr;
 }
 

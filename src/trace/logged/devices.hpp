@@ -12,6 +12,8 @@
 
 namespace logged {
 
+namespace key = runlog::key;
+
 /// The address in packets: "192.0.2.1" of the GID "::ffff:192.0.2.1"; an invalid GID is unchanged.
 std::string address_of(std::string_view gid);
 

@@ -24,7 +24,7 @@ namespace logged {
 using Key = std::pair<std::string, std::uint64_t>;
 
 /// nullopt if the field is missing or not a number: the log hides it.
-std::optional<wire::Psn> psn(const runlog::Event& event, std::string_view key);
+std::optional<wire::Psn> psn(const runlog::Event& event, const runlog::Number32Key& key);
 
 /// Whether a `wc` completes a receive. Logs of lessons have only the opcode, which is not valid
 /// after an error.
@@ -59,7 +59,7 @@ struct QueuePair {
     std::optional<std::int64_t> ack_timeout_ns() const;
 
     static bool is_state(const runlog::Event& event) {
-        return event.name == "qp_state" || event.name == "qp_attr";
+        return event.is_one_of({"qp_state", "qp_attr"});
     }
     /// Takes an event with this queue pair's number.
     void learn(const runlog::Event& event, const Devices& devices);
@@ -79,12 +79,12 @@ class QueuePairs {
     /// and `psn` if the log does not have it or has its end.
     Pair* learn(const runlog::Event& event) {
         devices_.learn(event);
-        const auto qpn = event.number32("qpn");
+        const auto qpn = event[key::qpn];
         if (!qpn)
             return nullptr;
         std::size_t& index = by_qpn_.try_emplace({event.role, *qpn}, none).first->second;
-        if (event.name == "qp" || ((QueuePair::is_state(event) || event.name == "psn") &&
-                                   (index == none || all_[index].destroyed_ns))) {
+        if (event.is("qp") || ((QueuePair::is_state(event) || event.is("psn")) &&
+                               (index == none || all_[index].destroyed_ns))) {
             index = all_.size();
             Pair& made = all_.emplace_back();
             made.role = event.role;

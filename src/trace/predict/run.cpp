@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 // The host at which all captures of runs are made.
 constexpr std::string_view capturing_role = "server";
 
-bool is_one_of(std::string_view name, auto... others) {
-    return ((name == others) || ...);
-}
-
 const wire::OpcodeInfo* opcode_called(std::string_view name) {
     const auto all = wire::opcodes();
     const auto found = std::ranges::find(all, name, &wire::OpcodeInfo::name);
@@ -147,7 +143,7 @@ void RunReader::place_events() {
         show_offset(text, " PSN ", taken[i].psn, placed[i]->offset);
         run_.events.emplace(placed[i]->before,
                             Run::LinkEvent{std::move(text), *placed[i], taken[i].is_missing,
-                                           is_one_of(logged_[i].event.name, "drop", "cut"),
+                                           logged_[i].event.is_one_of({"drop", "cut"}),
                                            !wire::find_opcode(taken[i].opcode)->is_response()});
     }
 }
@@ -163,31 +159,30 @@ void RunReader::end_at_last_event() {
 // Without a run.json, roles come from the link emulator's events.
 void RunReader::learn_roles(const LoggedEvent& logged, const Connection& connection) {
     const bool is_request = !wire::find_opcode(logged.taken.opcode)->is_response();
-    run_.addresses.emplace(logged.event.text("from"),
+    run_.addresses.emplace(logged.event[key::from],
                            is_request ? connection.requester : connection.responder);
-    run_.addresses.emplace(logged.event.text("to"),
+    run_.addresses.emplace(logged.event[key::to],
                            is_request ? connection.responder : connection.requester);
 }
 
 void RunReader::add(const runlog::Event& event, std::optional<std::int64_t> t_ns) {
-    const wire::OpcodeInfo* opcode = opcode_called(event.text("opcode_name"));
-    const auto psn = event.number32("psn");
-    const auto dest_qpn = event.number32("dest_qpn");
+    const wire::OpcodeInfo* opcode = opcode_called(event[key::opcode_name]);
+    const auto psn = event[key::psn];
+    const auto dest_qpn = event[key::dest_qpn];
     if (opcode == nullptr || opcode->transport() != wire::Transport::Rc || !psn || !dest_qpn ||
-        event.number("copy"))
+        event[key::copy])
         return;
     if (logged_.size() == limits_.events) {
         has_more_events_ = true;
         return;
     }
-    logged_.push_back(
-        {event,
-         {.is_missing = is_one_of(event.name, "drop", "cut", "delay", "reorder", "limit"),
-          .passed_capture = event.text("from") == capturing_role,
-          .dest_qpn = *dest_qpn,
-          .opcode = opcode->value,
-          .psn = wire::Psn(*psn),
-          .t_ns = t_ns}});
+    logged_.push_back({event,
+                       {.is_missing = event.is_one_of({"drop", "cut", "delay", "reorder", "limit"}),
+                        .passed_capture = event[key::from] == capturing_role,
+                        .dest_qpn = *dest_qpn,
+                        .opcode = opcode->value,
+                        .psn = wire::Psn(*psn),
+                        .t_ns = t_ns}});
 }
 
 }  // namespace predict

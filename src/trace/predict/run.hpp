@@ -23,6 +23,8 @@
 
 namespace predict {
 
+namespace key = runlog::key;
+
 struct Run {
     /// Each with its row, whose text has the PSN as an offset, and the queue pair if there are
     /// several.
