@@ -29,11 +29,6 @@ std::optional<std::uint32_t> Event::operator[](const Number32Key& key) const {
     return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
 }
 
-std::optional<std::uint32_t> Event::number32(std::string_view key) const {
-    const auto value = number(key);
-    return value ? std::optional(static_cast<std::uint32_t>(*value)) : std::nullopt;
-}
-
 std::optional<bool> Event::operator[](const TruthKey& key) const {
     const Value* value = find(key.name);
     const auto* plain = value == nullptr ? nullptr : std::get_if<bool>(value);

@@ -84,7 +84,6 @@ struct Event {
     std::string_view hidden(const Number32Key& psn) const { return text(psn.name); }
     /// The same for fields that are not in the table, as those of lessons.
     std::optional<std::uint64_t> number(std::string_view key) const;
-    std::optional<std::uint32_t> number32(std::string_view key) const;
     std::string_view text(std::string_view key) const;
 
     bool operator==(const Event&) const = default;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -21,6 +22,11 @@ namespace event_table_test {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::set<std::string> codes_in(const std::string& text) {
     static const std::regex code("`([a-z0-9_]+)`");
@@ -95,6 +101,18 @@ TEST(EventTable, fits_the_logs_of_the_reference_runs) {
     EXPECT_EQ(misfits, std::set<std::string>{
                            "check has not: swaps in captures/samples/13_atomics/client.jsonl"});
     EXPECT_GT(seen.size(), 60U);
+}
+
+TEST(EventTable, is_how_src_reads_events) {
+    static const std::regex by_string(
+        R"re(\b(event|post|wc|call|failure)(\.|->)((number|text)\("|name [!=]= "))re");
+    for (const auto& entry : fs::recursive_directory_iterator("src"))
+        if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp") {
+            const std::string source = text_of(entry.path());
+            std::smatch match;
+            EXPECT_FALSE(std::regex_search(source, match, by_string))
+                << entry.path() << ": " << match.str();
+        }
 }
 
 // Each statement is a line of a function. The compiler's messages name the lines that are wrong.

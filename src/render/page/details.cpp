@@ -165,7 +165,7 @@ util::Json details_of(const runlog::Event& event) {
     util::Json fields = util::Json::array();
     for (const runlog::Field& field : event.fields) {
         std::string text = text_of(field.value);
-        if (event.name == "tls_secret")
+        if (event.is("tls_secret"))
             text.resize(std::min(text.size(), text.find(' ')));
         fields.push_back({field.key, std::move(text)});
     }

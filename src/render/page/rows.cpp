@@ -12,6 +12,9 @@
 #include "wire/text/summary.hpp"
 
 namespace page {
+
+namespace key = runlog::key;
+
 namespace {
 
 enum Side { client = 0, server = 1, others = 2 };
@@ -60,8 +63,8 @@ bool is_notable(const wire::Packet& packet, const timeline::PacketRow& row) {
 }
 
 bool is_notable(const runlog::Event& event) {
-    return event.name == "error" || event.name == "lost" || event.role == timeline::link_role ||
-           (event.name == "wc" && event.text("status") != "SUCCESS");
+    return event.is_one_of({"error", "lost"}) || event.role == timeline::link_role ||
+           (event.is("wc") && event[key::status] != "SUCCESS");
 }
 
 // Removes the alignment of columns, which is for terminals.
@@ -110,13 +113,13 @@ void Rows::event(const runlog::Event& event, std::int64_t t_ns,
     }
     const std::size_t row = kept_.packets + kept_.events++;
     const auto number = number_of(request);
-    if (number >= 0 && event.name == "post_send")
+    if (number >= 0 && event.is("post_send"))
         requests_[static_cast<std::size_t>(number)].row = row;
     events_[event.role].emplace_back(t_ns, row);
     const bool is_named = event.role == "server" || event.role == "client";
     // The link emulator's events are on the side of the packet's sender.
     const std::string_view side =
-        event.role == timeline::link_role ? event.text("from") : std::string_view(event.role);
+        event.role == timeline::link_role ? event[key::from] : std::string_view(event.role);
     rows_.add({0, since_first(t_ns), side_of(side), event.name,
                (is_named ? "" : event.role + ": ") +
                    single_spaced(runlog::to_text(event) + runlog::duration_text(event)),

@@ -19,16 +19,19 @@
 #include "util/printable.hpp"
 
 namespace rocecap {
+
+namespace key = runlog::key;
+
 namespace {
 
 using util::Json;
 
-conformance::Event event_of(std::string_view name) {
+conformance::Event event_of(const runlog::Event& event) {
     using conformance::Event;
-    constexpr auto names = std::to_array<std::pair<std::string_view, Event>>(
-        {{"drop", Event::Drop}, {"corrupt", Event::Corrupt}, {"set", Event::Set}});
-    const auto found = std::ranges::find(names, name, &std::pair<std::string_view, Event>::first);
-    return found == names.end() ? Event::Other : found->second;
+    return event.is("drop")      ? Event::Drop
+           : event.is("corrupt") ? Event::Corrupt
+           : event.is("set")     ? Event::Set
+                                 : Event::Other;
 }
 
 void read_queue_pairs(const std::string& path, RunFacts& facts) {
@@ -39,14 +42,14 @@ void read_queue_pairs(const std::string& path, RunFacts& facts) {
 void read_events(const std::string& path, RunFacts& facts) {
     runlog::Tail log(path);
     while (const auto event = log.next()) {
-        const auto frame = event->number("frame");
-        if (!frame || event->number("copy"))
+        const auto frame = (*event)[key::frame];
+        if (!frame || (*event)[key::copy])
             continue;
-        const conformance::Event what = event_of(event->name);
+        const conformance::Event what = event_of(*event);
         if (what != conformance::Event::Other)
             facts.events[*frame] = what;
         std::string& rule = facts.rules[*frame];
-        if (const std::string_view text = event->text("text"); !text.empty())
+        if (const std::string_view text = (*event)[key::text]; !text.empty())
             rule += (rule.empty() ? "" : "; ") + std::string(text);
         if (rule.empty())
             rule = event->name;

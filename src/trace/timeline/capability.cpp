@@ -10,6 +10,9 @@
 #include "wire/tcp.hpp"
 
 namespace timeline {
+
+namespace key = runlog::key;
+
 namespace {
 
 bool is_known(const Capability& capability, std::string_view who, std::string_view how) {
@@ -26,7 +29,7 @@ bool Capability::is_remote() const {
 
 void Capabilities::learn(const runlog::Event& event) {
     devices_.learn(event);
-    if (event.name == "mr") {
+    if (event.is("mr")) {
         add(event);
     } else if (const auto told = logged::Told::of(event)) {
         receive(event, {told->rkey, told->va, told->length});
@@ -50,7 +53,7 @@ void Capabilities::add(const runlog::Event& event) {
 }
 
 void Capabilities::receive(const runlog::Event& event, const RegionInfo& told) {
-    Learned learned{event.role, event.t_ns, std::string(event.text("channel")), 0};
+    Learned learned{event.role, event.t_ns, std::string(event[key::channel]), 0};
     Capability* const capability = find(told.rkey, [&](const Capability& region) {
         return region.va == told.va && region.length == told.length && region.role != event.role;
     });

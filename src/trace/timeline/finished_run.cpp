@@ -7,6 +7,9 @@
 #include "trace/timeline/order.hpp"
 
 namespace timeline {
+
+namespace key = runlog::key;
+
 namespace {
 
 PacketRow plain_row(const wire::Packet& packet, const capture::Frame& frame) {
@@ -27,7 +30,7 @@ void FinishedRun::read_logs() {
     while (auto event = input_.next_event()) {
         const WorkRequest* request = matcher_.learn(*event);
         const auto number = request == nullptr ? std::nullopt : std::optional(request->number);
-        if (const auto qpn = event->number32("qpn"))
+        if (const auto qpn = (*event)[key::qpn])
             qpns_[event->role].insert(*qpn);
         event->fields.shrink_to_fit();
         events_.push_back({*std::move(event), number});
@@ -40,16 +43,16 @@ void FinishedRun::read_logs() {
 void FinishedRun::remove_returned_calls() {
     std::set<CallKey> begun;
     for (const KeptEvent& kept : events_)
-        if (kept.event.name == "begun")
+        if (kept.event.is("begun"))
             begun.insert(call_key(kept.event));
     if (begun.empty())
         return;
     std::set<CallKey> returned;
     for (const KeptEvent& kept : events_)
-        if (kept.event.name != "begun" && begun.contains(call_key(kept.event)))
+        if (!kept.event.is("begun") && begun.contains(call_key(kept.event)))
             returned.insert(call_key(kept.event));
     std::erase_if(events_, [&](const KeptEvent& kept) {
-        return kept.event.name == "begun" && returned.contains(call_key(kept.event));
+        return kept.event.is("begun") && returned.contains(call_key(kept.event));
     });
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 namespace timeline {
+
+namespace key = runlog::key;
+
 namespace {
 
 std::string other_role(const std::string& role) {
@@ -12,13 +15,13 @@ std::string other_role(const std::string& role) {
 }  // namespace
 
 const WorkRequest* Join::learn(const runlog::Event& event) {
-    if (event.name == "post_send" || event.name == "wc")
+    if (event.is_one_of({"post_send", "wc"}))
         return request_of(event);
     const std::size_t made = pairs_.all().size();
     const logged::QueuePair* pair = pairs_.learn(event);
     if (const logged::Device* device = pairs_.devices().of(event)) {
         place(event.role, device->address());
-    } else if (const auto port = event.number("port"); port && event.name == "ready") {
+    } else if (const auto port = event[key::port]; port && event.is("ready")) {
         ports_.emplace(*port, event.role);
     } else if (pair != nullptr) {
         const QpKey key{pair->role, pair->qpn};
@@ -37,13 +40,13 @@ void Join::place(const std::string& role, const std::string& address) {
 }
 
 const WorkRequest* Join::request_of(const runlog::Event& event) {
-    const auto qpn = event.number32("qpn");
+    const auto qpn = event[key::qpn];
     if (!qpn)
         return nullptr;
     std::vector<SendQueue>& queues = queues_[{event.role, *qpn}].all;
     if (queues.empty())
         begin_queue(queues);  // a log without its qp event
-    if (event.name == "wc")
+    if (event.is("wc"))
         return queues.back().complete(event);
     const WorkRequest* request = queues.back().add(event, posts_);
     posts_ += request != nullptr;

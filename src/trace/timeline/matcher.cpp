@@ -6,6 +6,8 @@
 
 namespace timeline {
 
+namespace key = runlog::key;
+
 Matcher::Matcher(const std::map<std::string, std::int64_t>& offsets,
                  const std::string& capture_role)
     : capture_role_(capture_role) {
@@ -20,19 +22,18 @@ const WorkRequest* Matcher::learn(const runlog::Event& event) {
     const WorkRequest* request = join_.learn(event);
     if (request != nullptr)
         note_completion(*request);
-    if (request == nullptr && event.name == "cm_call" && event.role != capture_role_ &&
-        is_begin(event))
+    if (request == nullptr && event.is("cm_call") && event.role != capture_role_ && is_begin(event))
         note_call(event);
     return request;
 }
 
 void Matcher::note_call(const runlog::Event& event) {
-    const auto call = event.text("call");
+    const auto call = event[key::call];
     const auto kind = call == "rdma_connect"      ? CmKey::Kind::ConnectRequest
                       : call == "rdma_accept"     ? CmKey::Kind::ConnectReply
                       : call == "rdma_disconnect" ? CmKey::Kind::DisconnectRequest
                                                   : CmKey::Kind::Other;
-    const auto qpn = event.number32("qpn");
+    const auto qpn = event[key::qpn];
     if (!qpn || kind == CmKey::Kind::Other)
         return;
     const auto [entry, is_new] = calls_.try_emplace({event.role, *qpn, kind}, event.t_ns);

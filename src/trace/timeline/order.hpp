@@ -10,17 +10,19 @@
 
 namespace timeline {
 
+namespace key = runlog::key;
+
 /// A call in progress has an event `begun`. If it has returned since, its own event has the same
 /// role, thread and time, and replaces that one.
 using CallKey = std::tuple<std::string, std::uint64_t, std::int64_t>;
 
 inline CallKey call_key(const runlog::Event& event) {
-    return {event.role, event.number("tid").value_or(0), event.t_ns};
+    return {event.role, event[key::tid].value_or(0), event.t_ns};
 }
 
 /// Whether the event has the time at which its call began. In older logs it is the return.
 inline bool is_begin(const runlog::Event& event) {
-    return event.name == "post_send" || event.number("took_us").has_value();
+    return event.is("post_send") || event[key::took_us].has_value();
 }
 
 // The order is: the call, its packet, the completion.

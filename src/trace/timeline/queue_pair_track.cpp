@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 namespace timeline {
+
+namespace key = runlog::key;
+
 namespace {
 
 void append(std::string& phrase, const std::string& part) {
@@ -13,38 +16,40 @@ void append(std::string& phrase, const std::string& part) {
 }
 
 // The number, or "secret" if the log hides it.
-std::string psn(const runlog::Event& event, std::string_view key, std::string_view words) {
-    if (const auto number = event.number(key))
+std::string psn(const runlog::Event& event, const runlog::Number32Key& which,
+                std::string_view words) {
+    if (const auto number = event[which])
         return fmt::format("{} {:#08x}", words, *number);
-    return event.text(key).empty() ? "" : fmt::format("{} {}", words, event.text(key));
+    const auto secret = event.hidden(which);
+    return secret.empty() ? "" : fmt::format("{} {}", words, secret);
 }
 
 // The queue pair's current PSNs. A state has the PSNs that the transitions to it require (IBTA
 // volume 1, 10.3.1); before, a query returns zeros.
 std::string momentary(const runlog::Event& event) {
-    const auto state = event.text("state");
+    const auto state = event[key::state];
     std::string phrase;
     if (state == "RESET" || state == "INIT")
         return phrase;
     if (state != "RTR")
-        append(phrase, psn(event, "sq_psn", "send PSN"));
-    append(phrase, psn(event, "rq_psn", "receive PSN"));
+        append(phrase, psn(event, key::sq_psn, "send PSN"));
+    append(phrase, psn(event, key::rq_psn, "receive PSN"));
     return phrase;
 }
 
 // What does not change within a state.
 std::string lasting(const runlog::Event& event) {
     std::string phrase;
-    const auto peer = event.number("dest_qpn").value_or(0);
+    const auto peer = event[key::dest_qpn].value_or(0);
     if (peer != 0) {
-        if (const auto path_mtu = event.number("path_mtu"))
+        if (const auto path_mtu = event[key::path_mtu])
             append(phrase, fmt::format("path MTU {}", *path_mtu));
         append(phrase, fmt::format("to QP {:#08x}", peer));
-    } else if (event.text("state") == "INIT") {
-        if (const auto port = event.number("port"))
+    } else if (event[key::state] == "INIT") {
+        if (const auto port = event[key::port])
             append(phrase, fmt::format("port {}", *port));
-        if (!event.text("access").empty())
-            append(phrase, fmt::format("rights {}", event.text("access")));
+        if (!event[key::access].empty())
+            append(phrase, fmt::format("rights {}", event[key::access]));
     }
     return phrase;
 }
@@ -52,35 +57,35 @@ std::string lasting(const runlog::Event& event) {
 }  // namespace
 
 void QueuePairTracks::learn(const runlog::Event& event) {
-    if (event.name == "qp")
+    if (event.is("qp"))
         make(event);
-    else if (event.name == "qp_state" || event.name == "qp_attr")
+    else if (event.is_one_of({"qp_state", "qp_attr"}))
         query(event);
-    else if (event.name == "transition")
+    else if (event.is("transition"))
         transition(event);
-    else if (event.name == "client")
+    else if (event.is("client"))
         client(event);
-    else if (event.name == "wc")
+    else if (event.is("wc"))
         completion(event);
 }
 
 void QueuePairTracks::make(const runlog::Event& event) {
-    const auto qpn = event.number32("qpn");
+    const auto qpn = event[key::qpn];
     if (!qpn)
         return;
     const std::size_t index = add(event, *qpn);
-    all_[index].type = event.text("type");
+    all_[index].type = event[key::type];
     std::string detail;
-    const auto sends = event.number("max_send_wr");
-    const auto receives = event.number("max_recv_wr");
+    const auto sends = event[key::max_send_wr];
+    const auto receives = event[key::max_recv_wr];
     if (sends && receives)
         detail = fmt::format("{} send and {} receive requests", *sends, *receives);
     enter(index, {event.t_ns, "created", std::move(detail)});
 }
 
 void QueuePairTracks::query(const runlog::Event& event) {
-    const auto qpn = event.number32("qpn");
-    const auto state = event.text("state");
+    const auto qpn = event[key::qpn];
+    const auto state = event[key::state];
     if (!qpn || state.empty())
         return;
     const auto last = last_transition_.find(event.role);
@@ -108,10 +113,10 @@ void QueuePairTracks::query(const runlog::Event& event) {
 }
 
 void QueuePairTracks::transition(const runlog::Event& event) {
-    const auto from = event.text("from");
-    const auto to = event.text("to");
-    const auto result = event.text("result");
-    if (event.text("end").empty() || from.empty() || to.empty() || result.empty())
+    const auto from = event[key::from];
+    const auto to = event[key::to];
+    const auto result = event[key::result];
+    if (event[key::end].empty() || from.empty() || to.empty() || result.empty())
         return;
     const std::size_t index = track_of_end(event);
     last_transition_[event.role] = index;
@@ -119,7 +124,7 @@ void QueuePairTracks::transition(const runlog::Event& event) {
         enter(index, {event.t_ns, std::string(from), ""});
     if (result != "done") {
         std::string detail = fmt::format("{} refused: {}", to, result);
-        append(detail, std::string(event.text("why")));
+        append(detail, std::string(event[key::why]));
         all_[index].states.push_back({event.t_ns, std::string(from), std::move(detail)});
     } else if (from != to) {
         enter(index, {event.t_ns, std::string(to), ""});
@@ -127,11 +132,11 @@ void QueuePairTracks::transition(const runlog::Event& event) {
 }
 
 void QueuePairTracks::client(const runlog::Event& event) {
-    const auto number = event.number("client");
+    const auto number = event[key::client];
     if (!number)
         return;
     const Number who(event.role, *number);
-    if (const auto qpn = event.number32("qpn")) {
+    if (const auto qpn = event[key::qpn]) {
         const std::size_t index = track_of(event, *qpn);
         by_client_[who] = index;
         set_peer(index, event);
@@ -139,14 +144,14 @@ void QueuePairTracks::client(const runlog::Event& event) {
         // The queue pair was destroyed before this event was written: the event has no QPN.
         if (!is_in(it->second, "destroyed"))
             enter(it->second, {event.t_ns, "destroyed",
-                               fmt::format("client {} {}", *number, event.text("state"))});
+                               fmt::format("client {} {}", *number, event[key::state])});
         by_client_.erase(it);
     }
 }
 
 void QueuePairTracks::completion(const runlog::Event& event) {
-    const auto qpn = event.number32("qpn");
-    const auto status = event.text("status");
+    const auto qpn = event[key::qpn];
+    const auto status = event[key::status];
     if (!qpn || status.empty() || status == "SUCCESS" || status == "WR_FLUSH_ERR")
         return;
     if (const auto known = by_qpn_.find({event.role, *qpn});
@@ -156,7 +161,7 @@ void QueuePairTracks::completion(const runlog::Event& event) {
     const bool may_be_in_sqe = !all_[index].type.empty() && all_[index].type != "RC";
     if (!may_be_in_sqe && !is_in(index, "ERR"))
         enter(index, {event.t_ns, "ERR",
-                      fmt::format("wr {}: {}", event.number("wr_id").value_or(0), status), true});
+                      fmt::format("wr {}: {}", event[key::wr_id].value_or(0), status), true});
 }
 
 std::size_t QueuePairTracks::add(const runlog::Event& event, std::uint32_t qpn) {
@@ -176,12 +181,12 @@ std::size_t QueuePairTracks::track_of(const runlog::Event& event, std::uint32_t 
 }
 
 std::size_t QueuePairTracks::track_of_end(const runlog::Event& event) {
-    const std::pair end(event.role, std::string(event.text("end")));
+    const std::pair end(event.role, std::string(event[key::end]));
     if (const auto known = by_end_.find(end); known != by_end_.end())
         return known->second;
     std::vector<std::size_t> candidates;
     for (std::size_t i = 0; i < all_.size(); ++i)
-        if (all_[i].role == event.role && all_[i].end.empty() && may_be_in(i, event.text("from")))
+        if (all_[i].role == event.role && all_[i].end.empty() && may_be_in(i, event[key::from]))
             candidates.push_back(i);
     const std::size_t index = candidates.size() == 1 ? candidates.front() : add(event, 0);
     all_[index].end = end.second;
@@ -190,7 +195,7 @@ std::size_t QueuePairTracks::track_of_end(const runlog::Event& event) {
 }
 
 void QueuePairTracks::set_peer(std::size_t index, const runlog::Event& event) {
-    const auto peer = event.number32("dest_qpn").value_or(0);
+    const auto peer = event[key::dest_qpn].value_or(0);
     if (peer == 0)
         return;
     all_[index].dest_qpn = peer;

@@ -6,6 +6,9 @@
 #include "trace/logged/objects.hpp"
 
 namespace timeline {
+
+namespace key = runlog::key;
+
 namespace {
 
 constexpr std::uint32_t psn_mask = wire::Psn::mask;
@@ -27,12 +30,12 @@ bool has_responses(std::string_view opcode) {
 }  // namespace
 
 const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t number) {
-    auto first = post.number("psn_first");
-    auto last = post.number("psn_last");
+    auto first = post[key::psn_first];
+    auto last = post[key::psn_last];
     const bool has_psns = first && last;
     if (!has_psns) {
-        first = post.number("psn_offset_first");
-        last = post.number("psn_offset_last");
+        first = post[key::psn_offset_first];
+        last = post[key::psn_offset_last];
     }
     if (!first || !last || (has_posts() && hidden_ == has_psns))
         return nullptr;
@@ -48,13 +51,13 @@ const WorkRequest* SendQueue::add(const runlog::Event& post, std::uint32_t numbe
     Post added{};
     added.first = has_posts() ? unwrap(offset, posts_.back().first) : start + offset;
     WorkRequest& request = added.request;
-    added.on_queue = post.number("request");
+    added.on_queue = post[key::request];
     request.number = number;
     request.role = post.role;
-    request.qpn = post.number32("qpn").value_or(0);
-    request.wr_id = post.number("wr_id").value_or(0);
-    request.opcode = post.text("opcode");
-    request.length = post.number("len").value_or(0);
+    request.qpn = post[key::qpn].value_or(0);
+    request.wr_id = post[key::wr_id].value_or(0);
+    request.opcode = post[key::opcode];
+    request.length = post[key::len].value_or(0);
     request.packets = static_cast<std::uint32_t>(((*last - *first) & psn_mask) + 1);
     request.posted_ns = post.t_ns;
     return &posts_.emplace_back(std::move(added)).request;
@@ -179,8 +182,8 @@ void SendQueue::acknowledge(std::uint64_t end, std::int64_t t_ns) {
 }
 
 const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
-    const auto wr_id = wc.number("wr_id");
-    const auto on_queue = wc.number("request");
+    const auto wr_id = wc[key::wr_id];
+    const auto on_queue = wc[key::request];
     if (!wr_id || logged::is_receive(wc))
         return nullptr;
     for (std::size_t i = completed_; i < posts_.size(); ++i) {
@@ -191,7 +194,7 @@ const WorkRequest* SendQueue::complete(const runlog::Event& wc) {
         if (!is_it)
             continue;
         request.completed_ns = wc.t_ns;
-        request.status = wc.text("status");
+        request.status = wc[key::status];
         completed_ = i + 1;
         return &request;
     }

@@ -34,7 +34,7 @@ void Timeline::add(runlog::Event event, Arrival now) {
 void Timeline::remove_begun(const runlog::Event& event) {
     std::erase_if(pending_, [&](const Pending& pending) {
         const auto* held = std::get_if<runlog::Event>(&pending.what);
-        return held != nullptr && held->name == "begun" && held->t_ns == event.t_ns &&
+        return held != nullptr && held->is("begun") && held->t_ns == event.t_ns &&
                call_key(*held) == call_key(event);
     });
 }
